@@ -1,0 +1,89 @@
+/** Every error a caller can meet, in one table. Compare `code`, never the text. */
+export const errorTable = {
+  INVALID_REQUEST: { status: 422, retryable: false, message: "The request body is not valid" },
+  MALFORMED_JSON: { status: 400, retryable: false, message: "The request body is not valid JSON" },
+  BODY_TOO_DEEP: { status: 400, retryable: false, message: "The request body is nested too deeply" },
+  TRANSPORT_UNKNOWN: { status: 400, retryable: false, message: "Unknown transport" },
+  TRANSPORT_NOT_ALLOWED: { status: 400, retryable: false, message: "Transport is not allowed" },
+  TRANSPORT_DISABLED: { status: 400, retryable: false, message: "Transport is disabled" },
+  INVALID_SDP: { status: 400, retryable: false, message: "The session description is not valid" },
+  INVALID_WEBRTC_REQUEST: { status: 400, retryable: false, message: "Invalid WebRTC request" },
+  PEER_NOT_FOUND: { status: 404, retryable: false, message: "Peer connection not found" },
+  SESSION_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    message: "Invalid or not-yet-ready session_id",
+  },
+  NOT_FOUND: { status: 404, retryable: false, message: "Not found" },
+  METHOD_NOT_ALLOWED: { status: 405, retryable: false, message: "Method not allowed" },
+  ACCESS_DENIED: { status: 403, retryable: false, message: "Access denied" },
+  HOST_NOT_ALLOWED: { status: 403, retryable: false, message: "Host is not allowed" },
+  ORIGIN_NOT_ALLOWED: { status: 403, retryable: false, message: "Origin is not allowed" },
+  TOKEN_INVALID: { status: 403, retryable: false, message: "Invalid WebSocket token" },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, message: "The request body is too large" },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    retryable: false,
+    message: "Send the body as uncompressed application/json",
+  },
+  TOO_MANY_SESSIONS: { status: 429, retryable: true, message: "Too many sessions at once" },
+  INTERNAL_SERVER_ERROR: { status: 500, retryable: false, message: "Internal server error" },
+  SHUTTING_DOWN: { status: 503, retryable: true, message: "The server is shutting down" },
+  BOT_NOT_READY: { status: 503, retryable: true, message: "The bot is still starting" },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export interface ErrorRow {
+  status: number;
+  retryable: boolean;
+  message: string;
+}
+
+/** One field that failed validation, in the shape clients of the runner expect. */
+export interface FieldProblem {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+/** What an error looks like on the wire. Released clients show `detail`; `error` and `code` are ours. */
+export interface ErrorBody {
+  error: string;
+  code: ErrorCode;
+  detail: string | FieldProblem[];
+}
+
+export interface AppErrorOptions {
+  /** Sentence for the caller. @default the table's message */
+  message?: string;
+  /** Fields that failed validation. */
+  problems?: FieldProblem[];
+  cause?: unknown;
+}
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly problems: FieldProblem[] | undefined;
+
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    const row = errorTable[code];
+    super(options.message ?? row.message, { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.status = row.status;
+    this.retryable = row.retryable;
+    this.problems = options.problems;
+  }
+
+  toBody(): ErrorBody {
+    return { error: this.message, code: this.code, detail: this.problems ?? this.message };
+  }
+}
+
+/** Recognises an `AppError` of any copy of this package. */
+export function isAppError(error: unknown): error is AppError {
+  return error instanceof Error && "code" in error && String(error.code) in errorTable && "toBody" in error;
+}

@@ -1,0 +1,140 @@
+import { z } from "zod";
+
+/** Version of the client message protocol this product speaks. */
+export const RTVI_VERSION = "2.1.0";
+export const RTVI_LABEL = "rtvi-ai";
+
+export const RtviMessage = z.object({
+  id: z.string().optional(),
+  label: z.literal(RTVI_LABEL),
+  type: z.string(),
+  data: z.unknown().optional(),
+});
+export type RtviMessage = z.infer<typeof RtviMessage>;
+
+const About = z.looseObject({ library: z.string(), library_version: z.string().optional() });
+
+export type ClientAbout = z.infer<typeof About>;
+
+/** Data of each message a client may send, by message type. */
+export const clientMessages = {
+  "client-ready": z.object({ version: z.string().optional(), about: About.optional() }).nullish(),
+  "disconnect-bot": z.unknown(),
+  "client-message": z.object({ t: z.string(), d: z.unknown().optional() }),
+  "send-text": z.object({
+    content: z.string(),
+    options: z
+      .object({ run_immediately: z.boolean().optional(), audio_response: z.boolean().optional() })
+      .nullish(),
+  }),
+  dtmf: z.union([
+    z.object({ buttons: z.array(z.string().regex(/^[0-9*#]$/)).min(1) }),
+    z.object({ button: z.string().regex(/^[0-9*#]$/) }),
+  ]),
+  "llm-function-call-result": z.object({
+    function_name: z.string(),
+    tool_call_id: z.string(),
+    arguments: z.unknown().optional(),
+    result: z.unknown(),
+  }),
+  "ui-event": z.object({ event: z.string(), payload: z.unknown().optional() }),
+  "ui-snapshot": z.object({ tree: z.unknown() }),
+  "ui-cancel-job-group": z.object({ job_id: z.string(), reason: z.string().nullish() }),
+  "append-to-context": z.object({
+    role: z.enum(["user", "assistant"]),
+    content: z.unknown(),
+    run_immediately: z.boolean().nullish(),
+  }),
+  "raw-audio": z.object({
+    base64Audio: z.string(),
+    sampleRate: z.number().int().positive(),
+    numChannels: z.number().int().positive(),
+  }),
+  "raw-audio-batch": z.object({
+    base64AudioBatch: z.array(z.string()),
+    sampleRate: z.number().int().positive(),
+    numChannels: z.number().int().positive(),
+  }),
+} as const;
+
+export type ClientMessageType = keyof typeof clientMessages;
+export type ClientMessageData<T extends ClientMessageType> = z.infer<(typeof clientMessages)[T]>;
+
+export interface MetricItem {
+  processor: string;
+  value: number;
+  model?: string;
+}
+
+/** Measurements of a bot's services; times in seconds. */
+export interface Metrics {
+  ttfb?: MetricItem[];
+  ttfa?: MetricItem[];
+  processing?: MetricItem[];
+  characters?: MetricItem[];
+  tokens?: { prompt_tokens: number; completion_tokens: number; total_tokens: number }[];
+}
+
+export interface BotOutput {
+  text: string;
+  aggregated_by: string;
+  segment_id: number;
+  will_be_spoken: boolean;
+  spoken_status?: "new" | "in-progress" | "completed";
+  spoken_progress?: { accumulated_text: string; remaining_text: string };
+}
+
+/** Data of each message a server may send, by message type. `undefined`: the message has none. */
+export interface ServerMessages {
+  "bot-ready": { version: string; about?: { library: string; library_version: string } };
+  error: { error: string; fatal: boolean };
+  "error-response": { error: string };
+  "server-response": { t: string; d?: unknown };
+  "server-message": unknown;
+  "user-started-speaking": undefined;
+  "user-stopped-speaking": undefined;
+  "bot-started-speaking": undefined;
+  "bot-stopped-speaking": undefined;
+  "bot-interrupted": undefined;
+  "user-mute-started": undefined;
+  "user-mute-stopped": undefined;
+  "user-transcription": { text: string; final: boolean; timestamp: string; user_id: string };
+  "bot-output": BotOutput | { text: string; aggregated_by: string; spoken: boolean };
+  "bot-transcription": { text: string };
+  "user-llm-text": { text: string };
+  "bot-llm-started": undefined;
+  "bot-llm-stopped": undefined;
+  "bot-llm-text": { text: string };
+  "bot-tts-started": undefined;
+  "bot-tts-stopped": undefined;
+  "bot-tts-text": { text: string };
+  "llm-function-call-started": { function_name?: string };
+  "llm-function-call-in-progress": {
+    tool_call_id: string;
+    function_name?: string;
+    arguments?: unknown;
+  };
+  "llm-function-call-stopped": {
+    tool_call_id: string;
+    cancelled: boolean;
+    function_name?: string;
+    result?: unknown;
+  };
+  metrics: Metrics;
+  "ui-command": { command: string; payload: unknown };
+  "ui-job-group": { kind: string; job_id: string; [field: string]: unknown };
+}
+export type ServerMessageType = keyof ServerMessages;
+
+export interface RtviVersion {
+  major: number;
+  minor: number;
+  patch: number;
+}
+
+/** `undefined` unless the text is three whole numbers joined by dots. */
+export function parseRtviVersion(text: string): RtviVersion | undefined {
+  const match = /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$/.exec(text);
+  if (!match) return undefined;
+  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]) };
+}

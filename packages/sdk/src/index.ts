@@ -1,0 +1,41 @@
+// Writing a bot
+export { defineBot } from "./bot.ts";
+export type { Bot, BotDefinition, Readiness } from "./bot.ts";
+export type {
+  CommonArguments,
+  RunnerArguments,
+  WebRtcArguments,
+  WebSocketArguments,
+} from "./runner-arguments.ts";
+export type { CallData } from "./call-data.ts";
+export type { EndReason } from "./server/session-hooks.ts";
+
+// Hearing and speaking
+export { createTransport } from "./transports/create-transport.ts";
+export type {
+  AudioInput,
+  AudioOutput,
+  MessageChannelLike,
+  Transport,
+  TransportEvents,
+  TransportOptions,
+  WaitOptions,
+} from "./transports/transport.ts";
+export type { WebRtcConnection } from "./transports/webrtc-connection.ts";
+
+// Conversation events
+export type {
+  BotOutputOptions,
+  ClientRequest,
+  RtviEvents,
+  RtviSession,
+  Transcription,
+} from "./rtvi/rtvi-session.ts";
+export type { SpokenSegment } from "./rtvi/bot-output.ts";
+
+// Audio
+export { FRAME_MS, frameMs, samplesIn } from "./audio/frame.ts";
+export type { AudioFrame } from "./audio/frame.ts";
+export { createResampler } from "./audio/resample.ts";
+export type { Resampler } from "./audio/resample.ts";
+export type { AudioFilter } from "./filters/audio-filter.ts";

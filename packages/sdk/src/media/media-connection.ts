@@ -1,0 +1,190 @@
+import { randomInt } from "node:crypto";
+import { FRAME_MS } from "../audio/frame.ts";
+import { createPlayout, type Playout } from "../audio/playout.ts";
+import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
+import type { Offer } from "./offer.ts";
+import { createPeer, type Peer } from "./peer.ts";
+import { createVoiceCodec, type VoiceCodec } from "./voice-codec.ts";
+
+/** One session's media in the media thread. Outlives its peer: a client that reconnects brings a new one. */
+export interface MediaConnection {
+  offer(request: number, offer: Offer, rebuild: boolean): Promise<void>;
+  addCandidates: Peer["addCandidates"];
+  attach(rates: MediaRates): Promise<void>;
+  play(samples: Int16Array): void;
+  clear(generation: number): void;
+  send(text: string): void;
+  close(sayGoodbye: boolean): void;
+}
+
+export interface MediaConnectionOptions {
+  id: number;
+  settings: MediaWorkerData;
+  emit(event: MediaEvent): void;
+  report(error: unknown): void;
+  closed(): void;
+}
+
+const OPUS_SAMPLES_PER_FRAME = 960; // 20 ms on Opus' 48 kHz clock
+const QUEUED_MESSAGES_MAX = 50; // sent before the data channel opened
+const CHANNEL_BUFFER_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
+const PEER_LEFT = JSON.stringify({ type: "signalling", message: { type: "peerLeft" } });
+const GOODBYE_MS = 100; // lets the last message leave before the connection closes
+
+export function createMediaConnection(options: MediaConnectionOptions): MediaConnection {
+  const { id, emit, settings } = options;
+  const ssrc = randomInt(1, 2 ** 32 - 1);
+  let sequenceNumber = randomInt(0, 2 ** 16);
+  let timestamp = randomInt(0, 2 ** 32 - 1);
+  let peer: Peer | undefined;
+  let codec: VoiceCodec | undefined;
+  let playout: Playout | undefined;
+  let generation = 0;
+  let connected = false;
+  let everConnected = false;
+  let ended = false;
+  let lastHeardMs = performance.now();
+  let waitingMessages: string[] = [];
+  const bornMs = performance.now();
+  const watchdog = setInterval(watch, 500);
+
+  function watch(): void {
+    const nowMs = performance.now();
+    if (!everConnected) {
+      if (nowMs - bornMs > settings.timing.connectMs) end("never-connected");
+    } else if (nowMs - lastHeardMs > settings.timing.lostMs) end("client-lost");
+  }
+
+  function end(reason: CloseReason): void {
+    if (ended) return;
+    ended = true;
+    clearInterval(watchdog);
+    playout?.stop();
+    peer?.close();
+    codec?.free();
+    codec = undefined;
+    emit({ type: "closed", connection: id, reason });
+    options.closed();
+  }
+
+  function openPeer(): Peer {
+    const opened: Peer = createPeer({
+      iceServers: settings.iceServers,
+      gatherMs: settings.timing.gatherMs,
+      ssrc,
+      on: {
+        connected: () => {
+          lastHeardMs = performance.now();
+          connected = true;
+          everConnected = true;
+          emit({ type: "connected", connection: id });
+          playout?.start();
+        },
+        disconnected: () => {
+          connected = false;
+          emit({ type: "disconnected", connection: id });
+        },
+        left: () => {
+          if (peer === opened) end("client-left");
+        },
+        channelOpen: () => {
+          emit({ type: "channel-open", connection: id });
+          for (const text of waitingMessages.splice(0)) opened.sendText(text);
+        },
+        rtp: onRtp,
+        text: onText,
+        failed: options.report,
+      },
+    });
+    return opened;
+  }
+
+  function onRtp(bytes: Buffer): void {
+    lastHeardMs = performance.now();
+    if (!codec) return;
+    const packet = parseRtpPacket(bytes);
+    if (packet && packet.payloadType === peer?.opusPayloadType) codec.receive(packet);
+  }
+
+  function onText(text: string): void {
+    lastHeardMs = performance.now();
+    if (!text.startsWith("ping")) emit({ type: "message", connection: id, text });
+  }
+
+  function sendChunk(chunk: Int16Array | undefined): void {
+    if (!codec || !peer) return;
+    codec.poll();
+    const payload = codec.encode(chunk);
+    const packet = writeRtpPacket({
+      payloadType: peer.opusPayloadType,
+      sequenceNumber,
+      timestamp,
+      ssrc,
+      marker: false,
+      payload,
+    });
+    sequenceNumber = (sequenceNumber + 1) & 0xffff;
+    timestamp = (timestamp + OPUS_SAMPLES_PER_FRAME) >>> 0;
+    if (connected) peer.sendRtp(packet);
+  }
+
+  return {
+    async offer(request, offer, rebuild) {
+      const former = rebuild ? peer : undefined;
+      if (rebuild) {
+        peer = undefined;
+        former?.close();
+        lastHeardMs = performance.now();
+      }
+      peer ??= openPeer();
+      const current = peer;
+      try {
+        emit({ type: "answer", connection: id, request, sdp: await current.answer(offer) });
+      } catch (error) {
+        emit({ type: "offer-refused", connection: id, request, reason: reasonOf(error) });
+        if (!everConnected && !former) end("never-connected");
+      }
+    },
+    addCandidates: (candidates) => peer?.addCandidates(candidates),
+    async attach(rates) {
+      const created = await createVoiceCodec({
+        rates,
+        complexity: settings.opusComplexity,
+        deliver: (samples) => emit({ type: "audio", connection: id, samples }),
+      });
+      if (ended) return created.free();
+      codec = created;
+      playout = createPlayout({
+        sampleRateHz: rates.outputHz,
+        chunkMs: FRAME_MS,
+        maxQueuedMs: rates.maxQueuedMs,
+        send: sendChunk,
+        progress: () =>
+          emit({ type: "played", connection: id, generation, samples: playout?.playedSamples ?? 0 }),
+        speaking: (speaking) => emit({ type: "speaking", connection: id, speaking }),
+        onError: options.report,
+      });
+      if (connected) playout.start();
+      return undefined;
+    },
+    play: (samples) => void playout?.write(samples),
+    clear(next) {
+      generation = next;
+      playout?.clear();
+    },
+    send(text) {
+      if (peer?.sendText(text)) {
+        if (peer.bufferedBytes() > CHANNEL_BUFFER_MAX_BYTES) end("client-lost");
+      } else if (waitingMessages.length < QUEUED_MESSAGES_MAX) waitingMessages.push(text);
+    },
+    close(sayGoodbye) {
+      if (!sayGoodbye || !peer?.sendText(PEER_LEFT)) return end("requested");
+      setTimeout(() => end("requested"), GOODBYE_MS);
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

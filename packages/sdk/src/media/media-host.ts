@@ -1,0 +1,159 @@
+import { AppError, type IceCandidate, type IceServer } from "@vocalhost/protocol";
+import { Worker } from "node:worker_threads";
+import type { Log } from "../log.ts";
+import {
+  DEFAULT_MEDIA_TIMING,
+  type MediaCommand,
+  type MediaEvent,
+  type MediaRates,
+  type MediaTiming,
+  type MediaWorkerData,
+} from "./messages.ts";
+
+/** The main thread's side of the media thread. */
+export interface MediaHost extends AsyncDisposable {
+  open(on: MediaHandlers): MediaPort;
+}
+
+/** One connection, as the main thread sees it. */
+export interface MediaPort {
+  offer(sdp: string, rebuild: boolean): Promise<string>;
+  addCandidates(candidates: IceCandidate[]): void;
+  attach(rates: MediaRates): void;
+  play(samples: Int16Array): void;
+  clear(generation: number): void;
+  send(text: string): void;
+  close(sayGoodbye: boolean): void;
+}
+
+/** Gets every event of one connection but the answers to offers. */
+export type MediaHandlers = (event: MediaNews) => void;
+export type MediaNews = Exclude<MediaEvent, { type: "answer" | "offer-refused" }>;
+
+export interface MediaHostOptions {
+  log: Log;
+  iceServers: IceServer[];
+  /** 1 to 10: quality against CPU. @default 5 */
+  opusComplexity?: number;
+  timing?: Partial<MediaTiming>;
+}
+
+const OFFER_DEADLINE_MS = 10_000;
+const SHUT_DOWN_MS = 3_000;
+
+interface Answering {
+  resolve(sdp: string): void;
+  reject(error: Error): void;
+}
+
+export function startMediaHost(options: MediaHostOptions): MediaHost {
+  const { log } = options;
+  const ports = new Map<number, { handle: MediaHandlers; answering: Map<number, Answering> }>();
+  let worker: Worker | undefined;
+  let lastConnection = 0;
+  let lastRequest = 0;
+  let outbox: MediaCommand[] = [];
+  let disposed = false;
+
+  function startWorker(): Worker {
+    const workerData: MediaWorkerData = {
+      iceServers: options.iceServers,
+      opusComplexity: options.opusComplexity ?? 5,
+      timing: { ...DEFAULT_MEDIA_TIMING, ...options.timing },
+    };
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const started = new Worker(new URL(`./media-worker.${extension}`, import.meta.url), { workerData });
+    started.on("message", receive);
+    started.on("error", (error) => log.error({ err: error }, "media thread failed"));
+    started.on("exit", (code) => {
+      if (worker !== started) return;
+      worker = undefined; // the next offer starts another
+      log.error({ code, connections: ports.size }, "media thread ended");
+      for (const id of [...ports.keys()]) receive([{ type: "closed", connection: id, reason: "client-lost" }]);
+    });
+    return started;
+  }
+
+  function receive(events: MediaEvent[] | { error: string }): void {
+    if (!Array.isArray(events)) return log.warn({ reason: events.error }, "media thread met an error");
+    for (const event of events) {
+      const port = ports.get(event.connection);
+      if (!port) continue;
+      if (event.type === "answer") port.answering.get(event.request)?.resolve(event.sdp);
+      else if (event.type === "offer-refused")
+        port.answering.get(event.request)?.reject(new AppError("INVALID_SDP", { message: event.reason }));
+      else {
+        if (event.type === "closed") forget(event.connection);
+        port.handle(event);
+      }
+    }
+    return undefined;
+  }
+
+  function forget(connection: number): void {
+    const port = ports.get(connection);
+    ports.delete(connection);
+    const gone = new AppError("INVALID_WEBRTC_REQUEST", { message: "The peer connection was closed" });
+    for (const waiting of port?.answering.values() ?? []) waiting.reject(gone);
+  }
+
+  function post(command: MediaCommand): void {
+    if (outbox.length === 0) setImmediate(flush);
+    outbox.push(command);
+  }
+
+  function flush(): void {
+    const commands = outbox;
+    outbox = [];
+    if (disposed) return;
+    worker ??= startWorker();
+    worker.postMessage(commands);
+  }
+
+  worker = startWorker(); // before the first caller needs it
+  return {
+    open(handle) {
+      lastConnection += 1;
+      const connection = lastConnection;
+      const answering = new Map<number, Answering>();
+      ports.set(connection, { handle, answering });
+      return {
+        async offer(sdp, rebuild) {
+          lastRequest += 1;
+          const request = lastRequest;
+          const { promise, resolve, reject } = Promise.withResolvers<string>();
+          answering.set(request, { resolve, reject });
+          const timer = setTimeout(
+            () => reject(new AppError("INTERNAL_SERVER_ERROR", { message: "No answer to the offer in time" })),
+            OFFER_DEADLINE_MS,
+          );
+          post({ type: "offer", connection, request, sdp, rebuild });
+          try {
+            return await promise;
+          } finally {
+            clearTimeout(timer);
+            answering.delete(request);
+          }
+        },
+        addCandidates: (candidates) => post({ type: "candidates", connection, candidates }),
+        attach: (rates) => post({ type: "attach", connection, rates }),
+        play: (samples) => post({ type: "audio", connection, samples }),
+        clear: (generation) => post({ type: "clear", connection, generation }),
+        send: (text) => post({ type: "message", connection, text }),
+        close: (sayGoodbye) => post({ type: "close", connection, sayGoodbye }),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      const ending = worker;
+      disposed = true;
+      worker = undefined;
+      if (!ending) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ending.once("exit", () => resolve());
+      const timer = setTimeout(() => void ending.terminate(), SHUT_DOWN_MS);
+      ending.postMessage("shut-down");
+      await promise;
+      clearTimeout(timer);
+    },
+  };
+}

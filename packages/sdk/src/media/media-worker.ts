@@ -1,0 +1,84 @@
+// The media thread: peer connections, Opus and pacing, away from whatever the bot does.
+import ndc from "node-datachannel";
+import { parentPort, workerData } from "node:worker_threads";
+import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
+import type { MediaCommand, MediaEvent, MediaWorkerData } from "./messages.ts";
+import { parseOffer } from "./offer.ts";
+
+const port = parentPort;
+if (!port) throw new Error("media-worker.ts runs as a worker thread only");
+const settings = workerData as MediaWorkerData;
+const connections = new Map<number, MediaConnection>();
+let outbox: MediaEvent[] = [];
+
+port.on("message", (message: MediaCommand[] | "shut-down") => {
+  if (message === "shut-down") return shutDown();
+  for (const command of message) {
+    try {
+      execute(command);
+    } catch (error) {
+      report(error);
+    }
+  }
+});
+
+function execute(command: MediaCommand): void {
+  if (command.type === "offer") {
+    const connection = connections.get(command.connection) ?? open(command.connection);
+    void connection.offer(command.request, parseOffer(command.sdp), command.rebuild).catch(report);
+    return;
+  }
+  const connection = connections.get(command.connection);
+  if (!connection) return; // it ended while the command was on its way
+  switch (command.type) {
+    case "audio":
+      return connection.play(command.samples);
+    case "clear":
+      return connection.clear(command.generation);
+    case "message":
+      return connection.send(command.text);
+    case "candidates":
+      return connection.addCandidates(command.candidates);
+    case "attach":
+      return void connection.attach(command.rates).catch(report);
+    case "close":
+      return connection.close(command.sayGoodbye);
+    default:
+      return command satisfies never;
+  }
+}
+
+function open(id: number): MediaConnection {
+  const connection = createMediaConnection({
+    id,
+    settings,
+    emit,
+    report,
+    closed: () => connections.delete(id),
+  });
+  connections.set(id, connection);
+  return connection;
+}
+
+// Everything that happens in one turn of the loop crosses to the main thread together.
+function emit(event: MediaEvent): void {
+  if (outbox.length === 0) setImmediate(flush);
+  outbox.push(event);
+}
+
+function flush(): void {
+  const events = outbox;
+  outbox = [];
+  port?.postMessage(events);
+}
+
+function report(error: unknown): void {
+  port?.postMessage({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}
+
+function shutDown(): void {
+  for (const connection of connections.values()) connection.close(false);
+  flush();
+  ndc.cleanup();
+  port?.close();
+}

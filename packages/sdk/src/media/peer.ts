@@ -1,0 +1,179 @@
+import type { IceCandidate, IceServer } from "@vocalhost/protocol";
+import { limits } from "@vocalhost/protocol";
+import ndc from "node-datachannel";
+import type { DataChannel, PeerConnection, Track } from "node-datachannel";
+import { mirrored, type Offer } from "./offer.ts";
+
+/** One peer connection to a browser: bytes in and out, nothing of audio or bots. */
+export interface Peer {
+  /** Applies an offer and gives the answer, with our candidates in it. */
+  answer(offer: Offer): Promise<string>;
+  addCandidates(candidates: IceCandidate[]): void;
+  readonly opusPayloadType: number;
+  sendRtp(packet: Buffer): void;
+  /** False when the data channel is not open. */
+  sendText(text: string): boolean;
+  /** Bytes accepted and not yet on the wire. */
+  bufferedBytes(): number;
+  close(): void;
+}
+
+export interface PeerOptions {
+  iceServers: IceServer[];
+  gatherMs: number;
+  ssrc: number;
+  on: PeerHandlers;
+}
+
+export interface PeerHandlers {
+  connected(): void;
+  /** The connection broke; a rebuilt one may follow. */
+  disconnected(): void;
+  /** The client said goodbye. */
+  left(): void;
+  channelOpen(): void;
+  rtp(packet: Buffer): void;
+  text(message: string): void;
+  failed(error: unknown): void;
+}
+
+// An exception that escapes a callback aborts the whole process, so none may.
+type Guard = <A extends unknown[]>(callback: (...args: A) => void) => (...args: A) => void;
+
+// Below the 1280-byte paths on which larger packets stall silently.
+const MTU_BYTES = 1200;
+
+const NDC_DIRECTIONS = {
+  sendrecv: "SendRecv",
+  sendonly: "SendOnly",
+  recvonly: "RecvOnly",
+  inactive: "Inactive",
+} as const;
+
+export function createPeer(options: PeerOptions): Peer {
+  const { on } = options;
+  let closed = false;
+  const guard: Guard = (callback) => {
+    return (...args) => {
+      if (closed) return;
+      try {
+        callback(...args);
+      } catch (error) {
+        on.failed(error);
+      }
+    };
+  };
+  const connection = new ndc.PeerConnection("bot", {
+    iceServers: options.iceServers.flatMap(toNdcIceServers),
+    disableAutoNegotiation: true,
+    maxMessageSize: limits.dataChannelMessageBytes,
+    mtu: MTU_BYTES,
+  });
+  let audioTrack: Track | undefined;
+  let opusPayloadType = 0;
+  let channel: DataChannel | undefined;
+  const idleTracks: Track[] = []; // video we accept and do not read; kept so that they are not collected
+
+  connection.onStateChange(guard((state) => onState(state, on)));
+  connection.onTrack(guard((track) => void idleTracks.push(track)));
+  connection.onDataChannel(
+    guard((opened) => {
+      channel = opened;
+      opened.onMessage(guard((message) => (typeof message === "string" ? on.text(message) : undefined)));
+      opened.onClosed(guard(() => on.left()));
+      on.channelOpen();
+    }),
+  );
+
+  function addAudio(offer: Offer): void {
+    if (!offer.audio || audioTrack) return;
+    opusPayloadType = offer.audio.opusPayloadType;
+    const media = new ndc.Audio(offer.audio.mid, NDC_DIRECTIONS[mirrored(offer.audio.direction)]);
+    media.addOpusCodec(opusPayloadType, "minptime=10;useinbandfec=1");
+    media.addSSRC(options.ssrc, "bot", "bot", "voice");
+    audioTrack = connection.addTrack(media);
+    const reports = new ndc.RtcpReceivingSession();
+    reports.addToChain(
+      new ndc.RtcpSrReporter(new ndc.RtpPacketizationConfig(options.ssrc, "bot", opusPayloadType, 48_000)),
+    );
+    audioTrack.setMediaHandler(reports);
+    audioTrack.onMessage(guard((packet) => on.rtp(packet)));
+  }
+
+  return {
+    get opusPayloadType() {
+      return opusPayloadType;
+    },
+    async answer(offer) {
+      addAudio(offer);
+      connection.setRemoteDescription(offer.sdp, "offer");
+      connection.setLocalDescription("answer");
+      await gathered(connection, options.gatherMs);
+      const description = connection.localDescription();
+      if (!description) throw new Error("The peer connection gave no answer");
+      return description.sdp;
+    },
+    addCandidates(candidates) {
+      for (const { candidate, sdp_mid } of candidates) {
+        if (!isUsable(candidate)) continue;
+        try {
+          connection.addRemoteCandidate(candidate, sdp_mid ?? "0");
+        } catch {
+          // One odd candidate is no reason to lose the others.
+        }
+      }
+    },
+    sendRtp(packet) {
+      if (audioTrack?.isOpen()) audioTrack.sendMessageBinary(packet);
+    },
+    sendText(text) {
+      return channel?.isOpen() ? channel.sendMessage(text) : false;
+    },
+    bufferedBytes: () => (channel?.isOpen() ? channel.bufferedAmount() : 0),
+    close() {
+      if (closed) return;
+      closed = true;
+      connection.close();
+    },
+  };
+}
+
+function onState(state: string, on: PeerHandlers): void {
+  if (state === "connected") on.connected();
+  else if (state === "disconnected" || state === "failed") on.disconnected();
+  else if (state === "closed") on.left();
+}
+
+async function gathered(connection: PeerConnection, timeoutMs: number): Promise<void> {
+  if (connection.gatheringState() === "complete") return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    connection.onGatheringStateChange((state) => {
+      if (state !== "complete") return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+// Empty strings mark the end of candidates; ".local" names need multicast DNS, and the browser
+// reaches us from its real address anyway.
+function isUsable(candidate: string): boolean {
+  return candidate !== "" && !/\.local\s/i.test(candidate) && candidate.length < 1024;
+}
+
+function toNdcIceServers(server: IceServer): string[] {
+  const urls = typeof server.urls === "string" ? [server.urls] : server.urls;
+  return urls.map((url) => withCredentials(url, server));
+}
+
+function withCredentials(url: string, { username, credential }: IceServer): string {
+  if (!username || !credential) return url;
+  const [scheme, rest] = splitOnce(url, ":");
+  return `${scheme}:${encodeURIComponent(username)}:${encodeURIComponent(credential)}@${rest}`;
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}

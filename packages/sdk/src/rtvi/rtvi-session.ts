@@ -1,0 +1,240 @@
+import {
+  clientMessages,
+  parseRtviVersion,
+  RTVI_LABEL,
+  RTVI_VERSION,
+  RtviMessage,
+  type ClientAbout,
+  type ClientMessageData,
+  type ClientMessageType,
+  type Metrics,
+  type ServerMessages,
+  type ServerMessageType,
+} from "@vocalhost/protocol";
+import { createListeners, type Listeners } from "../transports/listeners.ts";
+import { createBotOutput, type SpokenSegment } from "./bot-output.ts";
+import { incompatibility } from "./version-check.ts";
+
+/** Conversation events between a bot and client applications, in the RTVI protocol. */
+export interface RtviSession extends Pick<Listeners<RtviEvents>, "on" | "off"> {
+  /** Tells the client that the bot can take input. Done by itself unless `autoReady` is false. */
+  botReady(): void;
+  userStartedSpeaking(): void;
+  userStoppedSpeaking(): void;
+  botInterrupted(): void;
+  userTranscription(transcription: Transcription): void;
+  /** Shows text the bot says; tell the segment how far speech has got. */
+  botOutput(text: string, options?: BotOutputOptions): SpokenSegment;
+  /** Any JSON for the client application. */
+  serverMessage(data: unknown): void;
+  metrics(metrics: Metrics): void;
+  /** Shows an error to the user. A fatal one makes the client disconnect. */
+  error(text: string, options?: { fatal?: boolean }): void;
+  /** Any other message of the protocol. */
+  send<T extends ServerMessageType>(type: T, data: ServerMessages[T]): void;
+}
+
+export interface RtviEvents {
+  "client-ready": (client: { version: string | undefined; about: ClientAbout | undefined }) => void;
+  "client-message": (message: ClientRequest) => void;
+  "send-text": (text: { content: string; runImmediately: boolean; audioResponse: boolean }) => void;
+  dtmf: (keys: string[]) => void;
+  "function-call-result": (result: ClientMessageData<"llm-function-call-result">) => void;
+  "ui-event": (event: ClientMessageData<"ui-event">) => void;
+  "ui-snapshot": (snapshot: ClientMessageData<"ui-snapshot">) => void;
+  "ui-cancel-job-group": (group: ClientMessageData<"ui-cancel-job-group">) => void;
+  "append-to-context": (addition: ClientMessageData<"append-to-context">) => void;
+}
+
+/** A message of the client application, which may wait for an answer. */
+export interface ClientRequest {
+  type: string;
+  data: unknown;
+  respond(data?: unknown): void;
+  refuse(reason: string): void;
+}
+
+export interface Transcription {
+  text: string;
+  /** False while the text may still change. */
+  final: boolean;
+  /** @default "user" */
+  userId?: string;
+}
+
+export interface BotOutputOptions {
+  /** How the text was cut. @default "sentence" */
+  aggregatedBy?: string;
+  /** False for text that is only shown. @default true */
+  spoken?: boolean;
+}
+
+export interface RtviSessionOptions {
+  autoReady: boolean;
+  about: { library: string; library_version: string };
+  send(message: RtviMessage): void;
+  /** Audio that was recorded before the connection was up. */
+  audio(samples: Int16Array, sampleRateHz: number): void;
+  /** The client asked for the end of the session. */
+  disconnect(): void;
+}
+
+/** The session, and the side on which the transport puts what it received. */
+export interface RtviEndpoint {
+  readonly session: RtviSession;
+  receive(message: unknown): void;
+}
+
+export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
+  const listeners = createListeners<RtviEvents>();
+  let botIsReady = options.autoReady;
+  let waitingClients: string[] = []; // ids of client-ready messages not yet answered
+  let clientMajor = parseRtviVersion(RTVI_VERSION)?.major ?? 2;
+  let readyVersion = RTVI_VERSION;
+
+  function send(type: string, data?: unknown, id?: string): void {
+    options.send({ label: RTVI_LABEL, type, ...(id === undefined ? {} : { id }), ...(data === undefined ? {} : { data }) });
+  }
+
+  function answerClients(): void {
+    if (!botIsReady) return;
+    for (const id of waitingClients.splice(0))
+      send("bot-ready", { version: readyVersion, about: options.about }, id);
+  }
+
+  function onClientReady(id: string, data: ClientMessageData<"client-ready">): void {
+    const version = data?.version;
+    const problem = incompatibility(version);
+    if (problem) send("error-response", { error: problem }, id);
+    const parsed = version === undefined ? undefined : parseRtviVersion(version);
+    if (parsed?.major === 1 && version) {
+      clientMajor = 1;
+      readyVersion = version; // an old client chooses how to show text by this
+    }
+    if (waitingClients.length < 8) waitingClients.push(id);
+    listeners.emit("client-ready", { version, about: data?.about });
+    answerClients();
+  }
+
+  function onKnown(id: string, type: ClientMessageType, data: unknown): void {
+    switch (type) {
+      case "client-ready":
+        return onClientReady(id, data as ClientMessageData<"client-ready">);
+      case "disconnect-bot":
+        return options.disconnect();
+      case "client-message":
+        return onClientMessage(id, data as ClientMessageData<"client-message">);
+      case "send-text":
+        return onSendText(data as ClientMessageData<"send-text">);
+      case "dtmf":
+        return onDtmf(data as ClientMessageData<"dtmf">);
+      case "llm-function-call-result":
+        return listeners.emit("function-call-result", data as ClientMessageData<typeof type>);
+      case "ui-event":
+        return listeners.emit(type, data as ClientMessageData<typeof type>);
+      case "ui-snapshot":
+        return listeners.emit(type, data as ClientMessageData<typeof type>);
+      case "ui-cancel-job-group":
+        return listeners.emit(type, data as ClientMessageData<typeof type>);
+      case "append-to-context":
+        return listeners.has(type)
+          ? listeners.emit(type, data as ClientMessageData<typeof type>)
+          : send("error-response", { error: `Unsupported type ${type}` }, id);
+      case "raw-audio":
+      case "raw-audio-batch":
+        return onRawAudio(data as ClientMessageData<"raw-audio"> | ClientMessageData<"raw-audio-batch">);
+      default:
+        return type satisfies never;
+    }
+  }
+
+  function onClientMessage(id: string, { t, d }: ClientMessageData<"client-message">): void {
+    if (!listeners.has("client-message"))
+      return send("error-response", { error: `This bot does not listen to client messages` }, id);
+    return listeners.emit("client-message", {
+      type: t,
+      data: d,
+      respond: (data) => send("server-response", { t, ...(data === undefined ? {} : { d: data }) }, id),
+      refuse: (reason) => send("error-response", { error: reason }, id),
+    });
+  }
+
+  function onSendText({ content, options: wish }: ClientMessageData<"send-text">): void {
+    listeners.emit("send-text", {
+      content,
+      runImmediately: wish?.run_immediately ?? true,
+      audioResponse: wish?.audio_response ?? true,
+    });
+  }
+
+  function onDtmf(data: ClientMessageData<"dtmf">): void {
+    listeners.emit("dtmf", "buttons" in data ? data.buttons : [data.button]);
+  }
+
+  function onRawAudio(data: ClientMessageData<"raw-audio"> | ClientMessageData<"raw-audio-batch">): void {
+    if (data.numChannels !== 1) return;
+    const chunks = "base64Audio" in data ? [data.base64Audio] : data.base64AudioBatch;
+    for (const chunk of chunks) options.audio(pcmFromBase64(chunk), data.sampleRate);
+  }
+
+  const session: RtviSession = {
+    on: listeners.on,
+    off: listeners.off,
+    botReady() {
+      botIsReady = true;
+      answerClients();
+    },
+    userStartedSpeaking: () => send("user-started-speaking"),
+    userStoppedSpeaking: () => send("user-stopped-speaking"),
+    botInterrupted: () => send("bot-interrupted"),
+    userTranscription: ({ text, final, userId }) =>
+      send("user-transcription", {
+        text,
+        final,
+        timestamp: new Date().toISOString(),
+        user_id: userId ?? "user",
+      }),
+    botOutput: createBotOutput({ send: (data) => send("bot-output", data), clientMajor: () => clientMajor }),
+    serverMessage: (data) => send("server-message", data),
+    metrics: (metrics) => send("metrics", metrics),
+    error: (text, wish) => send("error", { error: text, fatal: wish?.fatal ?? false }),
+    send: (type, data) => send(type, data),
+  };
+
+  return {
+    session,
+    receive(message) {
+      if (!hasOurLabel(message)) return; // an application's own message
+      const envelope = RtviMessage.safeParse(message);
+      if (!envelope.success)
+        return session.error(`Invalid RTVI transport message: ${firstProblem(envelope.error)}`);
+      const { id = "", type } = envelope.data;
+      if (!isClientMessageType(type)) return send("error-response", { error: `Unsupported type ${type}` }, id);
+      const data = clientMessages[type].safeParse(envelope.data.data);
+      if (!data.success)
+        return send("error-response", { error: `Invalid message: ${firstProblem(data.error)}` }, id);
+      return onKnown(id, type, data.data);
+    },
+  };
+}
+
+function hasOurLabel(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "label" in message && message.label === RTVI_LABEL;
+}
+
+function isClientMessageType(type: string): type is ClientMessageType {
+  return Object.hasOwn(clientMessages, type);
+}
+
+function firstProblem(error: { issues: { path: PropertyKey[]; message: string }[] }): string {
+  const [issue] = error.issues;
+  if (!issue) return "not valid";
+  return issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message;
+}
+
+function pcmFromBase64(text: string): Int16Array {
+  const bytes = Buffer.from(text, "base64");
+  const samples = new Int16Array(bytes.length >> 1);
+  for (let at = 0; at < samples.length; at += 1) samples[at] = bytes.readInt16LE(at * 2);
+  return samples;
+}

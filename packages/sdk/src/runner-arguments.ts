@@ -1,0 +1,76 @@
+import type { WebSocket } from "ws";
+import type { CallData } from "./call-data.ts";
+import type { WebRtcConnection } from "./transports/webrtc-connection.ts";
+
+/** Everything a bot is given. Where it runs and how the session was asked for is not among it. */
+export type RunnerArguments = WebRtcArguments | WebSocketArguments;
+
+export interface WebRtcArguments extends CommonArguments {
+  readonly kind: "webrtc";
+  readonly webrtcConnection: WebRtcConnection;
+  /** Same as `webrtcConnection`. */
+  readonly webrtc_connection: WebRtcConnection;
+}
+
+export interface WebSocketArguments extends CommonArguments {
+  readonly kind: "websocket";
+  readonly websocket: WebSocket;
+  readonly transportType: "websocket";
+  /** Same as `transportType`. */
+  readonly transport_type: "websocket";
+}
+
+export interface CommonArguments {
+  readonly sessionId: string;
+  /** Same as `sessionId`. */
+  readonly session_id: string;
+  /** What the client sent along with its start request. */
+  readonly body: unknown;
+  /** Who calls whom; null unless the session is a phone call. */
+  readonly callData: CallData | null;
+  /** Same as `callData`. */
+  readonly call_data: CallData | null;
+  /** Flags the runner was started with, its own and the bot's; absent when hosted. */
+  readonly cliArgs: Record<string, unknown> | undefined;
+  /** Same as `cliArgs`. */
+  readonly cli_args: Record<string, unknown> | undefined;
+  /** Aborts when the session must end: stopped, time is up, client gone, shutdown. */
+  readonly signal: AbortSignal;
+}
+
+export interface CommonFields {
+  sessionId: string;
+  body: unknown;
+  callData: CallData | null;
+  cliArgs: Record<string, unknown> | undefined;
+  signal: AbortSignal;
+}
+
+export function createWebRtcArguments(
+  fields: CommonFields & { webrtcConnection: WebRtcConnection },
+): WebRtcArguments {
+  return withAliases({ kind: "webrtc", ...fields }) as WebRtcArguments;
+}
+
+export function createWebSocketArguments(
+  fields: CommonFields & { websocket: WebSocket; transportType: "websocket" },
+): WebSocketArguments {
+  return withAliases({ kind: "websocket", ...fields }) as WebSocketArguments;
+}
+
+const ALIASES = {
+  session_id: "sessionId",
+  call_data: "callData",
+  cli_args: "cliArgs",
+  webrtc_connection: "webrtcConnection",
+  transport_type: "transportType",
+} as const;
+
+// Aliases are getters off the enumerable list, so that a logged or spread object shows each value once.
+function withAliases(fields: Record<string, unknown>): object {
+  const args = { ...fields };
+  for (const [alias, name] of Object.entries(ALIASES)) {
+    if (name in args) Object.defineProperty(args, alias, { get: () => args[name], enumerable: false });
+  }
+  return args;
+}

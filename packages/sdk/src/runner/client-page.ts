@@ -1,0 +1,44 @@
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance } from "fastify";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const PAGE_FOLDER = fileURLToPath(new URL("../../client-page/", import.meta.url));
+
+// The client packages make their audio worklets from blobs; nothing comes from elsewhere.
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "script-src 'self' blob:",
+  "worker-src 'self' blob:",
+  "connect-src 'self' ws: wss:",
+  "img-src 'self' data:",
+  "media-src 'self' blob: mediastream:",
+  "style-src 'self' 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** `/client/`: the page to talk to a bot; `/` leads there. */
+export async function mountClientPage(app: FastifyInstance): Promise<void> {
+  const built = existsSync(join(PAGE_FOLDER, "index.html"));
+  await app.register(fastifyStatic, {
+    root: PAGE_FOLDER,
+    prefix: "/client/",
+    serve: built,
+    wildcard: true,
+    decorateReply: true,
+    setHeaders: (reply) => {
+      void reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
+      void reply.header("referrer-policy", "no-referrer");
+      void reply.header("cache-control", "no-cache"); // a newer runner on the same port brings a newer page
+    },
+  });
+  app.get("/", async (_request, reply) => reply.redirect("/client/", 307));
+  app.get("/client", async (_request, reply) => reply.redirect("/client/", 307));
+  if (built) return;
+  app.get("/client/*", async (_request, reply) =>
+    reply.code(503).type("text/plain").send("The client page is not built. Run: npm run build:client-page\n"),
+  );
+}

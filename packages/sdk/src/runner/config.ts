@@ -1,0 +1,143 @@
+import {
+  reservedTransportNames,
+  transportNames,
+  type IceServer,
+  type TransportName,
+} from "@vocalhost/protocol";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
+import { parseIceServers } from "./ice-servers.ts";
+
+/** How a runner was asked to run. */
+export interface RunnerConfig {
+  host: string;
+  port: number;
+  onlyTransport: TransportName | undefined;
+  /** Public host name, without scheme. */
+  proxy: string | undefined;
+  /** Real path of the folder under /files/. */
+  folder: string | undefined;
+  socketAuth: "none" | "token";
+  iceServers: IceServer[];
+  allowedOrigins: string[];
+  logLevel: "info" | "debug" | "trace";
+  logFormat: "text" | "json";
+  opusComplexity: number;
+  /** Things the user should know about the settings. */
+  warnings: string[];
+}
+
+export type Environment = Record<string, string | undefined>;
+
+/** `.env` of the working folder wins over the environment; bots can tell that they run locally. */
+export function loadEnvironment(workingFolder: string): Environment {
+  const file = join(workingFolder, ".env");
+  if (existsSync(file)) Object.assign(process.env, parseEnv(readFileSync(file, "utf8")));
+  process.env["ENV"] = "local";
+  return process.env;
+}
+
+export function readConfig(flags: Flags, environment: Environment, workingFolder: string): RunnerConfig {
+  const warnings = flags.unknown.flatMap(({ flag, didYouMean }) =>
+    didYouMean ? [`${flag} is not a flag of the runner (did you mean --${didYouMean}?); it goes to the bot.`] : [],
+  );
+  const text = (name: FlagName): string | undefined => textSetting(flags, environment, name);
+  const host = text("host") ?? "localhost";
+  return {
+    host,
+    port: parsePort(text("port") ?? "7860"),
+    onlyTransport: parseTransport(text("transport")),
+    proxy: parseProxy(text("proxy"), warnings),
+    folder: parseFolder(text("folder"), workingFolder),
+    socketAuth: parseSocketAuth(text("ws-auth"), host, warnings),
+    iceServers: parseIceServers(flags.known["ice-servers"], environment[variableOf("ice-servers")]),
+    allowedOrigins: listSetting(flags, environment, "allowed-origins").map(parseOrigin),
+    logLevel: parseLogLevel(flags.known.verbose, environment[variableOf("verbose")]),
+    logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
+    opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
+    warnings,
+  };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function variableOf(name: FlagName): string {
+  return FLAGS.find((flag) => flag.name === name)?.variable ?? "";
+}
+
+function textSetting(flags: Flags, environment: Environment, name: FlagName): string | undefined {
+  const flag = flags.known[name];
+  if (typeof flag === "string") return flag;
+  return environment[variableOf(name)] || undefined; // set to nothing counts as not set
+}
+
+function listSetting(flags: Flags, environment: Environment, name: FlagName): string[] {
+  const flag = flags.known[name];
+  if (Array.isArray(flag)) return flag.flatMap((value) => value.split(",")).filter(Boolean);
+  return (environment[variableOf(name)] ?? "").split(",").map((value) => value.trim()).filter(Boolean);
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== "") return port;
+  throw new FlagError(`--port must be a whole number from 0 to 65535, got "${text}"`);
+}
+
+function parseTransport(text: string | undefined): TransportName | undefined {
+  if (text === undefined) return undefined;
+  const name = transportNames.find((candidate) => candidate === text);
+  if (name) return name;
+  const known = (reservedTransportNames as readonly string[]).includes(text);
+  throw new FlagError(
+    known
+      ? `--transport ${text} is not available in this version; available: ${transportNames.join(", ")}`
+      : `--transport must be one of ${transportNames.join(", ")}, got "${text}"`,
+  );
+}
+
+function parseProxy(text: string | undefined, warnings: string[]): string | undefined {
+  if (text === undefined) return undefined;
+  const bare = text.replace(/^https?:\/\//i, "").replace(/\/+$/, "");
+  if (bare !== text) warnings.push(`--proxy wants a host name only; using "${bare}".`);
+  if (/^[a-z0-9.-]+(?::\d{1,5})?$/i.test(bare)) return bare.toLowerCase();
+  throw new FlagError(`--proxy must be a host name such as bots.example.com, got "${text}"`);
+}
+
+function parseFolder(text: string | undefined, workingFolder: string): string | undefined {
+  if (text === undefined) return undefined;
+  const folder = resolve(workingFolder, text);
+  if (existsSync(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
+  throw new FlagError(`--folder: there is no folder ${folder}`);
+}
+
+function parseSocketAuth(text: string | undefined, host: string, warnings: string[]): "none" | "token" {
+  if (text !== undefined && text !== "none" && text !== "token")
+    throw new FlagError(`--ws-auth must be none or token, got "${text}"`);
+  if (isLoopback(host)) return text ?? "none";
+  if (text === "none")
+    warnings.push(`Listening on ${host} without WebSocket tokens: everyone who reaches this machine can talk to your bot.`);
+  else warnings.push(`Listening on ${host}: other machines can reach this runner, so WebSockets need a token from /start.`);
+  return text ?? "token";
+}
+
+function parseOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && url.origin !== "null" && (url.pathname === "/" || url.pathname === "")) return url.origin;
+  throw new FlagError(`--allowed-origins wants origins such as https://app.example.com, got "${text}"`);
+}
+
+function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined): RunnerConfig["logLevel"] {
+  const count = Number(flag ?? variable ?? 0);
+  if (count >= 2) return "trace";
+  return count === 1 ? "debug" : "info";
+}
+
+function parseComplexity(text: string | undefined): number {
+  const complexity = Number(text ?? 5);
+  if (Number.isInteger(complexity) && complexity >= 0 && complexity <= 10) return complexity;
+  throw new FlagError(`VOCALHOST_OPUS_COMPLEXITY must be a whole number from 0 to 10, got "${text}"`);
+}

@@ -1,0 +1,137 @@
+import { closestWord } from "./closest-word.ts";
+
+/** Everything that was on the command line, before defaults and environment are considered. */
+export interface Flags {
+  known: Partial<Record<FlagName, FlagValue>>;
+  /** The runner's and the bot's flags, by camel-case name; the bot gets them as `cliArgs`. */
+  all: Record<string, FlagValue>;
+  /** Words that belong to no flag; the first may name the bot's file. */
+  words: string[];
+  /** Flags we do not know, with a known one that looks alike. They are the bot's, or typos. */
+  unknown: { flag: string; didYouMean: string | undefined }[];
+}
+
+export type FlagValue = string | boolean | number | string[];
+export type FlagName = (typeof FLAGS)[number]["name"];
+
+export class FlagError extends Error {
+  override readonly name = "FlagError";
+}
+
+interface FlagSpec {
+  name: string;
+  short?: string;
+  takes: "text" | "list" | "nothing";
+  value: string;
+  variable: string;
+  help: string;
+}
+
+export const FLAGS = [
+  { name: "host", takes: "text", value: "ADDRESS", variable: "VOCALHOST_HOST", help: "address to listen on (localhost)" },
+  { name: "port", takes: "text", value: "PORT", variable: "VOCALHOST_PORT", help: "port to listen on (7860)" },
+  { name: "transport", short: "t", takes: "text", value: "NAME", variable: "VOCALHOST_TRANSPORT", help: "allow this transport only: webrtc, websocket" },
+  { name: "proxy", short: "x", takes: "text", value: "HOST", variable: "VOCALHOST_PROXY", help: "public host name clients reach this runner by" },
+  { name: "folder", short: "f", takes: "text", value: "FOLDER", variable: "VOCALHOST_FOLDER", help: "serve the files of a folder under /files/" },
+  { name: "ws-auth", takes: "text", value: "none|token", variable: "VOCALHOST_WEBSOCKET_AUTH", help: "whether WebSockets need a token from /start (none on localhost)" },
+  { name: "ice-servers", takes: "list", value: "URL…", variable: "VOCALHOST_ICE_SERVERS", help: "STUN and TURN servers, as URLs or JSON objects" },
+  { name: "allowed-origins", takes: "list", value: "ORIGIN…", variable: "VOCALHOST_ALLOWED_ORIGINS", help: "web origins besides our own that may use this runner" },
+  { name: "verbose", short: "v", takes: "nothing", value: "", variable: "VOCALHOST_VERBOSE", help: "log more; twice for everything" },
+  { name: "help", short: "h", takes: "nothing", value: "", variable: "", help: "show this and stop" },
+] as const satisfies FlagSpec[];
+
+export function parseFlags(args: string[]): Flags {
+  const flags: Flags = { known: {}, all: {}, words: [], unknown: [] };
+  const rest = args.flatMap(splitEquals);
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    if (arg.text === "--" && !arg.isValue) {
+      flags.words.push(...rest.splice(0).map((word) => word.text));
+    } else if (!arg.isValue && /^-v{2,}$/.test(arg.text)) {
+      setKnown(flags, "verbose", Number(flags.known.verbose ?? 0) + arg.text.length - 1);
+    } else if (!arg.isValue && isFlag(arg.text)) readFlag(flags, arg.text, rest);
+    else flags.words.push(arg.text);
+  }
+  return flags;
+}
+
+export function helpText(): string {
+  const rows = FLAGS.map((flag) => {
+    const short = "short" in flag ? `-${flag.short}, ` : "    ";
+    return [`  ${short}--${flag.name} ${flag.value}`.trimEnd(), flag.help, flag.variable] as const;
+  });
+  const width = Math.max(...rows.map(([usage]) => usage.length));
+  const helpWidth = Math.max(...rows.map(([, help]) => help.length));
+  return [
+    "Runs your bot on this machine and serves a page to talk to it.",
+    "",
+    "Usage: node bot.ts [flags]",
+    "",
+    ...rows.map(([usage, help, variable]) => `${usage.padEnd(width)}  ${help.padEnd(helpWidth)}  ${variable}`.trimEnd()),
+    "",
+    "The last column is the environment variable that sets the same. Other flags reach the bot as args.cliArgs.",
+    "",
+    "Examples:",
+    "  node bot.ts                                   then open http://localhost:7860",
+    "  node bot.ts --port 7861 -t websocket",
+    "  node bot.ts --host 0.0.0.0 --proxy bots.example.com",
+    "",
+  ].join("\n");
+}
+
+interface Word {
+  text: string;
+  /** Came from behind an equals sign, so it is a value even if it begins with a dash. */
+  isValue: boolean;
+}
+
+function splitEquals(arg: string): Word[] {
+  const match = /^(--[^=]+)=(.*)$/s.exec(arg);
+  if (!match) return [{ text: arg, isValue: false }];
+  return [
+    { text: match[1] ?? "", isValue: false },
+    { text: match[2] ?? "", isValue: true },
+  ];
+}
+
+function isFlag(text: string): boolean {
+  return /^--?[a-z]/i.test(text);
+}
+
+function readFlag(flags: Flags, text: string, rest: Word[]): void {
+  const name = text.replace(/^--?/, "");
+  const spec = FLAGS.find((flag) => (text.startsWith("--") ? flag.name === name : "short" in flag && flag.short === name));
+  if (!spec) return readUnknown(flags, name, rest);
+  if (spec.takes === "nothing") return setKnown(flags, spec.name, Number(flags.known[spec.name] ?? 0) + 1);
+  const values = takeValues(rest, spec.takes === "list");
+  const [first] = values;
+  if (spec.takes === "list") {
+    const before = flags.known[spec.name];
+    return setKnown(flags, spec.name, [...(Array.isArray(before) ? before : []), ...values]);
+  }
+  if (first === undefined) throw new FlagError(`--${spec.name} needs a value: --${spec.name} ${spec.value}`);
+  return setKnown(flags, spec.name, first);
+}
+
+function readUnknown(flags: Flags, name: string, rest: Word[]): void {
+  flags.unknown.push({ flag: `--${name}`, didYouMean: closestWord(name, FLAGS.map((flag) => flag.name)) });
+  const [value] = takeValues(rest, false);
+  flags.all[camelCase(name)] = value ?? true;
+}
+
+function takeValues(rest: Word[], many: boolean): string[] {
+  const values: string[] = [];
+  while (rest[0] && (rest[0].isValue || !isFlag(rest[0].text)) && (many || values.length === 0)) {
+    const [word] = rest.splice(0, 1);
+    if (word) values.push(word.text);
+  }
+  return values;
+}
+
+function setKnown(flags: Flags, name: FlagName, value: FlagValue): void {
+  flags.known[name] = value;
+  flags.all[camelCase(name)] = value;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+}

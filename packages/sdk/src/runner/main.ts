@@ -1,0 +1,82 @@
+import type { BotDefinition } from "../bot.ts";
+import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
+import { runnerLog, sessionApp } from "./app.ts";
+import { banner } from "./banner.ts";
+import { loadEnvironment, readConfig, type RunnerConfig } from "./config.ts";
+import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
+import { endOnSignals } from "./end-on-signals.ts";
+import { keepFailuresApart } from "./keep-failures-apart.ts";
+import { startRunner, type Runner } from "./start-runner.ts";
+
+/** Runs the bot of the program that calls this. Resolves once the runner listens. */
+export async function main(): Promise<void> {
+  const workingFolder = process.cwd();
+  const environment = loadEnvironment(workingFolder);
+  const { flags, config } = settings(process.argv.slice(2), environment, workingFolder);
+  const { log } = runnerLog;
+  runnerLog.configure(config);
+  keepFailuresApart(log);
+  let definition: BotDefinition | undefined;
+  const runner = await startRunner({
+    sessionApp,
+    config,
+    log,
+    cliArgs: flags.all,
+    bot: () => definition?.bot,
+  }).catch((error: unknown) => fail(explainStart(error, config)));
+  endOnSignals(runner, log);
+  // Not awaited: the calling program may await main() while it is itself the module that holds the bot.
+  void findBot(flags, workingFolder)
+    .then((found) => {
+      definition = found;
+      process.stdout.write(banner(runner, config));
+    })
+    .catch(async (error: unknown) => {
+      await runner[Symbol.asyncDispose]();
+      fail(error instanceof BotNotFoundError ? error.message : error);
+    });
+}
+
+async function findBot(flags: Flags, workingFolder: string): Promise<BotDefinition> {
+  const path = flags.words.find((word) => /\.[cm]?[jt]s$/.test(word));
+  const definition = await loadBot({ path, mainPath: process.argv[1], workingFolder });
+  await definition.prewarm?.();
+  return definition;
+}
+
+function settings(
+  args: string[],
+  environment: Record<string, string | undefined>,
+  workingFolder: string,
+): { flags: Flags; config: RunnerConfig } {
+  try {
+    const flags = parseFlags(args);
+    if (flags.known.help) {
+      process.stdout.write(helpText());
+      process.exit(0);
+    }
+    return { flags, config: readConfig(flags, environment, workingFolder) };
+  } catch (error) {
+    if (error instanceof FlagError) fail(`${error.message}\nSee --help.`, 2);
+    throw error;
+  }
+}
+
+function explainStart(error: unknown, config: RunnerConfig): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE")
+    return `Port ${config.port} on ${config.host} is in use. Stop the other program or choose another port: --port ${config.port + 1}`;
+  if (code === "EACCES") return `Port ${config.port} is not open to you. Choose one above 1023: --port 7860`;
+  if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL") return `--host ${config.host} is not an address of this machine`;
+  if (code === "FST_ERR_DUPLICATED_ROUTE" && error instanceof Error)
+    return `A route of your program has the path of a route of the runner. ${error.message}`;
+  return error;
+}
+
+function fail(problem: unknown, exitCode = 1): never {
+  const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem);
+  process.stderr.write(`${text}\n`);
+  process.exit(exitCode);
+}
+
+export type { Runner };

@@ -1,0 +1,89 @@
+import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
+import type { AddressInfo } from "node:net";
+import type { Bot } from "../bot.ts";
+import { startMediaHost } from "../media/media-host.ts";
+import type { MediaTiming } from "../media/messages.ts";
+import type { Log } from "../log.ts";
+import { createSocketTokens } from "../server/socket-tokens.ts";
+import type { SessionApp } from "../server/session-app.ts";
+import { mountSessionServer } from "../server/session-server.ts";
+import { mountClientPage } from "./client-page.ts";
+import { isLoopback, type RunnerConfig } from "./config.ts";
+import { mountFiles } from "./files.ts";
+import { createGuards, installGuards } from "./guards.ts";
+import { socketBase } from "./socket-base.ts";
+
+/** A runner that listens. Disposing it ends its sessions first, then the rest. */
+export interface Runner extends AsyncDisposable {
+  /** Where a browser on this machine finds it. */
+  readonly url: string;
+  readonly sessionCount: number;
+}
+
+export interface RunnerOptions {
+  sessionApp: SessionApp;
+  config: RunnerConfig;
+  log: Log;
+  cliArgs: Record<string, unknown> | undefined;
+  /** Undefined while the bot is being loaded. */
+  bot(): Bot | undefined;
+  mediaTiming?: Partial<MediaTiming>;
+}
+
+export async function startRunner(options: RunnerOptions): Promise<Runner> {
+  const { config, log } = options;
+  const { app, sessions } = options.sessionApp;
+  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const media = stack.use(
+    startMediaHost({
+      log,
+      iceServers: config.iceServers,
+      opusComplexity: config.opusComplexity,
+      ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
+    }),
+  );
+  let shuttingDown = false;
+  const guards = createGuards(config);
+  installGuards(app, guards);
+  mountSessionServer({
+    app,
+    sessions,
+    log,
+    media,
+    tokens: createSocketTokens(),
+    bot() {
+      if (shuttingDown) throw new AppError("SHUTTING_DOWN");
+      const bot = options.bot();
+      if (!bot) throw new AppError("BOT_NOT_READY");
+      return bot;
+    },
+    cliArgs: options.cliArgs,
+    transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
+    onlyTransport: config.onlyTransport,
+    iceServers: config.iceServers,
+    socketAuth: config.socketAuth,
+    checkOrigin: guards.checkOrigin,
+    socketBase: (request) => socketBase(request, config.proxy),
+  });
+  app.get("/status", async (): Promise<StatusAnswer> => ({
+    status: "ready",
+    transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
+  }));
+  mountFiles(app, config.folder);
+  await mountClientPage(app);
+  stack.defer(() => app.close());
+  await app.listen({ host: config.host, port: config.port });
+  stack.defer(async () => {
+    shuttingDown = true;
+    await sessions.endAll();
+  });
+  const owned = stack.move();
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    url: `http://${isLoopback(config.host) ? config.host : "localhost"}:${port}`,
+    get sessionCount() {
+      return sessions.size;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

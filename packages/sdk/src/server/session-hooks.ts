@@ -1,0 +1,36 @@
+import type { RunnerArguments } from "../runner-arguments.ts";
+import type { Transport } from "../transports/transport.ts";
+import type { Log } from "../log.ts";
+
+/** What a session wants to know of the transports its bot creates. */
+export interface SessionHooks {
+  readonly log: Log;
+  /** The session closes it when the bot settles. */
+  transportCreated(transport: Transport): void;
+  /** The bot's code failed outside its own promise, for instance in a listener. */
+  failed(error: unknown): void;
+  /** The client is gone or asked for the end. */
+  ended(reason: EndReason): void;
+}
+
+/** Why a session ends; the reason of its abort signal. */
+export type EndReason =
+  | "bot-finished"
+  | "bot-failed"
+  | "client-left"
+  | "client-lost"
+  | "never-connected"
+  | "stopped"
+  | "shutdown";
+
+const hooksOfArguments = new WeakMap<RunnerArguments, SessionHooks>();
+
+export function attachHooks(args: RunnerArguments, hooks: SessionHooks): void {
+  hooksOfArguments.set(args, hooks);
+}
+
+export function hooksOf(args: RunnerArguments): SessionHooks {
+  const hooks = hooksOfArguments.get(args);
+  if (!hooks) throw new TypeError("createTransport() wants the arguments object that bot() was given");
+  return hooks;
+}

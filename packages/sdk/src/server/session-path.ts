@@ -1,0 +1,28 @@
+import type { IncomingMessage } from "node:http";
+import type { SessionTable } from "./session-table.ts";
+
+/** Marks a raw request that arrived under a session's path. */
+export const SESSION_OF_REQUEST: unique symbol = Symbol("session");
+
+export interface SessionRequest extends IncomingMessage {
+  [SESSION_OF_REQUEST]?: string;
+}
+
+// The server's own routes make no sense under a session, except the offer, which has a route there.
+const OWN_PATHS = /^\/(?:$|start$|status$|client(?:\/|$)|files\/|sessions\/|ws(?:\/|$)|ws-client(?:\/|$)|api\/offer$)/;
+
+/** `/sessions/{id}/rest` of a known session becomes `/rest`, so that users' routes are found there too. */
+export function unwrapSessionPath(request: SessionRequest, sessions: SessionTable): string {
+  const url = request.url ?? "/";
+  const match = /^\/sessions\/([^/?]+)(\/[^?]*)(\?.*)?$/.exec(url);
+  if (!match) return url;
+  const [, id = "", path = "/", query = ""] = match;
+  if (!sessions.get(id) || OWN_PATHS.test(path) || isOddPath(path)) return url;
+  request[SESSION_OF_REQUEST] = id;
+  return path + query;
+}
+
+// Anything a second decoding could turn into another path stays where it is and is not found.
+function isOddPath(path: string): boolean {
+  return /%(?:2e|2f|5c|00)|\\|\/\.{1,2}(?:\/|$)|\/\//i.test(path);
+}

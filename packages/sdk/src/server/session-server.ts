@@ -1,0 +1,38 @@
+import type { IceServer, TransportName } from "@vocalhost/protocol";
+import type { FastifyRequest } from "fastify";
+import type { Bot } from "../bot.ts";
+import type { Log } from "../log.ts";
+import type { MediaHost } from "../media/media-host.ts";
+import { mountOfferRoutes } from "./offer.ts";
+import { mountSessionRoutes } from "./session-routes.ts";
+import type { SessionApp } from "./session-app.ts";
+import { mountSocketRoutes } from "./sockets.ts";
+import type { SocketTokens } from "./socket-tokens.ts";
+import { mountStartRoute } from "./start.ts";
+
+/** What the routes of a session server need. */
+export interface SessionServer extends SessionApp {
+  log: Log;
+  media: MediaHost;
+  tokens: SocketTokens;
+  /** Throws `BOT_NOT_READY` until the bot is loaded. */
+  bot(): Bot;
+  cliArgs: Record<string, unknown> | undefined;
+  transports: TransportName[];
+  /** The only transport clients may use, if the server was told so. */
+  onlyTransport: TransportName | undefined;
+  iceServers: IceServer[];
+  socketAuth: "none" | "token";
+  /** Throws when a WebSocket from this origin is not welcome. */
+  checkOrigin(request: FastifyRequest): void;
+  /** Scheme, host and port under which the client reached us, for WebSockets: `wss://example.com`. */
+  socketBase(request: FastifyRequest): string;
+}
+
+/** Adds every route through which sessions are started and reached. */
+export function mountSessionServer(server: SessionServer): void {
+  mountStartRoute(server);
+  mountOfferRoutes(server);
+  mountSocketRoutes(server);
+  mountSessionRoutes(server);
+}

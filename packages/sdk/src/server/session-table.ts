@@ -1,0 +1,52 @@
+import { AppError, newSessionId, type TransportName } from "@vocalhost/protocol";
+import type { Log } from "../log.ts";
+import { createSession, type Session } from "./session.ts";
+
+/** Every session that is waiting for its client or running. Ended ones are gone. */
+export interface SessionTable {
+  create(options: NewSession): Session;
+  get(id: string): Session | undefined;
+  ofPeer(peerId: string): Session | undefined;
+  readonly size: number;
+  /** Ends all of them and resolves when they have ended. */
+  endAll(): Promise<void>;
+}
+
+export interface NewSession {
+  transport: TransportName;
+  body: unknown;
+}
+
+const SESSIONS_MAX = 1_000; // far beyond what one process can carry; bounds what callers can make us remember
+const CLIENT_CONNECT_MS = 120_000; // a start nobody follows up must not be kept
+
+export function createSessionTable(log: Log): SessionTable {
+  const sessions = new Map<string, Session>();
+  return {
+    create({ transport, body }) {
+      if (sessions.size >= SESSIONS_MAX) throw new AppError("TOO_MANY_SESSIONS");
+      const id = newSessionId();
+      const session = createSession({
+        id,
+        transport,
+        body: body ?? {},
+        log: log.child({ sessionId: id }),
+        connectDeadlineMs: CLIENT_CONNECT_MS,
+        ended: () => sessions.delete(id),
+      });
+      sessions.set(id, session);
+      return session;
+    },
+    get: (id) => sessions.get(id),
+    ofPeer(peerId) {
+      for (const session of sessions.values()) if (session.connection?.peerId === peerId) return session;
+      return undefined;
+    },
+    get size() {
+      return sessions.size;
+    },
+    async endAll() {
+      await Promise.all([...sessions.values()].map((session) => session.end("shutdown")));
+    },
+  };
+}

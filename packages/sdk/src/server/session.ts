@@ -1,0 +1,149 @@
+import type { SessionId, TransportName } from "@vocalhost/protocol";
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Bot } from "../bot.ts";
+import type { Log } from "../log.ts";
+import type { RunnerArguments } from "../runner-arguments.ts";
+import type { Transport } from "../transports/transport.ts";
+import type { OpenConnection } from "../transports/webrtc-connection.ts";
+import { attachHooks, type EndReason } from "./session-hooks.ts";
+
+/** One conversation: waits for its client, runs the bot once, ends once. */
+export interface Session {
+  readonly id: SessionId;
+  readonly transport: TransportName;
+  readonly state: "waiting" | "running" | "ended";
+  /** What the client sent along; an offer may bring its own. */
+  body: unknown;
+  readonly signal: AbortSignal;
+  /** Set once a browser has made its offer. */
+  connection: OpenConnection | undefined;
+  readonly log: Log;
+  run(bot: Bot, args: RunnerArguments): void;
+  /** Aborts the bot; resolves when the session is over. */
+  end(reason: EndReason): Promise<void>;
+  /** Code of the bot failed outside its promise. */
+  fail(error: unknown): void;
+}
+
+export interface SessionOptions {
+  id: SessionId;
+  transport: TransportName;
+  body: unknown;
+  log: Log;
+  connectDeadlineMs: number;
+  ended(): void;
+}
+
+const STOP_GRACE_MS = 5_000; // what a bot may take to end after its signal aborted
+const LAST_WORDS_MS = 10_000; // what a finished bot's queued audio may take to be heard
+
+const currentSession = new AsyncLocalStorage<Session>();
+
+/** The session whose bot the running code belongs to. */
+export function sessionOfRunningCode(): Session | undefined {
+  return currentSession.getStore();
+}
+
+export function createSession(options: SessionOptions): Session {
+  const { log } = options;
+  const controller = new AbortController();
+  const transports = new Set<Transport>();
+  const over = Promise.withResolvers<void>();
+  const createdMs = performance.now();
+  let state: Session["state"] = "waiting";
+  const connectTimer = setTimeout(() => void session.end("never-connected"), options.connectDeadlineMs);
+
+  async function closeTransports(): Promise<void> {
+    const closing = [...transports].map((transport) => transport.close());
+    for (const result of await Promise.allSettled(closing)) {
+      if (result.status === "rejected") log.warn({ err: result.reason }, "transport did not close cleanly");
+    }
+    session.connection?.close();
+  }
+
+  async function finish(reason: EndReason): Promise<void> {
+    if (state === "ended") return;
+    state = "ended";
+    clearTimeout(connectTimer);
+    await closeTransports();
+    options.ended();
+    log.info({ reason, seconds: Math.round(performance.now() - createdMs) / 1000 }, "session ended");
+    over.resolve();
+  }
+
+  async function lastWords(): Promise<void> {
+    const drained = [...transports].map((transport) =>
+      transport.audioOut.drained({ signal: controller.signal, timeoutMs: LAST_WORDS_MS }),
+    );
+    await Promise.allSettled(drained);
+  }
+
+  async function runBot(bot: Bot, args: RunnerArguments): Promise<EndReason> {
+    const gaveUp = Promise.withResolvers<"gave-up">();
+    const onAbort = (): void => {
+      const timer = setTimeout(() => gaveUp.resolve("gave-up"), STOP_GRACE_MS);
+      over.promise.finally(() => clearTimeout(timer));
+    };
+    if (controller.signal.aborted) onAbort();
+    controller.signal.addEventListener("abort", onAbort, { once: true });
+    const outcome = await Promise.race([settled(() => currentSession.run(session, () => bot(args))), gaveUp.promise]);
+    if (outcome === "gave-up") log.warn({ graceMs: STOP_GRACE_MS }, "bot did not end when asked, left behind");
+    else if (outcome.error !== undefined && !controller.signal.aborted) {
+      log.error({ err: outcome.error }, "bot failed");
+      return "bot-failed";
+    }
+    if (controller.signal.aborted) return controller.signal.reason as EndReason;
+    await lastWords();
+    return controller.signal.aborted ? (controller.signal.reason as EndReason) : "bot-finished";
+  }
+
+  const session: Session = {
+    id: options.id,
+    transport: options.transport,
+    get state() {
+      return state;
+    },
+    body: options.body,
+    signal: controller.signal,
+    connection: undefined,
+    log,
+    run(bot, args) {
+      if (state !== "waiting") return;
+      state = "running";
+      clearTimeout(connectTimer);
+      log.info({ transport: options.transport }, "session started");
+      attachHooks(args, {
+        log,
+        transportCreated: (transport) => void transports.add(transport),
+        failed: (error) => session.fail(error),
+        ended: (reason) => void session.end(reason),
+      });
+      void runBot(bot, args)
+        .then((reason) => {
+          if (!controller.signal.aborted) controller.abort(reason);
+          return finish(reason);
+        })
+        .catch((error: unknown) => log.error({ err: error }, "session did not end cleanly"));
+    },
+    async end(reason) {
+      if (!controller.signal.aborted) controller.abort(reason);
+      if (state === "waiting") await finish(reason);
+      await over.promise;
+    },
+    fail(error) {
+      log.error({ err: error }, "bot failed");
+      void session.end("bot-failed");
+    },
+  };
+  return session;
+}
+
+/** Never rejects; `error` is set when the bot threw, synchronously or not. */
+async function settled(run: () => Promise<unknown>): Promise<{ error?: unknown }> {
+  try {
+    await run();
+    return {};
+  } catch (error) {
+    return { error: error ?? new Error("The bot threw nothing") };
+  }
+}

@@ -1,0 +1,119 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { createFramer } from "../audio/framer.ts";
+import { createResampler } from "../audio/resample.ts";
+
+/** Tells speech from silence and noise, with the Silero model. */
+export function createVoiceActivityDetector(
+  options: VoiceActivityDetectorOptions,
+): VoiceActivityDetector {
+  const threshold = options.threshold ?? 0.5;
+  if (!(threshold > 0 && threshold < 1)) {
+    throw new RangeError(`The speech threshold must be between 0 and 1, not ${threshold}`);
+  }
+  const resampler = createResampler({ fromHz: options.sampleRateHz, toHz: MODEL_HZ });
+  const framer = createFramer({ samplesPerFrame: WINDOW_SAMPLES });
+  const window = new Float32Array(WINDOW_SAMPLES);
+  let engine: Engine | undefined = takeEngine(threshold);
+
+  return {
+    windowMs: (WINDOW_SAMPLES * 1000) / MODEL_HZ,
+    process(samples) {
+      const { vad } = engine ?? refuseFreed();
+      return framer.push(resampler.process(samples)).map((frame) => {
+        for (let i = 0; i < WINDOW_SAMPLES; i++) window[i] = frame[i]! / 32_768;
+        return isSpeech(vad, window);
+      });
+    },
+    free() {
+      if (engine) giveBackEngine(engine);
+      engine = undefined;
+    },
+  };
+}
+
+export interface VoiceActivityDetectorOptions {
+  /** Any common rate; 16000 needs no conversion. */
+  sampleRateHz: number;
+  /** How sure the model must be that this is speech, from 0 to 1. @default 0.5 */
+  threshold?: number;
+}
+
+export interface VoiceActivity {
+  /** How much sound one decision is about. */
+  readonly windowMs: number;
+  /** Whether there is speech, for each window that is full now. */
+  process(samples: Int16Array): boolean[];
+}
+
+export interface VoiceActivityDetector extends VoiceActivity {
+  free(): void;
+}
+
+const MODEL_HZ = 16_000;
+const WINDOW_SAMPLES = 512; // the only length the model takes
+// Relative to this file, both as source and as built.
+const MODEL_PATH = fileURLToPath(new URL("../../models/silero_vad_v5.onnx", import.meta.url));
+// An engine holds about 9 MB and takes 60 ms to make, and the garbage collector, which sees only
+// its small handle, is in no hurry to free it.
+const MAX_IDLE_ENGINES = 4;
+
+interface Engine {
+  threshold: number;
+  vad: SherpaVad;
+}
+
+/** The part of sherpa-onnx-node that is used. */
+interface SherpaVad {
+  acceptWaveform(samples: Float32Array): void;
+  isDetected(): boolean;
+  flush(): void;
+  clear(): void;
+  reset(): void;
+}
+
+interface Sherpa {
+  Vad: new (config: object, bufferSizeInSeconds: number) => SherpaVad;
+}
+
+const idleEngines: Engine[] = [];
+
+function takeEngine(threshold: number): Engine {
+  const index = idleEngines.findIndex((engine) => engine.threshold === threshold);
+  return idleEngines.splice(index, index === -1 ? 0 : 1)[0] ?? createEngine(threshold);
+}
+
+function giveBackEngine(engine: Engine): void {
+  engine.vad.reset();
+  idleEngines.push(engine);
+  if (idleEngines.length > MAX_IDLE_ENGINES) idleEngines.shift();
+}
+
+function createEngine(threshold: number): Engine {
+  // Loaded here because it costs every process that does some 50 MB.
+  const sherpa = createRequire(import.meta.url)("sherpa-onnx-node") as Sherpa;
+  const sileroVad = {
+    model: MODEL_PATH,
+    threshold,
+    windowSize: WINDOW_SAMPLES,
+    // Decisions as raw as they can be had: smoothing is up to the caller.
+    minSpeechDuration: 1e-5,
+    minSilenceDuration: 1e-5,
+    maxSpeechDuration: 1e6, // beyond it the engine would become harder to convince
+  };
+  const vad = new sherpa.Vad({ sileroVad, sampleRate: MODEL_HZ, numThreads: 1, debug: false }, 1);
+  return { threshold, vad };
+}
+
+function isSpeech(vad: SherpaVad, window: Float32Array): boolean {
+  vad.acceptWaveform(window);
+  const detected = vad.isDetected();
+  // The engine collects the sound of a whole utterance; this makes it forget that and nothing else.
+  vad.flush();
+  vad.clear();
+  return detected;
+}
+
+function refuseFreed(): never {
+  throw new Error("The voice activity detector has been freed");
+}

@@ -1,0 +1,119 @@
+import type { AudioFilter } from "../filters/audio-filter.ts";
+import { createRtviSession } from "../rtvi/rtvi-session.ts";
+import type { RunnerArguments } from "../runner-arguments.ts";
+import type { SessionHooks } from "../server/session-hooks.ts";
+import { SDK_VERSION } from "../version.ts";
+import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
+import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
+import { createBoundedStream } from "./bounded-stream.ts";
+import { createListeners } from "./listeners.ts";
+import type { Transport, TransportEvents } from "./transport.ts";
+
+/** A user's options with every default filled in. */
+export interface TransportParts {
+  hooks: SessionHooks;
+  inputHz: number;
+  outputHz: number;
+  maxQueuedInMs: number;
+  maxQueuedOutMs: number;
+  filter: AudioFilter | undefined;
+  autoReady: boolean;
+}
+
+/** What a kind of connection must be able to do to become a transport. */
+export interface Wire {
+  play(samples: Int16Array): void;
+  clear(generation: number): void;
+  send(message: unknown): void;
+  close(): void | Promise<void>;
+}
+
+/** A transport with the side on which its connection puts what happens. */
+export interface AssembledTransport extends Transport {
+  readonly inner: {
+    audioIn: AudioInputSource;
+    audioOut: AudioOutputSink;
+    receive(message: unknown): void;
+    dtmf(key: string): void;
+    emit(event: keyof TransportEvents): void;
+  };
+}
+
+const DTMF_QUEUED_MAX = 64;
+const DTMF_KEY = /^[0-9*#]$/;
+
+/** Everything that is the same over every kind of connection. */
+export function assembleTransport(
+  args: RunnerArguments,
+  parts: TransportParts,
+  wire: Wire,
+): AssembledTransport {
+  const listeners = createListeners<TransportEvents>();
+  const messageListeners = createListeners<{ message: (message: unknown) => void }>();
+  const keys = createBoundedStream<string>(DTMF_QUEUED_MAX);
+  const audioIn = createAudioInput({
+    sampleRateHz: parts.inputHz,
+    maxQueuedMs: parts.maxQueuedInMs,
+    filter: parts.filter,
+  });
+  const audioOut = createAudioOutput({
+    sampleRateHz: parts.outputHz,
+    maxQueuedMs: parts.maxQueuedOutMs,
+    play: (samples) => wire.play(samples),
+    clear: (generation) => wire.clear(generation),
+  });
+  const rtvi = createRtviSession({
+    autoReady: parts.autoReady,
+    about: { library: "vocalhost", library_version: SDK_VERSION },
+    send: (message) => wire.send(message),
+    audio: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
+    disconnect: () => parts.hooks.ended("client-left"),
+  });
+  audioOut.output.on("started", () => rtvi.session.send("bot-started-speaking", undefined));
+  audioOut.output.on("stopped", () => rtvi.session.send("bot-stopped-speaking", undefined));
+  rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => keys.push(key)));
+
+  function endStreams(): void {
+    audioIn.end();
+    audioOut.end();
+    keys.end();
+  }
+  if (args.signal.aborted) endStreams();
+  args.signal.addEventListener("abort", endStreams, { once: true });
+
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    args.signal.removeEventListener("abort", endStreams);
+    endStreams();
+    await wire.close();
+    await parts.filter?.stop();
+  }
+
+  const transport: AssembledTransport = {
+    sessionId: args.sessionId,
+    audioIn: audioIn.input,
+    audioOut: audioOut.output,
+    rtvi: rtvi.session,
+    messages: {
+      send: (message) => wire.send(message),
+      onMessage: (listener) => messageListeners.on("message", listener),
+    },
+    dtmf: keys,
+    signal: args.signal,
+    on: listeners.on,
+    off: listeners.off,
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => transport.close(),
+    inner: {
+      audioIn,
+      audioOut,
+      receive(message) {
+        messageListeners.emit("message", message);
+        rtvi.receive(message);
+      },
+      dtmf: (key) => (DTMF_KEY.test(key) ? keys.push(key) : undefined),
+      emit: (event) => listeners.emit(event),
+    },
+  };
+  return transport;
+}

@@ -1,0 +1,49 @@
+import { FRAME_MS, samplesIn, type AudioFrame } from "../audio/frame.ts";
+import { createFramer } from "../audio/framer.ts";
+import { createResampler, type Resampler } from "../audio/resample.ts";
+import type { AudioFilter } from "../filters/audio-filter.ts";
+import { createBoundedStream } from "./bounded-stream.ts";
+import type { AudioInput } from "./transport.ts";
+
+/** The bot's ear, and the side on which a transport puts what it received. */
+export interface AudioInputSource {
+  readonly input: AudioInput;
+  /** Takes mono samples of any rate and length. */
+  push(samples: Int16Array, sampleRateHz: number): void;
+  end(): void;
+}
+
+export interface AudioInputOptions {
+  sampleRateHz: number;
+  maxQueuedMs: number;
+  filter: AudioFilter | undefined;
+}
+
+export function createAudioInput(options: AudioInputOptions): AudioInputSource {
+  const { sampleRateHz, filter } = options;
+  const framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
+  const stream = createBoundedStream<AudioFrame>(Math.max(1, Math.floor(options.maxQueuedMs / FRAME_MS)));
+  let resampler: { fromHz: number; run: Resampler } | undefined;
+
+  function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
+    if (fromHz === sampleRateHz) return samples;
+    if (resampler?.fromHz !== fromHz)
+      resampler = { fromHz, run: createResampler({ fromHz, toHz: sampleRateHz }) };
+    return resampler.run.process(samples);
+  }
+
+  return {
+    input: {
+      sampleRateHz,
+      get droppedFrames() {
+        return stream.dropped;
+      },
+      [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
+    },
+    push(samples, fromHz) {
+      for (const frame of framer.push(toInputRate(samples, fromHz)))
+        stream.push({ samples: filter ? filter.process(frame) : frame, sampleRateHz });
+    },
+    end: () => stream.end(),
+  };
+}

@@ -1,0 +1,46 @@
+import type { RunnerArguments } from "../runner-arguments.ts";
+import { hooksOf } from "../server/session-hooks.ts";
+import type { TransportParts } from "./assemble-transport.ts";
+import type { Transport, TransportOptions } from "./transport.ts";
+import { createWebRtcTransport } from "./webrtc.ts";
+import { createWebSocketTransport } from "./websocket.ts";
+
+/** Connects a bot to its session, whatever kind of connection that has. */
+export async function createTransport(
+  args: RunnerArguments,
+  options: TransportOptions = {},
+): Promise<Transport> {
+  const parts = fillDefaults(args, options);
+  await parts.filter?.start(parts.inputHz);
+  const transport = connect(args, parts);
+  parts.hooks.transportCreated(transport);
+  return transport;
+}
+
+function connect(args: RunnerArguments, parts: TransportParts): Transport {
+  switch (args.kind) {
+    case "webrtc":
+      return createWebRtcTransport(args, parts);
+    case "websocket":
+      return createWebSocketTransport(args, parts);
+    default:
+      return args satisfies never;
+  }
+}
+
+function fillDefaults(args: RunnerArguments, options: TransportOptions): TransportParts {
+  return {
+    hooks: hooksOf(args),
+    inputHz: sampleRate(options.audioIn?.sampleRateHz ?? 16_000, "audioIn"),
+    outputHz: sampleRate(options.audioOut?.sampleRateHz ?? 24_000, "audioOut"),
+    maxQueuedInMs: options.audioIn?.maxQueuedMs ?? 10_000,
+    maxQueuedOutMs: options.audioOut?.maxQueuedMs ?? 60_000,
+    filter: options.audioIn?.filter,
+    autoReady: options.rtvi?.autoReady ?? true,
+  };
+}
+
+function sampleRate(sampleRateHz: number, option: string): number {
+  if (Number.isInteger(sampleRateHz) && sampleRateHz >= 8_000 && sampleRateHz <= 48_000) return sampleRateHz;
+  throw new RangeError(`${option}.sampleRateHz must be a whole number from 8000 to 48000, got ${sampleRateHz}`);
+}

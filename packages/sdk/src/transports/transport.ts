@@ -1,0 +1,87 @@
+import type { AudioFrame } from "../audio/frame.ts";
+import type { AudioFilter } from "../filters/audio-filter.ts";
+import type { RtviSession } from "../rtvi/rtvi-session.ts";
+
+/** How a bot hears and speaks, the same over every kind of connection. */
+export interface Transport extends AsyncDisposable {
+  readonly sessionId: string;
+  /** What the user says, in frames of 20 ms. Ends when the client is gone or the session is stopped. */
+  readonly audioIn: AudioInput;
+  /** What the bot says: played at real time, can be cut short. */
+  readonly audioOut: AudioOutput;
+  /** Conversation events to and from client applications. */
+  readonly rtvi: RtviSession;
+  /** Messages as they are, without the RTVI envelope's meaning. */
+  readonly messages: MessageChannelLike;
+  /** Keys pressed on the user's phone or client. */
+  readonly dtmf: AsyncIterable<string>;
+  /** Aborts when the client is gone, the session is stopped or its time is up. */
+  readonly signal: AbortSignal;
+  on<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
+  off<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
+  /** Ends the connection; queued audio is dropped. Called for you when `bot` settles. */
+  close(): Promise<void>;
+}
+
+export interface TransportEvents {
+  "client-connected": () => void;
+  "client-disconnected": () => void;
+}
+
+export interface AudioInput extends AsyncIterable<AudioFrame> {
+  readonly sampleRateHz: number;
+  /** Frames thrown away, oldest first, because the bot did not read them in time. */
+  readonly droppedFrames: number;
+}
+
+export interface AudioOutput {
+  readonly sampleRateHz: number;
+  /** Milliseconds of audio accepted and not yet played. */
+  readonly queuedMs: number;
+  /** Milliseconds thrown away because the queue was full. */
+  readonly droppedMs: number;
+  /**
+   * Queues audio of any length and rate. False means: more than enough is queued, `await ready()`
+   * before writing on. Beyond the cap what does not fit is dropped.
+   */
+  write(frame: AudioFrame): boolean;
+  /** Resolves when there is room again, at once if there is. */
+  ready(options?: WaitOptions): Promise<void>;
+  /** Forgets everything not yet played: what an interruption needs. */
+  clear(): void;
+  /** Resolves when everything written before the call has been played or cleared. */
+  drained(options?: WaitOptions): Promise<void>;
+  on(event: "started" | "stopped", listener: () => void): void;
+  off(event: "started" | "stopped", listener: () => void): void;
+}
+
+export interface WaitOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface MessageChannelLike {
+  send(message: unknown): void;
+  onMessage(listener: (message: unknown) => void): void;
+}
+
+export interface TransportOptions {
+  audioIn?: {
+    /** @default 16000 */
+    sampleRateHz?: number;
+    /** Runs over everything the bot hears. */
+    filter?: AudioFilter;
+    /** Oldest frames are dropped beyond this. @default 10000 */
+    maxQueuedMs?: number;
+  };
+  audioOut?: {
+    /** @default 24000 */
+    sampleRateHz?: number;
+    /** Newest audio is dropped beyond this. @default 60000 */
+    maxQueuedMs?: number;
+  };
+  rtvi?: {
+    /** Answer `client-ready` with `bot-ready` by itself. @default true */
+    autoReady?: boolean;
+  };
+}

@@ -1,0 +1,28 @@
+import type { WebRtcArguments } from "../runner-arguments.ts";
+import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import type { Transport } from "./transport.ts";
+import type { OpenConnection } from "./webrtc-connection.ts";
+
+/** Hears and speaks through a browser's peer connection. */
+export function createWebRtcTransport(args: WebRtcArguments, parts: TransportParts): Transport {
+  const connection = args.webrtcConnection as OpenConnection;
+  const transport = assembleTransport(args, parts, {
+    play: (samples) => connection.play(samples),
+    clear: (generation) => connection.clear(generation),
+    send: (message) => connection.send(JSON.stringify(message)),
+    close: () => connection.close(),
+  });
+  const { audioIn, audioOut, receive, emit } = transport.inner;
+  connection.on("connected", () => emit("client-connected"));
+  connection.on("disconnected", () => emit("client-disconnected"));
+  connection.attach(
+    { inputHz: parts.inputHz, outputHz: parts.outputHz, maxQueuedMs: parts.maxQueuedOutMs },
+    {
+      audio: (samples) => audioIn.push(samples, parts.inputHz),
+      message: receive,
+      played: (generation, samples) => audioOut.played(generation, samples),
+      speaking: (speaking) => audioOut.speaking(speaking),
+    },
+  );
+  return transport;
+}

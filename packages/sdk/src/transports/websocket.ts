@@ -1,0 +1,109 @@
+import { encodeFrame, FrameError, limits, parseFrame } from "@vocalhost/protocol";
+import type { RawData, WebSocket } from "ws";
+import { createPlayout } from "../audio/playout.ts";
+import { createResampler } from "../audio/resample.ts";
+import type { WebSocketArguments } from "../runner-arguments.ts";
+import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { pcmBytes, pcmSamples } from "./pcm-bytes.ts";
+import type { Transport } from "./transport.ts";
+
+const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
+const CHUNK_MS = 40; // what released clients play smoothly without a buffer of their own
+const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
+
+/** Hears and speaks through protobuf frames on a plain WebSocket. */
+export function createWebSocketTransport(args: WebSocketArguments, parts: TransportParts): Transport {
+  const socket = args.websocket;
+  let generation = 0;
+  const toWire = createResampler({ fromHz: parts.outputHz, toHz: CLIENT_RATE_HZ });
+  const playout = createPlayout({
+    sampleRateHz: parts.outputHz,
+    chunkMs: CHUNK_MS,
+    maxQueuedMs: parts.maxQueuedOutMs,
+    send: (chunk) => chunk && sendAudio(chunk),
+    progress: () => audioOut.played(generation, playout.playedSamples),
+    speaking: (speaking) => audioOut.speaking(speaking),
+    onError: (error) => parts.hooks.failed(error),
+  });
+  const transport = assembleTransport(args, parts, {
+    play: (samples) => void playout.write(samples),
+    clear(next) {
+      generation = next;
+      playout.clear();
+    },
+    send: (message) => sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
+    close() {
+      playout.stop();
+      socket.close(1000);
+    },
+  });
+  const { audioIn, audioOut, receive, emit } = transport.inner;
+
+  function sendAudio(chunk: Int16Array): void {
+    sendBytes(
+      encodeFrame({
+        kind: "audio",
+        id: 0,
+        name: "audio",
+        audio: pcmBytes(toWire.process(chunk)),
+        sampleRateHz: CLIENT_RATE_HZ,
+        channels: 1,
+      }),
+    );
+  }
+
+  function sendBytes(bytes: Uint8Array): void {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > UNREAD_MAX_BYTES) {
+      parts.hooks.log.warn({ bufferedBytes: socket.bufferedAmount }, "client does not read, closing");
+      socket.close(1013, "client does not read");
+      return parts.hooks.ended("client-lost");
+    }
+    socket.send(bytes);
+  }
+
+  function onBinary(bytes: Uint8Array): void {
+    const frame = parseFrame(bytes);
+    if (frame.kind === "message") return receive(JSON.parse(frame.data));
+    if (frame.kind !== "audio") return undefined;
+    if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
+    if (!isPlausibleRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
+    return audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
+  }
+
+  socket.on("message", (data, isBinary) => {
+    try {
+      if (isBinary) onBinary(asBytes(data));
+    } catch (error) {
+      if (error instanceof FrameError || error instanceof SyntaxError) refuse(socket, error);
+      else parts.hooks.failed(error);
+    }
+  });
+  socket.once("close", () => guarded(() => emit("client-disconnected")));
+  queueMicrotask(() => guarded(() => emit("client-connected")));
+
+  function guarded(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      parts.hooks.failed(error);
+    }
+  }
+
+  playout.start();
+  return transport;
+}
+
+function refuse(socket: WebSocket, error: Error): void {
+  const tooLarge = error.message.includes("too large");
+  socket.close(tooLarge ? 1009 : 1007, error.message.slice(0, 120));
+}
+
+function isPlausibleRate(sampleRateHz: number): boolean {
+  return sampleRateHz >= 8_000 && sampleRateHz <= 48_000;
+}
+
+function asBytes(data: RawData): Uint8Array {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+}

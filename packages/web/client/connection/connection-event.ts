@@ -1,0 +1,33 @@
+import type { RtviMessage } from "@vocalhost/protocol";
+import type { Problem } from "./problem.ts";
+
+/** Steps between pressing the button and the bot being ready, in order. */
+export const connectSteps = ["microphone", "start", "connect", "bot"] as const;
+export type ConnectStep = (typeof connectSteps)[number];
+
+export type EndedBy = "you" | "bot";
+
+/** Everything that happens to a connection. Each view of the page is a fold over these. */
+export type ConnectionEvent = { atMs: number } & (
+  | { type: "session-requested"; transport: string; microphone: boolean }
+  | { type: "step-reached"; step: ConnectStep }
+  | { type: "bot-ready"; version: string; library?: string }
+  | { type: "message-received"; message: ReceivedMessage }
+  | { type: "message-sent"; message: ReceivedMessage }
+  | { type: "user-quiet" }
+  | { type: "bot-heard" }
+  | { type: "microphone-muted" }
+  | { type: "microphone-unmuted" }
+  | { type: "link-interrupted" }
+  | { type: "link-restored" }
+  | { type: "notice-raised"; text: string }
+  | { type: "session-ending" }
+  | { type: "session-ended"; by: EndedBy }
+  | { type: "session-failed"; problem: Problem }
+);
+
+export type ReceivedMessage = Pick<RtviMessage, "type" | "data"> & { id?: string };
+
+type WithoutTime<E> = E extends unknown ? Omit<E, "atMs"> : never;
+/** What a reporter passes; the time is added where events are collected. */
+export type ConnectionReport = WithoutTime<ConnectionEvent>;

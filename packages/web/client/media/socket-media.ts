@@ -1,0 +1,91 @@
+import { createMeter, sharedAudioContext } from "./audio-context.ts";
+import captureWorklet from "./capture-worklet.ts?worker&url";
+import { MicrophoneMedia } from "./microphone-media.ts";
+import { fromPcm } from "./pcm.ts";
+import type { PlaybackCommand, PlaybackReport } from "./playback-worklet.ts";
+import playbackWorklet from "./playback-worklet.ts?worker&url";
+
+export const CAPTURE_RATE_HZ = 16_000;
+const PLAYBACK_RATE_HZ = 24_000; // what servers of this framing send, whatever the frame says
+
+/** Media of a socket: PCM of the microphone goes up, PCM of the bot comes down. */
+export class SocketMedia extends MicrophoneMedia {
+  playback: PlaybackReport = { bufferedMs: 0, gaps: 0 };
+  readonly #player = new AudioContext({ sampleRate: PLAYBACK_RATE_HZ });
+  readonly #botMeter = createMeter(this.#player);
+  #capture: AudioWorkletNode | undefined;
+  #output: AudioWorkletNode | undefined;
+  #sending = false;
+
+  get botMeter(): AnalyserNode {
+    return this.#botMeter;
+  }
+
+  override async initialize(): Promise<void> {
+    const context = sharedAudioContext();
+    await Promise.all([
+      context.audioWorklet.addModule(captureWorklet),
+      this.#player.audioWorklet.addModule(playbackWorklet),
+      this.#player.resume(),
+    ]);
+    this.#capture = new AudioWorkletNode(context, "capture", {
+      numberOfOutputs: 0,
+      channelCount: 1,
+      channelCountMode: "explicit",
+      processorOptions: { sampleRateHz: CAPTURE_RATE_HZ },
+    });
+    this.#capture.port.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => {
+      if (this.#sending && this.microphone.enabled) this.userAudioCallback?.(data);
+    };
+    this.#output = new AudioWorkletNode(this.#player, "playback", {
+      numberOfInputs: 0,
+      outputChannelCount: [1],
+    });
+    this.#output.port.onmessage = ({ data }: MessageEvent<PlaybackReport>) => {
+      this.playback = data;
+    };
+    this.#output.connect(this.#botMeter).connect(this.#player.destination);
+    this.#applySpeaker();
+    await super.initialize();
+  }
+
+  override async connect(): Promise<void> {
+    this.#sending = true;
+  }
+
+  override async disconnect(): Promise<void> {
+    this.#sending = false;
+    this.#capture?.disconnect();
+    await super.disconnect();
+    if (this.#player.state !== "closed") await this.#player.close();
+  }
+
+  override bufferBotAudio(pcm: ArrayBuffer | Int16Array): Int16Array {
+    const samples = pcm instanceof Int16Array ? pcm : new Int16Array(pcm);
+    const write = fromPcm(samples);
+    this.#output?.port.postMessage({ write } satisfies PlaybackCommand, [write.buffer]);
+    return samples;
+  }
+
+  /** The user cut in: what the bot had not said yet stays unsaid. */
+  clearBotAudio(): void {
+    this.#output?.port.postMessage({ clear: true } satisfies PlaybackCommand);
+  }
+
+  override updateSpeaker(speakerId: string): void {
+    super.updateSpeaker(speakerId);
+    this.#applySpeaker();
+  }
+
+  protected override tapMicrophone(source: MediaStreamAudioSourceNode): void {
+    super.tapMicrophone(source);
+    if (this.#capture) source.connect(this.#capture);
+  }
+
+  #applySpeaker(): void {
+    const player = this.#player as AudioContext & { setSinkId?: (id: string) => Promise<void> };
+    if (this.speakerId === undefined || !player.setSinkId) return;
+    // A speaker that is gone leaves the sound where it was.
+    player.setSinkId(this.speakerId).catch(() => {});
+  }
+}
