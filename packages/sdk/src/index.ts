@@ -39,3 +39,16 @@ export type { AudioFrame } from "./audio/frame.ts";
 export { createResampler } from "./audio/resample.ts";
 export type { Resampler } from "./audio/resample.ts";
 export type { AudioFilter } from "./filters/audio-filter.ts";
+export { parseWav, writeWav } from "./audio/wav.ts";
+
+// Understanding when somebody speaks
+export { createVoiceActivityDetector } from "./speech/voice-activity.ts";
+export type {
+  VoiceActivity,
+  VoiceActivityDetector,
+  VoiceActivityDetectorOptions,
+} from "./speech/voice-activity.ts";
+export { createTurnDetector } from "./speech/turn-detector.ts";
+export type { TurnDetector, TurnDetectorOptions, TurnEnd, TurnEvent } from "./speech/turn-detector.ts";
+export { detectTurns } from "./speech/turns.ts";
+export type { DetectTurnsOptions } from "./speech/turns.ts";

@@ -13,10 +13,7 @@ test("a tone survives at every rate", async () => {
     const heard = frames.map((frame) => decoder.decode(encoder.encode(frame)));
     assert.ok(heard.every((frame) => frame.length === sampleRateHz / 50));
     const level = rmsLevel(joined(heard.slice(10)));
-    assert.ok(
-      Math.abs(level / rmsLevel(joined(frames.slice(10))) - 1) < 0.2,
-      `${sampleRateHz} Hz: ${level}`,
-    );
+    assert.ok(Math.abs(level / rmsLevel(joined(frames.slice(10))) - 1) < 0.2, `${sampleRateHz} Hz: ${level}`);
     encoder.free();
     decoder.free();
   }
@@ -24,10 +21,7 @@ test("a tone survives at every rate", async () => {
 
 test("packets hold about 32 kbit/s", async () => {
   const encoder = await createOpusEncoder({ sampleRateHz: 24_000 });
-  const bytes = voiceFrames(24_000, 100).reduce(
-    (sum, frame) => sum + encoder.encode(frame).length,
-    0,
-  );
+  const bytes = voiceFrames(24_000, 100).reduce((sum, frame) => sum + encoder.encode(frame).length, 0);
   assert.ok(bytes > 4000 && bytes < 10_000, `${bytes} bytes in 2 s`);
   encoder.free();
 });
@@ -52,10 +46,7 @@ test("a lost frame is recovered from the packet after it, better than by conceal
   let recoveredError = 0;
   let concealedError = 0;
   for (let lost = 20; lost < 50; lost++) {
-    const [recovering, concealing] = [
-      await decoderAfter(packets, lost),
-      await decoderAfter(packets, lost),
-    ];
+    const [recovering, concealing] = [await decoderAfter(packets, lost), await decoderAfter(packets, lost)];
     assert.ok(recovering.canRecover(packets[lost + 1]!));
     const recovered = recovering.recover(packets[lost + 1]!);
     const concealed = concealing.conceal();
@@ -88,10 +79,7 @@ test("knows which packets carry a copy, whatever the length and the channels", a
         const frame = voice.subarray(i * ms * 16, (i + 1) * ms * 16);
         if (i % 7 === 3) encoder.setFec(i % 2 === 0);
         return encoder.encode(
-          Int16Array.from(
-            { length: frame.length * channels },
-            (_, j) => frame[Math.floor(j / channels)]!,
-          ),
+          Int16Array.from({ length: frame.length * channels }, (_, j) => frame[Math.floor(j / channels)]!),
         );
       });
       for (let lost = 2; lost + 1 < packets.length; lost++) {
@@ -102,11 +90,7 @@ test("knows which packets carry a copy, whatever the length and the channels", a
           await decoderAfter(packets, lost),
         ];
         const isSame = levelError(recovering.recover(next, ms), concealing.conceal(ms)) === 0;
-        assert.equal(
-          recovering.canRecover(next),
-          !isSame,
-          `${channels} channels, ${ms} ms, packet ${lost}`,
-        );
+        assert.equal(recovering.canRecover(next), !isSame, `${channels} channels, ${ms} ms, packet ${lost}`);
         if (isSame) without++;
         else withCopy++;
         recovering.free();
@@ -199,10 +183,7 @@ function voiceFrames(sampleRateHz: number, count: number): Int16Array[] {
   );
 }
 
-async function encodeAll(
-  frames: Int16Array[],
-  options: { fec?: boolean } = {},
-): Promise<Uint8Array[]> {
+async function encodeAll(frames: Int16Array[], options: { fec?: boolean } = {}): Promise<Uint8Array[]> {
   const encoder = await createOpusEncoder({ sampleRateHz: 16_000, ...options });
   const packets = frames.map((frame) => encoder.encode(frame));
   encoder.free();

@@ -83,9 +83,7 @@ const EXPECTED_LOSS_PERCENT = 10;
 function opusRate(sampleRateHz: number): SampleRate {
   const rate = OPUS_RATES.find((known) => known === sampleRateHz);
   if (rate === undefined) {
-    throw new RangeError(
-      `Opus cannot work at ${sampleRateHz} Hz, only at ${OPUS_RATES.join(", ")}`,
-    );
+    throw new RangeError(`Opus cannot work at ${sampleRateHz} Hz, only at ${OPUS_RATES.join(", ")}`);
   }
   return rate;
 }

@@ -57,9 +57,7 @@ test("behaves like a plain list of samples", () => {
   const write = fc.record({ write: fc.integer({ min: 0, max: 9000 }) });
   const take = fc.record({ take: fc.integer({ min: 1, max: 9000 }) });
   const clear = fc.constant({ clear: true });
-  const steps = fc.array(
-    fc.oneof({ weight: 5, arbitrary: write }, { weight: 5, arbitrary: take }, clear),
-  );
+  const steps = fc.array(fc.oneof({ weight: 5, arbitrary: write }, { weight: 5, arbitrary: take }, clear));
   fc.assert(
     fc.property(steps, (list) => {
       const queue = create(20_000);
@@ -83,10 +81,7 @@ test("behaves like a plain list of samples", () => {
           model = [];
         }
         assert.equal(queue.queuedSamples, model.length);
-        assert.equal(
-          queue.writtenSamples,
-          queue.takenSamples + queue.clearedSamples + queue.queuedSamples,
-        );
+        assert.equal(queue.writtenSamples, queue.takenSamples + queue.clearedSamples + queue.queuedSamples);
       }
     }),
   );

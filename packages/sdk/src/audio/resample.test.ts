@@ -31,13 +31,8 @@ test("gain is flat up to three quarters of the band", () => {
   for (const pair of pairs) {
     for (const relative of [0.1, 0.5, 0.75]) {
       const toneHz = (relative * Math.min(pair.fromHz, pair.toHz)) / 2;
-      const gainDb = decibels(
-        measure(steadyTone(toneHz, pair), toneHz, pair.toHz).amplitude / AMPLITUDE,
-      );
-      assert.ok(
-        Math.abs(gainDb) < 0.05,
-        `${pair.fromHz} to ${pair.toHz}, ${toneHz} Hz: ${gainDb} dB`,
-      );
+      const gainDb = decibels(measure(steadyTone(toneHz, pair), toneHz, pair.toHz).amplitude / AMPLITUDE);
+      assert.ok(Math.abs(gainDb) < 0.05, `${pair.fromHz} to ${pair.toHz}, ${toneHz} Hz: ${gainDb} dB`);
     }
   }
 });
@@ -46,25 +41,15 @@ test("how the stream is cut makes no difference", () => {
   const anyPair = fc.constantFrom(...pairs, { fromHz: 8000, toHz: 8000 });
   const anySamples = fc.int16Array({ minLength: 0, maxLength: 1500 });
   fc.assert(
-    fc.property(
-      anyPair,
-      anySamples,
-      fc.array(fc.nat(300), { maxLength: 20 }),
-      (pair, samples, cuts) => {
-        assert.deepEqual(
-          resampleInPieces(pair, samples, cuts),
-          resampleInPieces(pair, samples, []),
-        );
-      },
-    ),
+    fc.property(anyPair, anySamples, fc.array(fc.nat(300), { maxLength: 20 }), (pair, samples, cuts) => {
+      assert.deepEqual(resampleInPieces(pair, samples, cuts), resampleInPieces(pair, samples, []));
+    }),
     { numRuns: 200 },
   );
 });
 
 test("every 20 ms in are 20 ms out, at once", () => {
-  for (const { fromHz, toHz } of pairs.filter(
-    (pair) => pair.fromHz % 50 === 0 && pair.toHz % 50 === 0,
-  )) {
+  for (const { fromHz, toHz } of pairs.filter((pair) => pair.fromHz % 50 === 0 && pair.toHz % 50 === 0)) {
     const resampler = createResampler({ fromHz, toHz });
     for (let i = 0; i < 5; i++) {
       assert.equal(resampler.process(new Int16Array(fromHz / 50)).length, toHz / 50);
@@ -156,10 +141,7 @@ function measure(
   const determinant = ss * cc - sc * sc;
   const a = (ys * cc - yc * sc) / determinant;
   const b = (yc * ss - ys * sc) / determinant;
-  const rest = Float64Array.from(
-    samples,
-    (y, i) => y - a * Math.sin(step * i) - b * Math.cos(step * i),
-  );
+  const rest = Float64Array.from(samples, (y, i) => y - a * Math.sin(step * i) - b * Math.cos(step * i));
   const amplitude = Math.hypot(a, b);
   return { amplitude, noiseDb: decibels(rms(rest) / (amplitude / Math.SQRT2)) };
 }

@@ -19,9 +19,7 @@ export function createResampler(options: ResamplerOptions): Resampler {
     const needed = historySamples + samples.length;
     if (input.length < needed) input = grown(input, needed);
     input.set(samples, historySamples);
-    const output = new Int16Array(
-      Math.max(0, Math.ceil(((samples.length - position) * up - phase) / down)),
-    );
+    const output = new Int16Array(Math.max(0, Math.ceil(((samples.length - position) * up - phase) / down)));
     for (let i = 0; i < output.length; i++) {
       output[i] = dot(filter, phase, input, position);
       phase += down;
@@ -74,17 +72,14 @@ const MAX_COEFFICIENTS = 131_072;
 
 function designFilter(fromHz: number, toHz: number): PolyphaseFilter {
   for (const rate of [fromHz, toHz]) {
-    if (!Number.isInteger(rate) || rate < 1)
-      throw new RangeError(`${rate} Hz is not a sample rate`);
+    if (!Number.isInteger(rate) || rate < 1) throw new RangeError(`${rate} Hz is not a sample rate`);
   }
   const divisor = greatestCommonDivisor(fromHz, toHz);
   const up = toHz / divisor;
   const down = fromHz / divisor;
   const taps = 2 * Math.ceil((TAPS / 2) * Math.max(1, down / up));
   if (taps * up > MAX_COEFFICIENTS) {
-    throw new RangeError(
-      `Cannot resample from ${fromHz} to ${toHz} Hz: their ratio is ${up}/${down}`,
-    );
+    throw new RangeError(`Cannot resample from ${fromHz} to ${toHz} Hz: their ratio is ${up}/${down}`);
   }
   const coefficients = new Float64Array(taps * up);
   for (let phase = 0; phase < up; phase++) {

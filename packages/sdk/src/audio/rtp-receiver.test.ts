@@ -108,8 +108,7 @@ test("with loss, reordering and duplicates: in order, nothing twice, little held
         run.nowMs = atMs;
         run.receiver.receive(fakePacket({ n: (start + i) & 0xffff, atMs: i * 20 }));
         assert.ok((run.receiver.nextDeadlineMs() ?? Infinity) > atMs);
-        const accounted =
-          run.decoded.length + run.receiver.stats.late + run.receiver.stats.duplicate;
+        const accounted = run.decoded.length + run.receiver.stats.late + run.receiver.stats.duplicate;
         assert.ok(run.receiver.stats.received - accounted < 5, "held");
       }
       run.step("+60");
@@ -138,10 +137,7 @@ test("with real Opus, lost packets leave no hole in time", async () => {
     nowMs: () => nowMs,
   });
   for (let i = 0; i < 500; i++) {
-    const frame = Int16Array.from(
-      { length: 480 },
-      (_, j) => 9000 * Math.sin((i * 480 + j) / (30 + (i % 7))),
-    );
+    const frame = Int16Array.from({ length: 480 }, (_, j) => 9000 * Math.sin((i * 480 + j) / (30 + (i % 7))));
     const payload = encoder.encode(frame);
     nowMs = i * 20;
     receiver.poll();

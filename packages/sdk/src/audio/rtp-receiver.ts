@@ -29,9 +29,7 @@ export function createRtpReceiver(options: RtpReceiverOptions): RtpReceiver {
 
   function hold(packet: RtpPacket): void {
     const ahead = distance(packet.sequenceNumber, expectedNumber);
-    const index = held.findIndex(
-      (other) => distance(other.packet.sequenceNumber, expectedNumber) > ahead,
-    );
+    const index = held.findIndex((other) => distance(other.packet.sequenceNumber, expectedNumber) > ahead);
     // The payload is a view on memory that may be reused after this call.
     const copy = { ...packet, payload: new Uint8Array(packet.payload) };
     held.splice(index === -1 ? held.length : index, 0, { packet: copy, arrivedMs: nowMs() });

@@ -38,11 +38,7 @@ test("reads past contributors, header extension and padding", () => {
     ["plain", [...plain, 1, 2, 3], [1, 2, 3]],
     ["no payload", plain, []],
     ["two contributors", [0x82, ...plain.slice(1), 9, 9, 9, 9, 8, 8, 8, 8, 1, 2, 3], [1, 2, 3]],
-    [
-      "extension of one word",
-      [0x90, ...plain.slice(1), 0xbe, 0xde, 0, 1, 0x10, 0xff, 0, 0, 1, 2],
-      [1, 2],
-    ],
+    ["extension of one word", [0x90, ...plain.slice(1), 0xbe, 0xde, 0, 1, 0x10, 0xff, 0, 0, 1, 2], [1, 2]],
     ["extension without words", [0x90, ...plain.slice(1), 0xbe, 0xde, 0, 0, 1, 2], [1, 2]],
     ["padding", [0xa0, ...plain.slice(1), 1, 2, 0, 0, 3], [1, 2]],
     ["only padding", [0xa0, ...plain.slice(1), 0, 2], []],
@@ -53,11 +49,7 @@ test("reads past contributors, header extension and padding", () => {
     ["RTCP sender report", [0x80, 200, ...plain.slice(2), 1, 2, 3], undefined],
     ["contributors missing", [0x8f, ...plain.slice(1), 1, 2, 3], undefined],
     ["extension header missing", [0x90, ...plain.slice(1), 0xbe, 0xde], undefined],
-    [
-      "extension too long",
-      [0x90, ...plain.slice(1), 0xbe, 0xde, 0xff, 0xff, 1, 2, 3, 4],
-      undefined,
-    ],
+    ["extension too long", [0x90, ...plain.slice(1), 0xbe, 0xde, 0xff, 0xff, 1, 2, 3, 4], undefined],
     ["padding of 0", [0xa0, ...plain.slice(1), 1, 2, 0], undefined],
     ["padding too long", [0xa0, ...plain.slice(1), 1, 2, 4], undefined],
   ];

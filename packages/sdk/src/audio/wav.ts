@@ -7,7 +7,7 @@ export function parseWav(bytes: Uint8Array): AudioFrame {
     throw new Error("Not a WAV file");
   }
   let format: WavFormat | undefined;
-  for (let at = 12; at + 8 <= bytes.length; ) {
+  for (let at = 12; at + 8 <= bytes.length;) {
     const name = nameAt(view, at);
     const start = at + 8;
     // Programs that write into a pipe cannot know the length and put a huge one.
@@ -15,7 +15,10 @@ export function parseWav(bytes: Uint8Array): AudioFrame {
     if (name === "fmt ") format = parseFormat(view, start, length);
     if (name === "data") {
       if (!format) break;
-      return { samples: mixed(view, { ...format, start, length }), sampleRateHz: format.sampleRateHz };
+      return {
+        samples: mixed(view, { ...format, start, length }),
+        sampleRateHz: format.sampleRateHz,
+      };
     }
     at = start + length + (length % 2); // chunks begin at even places
   }

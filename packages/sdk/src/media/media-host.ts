@@ -69,7 +69,8 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       if (worker !== started) return;
       worker = undefined; // the next offer starts another
       log.error({ code, connections: ports.size }, "media thread ended");
-      for (const id of [...ports.keys()]) receive([{ type: "closed", connection: id, reason: "client-lost" }]);
+      for (const id of [...ports.keys()])
+        receive([{ type: "closed", connection: id, reason: "client-lost" }]);
     });
     return started;
   }
@@ -124,7 +125,8 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
           const { promise, resolve, reject } = Promise.withResolvers<string>();
           answering.set(request, { resolve, reject });
           const timer = setTimeout(
-            () => reject(new AppError("INTERNAL_SERVER_ERROR", { message: "No answer to the offer in time" })),
+            () =>
+              reject(new AppError("INTERNAL_SERVER_ERROR", { message: "No answer to the offer in time" })),
             OFFER_DEADLINE_MS,
           );
           post({ type: "offer", connection, request, sdp, rebuild });

@@ -59,7 +59,7 @@ function requireEverywhere(lines: string[], sections: string[][], prefix: string
   const firstMedia = lines.findIndex((line) => line.startsWith("m="));
   if (lines.slice(0, firstMedia).some((line) => line.startsWith(prefix))) return;
   const active = sections.filter((section) => !/^m=\S+ 0 /.test(section[0] ?? ""));
-  if (active.length > 0 && active.some((section) => value(section, prefix))) return;
+  if (active.some((section) => value(section, prefix))) return;
   throw refusal(`has no ${prefix.slice(0, -1)}`);
 }
 

@@ -93,7 +93,12 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
   let readyVersion = RTVI_VERSION;
 
   function send(type: string, data?: unknown, id?: string): void {
-    options.send({ label: RTVI_LABEL, type, ...(id === undefined ? {} : { id }), ...(data === undefined ? {} : { data }) });
+    options.send({
+      label: RTVI_LABEL,
+      type,
+      ...(id === undefined ? {} : { id }),
+      ...(data === undefined ? {} : { data }),
+    });
   }
 
   function answerClients(): void {
@@ -209,7 +214,8 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
       if (!envelope.success)
         return session.error(`Invalid RTVI transport message: ${firstProblem(envelope.error)}`);
       const { id = "", type } = envelope.data;
-      if (!isClientMessageType(type)) return send("error-response", { error: `Unsupported type ${type}` }, id);
+      if (!isClientMessageType(type))
+        return send("error-response", { error: `Unsupported type ${type}` }, id);
       const data = clientMessages[type].safeParse(envelope.data.data);
       if (!data.success)
         return send("error-response", { error: `Invalid message: ${firstProblem(data.error)}` }, id);
@@ -219,7 +225,9 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
 }
 
 function hasOurLabel(message: unknown): boolean {
-  return typeof message === "object" && message !== null && "label" in message && message.label === RTVI_LABEL;
+  return (
+    typeof message === "object" && message !== null && "label" in message && message.label === RTVI_LABEL
+  );
 }
 
 function isClientMessageType(type: string): type is ClientMessageType {

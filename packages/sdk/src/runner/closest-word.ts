@@ -4,7 +4,9 @@ export function closestWord(word: string, candidates: string[]): string | undefi
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .sort((left, right) => left.edits - right.edits);
   const [best] = ranked;
-  return best && best.edits <= Math.max(1, Math.floor(best.candidate.length / 3)) ? best.candidate : undefined;
+  return best && best.edits <= Math.max(1, Math.floor(best.candidate.length / 3))
+    ? best.candidate
+    : undefined;
 }
 
 function editDistance(left: string, right: string): number {

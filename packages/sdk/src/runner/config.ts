@@ -41,7 +41,9 @@ export function loadEnvironment(workingFolder: string): Environment {
 
 export function readConfig(flags: Flags, environment: Environment, workingFolder: string): RunnerConfig {
   const warnings = flags.unknown.flatMap(({ flag, didYouMean }) =>
-    didYouMean ? [`${flag} is not a flag of the runner (did you mean --${didYouMean}?); it goes to the bot.`] : [],
+    didYouMean
+      ? [`${flag} is not a flag of the runner (did you mean --${didYouMean}?); it goes to the bot.`]
+      : [],
   );
   const text = (name: FlagName): string | undefined => textSetting(flags, environment, name);
   const host = text("host") ?? "localhost";
@@ -78,7 +80,10 @@ function textSetting(flags: Flags, environment: Environment, name: FlagName): st
 function listSetting(flags: Flags, environment: Environment, name: FlagName): string[] {
   const flag = flags.known[name];
   if (Array.isArray(flag)) return flag.flatMap((value) => value.split(",")).filter(Boolean);
-  return (environment[variableOf(name)] ?? "").split(",").map((value) => value.trim()).filter(Boolean);
+  return (environment[variableOf(name)] ?? "")
+    .split(",")
+    .map((value) => value.trim())
+    .filter(Boolean);
 }
 
 function parsePort(text: string): number {
@@ -119,8 +124,13 @@ function parseSocketAuth(text: string | undefined, host: string, warnings: strin
     throw new FlagError(`--ws-auth must be none or token, got "${text}"`);
   if (isLoopback(host)) return text ?? "none";
   if (text === "none")
-    warnings.push(`Listening on ${host} without WebSocket tokens: everyone who reaches this machine can talk to your bot.`);
-  else warnings.push(`Listening on ${host}: other machines can reach this runner, so WebSockets need a token from /start.`);
+    warnings.push(
+      `Listening on ${host} without WebSocket tokens: everyone who reaches this machine can talk to your bot.`,
+    );
+  else
+    warnings.push(
+      `Listening on ${host}: other machines can reach this runner, so WebSockets need a token from /start.`,
+    );
   return text ?? "token";
 }
 

@@ -7,9 +7,14 @@ import { basename, join, relative, sep } from "node:path";
 export function mountFiles(app: FastifyInstance, folder: string | undefined): void {
   app.get<{ Params: { "*": string } }>("/files/*", async (request, reply) => {
     if (folder === undefined)
-      throw new AppError("NOT_FOUND", { message: "No folder is served. Start the runner with --folder <folder>." });
+      throw new AppError("NOT_FOUND", {
+        message: "No folder is served. Start the runner with --folder <folder>.",
+      });
     const path = await locate(folder, request.params["*"]);
-    reply.header("content-disposition", `attachment; filename="${basename(path).replace(/[^\x20-\x7e]|["\\]/g, "_")}"`);
+    reply.header(
+      "content-disposition",
+      `attachment; filename="${basename(path).replace(/[^\x20-\x7e]|["\\]/g, "_")}"`,
+    );
     return reply.sendFile(relative(folder, path), folder, { dotfiles: "deny", cacheControl: false });
   });
 }

@@ -28,15 +28,73 @@ interface FlagSpec {
 }
 
 export const FLAGS = [
-  { name: "host", takes: "text", value: "ADDRESS", variable: "VOCALHOST_HOST", help: "address to listen on (localhost)" },
-  { name: "port", takes: "text", value: "PORT", variable: "VOCALHOST_PORT", help: "port to listen on (7860)" },
-  { name: "transport", short: "t", takes: "text", value: "NAME", variable: "VOCALHOST_TRANSPORT", help: "allow this transport only: webrtc, websocket" },
-  { name: "proxy", short: "x", takes: "text", value: "HOST", variable: "VOCALHOST_PROXY", help: "public host name clients reach this runner by" },
-  { name: "folder", short: "f", takes: "text", value: "FOLDER", variable: "VOCALHOST_FOLDER", help: "serve the files of a folder under /files/" },
-  { name: "ws-auth", takes: "text", value: "none|token", variable: "VOCALHOST_WEBSOCKET_AUTH", help: "whether WebSockets need a token from /start (none on localhost)" },
-  { name: "ice-servers", takes: "list", value: "URL…", variable: "VOCALHOST_ICE_SERVERS", help: "STUN and TURN servers, as URLs or JSON objects" },
-  { name: "allowed-origins", takes: "list", value: "ORIGIN…", variable: "VOCALHOST_ALLOWED_ORIGINS", help: "web origins besides our own that may use this runner" },
-  { name: "verbose", short: "v", takes: "nothing", value: "", variable: "VOCALHOST_VERBOSE", help: "log more; twice for everything" },
+  {
+    name: "host",
+    takes: "text",
+    value: "ADDRESS",
+    variable: "VOCALHOST_HOST",
+    help: "address to listen on (localhost)",
+  },
+  {
+    name: "port",
+    takes: "text",
+    value: "PORT",
+    variable: "VOCALHOST_PORT",
+    help: "port to listen on (7860)",
+  },
+  {
+    name: "transport",
+    short: "t",
+    takes: "text",
+    value: "NAME",
+    variable: "VOCALHOST_TRANSPORT",
+    help: "allow this transport only: webrtc, websocket",
+  },
+  {
+    name: "proxy",
+    short: "x",
+    takes: "text",
+    value: "HOST",
+    variable: "VOCALHOST_PROXY",
+    help: "public host name clients reach this runner by",
+  },
+  {
+    name: "folder",
+    short: "f",
+    takes: "text",
+    value: "FOLDER",
+    variable: "VOCALHOST_FOLDER",
+    help: "serve the files of a folder under /files/",
+  },
+  {
+    name: "ws-auth",
+    takes: "text",
+    value: "none|token",
+    variable: "VOCALHOST_WEBSOCKET_AUTH",
+    help: "whether WebSockets need a token from /start (none on localhost)",
+  },
+  {
+    name: "ice-servers",
+    takes: "list",
+    value: "URL…",
+    variable: "VOCALHOST_ICE_SERVERS",
+    help: "STUN and TURN servers, as URLs or JSON objects",
+  },
+  {
+    name: "allowed-origins",
+    takes: "list",
+    value: "ORIGIN…",
+    variable: "VOCALHOST_ALLOWED_ORIGINS",
+    help: "web origins besides our own that may use this runner",
+  },
+  {
+    name: "verbose",
+    short: "v",
+    takes: "nothing",
+    value: "",
+    variable: "VOCALHOST_VERBOSE",
+    help: "log more; twice for everything",
+  },
   { name: "help", short: "h", takes: "nothing", value: "", variable: "", help: "show this and stop" },
 ] as const satisfies FlagSpec[];
 
@@ -66,7 +124,9 @@ export function helpText(): string {
     "",
     "Usage: node bot.ts [flags]",
     "",
-    ...rows.map(([usage, help, variable]) => `${usage.padEnd(width)}  ${help.padEnd(helpWidth)}  ${variable}`.trimEnd()),
+    ...rows.map(([usage, help, variable]) =>
+      `${usage.padEnd(width)}  ${help.padEnd(helpWidth)}  ${variable}`.trimEnd(),
+    ),
     "",
     "The last column is the environment variable that sets the same. Other flags reach the bot as args.cliArgs.",
     "",
@@ -99,7 +159,9 @@ function isFlag(text: string): boolean {
 
 function readFlag(flags: Flags, text: string, rest: Word[]): void {
   const name = text.replace(/^--?/, "");
-  const spec = FLAGS.find((flag) => (text.startsWith("--") ? flag.name === name : "short" in flag && flag.short === name));
+  const spec = FLAGS.find((flag) =>
+    text.startsWith("--") ? flag.name === name : "short" in flag && flag.short === name,
+  );
   if (!spec) return readUnknown(flags, name, rest);
   if (spec.takes === "nothing") return setKnown(flags, spec.name, Number(flags.known[spec.name] ?? 0) + 1);
   const values = takeValues(rest, spec.takes === "list");
@@ -113,7 +175,13 @@ function readFlag(flags: Flags, text: string, rest: Word[]): void {
 }
 
 function readUnknown(flags: Flags, name: string, rest: Word[]): void {
-  flags.unknown.push({ flag: `--${name}`, didYouMean: closestWord(name, FLAGS.map((flag) => flag.name)) });
+  flags.unknown.push({
+    flag: `--${name}`,
+    didYouMean: closestWord(
+      name,
+      FLAGS.map((flag) => flag.name),
+    ),
+  });
   const [value] = takeValues(rest, false);
   flags.all[camelCase(name)] = value ?? true;
 }

@@ -31,7 +31,8 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
       const name = hostName(request.headers.host);
       if (name !== undefined && isOurName(name)) return;
       throw new AppError("HOST_NOT_ALLOWED", {
-        message: "Host is not allowed. Start the runner with --proxy <public host name> to serve it under another name.",
+        message:
+          "Host is not allowed. Start the runner with --proxy <public host name> to serve it under another name.",
       });
     },
     checkOrigin(request) {
@@ -40,7 +41,8 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
       const url = URL.canParse(origin) ? new URL(origin) : undefined;
       if (url && url.origin === origin && url.host === request.headers.host?.toLowerCase()) return;
       throw new AppError("ORIGIN_NOT_ALLOWED", {
-        message: "Origin is not allowed. Start the runner with --allowed-origins <origin> to let that page use it.",
+        message:
+          "Origin is not allowed. Start the runner with --allowed-origins <origin> to let that page use it.",
       });
     },
   };
@@ -53,7 +55,8 @@ export function installGuards(app: FastifyInstance, guards: Guards): void {
     if (request.ws) return undefined; // a socket's token is judged before its origin
     guards.checkOrigin(request);
     allowOrigin(request, reply);
-    if (request.method === "OPTIONS" && request.headers["access-control-request-method"]) return answerPreflight(reply);
+    if (request.method === "OPTIONS" && request.headers["access-control-request-method"])
+      return answerPreflight(reply);
     if (!SAFE_METHODS.has(request.method)) requireJson(request);
     return undefined;
   });

@@ -28,7 +28,9 @@ function parseOne(text: string): IceServer {
 
 function fromUrl(url: string): IceServer {
   if (/^(?:stuns?|turns?):[^\s/]+$/.test(url)) return { urls: url };
-  throw new FlagError(`ICE servers: "${url}" is not a STUN or TURN address such as stun:stun.example.com:3478`);
+  throw new FlagError(
+    `ICE servers: "${url}" is not a STUN or TURN address such as stun:stun.example.com:3478`,
+  );
 }
 
 function fromObject(entry: unknown): IceServer {

@@ -67,7 +67,8 @@ function explainStart(error: unknown, config: RunnerConfig): unknown {
   if (code === "EADDRINUSE")
     return `Port ${config.port} on ${config.host} is in use. Stop the other program or choose another port: --port ${config.port + 1}`;
   if (code === "EACCES") return `Port ${config.port} is not open to you. Choose one above 1023: --port 7860`;
-  if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL") return `--host ${config.host} is not an address of this machine`;
+  if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL")
+    return `--host ${config.host} is not an address of this machine`;
   if (code === "FST_ERR_DUPLICATED_ROUTE" && error instanceof Error)
     return `A route of your program has the path of a route of the runner. ${error.message}`;
   return error;

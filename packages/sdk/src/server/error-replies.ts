@@ -6,7 +6,9 @@ import type { Log } from "../log.ts";
 /** Every refusal and failure leaves as `{ error, code, detail }`; what is not meant for callers stays in the log. */
 export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
-    const error = new AppError("NOT_FOUND", { message: `There is no ${request.method} ${pathOf(request.url)}` });
+    const error = new AppError("NOT_FOUND", {
+      message: `There is no ${request.method} ${pathOf(request.url)}`,
+    });
     await reply.code(error.status).send(error.toBody());
   });
   app.setErrorHandler(async (error, request, reply) => {

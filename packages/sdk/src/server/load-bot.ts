@@ -17,7 +17,9 @@ export async function loadBot(places: BotPlaces): Promise<BotDefinition> {
   const main = places.mainPath && existsSync(places.mainPath) ? realpathSync(places.mainPath) : undefined;
   const definition = main ? botIn(await importFile(main)) : undefined;
   if (definition) return definition;
-  const conventional = BOT_FILES.map((name) => join(places.workingFolder, name)).find((file) => existsSync(file));
+  const conventional = BOT_FILES.map((name) => join(places.workingFolder, name)).find((file) =>
+    existsSync(file),
+  );
   if (conventional && conventional !== main) return fromNamedFile(conventional);
   throw new BotNotFoundError(
     `No bot found. Export an async function named "bot" from ${main ?? "the program you start"}, ` +

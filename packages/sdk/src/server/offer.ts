@@ -1,10 +1,4 @@
-import {
-  AppError,
-  CandidatesRequest,
-  isAppError,
-  OfferRequest,
-  type OfferAnswer,
-} from "@vocalhost/protocol";
+import { AppError, CandidatesRequest, isAppError, OfferRequest, type OfferAnswer } from "@vocalhost/protocol";
 import { parseOffer } from "../media/offer.ts";
 import { createWebRtcArguments } from "../runner-arguments.ts";
 import { openConnection } from "../transports/webrtc-connection.ts";
@@ -49,7 +43,11 @@ export function mountOfferRoutes(server: SessionServer): void {
   });
 }
 
-async function answerFirst(server: SessionServer, session: Session, offer: OfferRequest): Promise<OfferAnswer> {
+async function answerFirst(
+  server: SessionServer,
+  session: Session,
+  offer: OfferRequest,
+): Promise<OfferAnswer> {
   const { sdp } = parseOffer(offer.sdp);
   const bot = server.bot();
   session.body = offer.request_data ?? offer.requestData ?? session.body;
@@ -122,6 +120,9 @@ const offersUnderWay = new WeakMap<Session, Promise<unknown>>();
 function oneAtATime<T>(session: Session, answer: () => Promise<T>): Promise<T> {
   const before = offersUnderWay.get(session) ?? Promise.resolve();
   const mine = before.then(answer, answer);
-  offersUnderWay.set(session, mine.catch(() => undefined));
+  offersUnderWay.set(
+    session,
+    mine.catch(() => undefined),
+  );
   return mine;
 }

@@ -82,12 +82,16 @@ export function createSession(options: SessionOptions): Session {
     const gaveUp = Promise.withResolvers<"gave-up">();
     const onAbort = (): void => {
       const timer = setTimeout(() => gaveUp.resolve("gave-up"), STOP_GRACE_MS);
-      over.promise.finally(() => clearTimeout(timer));
+      void over.promise.finally(() => clearTimeout(timer));
     };
     if (controller.signal.aborted) onAbort();
     controller.signal.addEventListener("abort", onAbort, { once: true });
-    const outcome = await Promise.race([settled(() => currentSession.run(session, () => bot(args))), gaveUp.promise]);
-    if (outcome === "gave-up") log.warn({ graceMs: STOP_GRACE_MS }, "bot did not end when asked, left behind");
+    const outcome = await Promise.race([
+      settled(() => currentSession.run(session, () => bot(args))),
+      gaveUp.promise,
+    ]);
+    if (outcome === "gave-up")
+      log.warn({ graceMs: STOP_GRACE_MS }, "bot did not end when asked, left behind");
     else if (outcome.error !== undefined && !controller.signal.aborted) {
       log.error({ err: outcome.error }, "bot failed");
       return "bot-failed";

@@ -65,7 +65,7 @@ function runOnSocket(server: SessionServer, session: Session, socket: WebSocket)
   socket.once("close", () => void session.end("client-left"));
   watchSocket(socket);
   keepEarlyMessages(socket);
-  void session.signal.addEventListener("abort", () => socket.close(1000), { once: true });
+  session.signal.addEventListener("abort", () => socket.close(1000), { once: true });
   session.run(
     server.bot(),
     createWebSocketArguments({

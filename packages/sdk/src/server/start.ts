@@ -15,23 +15,28 @@ const DEFAULT_ICE_SERVERS: IceConfig = { iceServers: [{ urls: ["stun:stun.l.goog
 
 /** `POST /start`: the front door of every session. */
 export function mountStartRoute(server: SessionServer): void {
-  server.app.post("/start", { config: { lenientBody: true } }, async (request, reply): Promise<StartAnswer> => {
-    const wish = parseRequest(StartRequest, request.body);
-    const transport = chooseTransport(server, wish.transport ?? undefined);
-    server.bot();
-    if (transport === "websocket") requireSmallBody(wish.body);
-    const session = server.sessions.create({ transport, body: wish.body });
-    reply.header("x-vocalhost-session-id", session.id);
-    if (transport === "websocket") return socketAnswer(server, request, session.id);
-    const iceConfig = iceConfigFor(server, wish.enableDefaultIceServers === true);
-    return { sessionId: session.id, ...(iceConfig ? { iceConfig } : {}) };
-  });
+  server.app.post(
+    "/start",
+    { config: { lenientBody: true } },
+    async (request, reply): Promise<StartAnswer> => {
+      const wish = parseRequest(StartRequest, request.body);
+      const transport = chooseTransport(server, wish.transport ?? undefined);
+      server.bot();
+      if (transport === "websocket") requireSmallBody(wish.body);
+      const session = server.sessions.create({ transport, body: wish.body });
+      reply.header("x-vocalhost-session-id", session.id);
+      if (transport === "websocket") return socketAnswer(server, request, session.id);
+      const iceConfig = iceConfigFor(server, wish.enableDefaultIceServers === true);
+      return { sessionId: session.id, ...(iceConfig ? { iceConfig } : {}) };
+    },
+  );
 }
 
 function chooseTransport(server: SessionServer, wished: string | undefined): TransportName {
   const name = wished ?? server.onlyTransport ?? "webrtc";
   const known = [...server.transports, ...reservedTransportNames] as string[];
-  if (!known.includes(name)) throw new AppError("TRANSPORT_UNKNOWN", { message: `Unknown transport '${name}'.` });
+  if (!known.includes(name))
+    throw new AppError("TRANSPORT_UNKNOWN", { message: `Unknown transport '${name}'.` });
   const only = server.onlyTransport;
   if (only && name !== only)
     throw new AppError("TRANSPORT_NOT_ALLOWED", {

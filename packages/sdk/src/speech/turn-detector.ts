@@ -1,81 +1,105 @@
 import { samplesIn } from "../audio/frame.ts";
 import type { AudioFrame } from "../audio/frame.ts";
 import { createSampleHistory } from "./sample-history.ts";
+import { createTurnTracker } from "./turn-tracker.ts";
+import type { TurnEndReason, TurnLimits } from "./turn-tracker.ts";
 import { createVoiceActivityDetector } from "./voice-activity.ts";
-import type { VoiceActivity, VoiceActivityDetector } from "./voice-activity.ts";
+import type { VoiceActivity } from "./voice-activity.ts";
 
 /** Finds where the user begins and ends to speak, and cuts out what was said. */
 export function createTurnDetector(options: TurnDetectorOptions = {}): TurnDetector {
-  const limits = fillOptions(options);
+  const limits = fillLimits(options);
   const history = createSampleHistory();
-  let sampleRateHz: number | undefined;
-  let ownDetector: VoiceActivityDetector | undefined;
-  let state: TurnState = { name: "quiet", speechWindows: 0 };
-  let windows = 0;
-  let usedUntil = 0; // no sample belongs to two turns
-
-  function detectorFor(frame: AudioFrame): VoiceActivity {
-    if (sampleRateHz !== undefined && frame.sampleRateHz !== sampleRateHz) {
-      throw new RangeError(`The sample rate changed from ${sampleRateHz} to ${frame.sampleRateHz} Hz`);
-    }
-    sampleRateHz = frame.sampleRateHz;
-    if (options.voiceActivity) return options.voiceActivity;
-    ownDetector ??= createVoiceActivityDetector({ sampleRateHz, threshold: options.threshold });
-    return ownDetector;
-  }
+  let stream: Stream | undefined;
 
   function process(frame: AudioFrame): TurnEvent[] {
-    const detector = detectorFor(frame);
-    const inSamples = (ms: number) => samplesIn(ms, frame.sampleRateHz);
-    const { windowMs } = detector;
-    const startWindows = Math.max(1, Math.round(limits.startMs / windowMs));
-    const events: TurnEvent[] = [];
-
-    function whileQuiet(quiet: QuietState, isSpeech: boolean): void {
-      const speechWindows = isSpeech ? quiet.speechWindows + 1 : 0;
-      if (speechWindows < startWindows) {
-        state = { name: "quiet", speechWindows };
-        const keptMs = (windows - speechWindows) * windowMs - limits.preRollMs;
-        history.dropBefore(inSamples(keptMs));
-        return;
-      }
-      const speechStart = inSamples((windows - speechWindows) * windowMs);
-      const audioStart = Math.max(speechStart - inSamples(limits.preRollMs), usedUntil, history.start);
-      state = { name: "speaking", audioStart, speechStart, speechEnd: inSamples(windows * windowMs) };
-      events.push({ type: "turn-start" });
+    stream ??= openStream(frame.sampleRateHz, limits, options);
+    const { sampleRateHz, voiceActivity, tracker } = stream;
+    if (frame.sampleRateHz !== sampleRateHz) {
+      throw new RangeError(`The sample rate changed from ${sampleRateHz} to ${frame.sampleRateHz} Hz`);
     }
-
-    function whileSpeaking(turn: SpeakingState, isSpeech: boolean): void {
-      const now = inSamples(windows * windowMs);
-      if (isSpeech) turn.speechEnd = now;
-      const longestEnd = turn.audioStart + inSamples(limits.maxTurnMs);
-      if (now >= longestEnd) endTurn(turn, longestEnd, "max-length");
-      else if (now - turn.speechEnd >= inSamples(limits.endSilenceMs)) {
-        endTurn(turn, Math.min(now, turn.speechEnd + inSamples(TRAILING_SILENCE_MS)), "silence");
-      }
-    }
-
-    function endTurn(turn: SpeakingState, audioEnd: number, reason: TurnEnd["reason"]): void {
-      const speechSamples = Math.min(turn.speechEnd, audioEnd) - turn.speechStart;
-      events.push({
-        type: "turn-end",
-        audio: { samples: history.slice(turn.audioStart, audioEnd), sampleRateHz: frame.sampleRateHz },
-        durationMs: (speechSamples * 1000) / frame.sampleRateHz,
-        reason,
-      });
-      usedUntil = audioEnd;
-      history.dropBefore(audioEnd);
-      state = { name: "quiet", speechWindows: 0 };
-    }
-
     history.push(frame.samples);
-    for (const isSpeech of detector.process(frame.samples)) {
-      windows++;
-      if (state.name === "quiet") whileQuiet(state, isSpeech);
-      else whileSpeaking(state, isSpeech);
+    const events: TurnEvent[] = [];
+    for (const isSpeech of voiceActivity.process(frame.samples)) {
+      const decision = tracker.window(isSpeech);
+      if (decision?.type === "start") events.push({ type: "turn-start" });
+      if (decision?.type === "end") {
+        const from = samplesIn(decision.audioStartMs, sampleRateHz);
+        const samples = history.slice(from, samplesIn(decision.audioEndMs, sampleRateHz));
+        const { speechMs: durationMs, reason } = decision;
+        events.push({ type: "turn-end", audio: { samples, sampleRateHz }, durationMs, reason });
+      }
     }
+    history.dropBefore(samplesIn(tracker.keepFromMs, sampleRateHz));
     return events;
   }
 
-  return { process, free: () => ownDetector?.free() };
+  return { process, free: () => stream?.free() };
+}
+
+export interface TurnDetectorOptions {
+  /** Speech that opens a turn, to the nearest window of 32 ms. @default 100 */
+  startMs?: number;
+  /** Silence that closes it. @default 700 */
+  endSilenceMs?: number;
+  /** Audio kept from before the speech, so that first consonants are not lost. @default 300 */
+  preRollMs?: number;
+  /** A longer turn is closed while the user speaks on; at most 10 minutes. @default 60000 */
+  maxTurnMs?: number;
+  /** How sure the detector must be that this is speech, from 0 to 1. @default 0.5 */
+  threshold?: number;
+  /** Decides what is speech; stays the caller's. @default the Silero model */
+  voiceActivity?: VoiceActivity;
+}
+
+export interface TurnDetector {
+  /** Takes frames of any length, all of one rate. */
+  process(frame: AudioFrame): TurnEvent[];
+  free(): void;
+}
+
+export type TurnEvent = { type: "turn-start" } | TurnEnd;
+
+export interface TurnEnd {
+  type: "turn-end";
+  /** What was said, with some of the silence around it. */
+  audio: AudioFrame;
+  /** From the first to the last speech, without the silence around it. */
+  durationMs: number;
+  reason: TurnEndReason;
+}
+
+const MAX_TURN_MS = 600_000; // 38 MB at 32 kHz: all of a turn is kept until it ends
+const MAX_PRE_ROLL_MS = 10_000;
+
+interface Stream {
+  sampleRateHz: number;
+  voiceActivity: VoiceActivity;
+  tracker: ReturnType<typeof createTurnTracker>;
+  free(): void;
+}
+
+function openStream(sampleRateHz: number, limits: TurnLimits, options: TurnDetectorOptions): Stream {
+  if (options.voiceActivity) {
+    const { voiceActivity } = options;
+    const tracker = createTurnTracker({ ...limits, windowMs: voiceActivity.windowMs });
+    return { sampleRateHz, voiceActivity, tracker, free() {} };
+  }
+  const detector = createVoiceActivityDetector({ sampleRateHz, threshold: options.threshold });
+  const tracker = createTurnTracker({ ...limits, windowMs: detector.windowMs });
+  return { sampleRateHz, voiceActivity: detector, tracker, free: () => detector.free() };
+}
+
+function fillLimits(options: TurnDetectorOptions): TurnLimits {
+  return {
+    startMs: checked("startMs", options.startMs ?? 100, MAX_TURN_MS),
+    endSilenceMs: checked("endSilenceMs", options.endSilenceMs ?? 700, MAX_TURN_MS),
+    preRollMs: checked("preRollMs", options.preRollMs ?? 300, MAX_PRE_ROLL_MS),
+    maxTurnMs: checked("maxTurnMs", options.maxTurnMs ?? 60_000, MAX_TURN_MS),
+  };
+}
+
+function checked(name: string, ms: number, maxMs: number): number {
+  if (ms >= 0 && ms <= maxMs) return ms;
+  throw new RangeError(`${name} must be from 0 to ${maxMs} ms, not ${ms}`);
 }

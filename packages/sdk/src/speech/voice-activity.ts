@@ -4,9 +4,7 @@ import { createFramer } from "../audio/framer.ts";
 import { createResampler } from "../audio/resample.ts";
 
 /** Tells speech from silence and noise, with the Silero model. */
-export function createVoiceActivityDetector(
-  options: VoiceActivityDetectorOptions,
-): VoiceActivityDetector {
+export function createVoiceActivityDetector(options: VoiceActivityDetectorOptions): VoiceActivityDetector {
   const threshold = options.threshold ?? 0.5;
   if (!(threshold > 0 && threshold < 1)) {
     throw new RangeError(`The speech threshold must be between 0 and 1, not ${threshold}`);

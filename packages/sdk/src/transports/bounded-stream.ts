@@ -9,16 +9,9 @@ export interface BoundedStream<T> extends AsyncIterable<T> {
 
 export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
   const items: T[] = [];
-  const readers: ((result: IteratorResult<T, undefined>) => void)[] = [];
+  let readers: ((result: IteratorResult<T, undefined>) => void)[] = [];
   let ended = false;
   let dropped = 0;
-
-  function next(): Promise<IteratorResult<T, undefined>> {
-    const item = items.shift();
-    if (item !== undefined) return Promise.resolve({ value: item, done: false });
-    if (ended) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve) => readers.push(resolve));
-  }
 
   return {
     push(item) {
@@ -41,7 +34,22 @@ export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
     get length() {
       return items.length;
     },
-    // Leaving a loop early leaves the stream whole, so that a bot may read on later.
-    [Symbol.asyncIterator]: () => ({ next }),
+    [Symbol.asyncIterator]() {
+      let reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
+      return {
+        next() {
+          const item = items.shift();
+          if (item !== undefined) return Promise.resolve({ value: item, done: false });
+          if (ended) return Promise.resolve({ value: undefined, done: true });
+          return new Promise((resolve) => readers.push((reader = resolve)));
+        },
+        // Leaving a loop early leaves the stream whole, so that a bot may read on later.
+        return() {
+          readers = readers.filter((waiting) => waiting !== reader);
+          reader?.({ value: undefined, done: true });
+          return Promise.resolve({ value: undefined, done: true });
+        },
+      };
+    },
   };
 }

@@ -42,5 +42,7 @@ function fillDefaults(args: RunnerArguments, options: TransportOptions): Transpo
 
 function sampleRate(sampleRateHz: number, option: string): number {
   if (Number.isInteger(sampleRateHz) && sampleRateHz >= 8_000 && sampleRateHz <= 48_000) return sampleRateHz;
-  throw new RangeError(`${option}.sampleRateHz must be a whole number from 8000 to 48000, got ${sampleRateHz}`);
+  throw new RangeError(
+    `${option}.sampleRateHz must be a whole number from 8000 to 48000, got ${sampleRateHz}`,
+  );
 }

@@ -21,7 +21,10 @@ export async function waitFor<T>(promise: Promise<T>, options: WaitForOptions): 
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => giveUp(new Error(`Gave up waiting for ${options.what} after ${timeoutMs} ms`)), timeoutMs);
+      : setTimeout(
+          () => giveUp(new Error(`Gave up waiting for ${options.what} after ${timeoutMs} ms`)),
+          timeoutMs,
+        );
   try {
     return await Promise.race([promise, givenUp]);
   } finally {

@@ -1,0 +1,48 @@
+import { chromium, type Browser } from "playwright-core";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+export interface ChromiumOptions {
+  /** WAV file to use as the microphone; a beep every second otherwise. */
+  microphone?: string;
+}
+
+/** A headless browser whose microphone is a file or a beep and whose speakers need no click. */
+export function launchChromium(options: ChromiumOptions = {}): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--autoplay-policy=no-user-gesture-required",
+      "--use-fake-ui-for-media-stream",
+      "--use-fake-device-for-media-stream",
+      ...(options.microphone ? [`--use-file-for-fake-audio-capture=${options.microphone}`] : []),
+    ],
+  });
+}
+
+function findChromium(): string {
+  const named = process.env["CHROMIUM_PATH"];
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const candidates = named
+    ? [named]
+    : folders.flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)));
+  const found = candidates.find(isExecutable);
+  if (found) return found;
+  throw new Error("No Chromium found. Install it (apt-get install chromium) or set CHROMIUM_PATH.");
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

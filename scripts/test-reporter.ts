@@ -1,0 +1,68 @@
+import type { TestEvent } from "node:test/reporters";
+import { relative } from "node:path";
+import { inspect } from "node:util";
+
+interface FileTally {
+  passed: number;
+  failed: number;
+  ms: number;
+}
+
+/** One line per test file, every failure in full, the counts last. */
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const tally = { passed: 0, failed: 0, skipped: 0 };
+  const files = new Map<string, FileTally>();
+  const failures: string[] = [];
+  for await (const event of events) {
+    if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
+    if (event.type === "test:summary" && event.data.file)
+      yield fileLine(event.data.file, files.get(event.data.file));
+    if (event.type !== "test:pass" && event.type !== "test:fail") continue;
+    const { data } = event;
+    if (data.details.type === "suite" || isFileItself(data)) {
+      if (event.type === "test:pass" || !isFileItself(data)) continue;
+    }
+    const file = files.get(data.file ?? "") ?? { passed: 0, failed: 0, ms: 0 };
+    files.set(data.file ?? "", file);
+    file.ms += data.nesting === 0 ? data.details.duration_ms : 0;
+    if (data.skip !== undefined || data.todo !== undefined) tally.skipped += 1;
+    else if (event.type === "test:pass") {
+      tally.passed += 1;
+      file.passed += 1;
+    } else {
+      tally.failed += 1;
+      file.failed += 1;
+      const { error } = event.data.details;
+      const cause =
+        error.cause instanceof Error
+          ? (error.cause.stack ?? error.cause.message)
+          : inspect(error.cause ?? error);
+      const text = `\n✖ ${place(data.file)} › ${data.name}\n${cause}\n`;
+      failures.push(text);
+      yield text;
+    }
+  }
+  if (failures.length > 0) yield `\nFailures again:\n${failures.join("")}`;
+  const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
+  yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
+}
+
+// With a process per file the runner reports the file as a test of its own.
+function isFileItself(data: { name: string; file?: string | undefined; nesting: number }): boolean {
+  return (
+    data.nesting === 0 &&
+    data.file !== undefined &&
+    (data.file.endsWith(data.name) || data.name === data.file)
+  );
+}
+
+function fileLine(file: string, counts: FileTally | undefined): string {
+  if (!counts) return "";
+  const mark = counts.failed > 0 ? "✖" : "✔";
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
+  return `${mark} ${place(file)}  ${counts.passed} passed${failed}  ${(counts.ms / 1000).toFixed(1)} s\n`;
+}
+
+function place(file: string | undefined): string {
+  return file ? relative(process.cwd(), file) : "(no file)";
+}

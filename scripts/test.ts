@@ -1,0 +1,45 @@
+// Runs every test: builds the client page, makes sure there is a browser, then node's test runner.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+const PATTERNS = ["packages/**/*.test.ts", "e2e/**/*.test.ts"];
+const patterns = process.argv.length > 2 ? process.argv.slice(2) : PATTERNS;
+
+run(process.execPath, ["scripts/build-client-page.ts"]);
+ensureChromium();
+const { status } = spawnSync(
+  process.execPath,
+  [
+    "--conditions=@vocalhost/source",
+    "--test",
+    "--test-reporter=./scripts/test-reporter.ts",
+    "--test-reporter-destination=stdout",
+    ...patterns,
+  ],
+  { stdio: "inherit" },
+);
+process.exit(status ?? 1);
+
+function ensureChromium(): void {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const found = ["chromium", "chromium-browser", "google-chrome"].some((name) =>
+    folders.some((folder) => existsSync(join(folder, name))),
+  );
+  if (found || process.env["CHROMIUM_PATH"]) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error("The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program file.");
+    process.exit(1);
+  }
+  console.log("Installing Chromium with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"]);
+}
+
+function run(command: string, args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  if (stdout && command === process.execPath) process.stdout.write(stdout);
+  if (status === 0) return;
+  console.error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`);
+  process.exit(1);
+}
