@@ -34,12 +34,12 @@ export type {
 export type { SpokenSegment } from "./rtvi/bot-output.ts";
 
 // Audio
-export { FRAME_MS, frameMs, samplesIn } from "./audio/frame.ts";
-export type { AudioFrame } from "./audio/frame.ts";
-export { createResampler } from "./audio/resample.ts";
-export type { Resampler } from "./audio/resample.ts";
+export { FRAME_MS, frameMs, samplesIn } from "@vocalhost/audio";
+export type { AudioFrame } from "@vocalhost/audio";
+export { createResampler } from "@vocalhost/audio";
+export type { Resampler } from "@vocalhost/audio";
 export type { AudioFilter } from "./filters/audio-filter.ts";
-export { parseWav, writeWav } from "./audio/wav.ts";
+export { parseWav, writeWav } from "@vocalhost/audio";
 
 // Understanding when somebody speaks
 export { createVoiceActivityDetector } from "./speech/voice-activity.ts";

@@ -1,8 +1,8 @@
+import { rmsLevel } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Application, createEncoder, Signal } from "libopus-wasm";
 import fc from "fast-check";
-import { rmsLevel } from "./level.ts";
 import { createOpusDecoder, createOpusEncoder, OPUS_RATES } from "./opus.ts";
 
 test("a tone survives at every rate", async () => {

@@ -1,6 +1,6 @@
+import { FRAME_MS, samplesIn } from "@vocalhost/audio";
 import { Application, createDecoder, createEncoder, Signal } from "libopus-wasm";
 import type { SampleRate } from "libopus-wasm";
-import { FRAME_MS, samplesIn } from "./frame.ts";
 
 /** The rates in Hz, ascending, that Opus reads and writes by itself, without a resampler. */
 export const OPUS_RATES: readonly SampleRate[] = [8000, 12_000, 16_000, 24_000, 48_000];

@@ -1,4 +1,4 @@
-import { samplesIn } from "./frame.ts";
+import { samplesIn } from "@vocalhost/audio";
 
 /** What the bot said and nobody has heard yet. Beyond the cap the newest audio is dropped. */
 export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {

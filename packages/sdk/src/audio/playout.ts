@@ -1,4 +1,4 @@
-import { samplesIn } from "./frame.ts";
+import { samplesIn } from "@vocalhost/audio";
 import { createPacer } from "./pacer.ts";
 import { createPlayoutQueue } from "./playout-queue.ts";
 

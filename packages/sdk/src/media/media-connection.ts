@@ -1,5 +1,5 @@
+import { FRAME_MS } from "@vocalhost/audio";
 import { randomInt } from "node:crypto";
-import { FRAME_MS } from "../audio/frame.ts";
 import { createPlayout, type Playout } from "../audio/playout.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";

@@ -1,7 +1,5 @@
-import { samplesIn } from "../audio/frame.ts";
+import { createFramer, createResampler, samplesIn } from "@vocalhost/audio";
 import { createOpusDecoder, createOpusEncoder, OPUS_RATES } from "../audio/opus.ts";
-import { createFramer } from "../audio/framer.ts";
-import { createResampler } from "../audio/resample.ts";
 import { createRtpReceiver } from "../audio/rtp-receiver.ts";
 import type { RtpPacket } from "../audio/rtp.ts";
 import type { MediaRates } from "./messages.ts";

@@ -1,8 +1,7 @@
+import { frameMs, parseWav } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { frameMs } from "../audio/frame.ts";
-import { parseWav } from "../audio/wav.ts";
 import { createTurnDetector } from "./turn-detector.ts";
 import type { TurnDetectorOptions, TurnEvent } from "./turn-detector.ts";
 import type { VoiceActivity } from "./voice-activity.ts";

@@ -1,5 +1,4 @@
-import { samplesIn } from "../audio/frame.ts";
-import type { AudioFrame } from "../audio/frame.ts";
+import { samplesIn, type AudioFrame } from "@vocalhost/audio";
 import { createSampleHistory } from "./sample-history.ts";
 import { createTurnTracker } from "./turn-tracker.ts";
 import type { TurnEndReason, TurnLimits } from "./turn-tracker.ts";

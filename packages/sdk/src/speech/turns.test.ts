@@ -1,7 +1,7 @@
+import type { AudioFrame } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
-import type { AudioFrame } from "../audio/frame.ts";
 import type { Transport } from "../transports/transport.ts";
 import type { VoiceActivity } from "./voice-activity.ts";
 import { detectTurns } from "./turns.ts";

@@ -1,9 +1,7 @@
+import { createResampler, parseWav, rmsLevel } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { rmsLevel } from "../audio/level.ts";
-import { createResampler } from "../audio/resample.ts";
-import { parseWav } from "../audio/wav.ts";
 import { createVoiceActivityDetector } from "./voice-activity.ts";
 
 const WINDOW_MS = 32;

@@ -1,7 +1,6 @@
+import { createFramer, createResampler } from "@vocalhost/audio";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { createFramer } from "../audio/framer.ts";
-import { createResampler } from "../audio/resample.ts";
 
 /** Tells speech from silence and noise, with the Silero model. */
 export function createVoiceActivityDetector(options: VoiceActivityDetectorOptions): VoiceActivityDetector {

@@ -1,6 +1,4 @@
-import { FRAME_MS, samplesIn, type AudioFrame } from "../audio/frame.ts";
-import { createFramer } from "../audio/framer.ts";
-import { createResampler, type Resampler } from "../audio/resample.ts";
+import { FRAME_MS, createFramer, createResampler, samplesIn, type AudioFrame, type Resampler } from "@vocalhost/audio";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
 import type { AudioInput } from "./transport.ts";

@@ -1,5 +1,4 @@
-import { samplesIn, type AudioFrame } from "../audio/frame.ts";
-import { createResampler, type Resampler } from "../audio/resample.ts";
+import { createResampler, samplesIn, type AudioFrame, type Resampler } from "@vocalhost/audio";
 import type { AudioOutput, WaitOptions } from "./transport.ts";
 import { waitFor } from "./wait-for.ts";
 

@@ -1,4 +1,4 @@
-import type { AudioFrame } from "../audio/frame.ts";
+import type { AudioFrame } from "@vocalhost/audio";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import type { RtviSession } from "../rtvi/rtvi-session.ts";
 

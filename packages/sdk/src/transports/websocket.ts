@@ -1,7 +1,7 @@
+import { createResampler } from "@vocalhost/audio";
 import { encodeFrame, FrameError, limits, parseFrame } from "@vocalhost/protocol";
 import type { RawData, WebSocket } from "ws";
 import { createPlayout } from "../audio/playout.ts";
-import { createResampler } from "../audio/resample.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
 import { pcmBytes, pcmSamples } from "./pcm-bytes.ts";

@@ -25,23 +25,28 @@ export function parseWav(bytes: Uint8Array): AudioFrame {
   throw new Error("Broken WAV file: it has no format or no sound");
 }
 
-export function writeWav(frame: AudioFrame): Uint8Array {
+export function writeWav(frame: AudioFrame): Uint8Array<ArrayBuffer> {
   const { samples, sampleRateHz } = frame;
-  const bytes = Buffer.alloc(HEADER_BYTES + samples.length * 2);
-  bytes.write("RIFF", 0, "latin1");
-  bytes.writeUInt32LE(bytes.length - 8, 4);
-  bytes.write("WAVEfmt ", 8, "latin1");
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(PCM, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(sampleRateHz, 24);
-  bytes.writeUInt32LE(sampleRateHz * 2, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write("data", 36, "latin1");
-  bytes.writeUInt32LE(samples.length * 2, 40);
-  for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, HEADER_BYTES + i * 2);
+  const bytes = new Uint8Array(HEADER_BYTES + samples.length * 2);
+  const view = new DataView(bytes.buffer);
+  writeName(bytes, 0, "RIFF");
+  view.setUint32(4, bytes.length - 8, true);
+  writeName(bytes, 8, "WAVEfmt ");
+  view.setUint32(16, 16, true);
+  view.setUint16(20, PCM, true);
+  view.setUint16(22, 1, true);
+  view.setUint32(24, sampleRateHz, true);
+  view.setUint32(28, sampleRateHz * 2, true);
+  view.setUint16(32, 2, true);
+  view.setUint16(34, 16, true);
+  writeName(bytes, 36, "data");
+  view.setUint32(40, samples.length * 2, true);
+  for (let i = 0; i < samples.length; i++) view.setInt16(HEADER_BYTES + i * 2, samples[i]!, true);
   return bytes;
+}
+
+function writeName(bytes: Uint8Array, at: number, name: string): void {
+  for (let i = 0; i < name.length; i++) bytes[at + i] = name.charCodeAt(i);
 }
 
 interface WavFormat {
