@@ -11,3 +11,4 @@ export { rmsLevel } from "./level.ts";
 export { parseWav, writeWav } from "./wav.ts";
 export { decodeG711, encodeG711, G711_SILENCE } from "./g711.ts";
 export type { CompandingLaw } from "./g711.ts";
+export { pcmBytes, pcmSamples } from "./pcm-bytes.ts";

@@ -3,6 +3,7 @@ export const errorTable = {
   INVALID_REQUEST: { status: 422, retryable: false, message: "The request body is not valid" },
   MALFORMED_JSON: { status: 400, retryable: false, message: "The request body is not valid JSON" },
   BODY_TOO_DEEP: { status: 400, retryable: false, message: "The request body is nested too deeply" },
+  CARRIER_UNKNOWN: { status: 400, retryable: false, message: "Unknown telephony carrier" },
   TRANSPORT_UNKNOWN: { status: 400, retryable: false, message: "Unknown transport" },
   TRANSPORT_NOT_ALLOWED: { status: 400, retryable: false, message: "Transport is not allowed" },
   TRANSPORT_DISABLED: { status: 400, retryable: false, message: "Transport is disabled" },
@@ -19,6 +20,11 @@ export const errorTable = {
   ACCESS_DENIED: { status: 403, retryable: false, message: "Access denied" },
   HOST_NOT_ALLOWED: { status: 403, retryable: false, message: "Host is not allowed" },
   ORIGIN_NOT_ALLOWED: { status: 403, retryable: false, message: "Origin is not allowed" },
+  SIGNATURE_INVALID: {
+    status: 403,
+    retryable: false,
+    message: "The carrier's signature is missing or does not fit this address and body",
+  },
   TOKEN_INVALID: { status: 403, retryable: false, message: "Invalid WebSocket token" },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, message: "The request body is too large" },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -85,5 +91,6 @@ export class AppError extends Error {
 
 /** Recognises an `AppError` of any copy of this package. */
 export function isAppError(error: unknown): error is AppError {
-  return error instanceof Error && "code" in error && String(error.code) in errorTable && "toBody" in error;
+  if (!(error instanceof Error) || !("code" in error) || !("toBody" in error)) return false;
+  return Object.hasOwn(errorTable, String(error.code));
 }

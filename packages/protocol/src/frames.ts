@@ -107,7 +107,7 @@ const WIRE_64_BIT = 1;
 const WIRE_BYTES = 2;
 const WIRE_32_BIT = 5;
 
-const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a mark is kept, as text
 const utf8Encoder = new TextEncoder();
 const NO_BYTES = new Uint8Array(0);
 

@@ -8,12 +8,15 @@ export { limits } from "./limits.ts";
 // Starting and reaching a session
 export {
   CandidatesRequest,
+  carrierNames,
+  isCarrier,
   OfferRequest,
   reservedTransportNames,
   StartRequest,
   transportNames,
 } from "./session-api.ts";
 export type {
+  CarrierName,
   IceCandidate,
   IceConfig,
   IceServer,

@@ -16,9 +16,18 @@ const About = z.looseObject({ library: z.string(), library_version: z.string().o
 
 export type ClientAbout = z.infer<typeof About>;
 
+const RecordedAudio = z.object({
+  sampleRate: z.number().int().min(8_000).max(48_000), // a lower one would make a little audio very long
+  numChannels: z.number().int().positive(),
+});
+
 /** Data of each message a client may send, by message type. */
 export const clientMessages = {
-  "client-ready": z.object({ version: z.string().optional(), about: About.optional() }).nullish(),
+  // Never refused: a client that is not answered waits for ever.
+  "client-ready": z
+    .object({ version: z.string().optional().catch(undefined), about: About.optional().catch(undefined) })
+    .nullish()
+    .catch(undefined),
   "disconnect-bot": z.unknown(),
   "client-message": z.object({ t: z.string(), d: z.unknown().optional() }),
   "send-text": z.object({
@@ -45,16 +54,8 @@ export const clientMessages = {
     content: z.unknown(),
     run_immediately: z.boolean().nullish(),
   }),
-  "raw-audio": z.object({
-    base64Audio: z.string(),
-    sampleRate: z.number().int().positive(),
-    numChannels: z.number().int().positive(),
-  }),
-  "raw-audio-batch": z.object({
-    base64AudioBatch: z.array(z.string()),
-    sampleRate: z.number().int().positive(),
-    numChannels: z.number().int().positive(),
-  }),
+  "raw-audio": RecordedAudio.extend({ base64Audio: z.string() }),
+  "raw-audio-batch": RecordedAudio.extend({ base64AudioBatch: z.array(z.string()) }),
 } as const;
 
 export type ClientMessageType = keyof typeof clientMessages;

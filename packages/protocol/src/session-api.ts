@@ -1,19 +1,19 @@
 import { z } from "zod";
 
+/** Telephony providers whose media streams a bot can take. */
+export const carrierNames = ["twilio", "telnyx", "plivo", "exotel"] as const;
+export type CarrierName = (typeof carrierNames)[number];
+
 /** How a client and a bot can be connected in this version. */
-export const transportNames = ["webrtc", "websocket"] as const;
+export const transportNames = ["webrtc", "websocket", ...carrierNames] as const;
 export type TransportName = (typeof transportNames)[number];
 
+export function isCarrier(transport: string): transport is CarrierName {
+  return (carrierNames as readonly string[]).includes(transport);
+}
+
 /** Names a client may know; asking for one of these is a matter of set-up, not a mistake. */
-export const reservedTransportNames = [
-  "room",
-  "daily",
-  "livekit",
-  "twilio",
-  "telnyx",
-  "plivo",
-  "exotel",
-] as const;
+export const reservedTransportNames = ["room", "daily", "livekit"] as const;
 
 export const StartRequest = z.object({
   transport: z.string().nullish(),

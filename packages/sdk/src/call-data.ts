@@ -4,5 +4,10 @@ export interface CallData {
   callId: string;
   from: string | null;
   to: string | null;
+  /** What the answer to the carrier's webhook passed on. */
   body: Record<string, unknown>;
+  /** What the carrier sends us, where it is negotiated (Telnyx). */
+  outboundEncoding?: string;
+  accountSid?: string;
+  customParameters?: Record<string, unknown>;
 }

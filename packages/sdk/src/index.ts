@@ -8,7 +8,7 @@ export type {
   WebSocketArguments,
 } from "./runner-arguments.ts";
 export type { CallData } from "./call-data.ts";
-export type { EndReason } from "./server/session-hooks.ts";
+export type { EndReason } from "./session-hooks.ts";
 
 // Hearing and speaking
 export { createTransport } from "./transports/create-transport.ts";

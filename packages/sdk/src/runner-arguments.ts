@@ -1,3 +1,4 @@
+import type { CarrierName } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
 import type { CallData } from "./call-data.ts";
 import type { WebRtcConnection } from "./transports/webrtc-connection.ts";
@@ -15,9 +16,10 @@ export interface WebRtcArguments extends CommonArguments {
 export interface WebSocketArguments extends CommonArguments {
   readonly kind: "websocket";
   readonly websocket: WebSocket;
-  readonly transportType: "websocket";
+  /** Whose messages the socket carries: a client's, or a carrier's. */
+  readonly transportType: "websocket" | CarrierName;
   /** Same as `transportType`. */
-  readonly transport_type: "websocket";
+  readonly transport_type: "websocket" | CarrierName;
 }
 
 export interface CommonArguments {
@@ -53,7 +55,7 @@ export function createWebRtcArguments(
 }
 
 export function createWebSocketArguments(
-  fields: CommonFields & { websocket: WebSocket; transportType: "websocket" },
+  fields: CommonFields & { websocket: WebSocket; transportType: "websocket" | CarrierName },
 ): WebSocketArguments {
   return withAliases({ kind: "websocket", ...fields }) as WebSocketArguments;
 }

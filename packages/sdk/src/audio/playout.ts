@@ -1,5 +1,5 @@
 import { samplesIn } from "@vocalhost/audio";
-import { createPacer } from "./pacer.ts";
+import { createPacer, type PacerOptions } from "./pacer.ts";
 import { createPlayoutQueue } from "./playout-queue.ts";
 
 /** Plays queued audio at real time, in equal chunks, and can forget it at once. */
@@ -18,6 +18,8 @@ export interface PlayoutOptions {
   sampleRateHz: number;
   chunkMs: number;
   maxQueuedMs: number;
+  /** How far ahead of real time the other side is kept, once there is something to say. @default 0 */
+  leadMs?: number;
   /** Called once per interval; `undefined` when there is nothing to say. */
   send(chunk: Int16Array | undefined): void;
   /** Called after the last queued sample was sent, and every `PROGRESS_MS` while playing. */
@@ -25,6 +27,8 @@ export interface PlayoutOptions {
   /** The bot began or stopped to be heard. */
   speaking?(speaking: boolean): void;
   onError?(error: unknown): void;
+  /** @default the machine's */
+  clock?: Pick<PacerOptions, "nowMs" | "setTimer">;
 }
 
 const PROGRESS_MS = 100; // how stale `queuedMs` may be
@@ -58,6 +62,12 @@ export function createPlayout(options: PlayoutOptions): Playout {
   }
 
   function tick(): void {
+    const leads = speaking ? 0 : Math.floor((options.leadMs ?? 0) / chunkMs);
+    for (let lead = 0; lead < leads && queue.queuedSamples > chunkSamples; lead += 1) sendNext();
+    sendNext();
+  }
+
+  function sendNext(): void {
     const chunk = nextChunk();
     options.send(chunk);
     if (chunk) {
@@ -74,7 +84,7 @@ export function createPlayout(options: PlayoutOptions): Playout {
     }
   }
 
-  const pacer = createPacer({ intervalMs: chunkMs, tick, onError: options.onError });
+  const pacer = createPacer({ intervalMs: chunkMs, tick, onError: options.onError, ...options.clock });
   return {
     write: (samples) => queue.write(samples),
     clear() {

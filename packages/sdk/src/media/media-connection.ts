@@ -79,7 +79,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
           connected = true;
           everConnected = true;
           emit({ type: "connected", connection: id });
-          playout?.start();
+          if (codec) playout?.start();
         },
         disconnected: () => {
           connected = false;
@@ -148,13 +148,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     },
     addCandidates: (candidates) => peer?.addCandidates(candidates),
     async attach(rates) {
-      const created = await createVoiceCodec({
-        rates,
-        complexity: settings.opusComplexity,
-        deliver: (samples) => emit({ type: "audio", connection: id, samples }),
-      });
-      if (ended) return created.free();
-      codec = created;
+      // Before the codec is there: what the bot says meanwhile must be kept.
       playout = createPlayout({
         sampleRateHz: rates.outputHz,
         chunkMs: FRAME_MS,
@@ -165,6 +159,13 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         speaking: (speaking) => emit({ type: "speaking", connection: id, speaking }),
         onError: options.report,
       });
+      const created = await createVoiceCodec({
+        rates,
+        complexity: settings.opusComplexity,
+        deliver: (samples) => emit({ type: "audio", connection: id, samples }),
+      });
+      if (ended) return created.free();
+      codec = created;
       if (connected) playout.start();
       return undefined;
     },

@@ -11,7 +11,8 @@ export interface SpokenSegment {
 
 export interface BotOutputSource {
   send(data: ServerMessages["bot-output"]): void;
-  clientMajor(): number;
+  /** The client speaks version 1. */
+  clientIsOld(): boolean;
 }
 
 export function createBotOutput(
@@ -20,9 +21,9 @@ export function createBotOutput(
   let lastSegment = 0;
   return (text, options = {}) => {
     const aggregatedBy = options.aggregatedBy ?? "sentence";
-    if (source.clientMajor() < 2) return oldSegment(source, text, aggregatedBy);
-    lastSegment += 1;
     const willBeSpoken = options.spoken ?? true;
+    if (source.clientIsOld()) return oldSegment(source, { text, aggregatedBy, willBeSpoken });
+    lastSegment += 1;
     const base: BotOutput = {
       text,
       aggregated_by: aggregatedBy,
@@ -48,14 +49,15 @@ export function createBotOutput(
 }
 
 /** Version 1: the sentence as written, then as spoken; no progress between. */
-function oldSegment(source: BotOutputSource, text: string, aggregatedBy: string): SpokenSegment {
-  source.send({ text, aggregated_by: aggregatedBy, spoken: false });
-  return {
-    spokenUpTo: ignore,
-    completed: () => source.send({ text, aggregated_by: aggregatedBy, spoken: true }),
-  };
+function oldSegment(
+  source: BotOutputSource,
+  { text, aggregatedBy, willBeSpoken }: { text: string; aggregatedBy: string; willBeSpoken: boolean },
+): SpokenSegment {
+  const send = (spoken: boolean): void => source.send({ text, aggregated_by: aggregatedBy, spoken });
+  send(false);
+  return { spokenUpTo: ignore, completed: () => (willBeSpoken ? send(true) : undefined) };
 }
 
 function ignore(): void {
-  // nothing of it is spoken
+  // of this nothing is told
 }

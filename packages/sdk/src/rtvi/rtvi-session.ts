@@ -11,7 +11,7 @@ import {
   type ServerMessages,
   type ServerMessageType,
 } from "@vocalhost/protocol";
-import { createListeners, type Listeners } from "../transports/listeners.ts";
+import { createListeners, type Listeners } from "../listeners.ts";
 import { createBotOutput, type SpokenSegment } from "./bot-output.ts";
 import { incompatibility } from "./version-check.ts";
 
@@ -85,12 +85,13 @@ export interface RtviEndpoint {
   receive(message: unknown): void;
 }
 
+const WAITING_CLIENTS_MAX = 8; // a client greets once, and again after each reconnect
+
 export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
   const listeners = createListeners<RtviEvents>();
   let botIsReady = options.autoReady;
-  let waitingClients: string[] = []; // ids of client-ready messages not yet answered
-  let clientMajor = parseRtviVersion(RTVI_VERSION)?.major ?? 2;
-  let readyVersion = RTVI_VERSION;
+  const waitingClients: { id: string; version: string }[] = []; // greetings not yet answered
+  let clientIsOld = false;
 
   function send(type: string, data?: unknown, id?: string): void {
     options.send({
@@ -103,20 +104,19 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
 
   function answerClients(): void {
     if (!botIsReady) return;
-    for (const id of waitingClients.splice(0))
-      send("bot-ready", { version: readyVersion, about: options.about }, id);
+    for (const { id, version } of waitingClients.splice(0))
+      send("bot-ready", { version, about: options.about }, id);
   }
 
   function onClientReady(id: string, data: ClientMessageData<"client-ready">): void {
     const version = data?.version;
     const problem = incompatibility(version);
     if (problem) send("error-response", { error: problem }, id);
-    const parsed = version === undefined ? undefined : parseRtviVersion(version);
-    if (parsed?.major === 1 && version) {
-      clientMajor = 1;
-      readyVersion = version; // an old client chooses how to show text by this
-    }
-    if (waitingClients.length < 8) waitingClients.push(id);
+    const oldVersion = version !== undefined && parseRtviVersion(version)?.major === 1 ? version : undefined;
+    clientIsOld = oldVersion !== undefined;
+    // An old client chooses how to show text by the version it is told.
+    if (waitingClients.length < WAITING_CLIENTS_MAX)
+      waitingClients.push({ id, version: oldVersion ?? RTVI_VERSION });
     listeners.emit("client-ready", { version, about: data?.about });
     answerClients();
   }
@@ -199,7 +199,7 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
         timestamp: new Date().toISOString(),
         user_id: userId ?? "user",
       }),
-    botOutput: createBotOutput({ send: (data) => send("bot-output", data), clientMajor: () => clientMajor }),
+    botOutput: createBotOutput({ send: (data) => send("bot-output", data), clientIsOld: () => clientIsOld }),
     serverMessage: (data) => send("server-message", data),
     metrics: (metrics) => send("metrics", metrics),
     error: (text, wish) => send("error", { error: text, fatal: wish?.fatal ?? false }),

@@ -1,6 +1,7 @@
-import { transportNames } from "@vocalhost/protocol";
+import { isCarrier, transportNames } from "@vocalhost/protocol";
 import { styleText } from "node:util";
-import type { RunnerConfig } from "./config.ts";
+import type { SignatureKeys } from "../telephony/config.ts";
+import { isLoopback, type RunnerConfig } from "./config.ts";
 import type { Runner } from "./start-runner.ts";
 
 /** What a developer wants to know once the runner is up. */
@@ -11,8 +12,9 @@ export function banner(runner: Runner, config: RunnerConfig): string {
   const rows: [string, string][] = [
     ["Talk to it", paint("cyan", runner.url)],
     ["Transports", config.onlyTransport ? `${config.onlyTransport} only (-t)` : transportNames.join(", ")],
-    ["WebSockets", config.socketAuth === "token" ? "need a token from /start" : "open to this machine"],
+    ["WebSockets", socketAdmission(config)],
   ];
+  if (!config.onlyTransport || isCarrier(config.onlyTransport)) rows.push(...phoneRows(runner, config));
   if (config.proxy) rows.push(["Public name", config.proxy]);
   if (config.allowedOrigins.length > 0)
     rows.push(["Origins", `this one, ${config.allowedOrigins.join(", ")}`]);
@@ -27,4 +29,28 @@ export function banner(runner: Runner, config: RunnerConfig): string {
     "",
     "",
   ].join("\n");
+}
+
+function socketAdmission({ socketAuth, host }: RunnerConfig): string {
+  if (socketAuth === "token") return "need a token from /start";
+  return isLoopback(host) ? "open to this machine" : `open to all who reach ${host}`;
+}
+
+function phoneRows(runner: Runner, config: RunnerConfig): [string, string][] {
+  const base = config.proxy ? `https://${config.proxy}` : runner.url;
+  return [
+    ["Phone calls", `webhook ${base}/, stream ${base.replace(/^http/, "ws")}/ws`],
+    ["Signatures", signatureStatus(config.signatureKeys)],
+  ];
+}
+
+function signatureStatus({ twilioAuthToken, telnyxPublicKey, plivoAuthToken }: SignatureKeys): string {
+  const off = [
+    ...(twilioAuthToken ? [] : ["Twilio (TWILIO_AUTH_TOKEN)"]),
+    ...(telnyxPublicKey ? [] : ["Telnyx (TELNYX_PUBLIC_KEY)"]),
+    ...(plivoAuthToken ? [] : ["Plivo (PLIVO_AUTH_TOKEN)"]),
+  ];
+  return off.length === 0
+    ? "checked for Twilio, Telnyx and Plivo"
+    : `not checked, no key set: ${off.join(", ")}`;
 }

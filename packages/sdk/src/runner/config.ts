@@ -7,6 +7,8 @@ import {
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
+import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
+import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
 
@@ -25,6 +27,8 @@ export interface RunnerConfig {
   logLevel: "info" | "debug" | "trace";
   logFormat: "text" | "json";
   opusComplexity: number;
+  /** What carriers' webhooks are checked with. */
+  signatureKeys: SignatureKeys;
   /** Things the user should know about the settings. */
   warnings: string[];
 }
@@ -58,7 +62,8 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     allowedOrigins: listSetting(flags, environment, "allowed-origins").map(parseOrigin),
     logLevel: parseLogLevel(flags.known.verbose, environment[variableOf("verbose")]),
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
-    opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
+    opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
+    signatureKeys: checkedKeys(environment),
     warnings,
   };
 }
@@ -144,6 +149,17 @@ function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined
   const count = Number(flag ?? variable ?? 0);
   if (count >= 2) return "trace";
   return count === 1 ? "debug" : "info";
+}
+
+function checkedKeys(environment: Environment): SignatureKeys {
+  const keys = readSignatureKeys(environment);
+  if (!keys.telnyxPublicKey) return keys;
+  try {
+    ed25519Key(keys.telnyxPublicKey);
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  return keys;
 }
 
 function parseComplexity(text: string | undefined): number {

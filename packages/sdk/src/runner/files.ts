@@ -24,7 +24,7 @@ async function locate(folder: string, wanted: string): Promise<string> {
   if (odd || wanted.split("/").some((part) => part.startsWith("."))) throw new AppError("ACCESS_DENIED");
   const path = await realpath(join(folder, wanted)).catch(() => undefined);
   if (path === undefined) throw new AppError("NOT_FOUND", { message: "There is no such file" });
-  if (!path.startsWith(folder + sep)) throw new AppError("ACCESS_DENIED");
+  if (path !== folder && !path.startsWith(folder + sep)) throw new AppError("ACCESS_DENIED");
   const found = await stat(path);
   if (!found.isFile()) throw new AppError("NOT_FOUND", { message: "There is no such file" });
   return path;

@@ -57,7 +57,7 @@ export function installGuards(app: FastifyInstance, guards: Guards): void {
     allowOrigin(request, reply);
     if (request.method === "OPTIONS" && request.headers["access-control-request-method"])
       return answerPreflight(reply);
-    if (!SAFE_METHODS.has(request.method)) requireJson(request);
+    if (!SAFE_METHODS.has(request.method) && !request.routeOptions.config.webhook) requireJson(request);
     return undefined;
   });
 }

@@ -1,14 +1,15 @@
-import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
-import type { AddressInfo } from "node:net";
+import { AppError, isCarrier, transportNames, type StatusAnswer } from "@vocalhost/protocol";
+import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
 import { startMediaHost } from "../media/media-host.ts";
 import type { MediaTiming } from "../media/messages.ts";
 import type { Log } from "../log.ts";
 import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
-import { mountSessionServer } from "../server/session-server.ts";
+import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
+import { mountCarrierWebhook } from "./carrier-webhook.ts";
 import { mountClientPage } from "./client-page.ts";
-import { isLoopback, type RunnerConfig } from "./config.ts";
+import type { RunnerConfig } from "./config.ts";
 import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
 import { socketBase } from "./socket-base.ts";
@@ -45,7 +46,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   let shuttingDown = false;
   const guards = createGuards(config);
   installGuards(app, guards);
-  mountSessionServer({
+  const server: SessionServer = {
     app,
     sessions,
     log,
@@ -64,7 +65,10 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     socketAuth: config.socketAuth,
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),
-  });
+    signatureKeys: config.signatureKeys,
+  };
+  mountSessionServer(server);
+  if (server.transports.some(isCarrier)) mountCarrierWebhook(server);
   app.get("/status", async (): Promise<StatusAnswer> => ({
     status: "ready",
     transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
@@ -80,10 +84,16 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const owned = stack.move();
   const { port } = app.server.address() as AddressInfo;
   return {
-    url: `http://${isLoopback(config.host) ? config.host : "localhost"}:${port}`,
+    url: `http://${browsableHost(config.host)}:${port}`,
     get sessionCount() {
       return sessions.size;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// A host that means every address is none a browser can open.
+function browsableHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return isIPv6(host) ? `[${host}]` : host;
 }

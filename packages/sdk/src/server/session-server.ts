@@ -3,10 +3,12 @@ import type { FastifyRequest } from "fastify";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { MediaHost } from "../media/media-host.ts";
+import { mountCarrierSockets } from "./carrier-sockets.ts";
+import { mountClientSockets } from "./client-sockets.ts";
 import { mountOfferRoutes } from "./offer.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
 import type { SessionApp } from "./session-app.ts";
-import { mountSocketRoutes } from "./sockets.ts";
+import type { SignatureKeys } from "../telephony/config.ts";
 import type { SocketTokens } from "./socket-tokens.ts";
 import { mountStartRoute } from "./start.ts";
 
@@ -23,6 +25,7 @@ export interface SessionServer extends SessionApp {
   onlyTransport: TransportName | undefined;
   iceServers: IceServer[];
   socketAuth: "none" | "token";
+  signatureKeys: SignatureKeys;
   /** Throws when a WebSocket from this origin is not welcome. */
   checkOrigin(request: FastifyRequest): void;
   /** Scheme, host and port under which the client reached us, for WebSockets: `wss://example.com`. */
@@ -33,6 +36,7 @@ export interface SessionServer extends SessionApp {
 export function mountSessionServer(server: SessionServer): void {
   mountStartRoute(server);
   mountOfferRoutes(server);
-  mountSocketRoutes(server);
+  mountClientSockets(server);
+  mountCarrierSockets(server);
   mountSessionRoutes(server);
 }

@@ -7,6 +7,7 @@ export interface SessionTable {
   create(options: NewSession): Session;
   get(id: string): Session | undefined;
   ofPeer(peerId: string): Session | undefined;
+  ofCall(callId: string): Session | undefined;
   readonly size: number;
   /** Ends all of them and resolves when they have ended. */
   endAll(): Promise<void>;
@@ -22,6 +23,12 @@ const CLIENT_CONNECT_MS = 120_000; // a start nobody follows up must not be kept
 
 export function createSessionTable(log: Log): SessionTable {
   const sessions = new Map<string, Session>();
+
+  function find(isWanted: (session: Session) => boolean): Session | undefined {
+    for (const session of sessions.values()) if (isWanted(session)) return session;
+    return undefined;
+  }
+
   return {
     create({ transport, body }) {
       if (sessions.size >= SESSIONS_MAX) throw new AppError("TOO_MANY_SESSIONS");
@@ -38,10 +45,8 @@ export function createSessionTable(log: Log): SessionTable {
       return session;
     },
     get: (id) => sessions.get(id),
-    ofPeer(peerId) {
-      for (const session of sessions.values()) if (session.connection?.peerId === peerId) return session;
-      return undefined;
-    },
+    ofPeer: (peerId) => find((session) => session.connection?.peerId === peerId),
+    ofCall: (callId) => find((session) => session.callId === callId),
     get size() {
       return sessions.size;
     },

@@ -1,11 +1,12 @@
 import type { SessionId, TransportName } from "@vocalhost/protocol";
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { WebSocket } from "ws";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import type { Transport } from "../transports/transport.ts";
 import type { OpenConnection } from "../transports/webrtc-connection.ts";
-import { attachHooks, type EndReason } from "./session-hooks.ts";
+import { attachHooks, type EndReason } from "../session-hooks.ts";
 
 /** One conversation: waits for its client, runs the bot once, ends once. */
 export interface Session {
@@ -17,6 +18,10 @@ export interface Session {
   readonly signal: AbortSignal;
   /** Set once a browser has made its offer. */
   connection: OpenConnection | undefined;
+  /** Set once a client or a carrier has opened its WebSocket. */
+  socket: WebSocket | undefined;
+  /** The carrier's name for the phone call this session is, if it is one. */
+  callId: string | undefined;
   readonly log: Log;
   run(bot: Bot, args: RunnerArguments): void;
   /** Aborts the bot; resolves when the session is over. */
@@ -31,11 +36,12 @@ export interface SessionOptions {
   body: unknown;
   log: Log;
   connectDeadlineMs: number;
+  /** What a bot may take to end after its signal aborted. @default 5000 */
+  stopGraceMs?: number;
+  /** What a finished bot's queued audio may take to be heard. @default 10000 */
+  lastWordsMs?: number;
   ended(): void;
 }
-
-const STOP_GRACE_MS = 5_000; // what a bot may take to end after its signal aborted
-const LAST_WORDS_MS = 10_000; // what a finished bot's queued audio may take to be heard
 
 const currentSession = new AsyncLocalStorage<Session>();
 
@@ -46,6 +52,8 @@ export function sessionOfRunningCode(): Session | undefined {
 
 export function createSession(options: SessionOptions): Session {
   const { log } = options;
+  const stopGraceMs = options.stopGraceMs ?? 5_000;
+  const lastWordsMs = options.lastWordsMs ?? 10_000;
   const controller = new AbortController();
   const transports = new Set<Transport>();
   const over = Promise.withResolvers<void>();
@@ -59,6 +67,7 @@ export function createSession(options: SessionOptions): Session {
       if (result.status === "rejected") log.warn({ err: result.reason }, "transport did not close cleanly");
     }
     session.connection?.close();
+    session.socket?.close(1000);
   }
 
   async function finish(reason: EndReason): Promise<void> {
@@ -73,7 +82,7 @@ export function createSession(options: SessionOptions): Session {
 
   async function lastWords(): Promise<void> {
     const drained = [...transports].map((transport) =>
-      transport.audioOut.drained({ signal: controller.signal, timeoutMs: LAST_WORDS_MS }),
+      transport.audioOut.drained({ signal: controller.signal, timeoutMs: lastWordsMs }),
     );
     await Promise.allSettled(drained);
   }
@@ -81,7 +90,7 @@ export function createSession(options: SessionOptions): Session {
   async function runBot(bot: Bot, args: RunnerArguments): Promise<EndReason> {
     const gaveUp = Promise.withResolvers<"gave-up">();
     const onAbort = (): void => {
-      const timer = setTimeout(() => gaveUp.resolve("gave-up"), STOP_GRACE_MS);
+      const timer = setTimeout(() => gaveUp.resolve("gave-up"), stopGraceMs);
       void over.promise.finally(() => clearTimeout(timer));
     };
     if (controller.signal.aborted) onAbort();
@@ -90,8 +99,7 @@ export function createSession(options: SessionOptions): Session {
       settled(() => currentSession.run(session, () => bot(args))),
       gaveUp.promise,
     ]);
-    if (outcome === "gave-up")
-      log.warn({ graceMs: STOP_GRACE_MS }, "bot did not end when asked, left behind");
+    if (outcome === "gave-up") log.warn({ stopGraceMs }, "bot did not end when asked, left behind");
     else if (outcome.error !== undefined && !controller.signal.aborted) {
       log.error({ err: outcome.error }, "bot failed");
       return "bot-failed";
@@ -110,6 +118,8 @@ export function createSession(options: SessionOptions): Session {
     body: options.body,
     signal: controller.signal,
     connection: undefined,
+    socket: undefined,
+    callId: undefined,
     log,
     run(bot, args) {
       if (state !== "waiting") return;

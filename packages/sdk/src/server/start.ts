@@ -1,8 +1,11 @@
 import {
   AppError,
+  isCarrier,
   limits,
   reservedTransportNames,
   StartRequest,
+  transportNames,
+  type CarrierName,
   type IceConfig,
   type StartAnswer,
   type TransportName,
@@ -22,7 +25,8 @@ export function mountStartRoute(server: SessionServer): void {
       const wish = parseRequest(StartRequest, request.body);
       const transport = chooseTransport(server, wish.transport ?? undefined);
       server.bot();
-      if (transport === "websocket") requireSmallBody(wish.body);
+      if (transport !== "webrtc") requireSmallBody(wish.body);
+      if (isCarrier(transport)) return carrierAnswer(server, request, transport, wish.body);
       const session = server.sessions.create({ transport, body: wish.body });
       reply.header("x-vocalhost-session-id", session.id);
       if (transport === "websocket") return socketAnswer(server, request, session.id);
@@ -34,7 +38,7 @@ export function mountStartRoute(server: SessionServer): void {
 
 function chooseTransport(server: SessionServer, wished: string | undefined): TransportName {
   const name = wished ?? server.onlyTransport ?? "webrtc";
-  const known = [...server.transports, ...reservedTransportNames] as string[];
+  const known: string[] = [...transportNames, ...reservedTransportNames];
   if (!known.includes(name))
     throw new AppError("TRANSPORT_UNKNOWN", { message: `Unknown transport '${name}'.` });
   const only = server.onlyTransport;
@@ -62,6 +66,20 @@ function socketAnswer(server: SessionServer, request: FastifyRequest, sessionId:
   const wsUrl = `${server.socketBase(request)}/ws-client`;
   if (server.socketAuth === "token") return { wsUrl, token: server.tokens.issue(sessionId) };
   return { wsUrl: `${wsUrl}?session=${sessionId}` };
+}
+
+// A carrier's socket needs no session until it comes, unless there is something to remember for it.
+function carrierAnswer(
+  server: SessionServer,
+  request: FastifyRequest,
+  transport: CarrierName,
+  body: unknown,
+): StartAnswer {
+  const wsUrl = `${server.socketBase(request)}/ws`;
+  const needsToken = server.socketAuth === "token";
+  if (!needsToken && (body === undefined || body === null)) return { wsUrl };
+  const token = server.tokens.issue(server.sessions.create({ transport, body }).id);
+  return needsToken ? { wsUrl, token } : { wsUrl: `${wsUrl}/${token}` };
 }
 
 function iceConfigFor(server: SessionServer, wantsDefaults: boolean): IceConfig | undefined {

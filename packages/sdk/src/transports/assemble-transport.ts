@@ -1,12 +1,12 @@
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import { createRtviSession } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
-import type { SessionHooks } from "../server/session-hooks.ts";
+import type { SessionHooks } from "../session-hooks.ts";
 import { SDK_VERSION } from "../version.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
-import { createListeners } from "./listeners.ts";
+import { createListeners } from "../listeners.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 /** A user's options with every default filled in. */
@@ -73,6 +73,22 @@ export function assembleTransport(
   audioOut.output.on("stopped", () => rtvi.session.send("bot-stopped-speaking", undefined));
   rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => keys.push(key)));
 
+  // A bot adds its listeners once it has the transport; what happens before that waits for them.
+  let held: (() => void)[] | undefined = [];
+  setImmediate(() => {
+    const early = held ?? [];
+    held = undefined;
+    try {
+      for (const tell of early) tell();
+    } catch (error) {
+      parts.hooks.failed(error);
+    }
+  });
+  function whenListening(tell: () => void): void {
+    if (held) held.push(tell);
+    else tell();
+  }
+
   function endStreams(): void {
     audioIn.end();
     audioOut.end();
@@ -107,12 +123,13 @@ export function assembleTransport(
     inner: {
       audioIn,
       audioOut,
-      receive(message) {
-        messageListeners.emit("message", message);
-        rtvi.receive(message);
-      },
+      receive: (message) =>
+        whenListening(() => {
+          messageListeners.emit("message", message);
+          rtvi.receive(message);
+        }),
       dtmf: (key) => (DTMF_KEY.test(key) ? keys.push(key) : undefined),
-      emit: (event) => listeners.emit(event),
+      emit: (event) => whenListening(() => listeners.emit(event)),
     },
   };
   return transport;

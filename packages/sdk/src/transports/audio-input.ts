@@ -1,4 +1,11 @@
-import { FRAME_MS, createFramer, createResampler, samplesIn, type AudioFrame, type Resampler } from "@vocalhost/audio";
+import {
+  FRAME_MS,
+  createFramer,
+  createResampler,
+  samplesIn,
+  type AudioFrame,
+  type Resampler,
+} from "@vocalhost/audio";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
 import type { AudioInput } from "./transport.ts";
@@ -22,6 +29,7 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   const framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
   const stream = createBoundedStream<AudioFrame>(Math.max(1, Math.floor(options.maxQueuedMs / FRAME_MS)));
   let resampler: { fromHz: number; run: Resampler } | undefined;
+  let ended = false;
 
   function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
     if (fromHz === sampleRateHz) return samples;
@@ -39,9 +47,13 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
       [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
     },
     push(samples, fromHz) {
+      if (ended) return; // the filter may be stopped by now
       for (const frame of framer.push(toInputRate(samples, fromHz)))
         stream.push({ samples: filter ? filter.process(frame) : frame, sampleRateHz });
     },
-    end: () => stream.end(),
+    end() {
+      ended = true;
+      stream.end();
+    },
   };
 }

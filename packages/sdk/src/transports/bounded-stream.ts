@@ -9,7 +9,7 @@ export interface BoundedStream<T> extends AsyncIterable<T> {
 
 export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
   const items: T[] = [];
-  let readers: ((result: IteratorResult<T, undefined>) => void)[] = [];
+  let readers: { of: object; resolve(result: IteratorResult<T, undefined>): void }[] = [];
   let ended = false;
   let dropped = 0;
 
@@ -17,7 +17,7 @@ export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
     push(item) {
       if (ended) return;
       const reader = readers.shift();
-      if (reader) return reader({ value: item, done: false });
+      if (reader) return reader.resolve({ value: item, done: false });
       items.push(item);
       if (items.length > maxItems) {
         items.shift();
@@ -26,7 +26,7 @@ export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
     },
     end() {
       ended = true;
-      for (const reader of readers.splice(0)) reader({ value: undefined, done: true });
+      for (const reader of readers.splice(0)) reader.resolve({ value: undefined, done: true });
     },
     get dropped() {
       return dropped;
@@ -35,21 +35,24 @@ export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
       return items.length;
     },
     [Symbol.asyncIterator]() {
-      let reader: ((result: IteratorResult<T, undefined>) => void) | undefined;
-      return {
+      let left = false;
+      const iterator: AsyncIterator<T, undefined> = {
         next() {
-          const item = items.shift();
+          const item = left ? undefined : items.shift();
           if (item !== undefined) return Promise.resolve({ value: item, done: false });
-          if (ended) return Promise.resolve({ value: undefined, done: true });
-          return new Promise((resolve) => readers.push((reader = resolve)));
+          if (ended || left) return Promise.resolve({ value: undefined, done: true });
+          return new Promise((resolve) => readers.push({ of: iterator, resolve }));
         },
         // Leaving a loop early leaves the stream whole, so that a bot may read on later.
         return() {
-          readers = readers.filter((waiting) => waiting !== reader);
-          reader?.({ value: undefined, done: true });
+          left = true;
+          const mine = readers.filter((reader) => reader.of === iterator);
+          readers = readers.filter((reader) => reader.of !== iterator);
+          for (const reader of mine) reader.resolve({ value: undefined, done: true });
           return Promise.resolve({ value: undefined, done: true });
         },
       };
+      return iterator;
     },
   };
 }

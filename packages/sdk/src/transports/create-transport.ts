@@ -1,6 +1,7 @@
 import type { RunnerArguments } from "../runner-arguments.ts";
-import { hooksOf } from "../server/session-hooks.ts";
+import { hooksOf } from "../session-hooks.ts";
 import type { TransportParts } from "./assemble-transport.ts";
+import { createTelephonyTransport } from "./telephony.ts";
 import type { Transport, TransportOptions } from "./transport.ts";
 import { createWebRtcTransport } from "./webrtc.ts";
 import { createWebSocketTransport } from "./websocket.ts";
@@ -22,7 +23,9 @@ function connect(args: RunnerArguments, parts: TransportParts): Transport {
     case "webrtc":
       return createWebRtcTransport(args, parts);
     case "websocket":
-      return createWebSocketTransport(args, parts);
+      return args.transportType === "websocket"
+        ? createWebSocketTransport(args, parts)
+        : createTelephonyTransport(args, parts);
     default:
       return args satisfies never;
   }

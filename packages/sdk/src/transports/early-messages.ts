@@ -1,15 +1,26 @@
-import type { WebSocket } from "ws";
+import type { RawData, WebSocket } from "ws";
+import { bytesOf, textOf } from "./socket-data.ts";
+
+/** What arrived before the bot listened. */
+export interface EarlyMessages {
+  /** The text of the message at this place, once it is there; undefined when the socket closed before. */
+  peek(place: number): Promise<string | undefined>;
+}
 
 const EARLY_MAX_BYTES = 1024 * 1024; // what a client may say before the bot listens
 
 /** Keeps what arrives before somebody listens and hands it to the first listener, in order. */
-export function keepEarlyMessages(socket: WebSocket): void {
-  const early: { data: unknown; isBinary: boolean }[] = [];
+export function keepEarlyMessages(socket: WebSocket): EarlyMessages {
+  const kept: { data: RawData; isBinary: boolean }[] = [];
   let bytes = 0;
+  let arrived = Promise.withResolvers<void>();
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
 
-  function keep(data: { length?: number; byteLength?: number }, isBinary: boolean): void {
-    bytes += data.byteLength ?? data.length ?? 0;
-    if (bytes <= EARLY_MAX_BYTES) early.push({ data, isBinary });
+  function keep(data: RawData, isBinary: boolean): void {
+    bytes += bytesOf(data).length;
+    if (bytes <= EARLY_MAX_BYTES) kept.push({ data, isBinary });
+    arrived.resolve();
+    arrived = Promise.withResolvers();
   }
 
   function hand(event: string | symbol): void {
@@ -17,10 +28,19 @@ export function keepEarlyMessages(socket: WebSocket): void {
     socket.off("newListener", hand);
     socket.off("message", keep);
     queueMicrotask(() => {
-      for (const { data, isBinary } of early) socket.emit("message", data, isBinary);
+      for (const { data, isBinary } of kept.splice(0)) socket.emit("message", data, isBinary);
     });
   }
 
   socket.on("message", keep);
   socket.on("newListener", hand);
+  return {
+    async peek(place) {
+      while (kept.length <= place) {
+        if (socket.readyState >= socket.CLOSING) return undefined;
+        await Promise.race([arrived.promise, closed]);
+      }
+      return textOf(kept[place]!.data);
+    },
+  };
 }

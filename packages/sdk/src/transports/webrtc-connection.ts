@@ -1,7 +1,7 @@
 import { newPeerId, type IceCandidate, type PeerId } from "@vocalhost/protocol";
 import type { MediaHost, MediaNews, MediaPort } from "../media/media-host.ts";
 import type { MediaRates } from "../media/messages.ts";
-import { createListeners } from "./listeners.ts";
+import { createListeners } from "../listeners.ts";
 
 /** A bot's connection to one browser. It survives the browser's reconnects, each with a peer of its own. */
 export interface WebRtcConnection {

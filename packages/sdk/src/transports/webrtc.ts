@@ -13,6 +13,7 @@ export function createWebRtcTransport(args: WebRtcArguments, parts: TransportPar
     close: () => connection.close(),
   });
   const { audioIn, audioOut, receive, emit } = transport.inner;
+  if (connection.state === "connected") emit("client-connected"); // it was quicker than the bot
   connection.on("connected", () => emit("client-connected"));
   connection.on("disconnected", () => emit("client-disconnected"));
   connection.attach(

@@ -1,10 +1,10 @@
-import { createResampler } from "@vocalhost/audio";
+import { createResampler, pcmBytes, pcmSamples } from "@vocalhost/audio";
 import { encodeFrame, FrameError, limits, parseFrame } from "@vocalhost/protocol";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
-import { pcmBytes, pcmSamples } from "./pcm-bytes.ts";
+import { bytesOf } from "./socket-data.ts";
 import type { Transport } from "./transport.ts";
 
 const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
@@ -73,22 +73,20 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
 
   socket.on("message", (data, isBinary) => {
     try {
-      if (isBinary) onBinary(asBytes(data));
+      if (isBinary) onBinary(bytesOf(data));
     } catch (error) {
       if (error instanceof FrameError || error instanceof SyntaxError) refuse(socket, error);
       else parts.hooks.failed(error);
     }
   });
-  socket.once("close", () => guarded(() => emit("client-disconnected")));
-  queueMicrotask(() => guarded(() => emit("client-connected")));
-
-  function guarded(tell: () => void): void {
+  socket.once("close", () => {
     try {
-      tell();
+      emit("client-disconnected");
     } catch (error) {
       parts.hooks.failed(error);
     }
-  }
+  });
+  emit("client-connected");
 
   playout.start();
   return transport;
@@ -101,9 +99,4 @@ function refuse(socket: WebSocket, error: Error): void {
 
 function isPlausibleRate(sampleRateHz: number): boolean {
   return sampleRateHz >= 8_000 && sampleRateHz <= 48_000;
-}
-
-function asBytes(data: RawData): Uint8Array {
-  if (Array.isArray(data)) return Buffer.concat(data);
-  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
 }

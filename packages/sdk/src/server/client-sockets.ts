@@ -5,12 +5,8 @@ import { createWebSocketArguments } from "../runner-arguments.ts";
 import { keepEarlyMessages } from "../transports/early-messages.ts";
 import type { SessionServer } from "./session-server.ts";
 import type { Session } from "./session.ts";
-import { watchSocket } from "./watch-socket.ts";
-
-interface SocketRequest {
-  Params: { token?: string };
-  Querystring: { token?: string; session?: string };
-}
+import { admitSocket, type SocketRequest } from "./socket-admission.ts";
+import { tieToSocket } from "./tie-to-socket.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -20,7 +16,7 @@ declare module "fastify" {
 }
 
 /** `/ws-client` and `/ws-client/{token}`: a client's plain WebSocket becomes a session. */
-export function mountSocketRoutes(server: SessionServer): void {
+export function mountClientSockets(server: SessionServer): void {
   if (!server.transports.includes("websocket")) return;
   server.app.decorateRequest("admittedSession", null);
   for (const path of ["/ws-client", "/ws-client/:token"]) {
@@ -30,7 +26,7 @@ export function mountSocketRoutes(server: SessionServer): void {
         websocket: true,
         // Before the upgrade: whoever is refused here never gets a socket.
         preValidation: async (request) => {
-          request.admittedSession = admit(server, request);
+          request.admittedSession = sessionFor(server, request);
         },
       },
       (socket, request) => {
@@ -41,12 +37,8 @@ export function mountSocketRoutes(server: SessionServer): void {
   }
 }
 
-function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Session {
-  const redeemed = server.socketAuth === "token" ? server.tokens.redeem(tokenOf(request)) : undefined;
-  if (server.socketAuth === "token" && !redeemed) throw new AppError("TOKEN_INVALID");
-  server.checkOrigin(request);
-  server.bot();
-  const id = redeemed ?? request.query.session;
+function sessionFor(server: SessionServer, request: FastifyRequest<SocketRequest>): Session {
+  const id = admitSocket(server, request) ?? request.query.session;
   if (id === undefined) return server.sessions.create({ transport: "websocket", body: undefined });
   const session = server.sessions.get(id);
   if (session?.transport === "websocket" && session.state === "waiting") return session;
@@ -55,17 +47,9 @@ function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): S
   });
 }
 
-function tokenOf(request: FastifyRequest<SocketRequest>): string | undefined {
-  const bearer = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "");
-  return request.params.token ?? bearer?.[1] ?? request.query.token;
-}
-
 function runOnSocket(server: SessionServer, session: Session, socket: WebSocket): void {
-  socket.on("error", (error) => session.log.debug({ reason: error.message }, "socket error"));
-  socket.once("close", () => void session.end("client-left"));
-  watchSocket(socket);
+  tieToSocket(session, socket);
   keepEarlyMessages(socket);
-  session.signal.addEventListener("abort", () => socket.close(1000), { once: true });
   session.run(
     server.bot(),
     createWebSocketArguments({

@@ -1,6 +1,6 @@
-import type { RunnerArguments } from "../runner-arguments.ts";
-import type { Transport } from "../transports/transport.ts";
-import type { Log } from "../log.ts";
+import type { RunnerArguments } from "./runner-arguments.ts";
+import type { Transport } from "./transports/transport.ts";
+import type { Log } from "./log.ts";
 
 /** What a session wants to know of the transports its bot creates. */
 export interface SessionHooks {

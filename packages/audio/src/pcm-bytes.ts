@@ -1,19 +1,15 @@
-import { endianness } from "node:os";
+const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-const LITTLE_ENDIAN = endianness() === "LE";
-
-/** Signed 16-bit little-endian bytes of the samples. */
+/** Signed 16-bit little-endian bytes of the samples; a view of them where the machine allows. */
 export function pcmBytes(samples: Int16Array): Uint8Array {
   const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-  return LITTLE_ENDIAN ? bytes : Buffer.from(bytes).swap16();
+  return LITTLE_ENDIAN ? bytes : swapped(bytes);
 }
 
 /** A copy of the samples in signed 16-bit little-endian bytes; channels are mixed to one. */
 export function pcmSamples(bytes: Uint8Array, channels: number): Int16Array {
-  const whole = new Uint8Array(bytes.length & ~1);
-  whole.set(bytes.subarray(0, whole.length));
-  if (!LITTLE_ENDIAN) Buffer.from(whole.buffer).swap16();
-  const samples = new Int16Array(whole.buffer);
+  const whole = bytes.subarray(0, bytes.length & ~1);
+  const samples = new Int16Array((LITTLE_ENDIAN ? whole.slice() : swapped(whole)).buffer);
   return channels > 1 ? mixed(samples, channels) : samples;
 }
 
@@ -25,4 +21,13 @@ function mixed(samples: Int16Array, channels: number): Int16Array {
     mono[at] = Math.round(sum / channels);
   }
   return mono;
+}
+
+function swapped(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const result = new Uint8Array(bytes.length);
+  for (let at = 0; at + 1 < bytes.length; at += 2) {
+    result[at] = bytes[at + 1]!;
+    result[at + 1] = bytes[at]!;
+  }
+  return result;
 }

@@ -1,0 +1,121 @@
+import { AppError, carrierNames, isCarrier, type CarrierName } from "@vocalhost/protocol";
+import type { FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
+import { createWebSocketArguments } from "../runner-arguments.ts";
+import { CarrierError, type CarrierStream } from "../telephony/carrier.ts";
+import { detectCall } from "../telephony/detect.ts";
+import { checkTwilioSignature } from "../telephony/signatures/twilio.ts";
+import { setStreamOf } from "../transports/carrier-stream.ts";
+import { keepEarlyMessages } from "../transports/early-messages.ts";
+import { waitFor } from "../transports/wait-for.ts";
+import type { SessionServer } from "./session-server.ts";
+import type { Session } from "./session.ts";
+import { admitSocket, type SocketRequest } from "./socket-admission.ts";
+import { tieToSocket } from "./tie-to-socket.ts";
+
+interface Admission {
+  /** The session made for this call beforehand, if there was one. */
+  session: Session | undefined;
+  /** Whether a token, a signature or our own page vouches for the caller. */
+  vouched: boolean;
+}
+
+const OPENING_MS = 10_000; // carriers name the call at once
+
+/** `/ws` and `/ws/{token}`: a carrier streams a phone call, which becomes a session. */
+export function mountCarrierSockets(server: SessionServer): void {
+  if (!server.transports.some(isCarrier)) return;
+  const admissions = new WeakMap<FastifyRequest<SocketRequest>, Admission>();
+  for (const path of ["/ws", "/ws/:token"]) {
+    server.app.get<SocketRequest>(
+      path,
+      {
+        websocket: true,
+        preValidation: async (request) => void admissions.set(request, admit(server, request)),
+      },
+      (socket, request) => {
+        const admission = admissions.get(request);
+        if (!admission) return socket.close(1011);
+        socket.on("error", (error) => server.log.debug({ reason: error.message }, "socket error"));
+        takeCall(server, admission, socket, addressOf(request)).catch((error: unknown) => {
+          if (!(error instanceof CarrierError)) server.log.error({ err: error }, "call could not be taken");
+          else server.log.warn({ reason: error.message }, "call refused");
+          void admission.session?.end("never-connected");
+          socket.close(1008, error instanceof CarrierError ? error.message.slice(0, 120) : "");
+        });
+      },
+    );
+  }
+}
+
+function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Admission {
+  const sessionId = admitSocket(server, request);
+  const session = sessionId === undefined ? undefined : server.sessions.get(sessionId);
+  if (sessionId !== undefined && session?.state !== "waiting")
+    throw new AppError("SESSION_NOT_FOUND", { message: "The session of this token is over" });
+  const isSigned = request.headers["x-twilio-signature"] !== undefined;
+  const verdict = isSigned
+    ? checkTwilioSignature(
+        {
+          method: "GET",
+          url: server.socketBase(request) + request.url,
+          headers: request.headers,
+          rawBody: "",
+          nowMs: Date.now(),
+        },
+        server.signatureKeys.twilioAuthToken,
+      )
+    : "off";
+  if (verdict === "invalid") throw new AppError("SIGNATURE_INVALID");
+  // A browser always names its origin, and `admitSocket` let only our own pages pass.
+  const vouched = sessionId !== undefined || verdict === "valid" || request.headers.origin !== undefined;
+  return { session, vouched };
+}
+
+async function takeCall(
+  server: SessionServer,
+  admission: Admission,
+  socket: WebSocket,
+  address: URLSearchParams,
+): Promise<void> {
+  const early = keepEarlyMessages(socket);
+  const stream = await waitFor(detectCall(early.peek, address, onlyCarrier(server, admission.session)), {
+    what: "the carrier to name the call",
+    timeoutMs: OPENING_MS,
+  });
+  const { callId } = stream.callData;
+  if (stream.carrier === "twilio" && server.signatureKeys.twilioAuthToken && !admission.vouched)
+    throw new CarrierError(
+      "The WebSocket carries no Twilio signature, and TWILIO_AUTH_TOKEN is set to check it",
+    );
+  if (server.sessions.ofCall(callId)) throw new CarrierError(`Call ${callId} has a session already`);
+  const session = admission.session ?? server.sessions.create({ transport: stream.carrier, body: undefined });
+  runCall(server, session, socket, stream);
+}
+
+function onlyCarrier(server: SessionServer, session: Session | undefined): CarrierName | undefined {
+  const wanted = session?.transport ?? server.onlyTransport;
+  return carrierNames.find((name) => name === wanted);
+}
+
+function runCall(server: SessionServer, session: Session, socket: WebSocket, stream: CarrierStream): void {
+  session.callId = stream.callData.callId;
+  setStreamOf(socket, stream);
+  tieToSocket(session, socket);
+  session.run(
+    server.bot(),
+    createWebSocketArguments({
+      sessionId: session.id,
+      body: session.body,
+      callData: stream.callData,
+      cliArgs: server.cliArgs,
+      signal: session.signal,
+      websocket: socket,
+      transportType: stream.carrier,
+    }),
+  );
+}
+
+function addressOf(request: FastifyRequest): URLSearchParams {
+  return new URL(request.url, "ws://localhost").searchParams;
+}

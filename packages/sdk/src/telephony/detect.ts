@@ -1,0 +1,57 @@
+import type { CarrierName } from "@vocalhost/protocol";
+import { asMessage, CarrierError, type Carrier, type CarrierMessage, type CarrierStream } from "./carrier.ts";
+import { exotel } from "./exotel.ts";
+import { plivo } from "./plivo.ts";
+import { telnyx } from "./telnyx.ts";
+import { twilio } from "./twilio.ts";
+
+// Order matters: each rule is more particular than those after it.
+const CARRIERS: Carrier[] = [twilio, telnyx, plivo, exotel];
+
+const OPENING_MESSAGES_MAX = 2; // a greeting and a start
+
+/** Finds out whose call this is from its first messages, and leaves them in place for the bot. */
+export async function detectCall(
+  peek: (place: number) => Promise<string | undefined>,
+  address: URLSearchParams,
+  only: CarrierName | undefined,
+): Promise<CarrierStream> {
+  for (let at = 0; at < OPENING_MESSAGES_MAX; at += 1) {
+    const text = await peek(at);
+    if (text === undefined) {
+      throw new CarrierError(
+        at === 0
+          ? "WebSocket closed before receiving telephony handshake messages"
+          : "The carrier closed the WebSocket before it named the call",
+      );
+    }
+    const stream = openStream(parseMessage(text), address, only);
+    if (stream) return stream;
+  }
+  throw new CarrierError(
+    only
+      ? `The first messages are not those of a ${only} call (-t ${only})`
+      : "The first messages are not those of a carrier we know: twilio, telnyx, plivo, exotel",
+  );
+}
+
+export function parseMessage(text: string): CarrierMessage {
+  try {
+    return asMessage(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function openStream(
+  message: CarrierMessage,
+  address: URLSearchParams,
+  only: CarrierName | undefined,
+): CarrierStream | undefined {
+  for (const carrier of CARRIERS) {
+    if (only && carrier.name !== only) continue;
+    const stream = carrier.open(message, address);
+    if (stream) return stream;
+  }
+  return undefined;
+}

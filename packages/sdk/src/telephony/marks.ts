@@ -1,0 +1,49 @@
+/** Learns from the carrier how much of the bot's audio has been heard. */
+export interface Marks {
+  /** Asks to be told when everything sent so far has been played. */
+  place(samples: number, isLast: boolean): void;
+  returned(name: string): void;
+  /** Everything is forgotten; what comes back of before is ignored. */
+  clear(generation: number): void;
+  stop(): void;
+}
+
+export interface MarksOptions {
+  /** False: the other side never answers, so what was sent counts as heard. */
+  acknowledged: boolean;
+  send(name: string): void;
+  played(generation: number, samples: number): void;
+}
+
+const ANSWER_MS = 3_000; // a carrier that keeps silent for so long must not keep the bot waiting for ever
+
+export function createMarks(options: MarksOptions): Marks {
+  let generation = 0;
+  let heard = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function setHeard(samples: number): void {
+    if (samples <= heard) return;
+    heard = samples;
+    options.played(generation, samples);
+  }
+
+  return {
+    place(samples, isLast) {
+      if (!options.acknowledged) return setHeard(samples);
+      options.send(`${generation}:${samples}`);
+      clearTimeout(timer);
+      if (isLast) timer = setTimeout(() => setHeard(samples), ANSWER_MS);
+    },
+    returned(name) {
+      const [ofGeneration, samples] = name.split(":").map(Number);
+      if (ofGeneration === generation && samples !== undefined && Number.isFinite(samples)) setHeard(samples);
+    },
+    clear(next) {
+      clearTimeout(timer);
+      generation = next;
+      heard = 0;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}

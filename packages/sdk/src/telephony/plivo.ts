@@ -1,0 +1,102 @@
+import {
+  asMessage,
+  asNumber,
+  asText,
+  CarrierError,
+  readCommonEvent,
+  type Carrier,
+  type CarrierEvent,
+  type CarrierMessage,
+  type HangUp,
+} from "./carrier.ts";
+import type { TelephonyCredentials } from "./config.ts";
+import type { WireFormat } from "./wire-audio.ts";
+
+/** Plivo audio streams: no greeting before `start`, play-out is told by checkpoints. */
+export const plivo: Carrier = {
+  name: "plivo",
+  open(message) {
+    const start = asMessage(message["start"]);
+    const streamId = asText(start["streamId"]);
+    const callId = asText(start["callId"]);
+    if (!streamId || !callId) return undefined;
+    const format = asMessage(start["mediaFormat"]);
+    const contentType = asText(format["encoding"]) ?? "audio/x-mulaw";
+    const wire = wireFormat(contentType, asNumber(format["sampleRate"]));
+    const passedOn = readExtraHeaders(message["extra_headers"]);
+    return {
+      carrier: "plivo",
+      callData: {
+        streamId,
+        callId,
+        from: passedOn["from"] ?? null,
+        to: passedOn["to"] ?? null,
+        body: passedOn,
+      },
+      receives: wire,
+      sends: wire, // the codec cannot change during a stream
+      chunkMs: 40,
+      acknowledgesMarks: true,
+      read: readEvent,
+      media: (payload) =>
+        JSON.stringify({
+          event: "playAudio",
+          media: { contentType: contentType.split(";", 1)[0], sampleRate: wire.sampleRateHz, payload },
+        }),
+      mark: (name) => JSON.stringify({ event: "checkpoint", streamId, name }),
+      clear: () => JSON.stringify({ event: "clearAudio", streamId }),
+      hangUp: (credentials) => hangUp(credentials, callId),
+    };
+  },
+};
+
+function readEvent(message: CarrierMessage): CarrierEvent | undefined {
+  if (message["event"] !== "playedStream") return readCommonEvent(message);
+  const name = asText(message["name"]);
+  return name ? { type: "mark", name } : undefined;
+}
+
+function wireFormat(contentType: string, sampleRateHz: number | undefined): WireFormat {
+  const [kind, rate] = contentType.split(";rate=");
+  const wireRate = sampleRateHz ?? asNumber(rate) ?? 8_000;
+  if (kind === "audio/x-mulaw") return { encoding: "mulaw", sampleRateHz: 8_000 };
+  if (kind === "audio/x-l16" && (wireRate === 8_000 || wireRate === 16_000))
+    return { encoding: "pcm", sampleRateHz: wireRate };
+  throw new CarrierError(
+    `Plivo streams ${contentType} at ${wireRate} Hz, which is not supported. Set contentType="audio/x-mulaw;rate=8000" on <Stream>.`,
+  );
+}
+
+/** Arrives as a JSON object or as `key=value` pairs, depending on how it was set. */
+function readExtraHeaders(value: unknown): Record<string, string> {
+  const text = asText(value) ?? "";
+  if (text.startsWith("{")) return textFields(parseObject(text));
+  const pairs = text.split(/[,;]/).flatMap((pair) => {
+    const at = pair.indexOf("=");
+    return at > 0 ? [[pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function parseObject(text: string): CarrierMessage {
+  try {
+    return asMessage(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function textFields(fields: CarrierMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, String(field)]));
+}
+
+function hangUp({ plivo: account, addresses }: TelephonyCredentials, callId: string): HangUp | undefined {
+  if (!account) return undefined;
+  const { authId, authToken } = account;
+  return {
+    url: `${addresses.plivo}/v1/Account/${encodeURIComponent(authId)}/Call/${encodeURIComponent(callId)}/`,
+    method: "DELETE",
+    headers: { authorization: `Basic ${Buffer.from(`${authId}:${authToken}`).toString("base64")}` },
+    isAlreadyOver: (status) => status === 404,
+  };
+}

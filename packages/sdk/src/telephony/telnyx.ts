@@ -1,0 +1,90 @@
+import {
+  asMessage,
+  asNumber,
+  asText,
+  CarrierError,
+  readCommonEvent,
+  type Carrier,
+  type CarrierEvent,
+  type CarrierMessage,
+  type HangUp,
+} from "./carrier.ts";
+import type { TelephonyCredentials } from "./config.ts";
+import type { WireFormat } from "./wire-audio.ts";
+
+/** Telnyx media streaming: negotiated encodings, snake case, media possibly out of order. */
+export const telnyx: Carrier = {
+  name: "telnyx",
+  open(message, address) {
+    const start = asMessage(message["start"]);
+    const streamId = asText(message["stream_id"]);
+    const callControlId = asText(start["call_control_id"]);
+    if (!streamId || !callControlId) return undefined;
+    const format = asMessage(start["media_format"]);
+    const encoding = asText(format["encoding"]) ?? "PCMU";
+    return {
+      carrier: "telnyx",
+      callData: {
+        streamId,
+        callId: callControlId,
+        from: asText(start["from"]) ?? null,
+        to: asText(start["to"]) ?? null,
+        body: {},
+        outboundEncoding: encoding,
+        customParameters: asMessage(start["custom_parameters"]),
+      },
+      receives: wireFormat(encoding, asNumber(format["sample_rate"])),
+      // What we send is fixed in the TeXML, which names it in the address if it is not the default.
+      sends: wireFormat(
+        address.get("bidirectionalCodec") ?? "PCMU",
+        asNumber(address.get("bidirectionalSamplingRate")),
+      ),
+      chunkMs: 40,
+      acknowledgesMarks: true,
+      read: (next) => readEvent(next),
+      media: (payload) => JSON.stringify({ event: "media", media: { payload } }),
+      mark: (name) => JSON.stringify({ event: "mark", mark: { name } }),
+      clear: () => JSON.stringify({ event: "clear" }),
+      hangUp: (credentials) => hangUp(credentials, callControlId),
+    };
+  },
+};
+
+function readEvent(message: CarrierMessage): CarrierEvent | undefined {
+  if (message["event"] !== "error") return readCommonEvent(message);
+  const { code, title, detail } = asMessage(message["payload"]);
+  return { type: "problem", text: [code, title, detail].filter(Boolean).join(" ") };
+}
+
+function wireFormat(encoding: string, sampleRateHz: number | undefined): WireFormat {
+  switch (encoding.toUpperCase()) {
+    case "PCMU":
+      return { encoding: "mulaw", sampleRateHz: 8_000 };
+    case "PCMA":
+      return { encoding: "alaw", sampleRateHz: 8_000 };
+    case "L16":
+      return { encoding: "pcm", sampleRateHz: pcmRate(sampleRateHz) };
+    default:
+      throw new CarrierError(
+        `Telnyx streams ${encoding}, which is not supported. Set codec="PCMU" and bidirectionalCodec="PCMU" on <Stream>.`,
+      );
+  }
+}
+
+function pcmRate(sampleRateHz: number | undefined): number {
+  return sampleRateHz === 8_000 || sampleRateHz === 24_000 ? sampleRateHz : 16_000;
+}
+
+function hangUp(
+  { telnyx: account, addresses }: TelephonyCredentials,
+  callControlId: string,
+): HangUp | undefined {
+  if (!account) return undefined;
+  return {
+    url: `${addresses.telnyx}/v2/calls/${encodeURIComponent(callControlId)}/actions/hangup`,
+    method: "POST",
+    headers: { authorization: `Bearer ${account.apiKey}`, "content-type": "application/json" },
+    body: "{}",
+    isAlreadyOver: (status, body) => status === 422 && body.includes("90018"),
+  };
+}

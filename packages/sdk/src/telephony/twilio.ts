@@ -1,0 +1,58 @@
+import {
+  asMessage,
+  asText,
+  readCommonEvent,
+  type Carrier,
+  type CarrierStream,
+  type HangUp,
+} from "./carrier.ts";
+import type { TelephonyCredentials } from "./config.ts";
+
+/** Twilio Media Streams: mu-law at 8 kHz, identifiers in camel case. */
+export const twilio: Carrier = {
+  name: "twilio",
+  open(message) {
+    const start = asMessage(message["start"]);
+    const streamSid = asText(start["streamSid"]);
+    const callSid = asText(start["callSid"]);
+    if (message["event"] !== "start" || !streamSid || !callSid) return undefined;
+    const accountSid = asText(start["accountSid"]);
+    const parameters = asMessage(start["customParameters"]);
+    const stream: CarrierStream = {
+      carrier: "twilio",
+      callData: {
+        streamId: streamSid,
+        callId: callSid,
+        from: asText(parameters["from_number"]) ?? null,
+        to: asText(parameters["to_number"]) ?? null,
+        body: parameters,
+        ...(accountSid ? { accountSid } : {}),
+      },
+      receives: { encoding: "mulaw", sampleRateHz: 8_000 },
+      sends: { encoding: "mulaw", sampleRateHz: 8_000 },
+      chunkMs: 40,
+      acknowledgesMarks: accountSid !== undefined, // browser emulations send no account and know no marks
+      read: readCommonEvent,
+      media: (payload) => JSON.stringify({ event: "media", streamSid, media: { payload } }),
+      mark: (name) => JSON.stringify({ event: "mark", streamSid, mark: { name } }),
+      clear: () => JSON.stringify({ event: "clear", streamSid }),
+      hangUp: (credentials) => hangUp(credentials, callSid),
+    };
+    return stream;
+  },
+};
+
+function hangUp({ twilio: account, addresses }: TelephonyCredentials, callSid: string): HangUp | undefined {
+  if (!account) return undefined;
+  const { accountSid, authToken } = account;
+  return {
+    url: `${addresses.twilio}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}/Calls/${encodeURIComponent(callSid)}.json`,
+    method: "POST",
+    headers: {
+      authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`,
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: "Status=completed",
+    isAlreadyOver: (status, body) => status === 404 && body.includes("20404"),
+  };
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AudioFilter } from "../filters/audio-filter.ts";
+import { createAudioInput, type AudioInputOptions } from "./audio-input.ts";
+
+test("whatever comes is heard in frames of 20 ms", async () => {
+  const { source, frames } = start();
+  source.push(Int16Array.from({ length: 100 }, (_, at) => at), 16_000);
+  source.push(Int16Array.from({ length: 700 }, (_, at) => 100 + at), 16_000);
+  source.push(new Int16Array(0), 16_000);
+  const heard = await frames();
+  assert.deepEqual(
+    heard.map(({ samples, sampleRateHz }) => [samples.length, sampleRateHz]),
+    [
+      [320, 16_000],
+      [320, 16_000],
+    ],
+  );
+  assert.deepEqual(
+    heard.flatMap(({ samples }) => [...samples]),
+    Array.from({ length: 640 }, (_, at) => at),
+  );
+});
+
+test("other rates are converted, also when they change on the way", async () => {
+  const { source, frames } = start();
+  source.push(new Int16Array(480).fill(1000), 24_000);
+  source.push(new Int16Array(960).fill(1000), 48_000);
+  source.push(new Int16Array(160).fill(1000), 8_000);
+  source.push(new Int16Array(320).fill(1000), 16_000);
+  const heard = await frames();
+  assert.equal(heard.length, 4);
+  assert.ok(heard.every(({ samples }) => samples.length === 320));
+  assert.deepEqual(heard.at(-1)?.samples, new Int16Array(320).fill(1000));
+});
+
+test("the filter gets every frame, and what it gives is heard", async () => {
+  const seen: number[] = [];
+  const filter: AudioFilter = {
+    start() {},
+    process(samples) {
+      seen.push(samples[0] ?? 0);
+      return samples.map((sample) => sample * 2);
+    },
+    stop() {},
+  };
+  const { source, frames } = start({ filter });
+  source.push(new Int16Array(320).fill(1), 16_000);
+  source.push(new Int16Array(320).fill(2), 16_000);
+  const heard = await frames();
+  assert.deepEqual(seen, [1, 2]);
+  assert.deepEqual(
+    heard.map(({ samples }) => samples[0]),
+    [2, 4],
+  );
+});
+
+test("a stopped filter gets nothing more", async () => {
+  let calls = 0;
+  const filter: AudioFilter = {
+    start() {},
+    process(samples) {
+      calls += 1;
+      return samples;
+    },
+    stop() {},
+  };
+  const { source } = start({ filter });
+  source.end();
+  source.push(new Int16Array(320), 16_000);
+  assert.equal(calls, 0);
+});
+
+test("frames a bot does not read in time are dropped, oldest first", async () => {
+  const { source, frames } = start({ maxQueuedMs: 60 });
+  for (let frame = 1; frame <= 5; frame += 1) source.push(new Int16Array(320).fill(frame), 16_000);
+  assert.equal(source.input.droppedFrames, 2);
+  assert.deepEqual(
+    (await frames()).map(({ samples }) => samples[0]),
+    [3, 4, 5],
+  );
+});
+
+test("a cap below one frame keeps one", async () => {
+  const { source, frames } = start({ maxQueuedMs: 0 });
+  source.push(new Int16Array(320).fill(1), 16_000);
+  source.push(new Int16Array(320).fill(2), 16_000);
+  assert.deepEqual(
+    (await frames()).map(({ samples }) => samples[0]),
+    [2],
+  );
+});
+
+function start(options: Partial<AudioInputOptions> = {}) {
+  const source = createAudioInput({ sampleRateHz: 16_000, maxQueuedMs: 10_000, filter: undefined, ...options });
+  assert.equal(source.input.sampleRateHz, 16_000);
+  return {
+    source,
+    /** Ends the stream and gives everything that was in it. */
+    async frames() {
+      source.end();
+      return await Array.fromAsync(source.input);
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import type { AudioFrame } from "@vocalhost/audio";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as settled } from "node:timers/promises";
+import { createAudioOutput, type AudioOutputOptions } from "./audio-output.ts";
+
+test("what is written is played, and counted until it has been", () => {
+  const { sink, output, played } = start();
+  assert.equal(output.write(speech(300)), true);
+  assert.equal(output.write(speech(200)), true);
+  assert.deepEqual(played, [300, 200]);
+  assert.equal(output.queuedMs, 500);
+  sink.played(0, 120);
+  assert.equal(output.queuedMs, 380);
+  sink.played(0, 500);
+  assert.equal(output.queuedMs, 0);
+});
+
+test("a writer is told when enough is queued and woken when it no longer is", async () => {
+  const { sink, output } = start();
+  assert.equal(output.write(speech(1999)), true);
+  await output.ready();
+  assert.equal(output.write(speech(1)), false);
+  const ready = watch(output.ready());
+  assert.equal(await ready(), "waiting");
+  sink.played(0, 0);
+  assert.equal(await ready(), "waiting");
+  sink.played(0, 1);
+  assert.equal(await ready(), "done");
+});
+
+test("beyond the cap the newest audio is dropped and counted", () => {
+  const { sink, output, played } = start({ maxQueuedMs: 3000 });
+  output.write(speech(2900));
+  assert.equal(output.write(speech(300)), false);
+  assert.equal(output.write(speech(50)), false);
+  assert.deepEqual(played, [2900, 100]);
+  assert.equal(output.droppedMs, 250);
+  assert.equal(output.queuedMs, 3000);
+  sink.played(0, 40);
+  output.write(speech(100));
+  assert.deepEqual(played, [2900, 100, 40]);
+});
+
+test("under a small cap enough is what fits", async () => {
+  const { sink, output } = start({ maxQueuedMs: 500 });
+  assert.equal(output.write(speech(499)), true);
+  assert.equal(output.write(speech(1)), false);
+  const ready = watch(output.ready());
+  assert.equal(await ready(), "waiting");
+  sink.played(0, 10);
+  assert.equal(await ready(), "done");
+});
+
+test("drained waits for what was written before it was asked", async () => {
+  const { sink, output } = start();
+  await output.drained();
+  output.write(speech(100));
+  const first = watch(output.drained());
+  output.write(speech(100));
+  const second = watch(output.drained());
+  sink.played(0, 99);
+  assert.deepEqual([await first(), await second()], ["waiting", "waiting"]);
+  sink.played(0, 100);
+  assert.deepEqual([await first(), await second()], ["done", "waiting"]);
+  sink.played(0, 200);
+  assert.equal(await second(), "done");
+});
+
+test("clearing forgets what is queued and begins a generation", async () => {
+  const { sink, output, cleared } = start();
+  output.write(speech(3000));
+  sink.played(0, 100);
+  const waits = [watch(output.drained()), watch(output.ready())];
+  output.clear();
+  assert.deepEqual(cleared, [1]);
+  assert.equal(output.queuedMs, 0);
+  assert.deepEqual(await Promise.all(waits.map((wait) => wait())), ["done", "done"]);
+
+  output.write(speech(50));
+  const drained = watch(output.drained());
+  sink.played(0, 3000); // was on its way when the queue was cleared
+  assert.equal(output.queuedMs, 50);
+  assert.equal(await drained(), "waiting");
+  sink.played(1, 50);
+  assert.equal(output.queuedMs, 0);
+  assert.equal(await drained(), "done");
+  output.clear();
+  assert.deepEqual(cleared, [1, 2]);
+});
+
+test("the cap counts anew after clearing", () => {
+  const { output, played } = start({ maxQueuedMs: 100 });
+  output.write(speech(100));
+  output.clear();
+  output.write(speech(100));
+  assert.deepEqual(played, [100, 100]);
+  assert.equal(output.droppedMs, 0);
+});
+
+test("a wait ends with its signal or its time", async () => {
+  const { sink, output } = start();
+  output.write(speech(100));
+  const controller = new AbortController();
+  const drained = output.drained({ signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await assert.rejects(drained, /enough/);
+  await assert.rejects(output.drained({ timeoutMs: 1 }), /Gave up waiting for the audio queue after 1 ms/);
+  sink.played(0, 100);
+  await output.drained({ timeoutMs: 1 });
+});
+
+test("at the end nobody waits and nothing is taken any more", async () => {
+  const { sink, output, played } = start();
+  output.write(speech(5000));
+  const waits = [watch(output.drained()), watch(output.ready())];
+  sink.end();
+  assert.deepEqual(await Promise.all(waits.map((wait) => wait())), ["done", "done"]);
+  assert.equal(output.write(speech(10)), false);
+  await output.ready();
+  await output.drained();
+  assert.deepEqual(played, [5000]);
+});
+
+test("who listens hears when the bot begins and stops to be heard", () => {
+  const { sink, output } = start();
+  const heard: string[] = [];
+  const onStarted = (): void => void heard.push("started");
+  output.on("started", onStarted);
+  output.on("stopped", () => void heard.push("stopped"));
+  sink.speaking(true);
+  sink.speaking(false);
+  output.off("started", onStarted);
+  sink.speaking(true);
+  assert.deepEqual(heard, ["started", "stopped"]);
+});
+
+test("other rates are converted", () => {
+  const { output, played } = start({ sampleRateHz: 24_000 });
+  output.write({ samples: new Int16Array(160), sampleRateHz: 8_000 });
+  output.write({ samples: new Int16Array(160), sampleRateHz: 16_000 });
+  output.write({ samples: new Int16Array(240), sampleRateHz: 24_000 });
+  assert.deepEqual(played, [480, 240, 240]);
+  assert.equal(output.queuedMs, 40);
+});
+
+test("nothing of what was cleared is heard in what follows", () => {
+  const chunks: Int16Array[] = [];
+  const { output } = start({ sampleRateHz: 16_000, play: (samples) => void chunks.push(samples.slice()) });
+  output.write({ samples: new Int16Array(160).fill(20_000), sampleRateHz: 8_000 });
+  output.clear();
+  output.write({ samples: new Int16Array(160), sampleRateHz: 8_000 });
+  assert.ok(chunks.at(-1)?.every((sample) => sample === 0));
+});
+
+/** At 1000 Hz a sample is a millisecond. */
+function speech(ms: number): AudioFrame {
+  return { samples: new Int16Array(ms), sampleRateHz: 1000 };
+}
+
+function start(options: Partial<AudioOutputOptions> = {}) {
+  const played: number[] = [];
+  const cleared: number[] = [];
+  const sink = createAudioOutput({
+    sampleRateHz: 1000,
+    maxQueuedMs: 60_000,
+    play: (samples) => void played.push(samples.length),
+    clear: (generation) => void cleared.push(generation),
+    ...options,
+  });
+  return { sink, output: sink.output, played, cleared };
+}
+
+/** Tells how a wait stands once everything that is due has happened. */
+function watch(wait: Promise<void>): () => Promise<"waiting" | "done"> {
+  let state: "waiting" | "done" = "waiting";
+  void wait.then(() => (state = "done"));
+  return async () => {
+    await settled();
+    return state;
+  };
+}

@@ -1,0 +1,11 @@
+import type { RawData } from "ws";
+
+/** The bytes of a WebSocket message, whichever form they arrived in. */
+export function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? Buffer.from(data) : data;
+}
+
+export function textOf(data: RawData): string {
+  return bytesOf(data).toString("utf8");
+}

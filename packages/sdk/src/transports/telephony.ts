@@ -1,0 +1,111 @@
+import { createResampler } from "@vocalhost/audio";
+import { createPlayout } from "../audio/playout.ts";
+import type { WebSocketArguments } from "../runner-arguments.ts";
+import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
+import { readTelephonyCredentials } from "../telephony/config.ts";
+import { parseMessage } from "../telephony/detect.ts";
+import { hangUp } from "../telephony/hang-up.ts";
+import { createInOrder } from "../telephony/in-order.ts";
+import { createMarks } from "../telephony/marks.ts";
+import { decodeWireAudio, encodeWireAudio } from "../telephony/wire-audio.ts";
+import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { streamOf } from "./carrier-stream.ts";
+import { textOf } from "./socket-data.ts";
+import type { Transport } from "./transport.ts";
+
+const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
+const UNREAD_MAX_BYTES = 256 * 1024;
+
+/** Hears and speaks through a carrier's media stream: a phone call. */
+export function createTelephonyTransport(args: WebSocketArguments, parts: TransportParts): Transport {
+  const socket = args.websocket;
+  const stream: CarrierStream = streamOf(socket);
+  const { hooks } = parts;
+  const toWire = createResampler({ fromHz: parts.outputHz, toHz: stream.sends.sampleRateHz });
+  const inOrder = createInOrder<string>();
+  let callIsOver = false;
+  const marks = createMarks({
+    acknowledged: stream.acknowledgesMarks,
+    send: (name) => sendText(stream.mark(name)),
+    played: (generation, samples) => audioOut.played(generation, samples),
+  });
+  const playout = createPlayout({
+    sampleRateHz: parts.outputHz,
+    chunkMs: stream.chunkMs,
+    leadMs: LEAD_MS,
+    maxQueuedMs: parts.maxQueuedOutMs,
+    send: (chunk) => {
+      if (chunk) sendText(stream.media(encodeWireAudio(toWire.process(chunk), stream.sends)));
+    },
+    progress: () => marks.place(playout.playedSamples, playout.queuedSamples === 0),
+    speaking: (speaking) => audioOut.speaking(speaking),
+    onError: (error) => hooks.failed(error),
+  });
+  const transport = assembleTransport(args, parts, {
+    play: (samples) => void playout.write(samples),
+    clear(generation) {
+      playout.clear();
+      marks.clear(generation);
+      sendText(stream.clear());
+    },
+    send: () => undefined, // telephones do not read messages
+    async close() {
+      playout.stop();
+      marks.stop();
+      // Closing first would let the call go on with the carrier's next instruction.
+      if (!callIsOver && socket.readyState === socket.OPEN)
+        await hangUp(stream, readTelephonyCredentials(), hooks.log);
+      socket.close(1000);
+    },
+  });
+  const { audioIn, audioOut, dtmf, emit } = transport.inner;
+
+  function sendText(text: string): void {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > UNREAD_MAX_BYTES) return hooks.ended("client-lost");
+    socket.send(text);
+  }
+
+  function onEvent(event: CarrierEvent): void {
+    switch (event.type) {
+      case "media":
+        for (const payload of inOrder.push(event.chunk, event.payload))
+          audioIn.push(decodeWireAudio(payload, stream.receives), stream.receives.sampleRateHz);
+        return undefined;
+      case "dtmf":
+        return dtmf(event.key);
+      case "mark":
+        return marks.returned(event.name);
+      case "stop":
+        callIsOver = true;
+        return hooks.ended("client-left");
+      case "problem":
+        return hooks.log.warn({ carrier: stream.carrier, problem: event.text }, "carrier reports a problem");
+      default:
+        return event satisfies never;
+    }
+  }
+
+  function guarded(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      hooks.failed(error);
+    }
+  }
+
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) return;
+    guarded(() => {
+      const event = stream.read(parseMessage(textOf(data)));
+      if (event) onEvent(event);
+    });
+  });
+  socket.once("close", () => {
+    callIsOver = true;
+    guarded(() => emit("client-disconnected"));
+  });
+  queueMicrotask(() => guarded(() => emit("client-connected")));
+  playout.start();
+  return transport;
+}
