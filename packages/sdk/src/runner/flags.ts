@@ -48,7 +48,7 @@ export const FLAGS = [
     takes: "text",
     value: "NAME",
     variable: "VOCALHOST_TRANSPORT",
-    help: "allow this transport only: webrtc, websocket",
+    help: "allow this transport only: webrtc, websocket, twilio, telnyx, plivo, exotel",
   },
   {
     name: "proxy",

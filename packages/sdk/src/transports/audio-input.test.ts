@@ -1,3 +1,4 @@
+import type { AudioFrame } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AudioFilter } from "../filters/audio-filter.ts";
@@ -99,7 +100,9 @@ function start(options: Partial<AudioInputOptions> = {}) {
     /** Ends the stream and gives everything that was in it. */
     async frames() {
       source.end();
-      return await Array.fromAsync(source.input);
+      const heard: AudioFrame[] = [];
+      for await (const frame of source.input) heard.push(frame);
+      return heard;
     },
   };
 }

@@ -52,11 +52,7 @@ test("an ended session tells who ended it and how long it lasted", () => {
 });
 
 test("giving up while connecting leads back to idle", () => {
-  const phase = play([
-    requested,
-    { type: "session-ending" },
-    { type: "session-ended", by: "you" },
-  ]);
+  const phase = play([requested, { type: "session-ending" }, { type: "session-ended", by: "you" }]);
   assert.deepEqual(phase, { name: "idle" });
 });
 

@@ -17,9 +17,7 @@ export function nextPhase(phase: Phase, event: ConnectionEvent): Phase {
       return { name: "connecting", step, stepSinceMs: event.atMs, transport: event.transport };
     }
     case "step-reached":
-      return phase.name === "connecting"
-        ? { ...phase, step: event.step, stepSinceMs: event.atMs }
-        : phase;
+      return phase.name === "connecting" ? { ...phase, step: event.step, stepSinceMs: event.atMs } : phase;
     case "bot-ready":
       // Repeated after a rebuilt peer connection; only the first one starts the clock.
       return phase.name === "connecting"
@@ -27,9 +25,7 @@ export function nextPhase(phase: Phase, event: ConnectionEvent): Phase {
         : phase;
     case "link-interrupted":
     case "link-restored":
-      return phase.name === "live"
-        ? { ...phase, interrupted: event.type === "link-interrupted" }
-        : phase;
+      return phase.name === "live" ? { ...phase, interrupted: event.type === "link-interrupted" } : phase;
     case "session-ending":
       return { name: "ending", sinceMs: startOf(phase) };
     case "session-ended": {

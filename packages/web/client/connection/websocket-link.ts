@@ -43,15 +43,11 @@ class CountingSerializer extends ProtobufFrameSerializer {
   bytesUp = 0;
   bytesDown = 0;
 
-  override serializeAudio(
-    ...args: Parameters<ProtobufFrameSerializer["serializeAudio"]>
-  ): Uint8Array {
+  override serializeAudio(...args: Parameters<ProtobufFrameSerializer["serializeAudio"]>): Uint8Array {
     return this.#sent(super.serializeAudio(...args));
   }
 
-  override serializeMessage(
-    ...args: Parameters<ProtobufFrameSerializer["serializeMessage"]>
-  ): Uint8Array {
+  override serializeMessage(...args: Parameters<ProtobufFrameSerializer["serializeMessage"]>): Uint8Array {
     return this.#sent(super.serializeMessage(...args));
   }
 

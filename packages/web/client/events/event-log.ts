@@ -19,6 +19,8 @@ export const emptyLog: EventLog = { entries: [], nextId: 1, dropped: 0 };
 export const LOG_MAX = 1_000; // about ten minutes of a talkative bot
 
 export function nextLog(log: EventLog, event: ConnectionEvent): EventLog {
+  // The first is a measuring point, many a minute; the second follows from the bot's own message.
+  if (event.type === "user-quiet" || event.type === "bot-ready") return log;
   const entry = { ...toEntry(event), id: log.nextId, atMs: event.atMs };
   const surplus = Math.max(0, log.entries.length + 1 - LOG_MAX);
   return {

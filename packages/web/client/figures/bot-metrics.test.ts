@@ -11,9 +11,20 @@ const got = (data: unknown): ConnectionEvent => ({
 
 test("values are grouped by measurement and service, tokens add up", () => {
   const metrics = [
-    got({ ttfb: [{ processor: "LLM#0", value: 0.4 }], tokens: [{ prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }] }),
-    got({ ttfb: [{ processor: "LLM#0", value: 0.6 }, { processor: "TTS#0", value: 0 }] }),
-    got({ characters: [{ processor: "TTS#0", value: 57 }], tokens: [{ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }] }),
+    got({
+      ttfb: [{ processor: "LLM#0", value: 0.4 }],
+      tokens: [{ prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }],
+    }),
+    got({
+      ttfb: [
+        { processor: "LLM#0", value: 0.6 },
+        { processor: "TTS#0", value: 0 },
+      ],
+    }),
+    got({
+      characters: [{ processor: "TTS#0", value: 57 }],
+      tokens: [{ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }],
+    }),
   ].reduce(nextMetrics, emptyMetrics);
   assert.deepEqual(
     metrics.rows.map(({ name, processor, values }) => [name, processor, values]),

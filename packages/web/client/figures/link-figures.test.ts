@@ -39,7 +39,7 @@ test("figures come from the chosen pair and the audio stream", () => {
     jitterMs: 4,
     packetsReceived: 99,
     packetsLost: 1,
-    bufferMs: 50,
+    waited: { totalMs: 50_000, samples: 1000 },
   });
 });
 
@@ -58,6 +58,18 @@ test("rates come from two samples, loss from the totals", () => {
   assert.equal(figures.upKbps, 16);
   assert.equal(figures.downKbps, 32);
   assert.equal(figures.lossPercent, 1);
+});
+
+test("the buffer is what sound waited lately", () => {
+  const at = (totalMs: number, samples: number, atMs: number) => ({
+    atMs,
+    bytesUp: 0,
+    bytesDown: 0,
+    waited: { totalMs, samples },
+  });
+  assert.equal(toLinkFigures(at(1000, 10, 0), at(1400, 20, 1000)).bufferMs, 40);
+  assert.equal(toLinkFigures(undefined, at(1000, 10, 0)).bufferMs, 100);
+  assert.equal(toLinkFigures(at(1000, 10, 0), at(1000, 10, 1000)).bufferMs, undefined);
 });
 
 test("a first sample and one with counters set back give no rate", () => {

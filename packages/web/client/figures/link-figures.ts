@@ -7,8 +7,10 @@ export interface LinkSample {
   jitterMs?: number;
   packetsReceived?: number;
   packetsLost?: number;
-  /** Sound waiting to be played. */
+  /** Sound waiting to be played right now. */
   bufferMs?: number;
+  /** Time that all sound played so far has waited, and how much sound that was. */
+  waited?: { totalMs: number; samples: number };
   /** Times the voice broke off for want of data. */
   gaps?: number;
   /** How the packets travel, e.g. "UDP, direct". */
@@ -43,7 +45,7 @@ export function toLinkFigures(before: LinkSample | undefined, now: LinkSample): 
     roundTripMs: now.roundTripMs,
     jitterMs: now.jitterMs,
     lossPercent: lossPercent(now),
-    bufferMs: now.bufferMs,
+    bufferMs: now.bufferMs ?? recentWaitMs(earlier, now),
     gaps: now.gaps,
     route: now.route,
   };
@@ -65,9 +67,9 @@ export function fromPeerStats(report: Iterable<PeerStat>, atMs: number): LinkSam
       sample.jitterMs = toMs(stat.jitter);
       sample.packetsReceived = stat.packetsReceived;
       sample.packetsLost = stat.packetsLost;
-      const waited = stat.jitterBufferDelay;
-      const emitted = stat.jitterBufferEmittedCount;
-      if (waited !== undefined && emitted) sample.bufferMs = (waited / emitted) * 1000;
+      const waitedMs = toMs(stat.jitterBufferDelay);
+      const samples = stat.jitterBufferEmittedCount;
+      if (waitedMs !== undefined && samples) sample.waited = { totalMs: waitedMs, samples };
     }
   }
   return sample;
@@ -111,6 +113,14 @@ function routeOf(stats: PeerStat[], pair: PeerStat): string | undefined {
   if (!local) return undefined;
   const relayed = local.candidateType === "relay" || remote?.candidateType === "relay";
   return `${(local.protocol ?? "udp").toUpperCase()}, ${relayed ? "relayed" : "direct"}`;
+}
+
+/** What a sample waited on average since the reading before. */
+function recentWaitMs(before: LinkSample | undefined, now: LinkSample): number | undefined {
+  if (!now.waited) return undefined;
+  const samples = now.waited.samples - (before?.waited?.samples ?? 0);
+  const totalMs = now.waited.totalMs - (before?.waited?.totalMs ?? 0);
+  return samples > 0 ? totalMs / samples : undefined;
 }
 
 function lossPercent(sample: LinkSample): number | undefined {

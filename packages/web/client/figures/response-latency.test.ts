@@ -20,7 +20,7 @@ test("an answer is measured from the end of the turn, and from voice to voice", 
   ]);
   assert.deepEqual(latency.answered, [200]);
   assert.deepEqual(latency.voiceToVoice, [750]);
-  assert.deepEqual(latency.gaps, [{ fromMs: 1500, toMs: 1700 }]);
+  assert.deepEqual(latency.gaps, [{ fromMs: 1000, toMs: 1750 }]);
 });
 
 test("sentences after the first are no second answer", () => {
@@ -44,10 +44,7 @@ test("a user who goes on talking, or a bot that speaks first, gives no sample", 
     [],
   );
   assert.deepEqual(play([got(0, "bot-started-speaking")]).answered, []);
-  assert.deepEqual(
-    play([got(0, "user-stopped-speaking"), got(60_000, "bot-started-speaking")]).answered,
-    [],
-  );
+  assert.deepEqual(play([got(0, "user-stopped-speaking"), got(60_000, "bot-started-speaking")]).answered, []);
 });
 
 test("typed text waits for an answer too, without a voice to measure from", () => {

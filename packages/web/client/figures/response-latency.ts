@@ -6,7 +6,7 @@ export interface ResponseLatency {
   answered: number[];
   /** From the last sound of the user to the first sound of the bot, both as heard in this page. */
   voiceToVoice: number[];
-  /** Where on the page's clock the answered gaps lie, newest last. */
+  /** Where on the page's clock the silences between the voices lie, newest last. */
   gaps: { fromMs: number; toMs: number }[];
   waiting: { sinceMs: number; answered: boolean; heard: boolean } | undefined;
   quietSinceMs: number | undefined;
@@ -66,7 +66,6 @@ function answer(latency: ResponseLatency, atMs: number): ResponseLatency {
   return {
     ...latency,
     answered: keep(latency.answered, atMs - waiting.sinceMs),
-    gaps: keep(latency.gaps, { fromMs: waiting.sinceMs, toMs: atMs }),
     waiting: { ...waiting, answered: true },
   };
 }
@@ -76,7 +75,11 @@ function hear(latency: ResponseLatency, atMs: number): ResponseLatency {
   if (!waiting || waiting.heard || atMs - waiting.sinceMs > ANSWER_MAX_MS) return latency;
   const heard = { ...latency, waiting: { ...waiting, heard: true } };
   if (quietSinceMs === undefined) return heard;
-  return { ...heard, voiceToVoice: keep(latency.voiceToVoice, atMs - quietSinceMs) };
+  return {
+    ...heard,
+    voiceToVoice: keep(latency.voiceToVoice, atMs - quietSinceMs),
+    gaps: keep(latency.gaps, { fromMs: quietSinceMs, toMs: atMs }),
+  };
 }
 
 function waitFrom(sinceMs: number) {

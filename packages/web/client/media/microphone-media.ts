@@ -1,9 +1,4 @@
-import type {
-  Participant,
-  PipecatClientOptions,
-  RTVIEventCallbacks,
-  Tracks,
-} from "@pipecat-ai/client-js";
+import type { Participant, PipecatClientOptions, RTVIEventCallbacks, Tracks } from "@pipecat-ai/client-js";
 import { createMeter, sharedAudioContext } from "./audio-context.ts";
 import { listDevices } from "./devices.ts";
 import { Microphone } from "./microphone.ts";

@@ -61,14 +61,12 @@ export class Microphone {
 
 async function getStream(deviceId: string | undefined): Promise<MediaStream> {
   const wanted = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
-  const open = (audio: MediaTrackConstraints) =>
-    navigator.mediaDevices.getUserMedia({ audio, video: false });
+  const open = (audio: MediaTrackConstraints) => navigator.mediaDevices.getUserMedia({ audio, video: false });
   if (!deviceId) return open(wanted);
   try {
     return await open({ ...wanted, deviceId: { exact: deviceId } });
   } catch (error) {
-    const isGone =
-      error instanceof Error && ["OverconstrainedError", "NotFoundError"].includes(error.name);
+    const isGone = error instanceof Error && ["OverconstrainedError", "NotFoundError"].includes(error.name);
     if (!isGone) throw error;
     return open(wanted);
   }

@@ -1,4 +1,4 @@
-const START_MS = 40; // one chunk of a paced server in hand before sounding
+const START_MS = 60; // a chunk and a half of a paced server in hand before sounding
 const START_MAX_MS = 200;
 const START_GROWTH_MS = 20;
 const SAME_VOICE_MS = 300; // running dry and going on this soon was a gap, not a pause

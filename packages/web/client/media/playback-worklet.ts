@@ -22,10 +22,11 @@ class PlaybackProcessor extends AudioWorkletProcessor {
 
   constructor() {
     super();
-    this.port.onmessage = ({ data }: MessageEvent<PlaybackCommand>) => {
+    this.port.addEventListener("message", ({ data }: MessageEvent<PlaybackCommand>) => {
       if ("write" in data) this.#queue.push(data.write);
       else this.#queue.clear();
-    };
+    });
+    this.port.start();
   }
 
   process(_inputs: unknown, outputs: Float32Array[][]): boolean {

@@ -22,10 +22,7 @@ export class Resampler {
     const input = new Float32Array(this.#pending.length + block.length);
     input.set(this.#pending);
     input.set(block, this.#pending.length);
-    const count = Math.max(
-      0,
-      Math.ceil((input.length - this.#reach - this.#position) / this.#step),
-    );
+    const count = Math.max(0, Math.ceil((input.length - this.#reach - this.#position) / this.#step));
     const output = new Float32Array(count);
     for (let index = 0; index < count; index++) {
       output[index] = this.#at(input, this.#position);

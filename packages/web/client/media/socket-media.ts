@@ -1,8 +1,10 @@
 import { createMeter, sharedAudioContext } from "./audio-context.ts";
+// oxlint-disable-next-line import/default -- the bundler answers with an address
 import captureWorklet from "./capture-worklet.ts?worker&url";
 import { MicrophoneMedia } from "./microphone-media.ts";
 import { fromPcm } from "./pcm.ts";
 import type { PlaybackCommand, PlaybackReport } from "./playback-worklet.ts";
+// oxlint-disable-next-line import/default -- the bundler answers with an address
 import playbackWorklet from "./playback-worklet.ts?worker&url";
 
 export const CAPTURE_RATE_HZ = 16_000;
@@ -34,16 +36,14 @@ export class SocketMedia extends MicrophoneMedia {
       channelCountMode: "explicit",
       processorOptions: { sampleRateHz: CAPTURE_RATE_HZ },
     });
-    this.#capture.port.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => {
-      if (this.#sending && this.microphone.enabled) this.userAudioCallback?.(data);
-    };
+    listen(this.#capture, ({ data: pcm }: MessageEvent<ArrayBuffer>) => {
+      if (this.#sending && this.microphone.enabled) this.userAudioCallback?.(pcm);
+    });
     this.#output = new AudioWorkletNode(this.#player, "playback", {
       numberOfInputs: 0,
       outputChannelCount: [1],
     });
-    this.#output.port.onmessage = ({ data }: MessageEvent<PlaybackReport>) => {
-      this.playback = data;
-    };
+    listen(this.#output, ({ data }: MessageEvent<PlaybackReport>) => (this.playback = data));
     this.#output.connect(this.#botMeter).connect(this.#player.destination);
     this.#applySpeaker();
     await super.initialize();
@@ -88,4 +88,9 @@ export class SocketMedia extends MicrophoneMedia {
     // A speaker that is gone leaves the sound where it was.
     player.setSinkId(this.speakerId).catch(() => {});
   }
+}
+
+function listen(node: AudioWorkletNode, handle: (event: MessageEvent) => void): void {
+  node.port.addEventListener("message", handle);
+  node.port.start();
 }

@@ -26,6 +26,13 @@ export function putBotOutput(segments: BotSegment[], data: unknown): BotSegment[
   return segments.with(index, { ...known, spokenLength: ahead });
 }
 
+/** Whether a message tells more about a segment that is already there. */
+export function isAboutSegmentOf(segments: BotSegment[], data: unknown): boolean {
+  const output = toOutput(data);
+  if (output?.segmentId === undefined || output.status === "new") return false;
+  return segments.some((segment) => segment.segmentId === output.segmentId);
+}
+
 /** Version 1 sends the sentence first, then its words (or itself) again as they are spoken. */
 function putVersionOne(segments: BotSegment[], output: Output): BotSegment[] {
   const { text, aggregatedBy } = output;
@@ -64,8 +71,7 @@ function toOutput(data: unknown): Output | undefined {
     spoken: typeof raw["spoken"] === "boolean" ? raw["spoken"] : undefined,
     willBeSpoken: raw["will_be_spoken"] !== false,
     status: typeof raw["spoken_status"] === "string" ? raw["spoken_status"] : undefined,
-    accumulated:
-      typeof progress["accumulated_text"] === "string" ? progress["accumulated_text"] : undefined,
+    accumulated: typeof progress["accumulated_text"] === "string" ? progress["accumulated_text"] : undefined,
   };
 }
 

@@ -29,6 +29,8 @@ function describe(entry: TranscriptEntry): string {
       const state = entry.speakingSinceMs === undefined ? entry.spokenMs : "…";
       return `bot ${state}${entry.interrupted ? " cut" : ""}: ${text}`;
     }
+    default:
+      return entry satisfies never;
   }
 }
 
@@ -164,6 +166,21 @@ test("an interruption leaves the rest unspoken", () => {
   });
 });
 
+test("progress after an interruption adds nothing to the next turn", () => {
+  check({
+    lines: [
+      [0, "bot-started-speaking"],
+      [10, "bot-output", output("Once upon a time", "new")],
+      [500, "user-started-speaking"],
+      [600, "user-stopped-speaking"],
+      [610, "bot-output", output("Once upon a time", "in-progress", "Once upon")],
+      [620, "bot-output", output("Once upon a time", "completed")],
+      [700, "bot-output", output("Yes?", "new", "", 2)],
+    ],
+    expect: ["bot 500 cut: |Once upon a time", "user 100: |", "bot 0: |Yes?"],
+  });
+});
+
 test("sentences of one answer share a turn, a later answer does not", () => {
   check({
     lines: [
@@ -189,10 +206,7 @@ test("typed text is a turn, and errors are notes", () => {
     },
   ];
   const { entries } = events.reduce(nextTranscript, emptyTranscript);
-  assert.deepEqual(entries.map(describe), [
-    "user 0: hi|",
-    "note: The bot says: Unsupported type send-text",
-  ]);
+  assert.deepEqual(entries.map(describe), ["user 0: hi|", "note: The bot says: Unsupported type send-text"]);
 });
 
 test("the transcript is bounded and ids stay unique", () => {

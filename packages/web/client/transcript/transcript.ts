@@ -1,5 +1,5 @@
 import type { ConnectionEvent, ReceivedMessage } from "../connection/connection-event.ts";
-import { putBotOutput, type BotSegment } from "./bot-output.ts";
+import { isAboutSegmentOf, putBotOutput, type BotSegment } from "./bot-output.ts";
 
 export interface UserTurn {
   kind: "user";
@@ -84,10 +84,7 @@ function receive(transcript: Transcript, message: ReceivedMessage, atMs: number)
     case "bot-interrupted":
       return editLast(transcript, "bot", (turn) => ({ ...turn, interrupted: true }));
     case "bot-output":
-      return editBot(transcript, atMs, (turn) => ({
-        ...turn,
-        segments: putBotOutput(turn.segments, message.data),
-      }));
+      return putOutput(transcript, message.data, atMs);
     case "llm-function-call-in-progress":
       return append(transcript, { kind: "note", text: `The bot calls ${functionName(message)}` });
     case "error-response":
@@ -123,9 +120,7 @@ function hearUser(transcript: Transcript, data: unknown, atMs: number): Transcri
       latest.speakingSinceMs !== undefined ||
       atMs - latest.stoppedMs <= LATE_TRANSCRIPT_MS);
   const heard = (turn: UserTurn): UserTurn =>
-    final === true
-      ? { ...turn, text: joinWords(turn.text, text), interim: "" }
-      : { ...turn, interim: text };
+    final === true ? { ...turn, text: joinWords(turn.text, text), interim: "" } : { ...turn, interim: text };
   if (fits) return replace(transcript, heard(latest));
   // A recogniser without voice activity reports text only.
   const turn = { ...voiceTurn(atMs), speakingSinceMs: undefined, stoppedMs: atMs };
@@ -133,11 +128,7 @@ function hearUser(transcript: Transcript, data: unknown, atMs: number): Transcri
 }
 
 /** Applies an edit to the bot's open turn, or to a new one. */
-function editBot(
-  transcript: Transcript,
-  atMs: number,
-  edit: (turn: BotTurn) => BotTurn,
-): Transcript {
+function editBot(transcript: Transcript, atMs: number, edit: (turn: BotTurn) => BotTurn): Transcript {
   const latest = transcript.entries.findLast((entry) => entry.kind === "bot");
   const goesOn =
     latest?.kind === "bot" &&
@@ -159,6 +150,18 @@ function editBot(
   const edited = edit(turn);
   const isEmpty = edited.segments.length === 0 && edited.speakingSinceMs === undefined;
   return isEmpty ? transcript : append(transcript, edited);
+}
+
+function putOutput(transcript: Transcript, data: unknown, atMs: number): Transcript {
+  const turn = transcript.entries.findLast(
+    (entry) => entry.kind === "bot" && isAboutSegmentOf(entry.segments, data),
+  );
+  if (turn?.kind !== "bot") {
+    return editBot(transcript, atMs, (open) => ({ ...open, segments: putBotOutput(open.segments, data) }));
+  }
+  // A bot that was cut off may go on counting words it never said.
+  if (turn.interrupted) return transcript;
+  return replace(transcript, { ...turn, segments: putBotOutput(turn.segments, data) });
 }
 
 function closeBot(transcript: Transcript, atMs: number): Transcript {
