@@ -33,15 +33,26 @@ export async function main(): Promise<void> {
     })
     .catch(async (error: unknown) => {
       await runner[Symbol.asyncDispose]();
-      fail(error instanceof BotNotFoundError ? error.message : error);
+      const isExplained = error instanceof BotNotFoundError || error instanceof PrewarmError;
+      fail(isExplained ? error.message : error);
     });
 }
 
 async function findBot(flags: Flags, workingFolder: string): Promise<BotDefinition> {
   const path = flags.words.find((word) => /\.[cm]?[jt]s$/.test(word));
   const definition = await loadBot({ path, mainPath: process.argv[1], workingFolder });
-  await definition.prewarm?.();
+  try {
+    await definition.prewarm?.();
+  } catch (cause) {
+    throw new PrewarmError(`The bot is not ready to run. ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
   return definition;
+}
+
+class PrewarmError extends Error {
+  override readonly name = "PrewarmError";
 }
 
 function settings(
