@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createManualClock, type ManualClock } from "../testing/manual-clock.ts";
 import { createPacer } from "./pacer.ts";
 import type { PacerOptions } from "./pacer.ts";
 
 test("ticks at start and then every interval, without drift from late timers", () => {
-  const clock = createClock({ latenessMs: () => 3 });
+  const clock = createManualClock({ latenessMs: () => 3 });
   const { pacer, ticksMs } = recorded(clock);
   pacer.start();
   clock.runUntil(200);
@@ -13,7 +14,7 @@ test("ticks at start and then every interval, without drift from late timers", (
 });
 
 test("catches up after a short hold-up", () => {
-  const clock = createClock({ latenessMs: (dueMs) => (dueMs === 40 ? 150 : 0) });
+  const clock = createManualClock({ latenessMs: (dueMs) => (dueMs === 40 ? 150 : 0) });
   const { pacer, ticksMs } = recorded(clock);
   pacer.start();
   clock.runUntil(250);
@@ -21,7 +22,7 @@ test("catches up after a short hold-up", () => {
 });
 
 test("after a long hold-up the schedule starts anew", () => {
-  const clock = createClock({ latenessMs: (dueMs) => (dueMs === 40 ? 205 : 0) });
+  const clock = createManualClock({ latenessMs: (dueMs) => (dueMs === 40 ? 205 : 0) });
   const { pacer, ticksMs } = recorded(clock);
   pacer.start();
   clock.runUntil(300);
@@ -29,7 +30,7 @@ test("after a long hold-up the schedule starts anew", () => {
 });
 
 test("a throwing tick is reported and does not stop it", () => {
-  const clock = createClock();
+  const clock = createManualClock();
   const errors: unknown[] = [];
   let ticks = 0;
   const pacer = createPacer({
@@ -47,7 +48,7 @@ test("a throwing tick is reported and does not stop it", () => {
 });
 
 test("stop holds even from inside a tick, and start begins again", () => {
-  const clock = createClock();
+  const clock = createManualClock();
   const ticksMs: number[] = [];
   const pacer = createPacer({
     intervalMs: 20,
@@ -68,7 +69,7 @@ test("stop holds even from inside a tick, and start begins again", () => {
 });
 
 test("a random phase delays the first tick", () => {
-  const clock = createClock();
+  const clock = createManualClock();
   const { pacer, ticksMs } = recorded(clock, { randomPhase: true, random: () => 0.25 });
   pacer.start();
   clock.runUntil(50);
@@ -87,7 +88,7 @@ test("keeps the pace with real timers", async () => {
   assert.ok(count >= 20 && count <= 42, `${count} ticks`);
 });
 
-function recorded(clock: Clock, options: Partial<PacerOptions> = {}) {
+function recorded(clock: ManualClock, options: Partial<PacerOptions> = {}) {
   const ticksMs: number[] = [];
   const pacer = createPacer({
     intervalMs: 20,
@@ -96,33 +97,4 @@ function recorded(clock: Clock, options: Partial<PacerOptions> = {}) {
     ...options,
   });
   return { pacer, ticksMs };
-}
-
-type Clock = ReturnType<typeof createClock>;
-
-/** A clock whose timers are late as told. */
-function createClock({ latenessMs = () => 0 }: { latenessMs?: (dueMs: number) => number } = {}) {
-  let now = 0;
-  const timers = new Set<{ atMs: number; callback: () => void }>();
-  return {
-    nowMs: () => now,
-    setTimer(callback: () => void, delayMs: number) {
-      const timer = { atMs: now + delayMs + latenessMs(now + delayMs), callback };
-      timers.add(timer);
-      return () => void timers.delete(timer);
-    },
-    runUntil(endMs: number) {
-      for (;;) {
-        const [next] = [...timers].sort((a, b) => a.atMs - b.atMs);
-        if (!next || next.atMs > endMs) break;
-        timers.delete(next);
-        now = next.atMs;
-        next.callback();
-      }
-      now = endMs;
-    },
-    get pending() {
-      return timers.size;
-    },
-  };
 }

@@ -94,8 +94,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
   function forget(connection: number): void {
     const port = ports.get(connection);
     ports.delete(connection);
-    const gone = new AppError("INVALID_WEBRTC_REQUEST", { message: "The peer connection was closed" });
-    for (const waiting of port?.answering.values() ?? []) waiting.reject(gone);
+    for (const waiting of port?.answering.values() ?? []) waiting.reject(connectionIsOver());
   }
 
   function post(command: MediaCommand): void {
@@ -120,6 +119,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       ports.set(connection, { handle, answering });
       return {
         async offer(sdp, rebuild) {
+          if (!ports.has(connection)) throw connectionIsOver();
           lastRequest += 1;
           const request = lastRequest;
           const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -158,4 +158,8 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       clearTimeout(timer);
     },
   };
+}
+
+function connectionIsOver(): AppError {
+  return new AppError("INVALID_WEBRTC_REQUEST", { message: "The peer connection was closed" });
 }

@@ -9,6 +9,7 @@ const port = parentPort;
 if (!port) throw new Error("media-worker.ts runs as a worker thread only");
 const settings = workerData as MediaWorkerData;
 const connections = new Map<number, MediaConnection>();
+let newestId = 0;
 let outbox: MediaEvent[] = [];
 
 port.on("message", (message: MediaCommand[] | "shut-down") => {
@@ -24,8 +25,10 @@ port.on("message", (message: MediaCommand[] | "shut-down") => {
 
 function execute(command: MediaCommand): void {
   if (command.type === "offer") {
-    const connection = connections.get(command.connection) ?? open(command.connection);
-    void connection.offer(command.request, parseOffer(command.sdp), command.rebuild).catch(report);
+    const { connection: id, request, sdp, rebuild } = command;
+    const connection = connections.get(id) ?? openNew(id);
+    if (connection) void connection.offer(request, parseOffer(sdp), rebuild).catch(report);
+    else emit({ type: "offer-refused", connection: id, request, reason: "The connection is over" });
     return;
   }
   const connection = connections.get(command.connection);
@@ -48,7 +51,10 @@ function execute(command: MediaCommand): void {
   }
 }
 
-function open(id: number): MediaConnection {
+// Identifiers rise, so one that is neither in the table nor the newest belongs to a connection that has ended.
+function openNew(id: number): MediaConnection | undefined {
+  if (id <= newestId) return undefined;
+  newestId = id;
   const connection = createMediaConnection({
     id,
     settings,

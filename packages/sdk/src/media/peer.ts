@@ -72,18 +72,27 @@ export function createPeer(options: PeerOptions): Peer {
   let audioTrack: Track | undefined;
   let opusPayloadType = 0;
   let channel: DataChannel | undefined;
-  const idleTracks: Track[] = []; // video we accept and do not read; kept so that they are not collected
+  const owned: (Track | DataChannel)[] = []; // also video we accept and do not read
 
   connection.onStateChange(guard((state) => onState(state, on)));
-  connection.onTrack(guard((track) => void idleTracks.push(track)));
+  connection.onTrack(guard(own));
   connection.onDataChannel(
     guard((opened) => {
+      if (channel) return own(opened); // clients have one; what else they open is not read
       channel = opened;
+      owned.push(opened);
       opened.onMessage(guard((message) => (typeof message === "string" ? on.text(message) : undefined)));
       opened.onClosed(guard(() => on.left()));
-      on.channelOpen();
+      return on.channelOpen();
     }),
   );
+
+  // The library frees a track or channel only if it is closed by itself and somebody listens to that;
+  // one that was left to the garbage collector crashes the process at the end.
+  function own(part: Track | DataChannel): void {
+    owned.push(part);
+    part.onClosed(ignore);
+  }
 
   function addAudio(offer: Offer): void {
     if (!offer.audio || audioTrack) return;
@@ -92,6 +101,7 @@ export function createPeer(options: PeerOptions): Peer {
     media.addOpusCodec(opusPayloadType, "minptime=10;useinbandfec=1");
     media.addSSRC(options.ssrc, "bot", "bot", "voice");
     audioTrack = connection.addTrack(media);
+    own(audioTrack);
     const reports = new ndc.RtcpReceivingSession();
     reports.addToChain(
       new ndc.RtcpSrReporter(new ndc.RtpPacketizationConfig(options.ssrc, "bot", opusPayloadType, 48_000)),
@@ -133,9 +143,14 @@ export function createPeer(options: PeerOptions): Peer {
     close() {
       if (closed) return;
       closed = true;
+      for (const part of owned.splice(0)) part.close();
       connection.close();
     },
   };
+}
+
+function ignore(): void {
+  // nothing is left to do
 }
 
 function onState(state: string, on: PeerHandlers): void {

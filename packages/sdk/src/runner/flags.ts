@@ -145,7 +145,7 @@ interface Word {
 }
 
 function splitEquals(arg: string): Word[] {
-  const match = /^(--[^=]+)=(.*)$/s.exec(arg);
+  const match = /^(--[^=]+|-[a-z])=(.*)$/is.exec(arg);
   if (!match) return [{ text: arg, isValue: false }];
   return [
     { text: match[1] ?? "", isValue: false },
@@ -163,7 +163,10 @@ function readFlag(flags: Flags, text: string, rest: Word[]): void {
     text.startsWith("--") ? flag.name === name : "short" in flag && flag.short === name,
   );
   if (!spec) return readUnknown(flags, name, rest);
-  if (spec.takes === "nothing") return setKnown(flags, spec.name, Number(flags.known[spec.name] ?? 0) + 1);
+  if (spec.takes === "nothing") {
+    if (rest[0]?.isValue) throw new FlagError(`--${spec.name} takes no value, got "${rest[0].text}"`);
+    return setKnown(flags, spec.name, Number(flags.known[spec.name] ?? 0) + 1);
+  }
   const values = takeValues(rest, spec.takes === "list");
   const [first] = values;
   if (spec.takes === "list") {

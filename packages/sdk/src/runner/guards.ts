@@ -52,7 +52,7 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
 export function installGuards(app: FastifyInstance, guards: Guards): void {
   app.addHook("onRequest", async (request, reply) => {
     guards.checkHost(request);
-    if (request.ws) return undefined; // a socket's token is judged before its origin
+    if (request.ws && request.routeOptions.config.asksAdmission) return undefined; // its token is judged first
     guards.checkOrigin(request);
     allowOrigin(request, reply);
     if (request.method === "OPTIONS" && request.headers["access-control-request-method"])

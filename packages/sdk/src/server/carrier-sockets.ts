@@ -1,4 +1,4 @@
-import { AppError, carrierNames, isCarrier, type CarrierName } from "@vocalhost/protocol";
+import { AppError, carrierNames, isAppError, isCarrier, type CarrierName } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { createWebSocketArguments } from "../runner-arguments.ts";
@@ -26,11 +26,13 @@ const OPENING_MS = 10_000; // carriers name the call at once
 export function mountCarrierSockets(server: SessionServer): void {
   if (!server.transports.some(isCarrier)) return;
   const admissions = new WeakMap<FastifyRequest<SocketRequest>, Admission>();
-  for (const path of ["/ws", "/ws/:token"]) {
+  // The router cuts named parts of a path at 100 characters; a token has more.
+  for (const path of ["/ws", "/ws/*"]) {
     server.app.get<SocketRequest>(
       path,
       {
         websocket: true,
+        config: { asksAdmission: true },
         preValidation: async (request) => void admissions.set(request, admit(server, request)),
       },
       (socket, request) => {
@@ -38,10 +40,8 @@ export function mountCarrierSockets(server: SessionServer): void {
         if (!admission) return socket.close(1011);
         socket.on("error", (error) => server.log.debug({ reason: error.message }, "socket error"));
         takeCall(server, admission, socket, addressOf(request)).catch((error: unknown) => {
-          if (!(error instanceof CarrierError)) server.log.error({ err: error }, "call could not be taken");
-          else server.log.warn({ reason: error.message }, "call refused");
           void admission.session?.end("never-connected");
-          socket.close(1008, error instanceof CarrierError ? error.message.slice(0, 120) : "");
+          refuseCall(server, socket, error);
         });
       },
     );
@@ -51,8 +51,10 @@ export function mountCarrierSockets(server: SessionServer): void {
 function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Admission {
   const sessionId = admitSocket(server, request);
   const session = sessionId === undefined ? undefined : server.sessions.get(sessionId);
-  if (sessionId !== undefined && session?.state !== "waiting")
-    throw new AppError("SESSION_NOT_FOUND", { message: "The session of this token is over" });
+  if (sessionId !== undefined && !(session && isCarrier(session.transport) && session.state === "waiting"))
+    throw new AppError("SESSION_NOT_FOUND", {
+      message: "The session of this token is over or no phone call",
+    });
   const isSigned = request.headers["x-twilio-signature"] !== undefined;
   const verdict = isSigned
     ? checkTwilioSignature(
@@ -78,19 +80,48 @@ async function takeCall(
   socket: WebSocket,
   address: URLSearchParams,
 ): Promise<void> {
-  const early = keepEarlyMessages(socket);
-  const stream = await waitFor(detectCall(early.peek, address, onlyCarrier(server, admission.session)), {
-    what: "the carrier to name the call",
-    timeoutMs: OPENING_MS,
-  });
+  const stream = await openingOf(socket, address, onlyCarrier(server, admission.session));
   const { callId } = stream.callData;
   if (stream.carrier === "twilio" && server.signatureKeys.twilioAuthToken && !admission.vouched)
     throw new CarrierError(
       "The WebSocket carries no Twilio signature, and TWILIO_AUTH_TOKEN is set to check it",
     );
   if (server.sessions.ofCall(callId)) throw new CarrierError(`Call ${callId} has a session already`);
+  if (admission.session?.state === "ended") throw new CarrierError("The session of this call is over");
   const session = admission.session ?? server.sessions.create({ transport: stream.carrier, body: undefined });
   runCall(server, session, socket, stream);
+}
+
+async function openingOf(
+  socket: WebSocket,
+  address: URLSearchParams,
+  only: CarrierName | undefined,
+): Promise<CarrierStream> {
+  const deadline = new AbortController();
+  const late = new CarrierError(`The carrier did not name the call within ${OPENING_MS / 1000} s`);
+  const timer = setTimeout(() => deadline.abort(late), OPENING_MS);
+  try {
+    return await waitFor(detectCall(keepEarlyMessages(socket).peek, address, only), {
+      what: "the carrier to name the call",
+      signal: deadline.signal,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refuseCall(server: SessionServer, socket: WebSocket, error: unknown): void {
+  const isRefusal = error instanceof CarrierError || isAppError(error);
+  if (isRefusal) server.log.warn({ reason: error.message.slice(0, LOGGED_MAX_CHARS) }, "call refused");
+  else server.log.error({ err: error }, "call could not be taken");
+  socket.close(1008, isRefusal ? closeReason(error.message) : "");
+}
+
+const LOGGED_MAX_CHARS = 300; // a refusal may quote what the other side sent
+const REASON_MAX_BYTES = 120; // the protocol has room for 123, a cut character may grow by two
+
+function closeReason(text: string): string {
+  return Buffer.from(text).subarray(0, REASON_MAX_BYTES).toString();
 }
 
 function onlyCarrier(server: SessionServer, session: Session | undefined): CarrierName | undefined {
@@ -116,6 +147,7 @@ function runCall(server: SessionServer, session: Session, socket: WebSocket, str
   );
 }
 
-function addressOf(request: FastifyRequest): URLSearchParams {
-  return new URL(request.url, "ws://localhost").searchParams;
+function addressOf({ url }: FastifyRequest): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at < 0 ? "" : url.slice(at + 1));
 }

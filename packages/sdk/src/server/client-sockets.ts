@@ -10,7 +10,7 @@ import { tieToSocket } from "./tie-to-socket.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The session a WebSocket was admitted to. */
+    /** The session a WebSocket was admitted to; null when none was started for it. */
     admittedSession: Session | null;
   }
 }
@@ -24,22 +24,25 @@ export function mountClientSockets(server: SessionServer): void {
       path,
       {
         websocket: true,
+        config: { asksAdmission: true },
         // Before the upgrade: whoever is refused here never gets a socket.
         preValidation: async (request) => {
-          request.admittedSession = sessionFor(server, request);
+          request.admittedSession = startedSession(server, request);
         },
       },
       (socket, request) => {
-        if (request.admittedSession) runOnSocket(server, request.admittedSession, socket);
-        else socket.close(1011);
+        // Made only now: an upgrade that fails must leave nothing behind.
+        const session =
+          request.admittedSession ?? server.sessions.create({ transport: "websocket", body: undefined });
+        runOnSocket(server, session, socket);
       },
     );
   }
 }
 
-function sessionFor(server: SessionServer, request: FastifyRequest<SocketRequest>): Session {
+function startedSession(server: SessionServer, request: FastifyRequest<SocketRequest>): Session | null {
   const id = admitSocket(server, request) ?? request.query.session;
-  if (id === undefined) return server.sessions.create({ transport: "websocket", body: undefined });
+  if (id === undefined) return null;
   const session = server.sessions.get(id);
   if (session?.transport === "websocket" && session.state === "waiting") return session;
   throw new AppError("SESSION_NOT_FOUND", {

@@ -1,5 +1,7 @@
 import { AppError, isAppError, type ErrorCode, type FieldProblem } from "@vocalhost/protocol";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { z } from "zod";
 import type { Log } from "../log.ts";
 
@@ -12,12 +14,33 @@ export function installErrorReplies(app: FastifyInstance, log: Log): void {
     await reply.code(error.status).send(error.toBody());
   });
   app.setErrorHandler(async (error, request, reply) => {
-    const known = isAppError(error) ? error : fromFastify(error);
+    const known = toAppError(error);
     if (known.status >= 500 && !known.retryable)
       log.error({ err: error, method: request.method, path: pathOf(request.url) }, "request failed");
     if (known.retryable) reply.header("retry-after", "1");
-    await reply.code(known.status).send(known.toBody());
+    await reply.code(statusOf(error) ?? known.status).send(known.toBody());
   });
+}
+
+/** For paths the router cannot read; they reach no hook and no handler. */
+export function refusePath(error: unknown, _request: unknown, reply: FastifyReply): void {
+  const known = toAppError(error);
+  void reply.code(known.status).send(known.toBody());
+}
+
+/** For bytes that are no request; there is nothing but the socket to answer on. */
+export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return;
+  const status = BYTES_STATUS[error.code ?? ""] ?? 400;
+  const message = STATUS_CODES[status] ?? "Bad Request";
+  const body = JSON.stringify(new AppError("INVALID_REQUEST", { message }).toBody());
+  const head = [
+    `HTTP/1.1 ${status} ${message}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 /** Reads a request body with its schema or throws with every field that is wrong. */
@@ -40,16 +63,30 @@ const FASTIFY_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_EMPTY_TYPE: "UNSUPPORTED_MEDIA_TYPE",
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "INVALID_REQUEST",
   FST_ERR_BAD_URL: "NOT_FOUND",
+  FST_ERR_MAX_PARAM_LENGTH: "NOT_FOUND",
 };
 
-function fromFastify(error: unknown): AppError {
+const BYTES_STATUS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+
+function toAppError(error: unknown): AppError {
+  if (isAppError(error)) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const known = FASTIFY_CODES[code];
   if (known) return new AppError(known, { cause: error });
-  const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
+  const status = statusOf(error);
   if (status === 404) return new AppError("NOT_FOUND", { cause: error });
   if (status === 403) return new AppError("ACCESS_DENIED", { cause: error });
+  // A user's route, or its schema, refused the request and says why.
+  if (status !== undefined && error instanceof Error)
+    return new AppError("INVALID_REQUEST", { message: error.message, cause: error });
   return new AppError("INTERNAL_SERVER_ERROR", { cause: error });
+}
+
+/** The status an error that is not ours asks for, if it blames the caller. */
+function statusOf(error: unknown): number | undefined {
+  if (isAppError(error) || !(error instanceof Error) || !("statusCode" in error)) return undefined;
+  const status = Number(error.statusCode);
+  return status >= 400 && status < 500 ? status : undefined;
 }
 
 // Query strings may hold tokens.

@@ -1,8 +1,8 @@
 import websocket from "@fastify/websocket";
-import { limits } from "@vocalhost/protocol";
+import { AppError, limits } from "@vocalhost/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Log } from "../log.ts";
-import { installErrorReplies } from "./error-replies.ts";
+import { installErrorReplies, refuseBytes, refusePath } from "./error-replies.ts";
 import { installJsonBodies } from "./json-bodies.ts";
 import { createSessionTable, type SessionTable } from "./session-table.ts";
 import { unwrapSessionPath } from "./session-path.ts";
@@ -14,6 +14,7 @@ export interface SessionApp {
 }
 
 const HEADERS_MAX_BYTES = 16 * 1024;
+const PATH_PART_MAX_CHARACTERS = 512; // the router's own 100 are too few for a socket token
 
 /** Resolves when WebSocket routes may be added; one added earlier would hang. */
 export async function createSessionApp(log: Log): Promise<SessionApp> {
@@ -22,8 +23,10 @@ export async function createSessionApp(log: Log): Promise<SessionApp> {
     bodyLimit: limits.jsonBodyBytes,
     forceCloseConnections: true,
     rewriteUrl: (request) => unwrapSessionPath(request, sessions),
-    routerOptions: { ignoreTrailingSlash: false },
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: PATH_PART_MAX_CHARACTERS },
     http: { maxHeaderSize: HEADERS_MAX_BYTES },
+    frameworkErrors: refusePath,
+    clientErrorHandler: refuseBytes,
   });
   app.decorateRequest("sessionId", null);
   installErrorReplies(app, log);
@@ -34,10 +37,27 @@ export async function createSessionApp(log: Log): Promise<SessionApp> {
   await app.register(websocket, {
     options: { maxPayload: limits.socketMessageBytes, perMessageDeflate: false },
   });
+  keepSocketsToTheirRoutes(app);
   return { app, sessions };
 }
 
+// Left alone, the plugin opens a WebSocket on every route only to close it, and lets the hooks of a
+// WebSocket's route run for plain requests.
+function keepSocketsToTheirRoutes(app: FastifyInstance): void {
+  app.addHook("onRoute", (route) => {
+    const takes = route.websocket ? "sockets" : route.wsHandler ? "both" : "requests";
+    route.config = { ...route.config, takes };
+  });
+  app.addHook("preValidation", async (request) => {
+    const { takes = "requests" } = request.routeOptions.config;
+    if (takes !== "both" && request.ws !== (takes === "sockets")) throw new AppError("NOT_FOUND");
+  });
+}
+
 declare module "fastify" {
+  interface FastifyContextConfig {
+    takes?: "requests" | "sockets" | "both";
+  }
   interface FastifyRequest {
     /** The session whose path a custom route was reached through; null at the route's own path. */
     sessionId: string | null;

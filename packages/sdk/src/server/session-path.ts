@@ -15,12 +15,21 @@ const OWN_PATHS =
 /** `/sessions/{id}/rest` of a known session becomes `/rest`, so that users' routes are found there too. */
 export function unwrapSessionPath(request: SessionRequest, sessions: SessionTable): string {
   const url = request.url ?? "/";
-  const match = /^\/sessions\/([^/?]+)(\/[^?]*)(\?.*)?$/.exec(url);
+  const match = /^\/sessions\/([^/?#]+)(\/[^?#]*)(\?[^#]*)?$/.exec(url);
   if (!match) return url;
   const [, id = "", path = "/", query = ""] = match;
-  if (!sessions.get(id) || OWN_PATHS.test(path) || isOddPath(path)) return url;
+  if (!sessions.get(id) || isOwnPath(path) || isOddPath(path)) return url;
   request[SESSION_OF_REQUEST] = id;
   return path + query;
+}
+
+// Judged as the router will read it.
+function isOwnPath(path: string): boolean {
+  try {
+    return OWN_PATHS.test(decodeURIComponent(path));
+  } catch {
+    return true; // nobody's path
+  }
 }
 
 // Anything a second decoding could turn into another path stays where it is and is not found.

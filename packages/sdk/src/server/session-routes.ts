@@ -14,6 +14,6 @@ export function mountSessionRoutes({ app, sessions }: SessionServer): void {
     const { id } = request.params as { id: string };
     throw new AppError(sessions.get(id) ? "NOT_FOUND" : "SESSION_NOT_FOUND");
   };
-  app.all("/sessions/:id", refuse);
-  app.all("/sessions/:id/*", refuse);
+  // As a hook, so that WebSockets are refused too instead of being opened and closed.
+  for (const path of ["/sessions/:id", "/sessions/:id/*"]) app.all(path, { onRequest: refuse }, refuse);
 }

@@ -2,9 +2,16 @@ import { AppError } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
 import type { SessionServer } from "./session-server.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route calls `admitSocket`, which judges the origin itself, after the token. */
+    asksAdmission?: boolean;
+  }
+}
+
 export interface SocketRequest {
-  Params: { token?: string };
-  Querystring: { token?: string; session?: string };
+  Params: { token?: string; "*"?: string };
+  Querystring: { token?: string | string[]; session?: string };
 }
 
 /**
@@ -26,5 +33,7 @@ export function admitSocket(
 
 function tokenOf(request: FastifyRequest<SocketRequest>): string | undefined {
   const bearer = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "");
-  return request.params.token ?? bearer?.[1] ?? request.query.token;
+  const { params, query } = request;
+  const queried = Array.isArray(query.token) ? query.token.join() : query.token;
+  return params.token ?? params["*"] ?? bearer?.[1] ?? queried;
 }

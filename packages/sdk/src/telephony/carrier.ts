@@ -29,6 +29,7 @@ export interface CarrierStream {
 }
 
 export type CarrierEvent =
+  /** `chunk` is its place, where the carrier does not promise the order. */
   | { type: "media"; payload: string; chunk?: number }
   | { type: "dtmf"; key: string }
   | { type: "mark"; name: string }
@@ -62,6 +63,15 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+const ID_MAX_CHARS = 256; // the longest real ones have about 80
+
+/** The name of a call or a stream. It becomes part of REST addresses, where "." and ".." name something else. */
+export function asId(value: unknown): string | undefined {
+  const id = asText(value);
+  const isPlain = id !== undefined && id.length <= ID_MAX_CHARS && id.isWellFormed();
+  return isPlain && id !== "." && id !== ".." ? id : undefined;
+}
+
 /** Carriers write numbers as numbers or as text. */
 export function asNumber(value: unknown): number | undefined {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
@@ -77,8 +87,7 @@ export function readCommonEvent(message: CarrierMessage): CarrierEvent | undefin
       const track = asText(media["track"]);
       const isOurs = track === undefined || track.startsWith("inbound");
       if (!payload || !isOurs) return undefined;
-      const chunk = asNumber(media["chunk"]);
-      return { type: "media", payload, ...(chunk === undefined ? {} : { chunk }) };
+      return { type: "media", payload };
     }
     case "dtmf": {
       const key = asText(asMessage(message["dtmf"])["digit"]);

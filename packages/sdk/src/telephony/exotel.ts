@@ -1,16 +1,15 @@
-import { asMessage, asNumber, asText, readCommonEvent, type Carrier } from "./carrier.ts";
+import { asId, asMessage, asNumber, asText, readCommonEvent, type Carrier } from "./carrier.ts";
 
-// Exotel drops pieces below 3,200 bytes or of an odd size; ours are exactly that, a multiple of 320.
-const CHUNK_BYTES = 3_200;
-const BYTES_PER_SAMPLE = 2;
+// Exotel drops pieces below 3,200 bytes or of an odd size: these make 3,200 or 4,800, multiples of 320.
+const CHUNK_MS = { 8_000: 200, 16_000: 100, 24_000: 100 } as const;
 
 /** Exotel voicebot: 16-bit PCM in large pieces, no REST hang-up: closing the socket goes on with the flow. */
 export const exotel: Carrier = {
   name: "exotel",
   open(message, address) {
     const start = asMessage(message["start"]);
-    const streamSid = asText(start["stream_sid"]);
-    const callSid = asText(start["call_sid"]);
+    const streamSid = asId(start["stream_sid"]);
+    const callSid = asId(start["call_sid"]);
     const accountSid = asText(start["account_sid"]);
     if (message["event"] !== "start" || !streamSid || !callSid || !accountSid) return undefined;
     const stated = asNumber(asMessage(start["media_format"])["sample_rate"]);
@@ -29,7 +28,7 @@ export const exotel: Carrier = {
       },
       receives: wire,
       sends: wire,
-      chunkMs: (CHUNK_BYTES / BYTES_PER_SAMPLE / sampleRateHz) * 1000,
+      chunkMs: CHUNK_MS[sampleRateHz],
       acknowledgesMarks: true,
       read: readCommonEvent,
       media: (payload) => JSON.stringify({ event: "media", stream_sid: streamSid, media: { payload } }),
@@ -40,6 +39,6 @@ export const exotel: Carrier = {
   },
 };
 
-function pcmRate(sampleRateHz: number | undefined): number {
+function pcmRate(sampleRateHz: number | undefined): keyof typeof CHUNK_MS {
   return sampleRateHz === 16_000 || sampleRateHz === 24_000 ? sampleRateHz : 8_000;
 }

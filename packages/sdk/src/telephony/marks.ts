@@ -15,10 +15,12 @@ export interface MarksOptions {
   played(generation: number, samples: number): void;
 }
 
+const OUR_NAME = /^(\d{1,15}):(\d{1,15})$/;
 const ANSWER_MS = 3_000; // a carrier that keeps silent for so long must not keep the bot waiting for ever
 
 export function createMarks(options: MarksOptions): Marks {
   let generation = 0;
+  let placed = 0;
   let heard = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -31,17 +33,20 @@ export function createMarks(options: MarksOptions): Marks {
   return {
     place(samples, isLast) {
       if (!options.acknowledged) return setHeard(samples);
+      placed = samples;
       options.send(`${generation}:${samples}`);
       clearTimeout(timer);
       if (isLast) timer = setTimeout(() => setHeard(samples), ANSWER_MS);
     },
     returned(name) {
-      const [ofGeneration, samples] = name.split(":").map(Number);
-      if (ofGeneration === generation && samples !== undefined && Number.isFinite(samples)) setHeard(samples);
+      const [, ofGeneration, samples] = OUR_NAME.exec(name) ?? [];
+      // Nobody can have heard more than was sent.
+      if (Number(ofGeneration) === generation && Number(samples) <= placed) setHeard(Number(samples));
     },
     clear(next) {
       clearTimeout(timer);
       generation = next;
+      placed = 0;
       heard = 0;
     },
     stop: () => clearTimeout(timer),

@@ -1,4 +1,5 @@
 import {
+  asId,
   asMessage,
   asNumber,
   asText,
@@ -17,8 +18,8 @@ export const plivo: Carrier = {
   name: "plivo",
   open(message) {
     const start = asMessage(message["start"]);
-    const streamId = asText(start["streamId"]);
-    const callId = asText(start["callId"]);
+    const streamId = asId(start["streamId"]);
+    const callId = asId(start["callId"]);
     if (!streamId || !callId) return undefined;
     const format = asMessage(start["mediaFormat"]);
     const contentType = asText(format["encoding"]) ?? "audio/x-mulaw";
@@ -71,6 +72,7 @@ function wireFormat(contentType: string, sampleRateHz: number | undefined): Wire
 function readExtraHeaders(value: unknown): Record<string, string> {
   const text = asText(value) ?? "";
   if (text.startsWith("{")) return textFields(parseObject(text));
+  if (text === "") return textFields(asMessage(value));
   const pairs = text.split(/[,;]/).flatMap((pair) => {
     const at = pair.indexOf("=");
     return at > 0 ? [[pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const] : [];
@@ -87,7 +89,8 @@ function parseObject(text: string): CarrierMessage {
 }
 
 function textFields(fields: CarrierMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, String(field)]));
+  const plain = Object.entries(fields).filter(([, field]) => field !== null && typeof field !== "object");
+  return Object.fromEntries(plain.map(([name, field]) => [name, String(field)]));
 }
 
 function hangUp({ plivo: account, addresses }: TelephonyCredentials, callId: string): HangUp | undefined {

@@ -1,4 +1,5 @@
 import {
+  asId,
   asMessage,
   asNumber,
   asText,
@@ -17,8 +18,8 @@ export const telnyx: Carrier = {
   name: "telnyx",
   open(message, address) {
     const start = asMessage(message["start"]);
-    const streamId = asText(message["stream_id"]);
-    const callControlId = asText(start["call_control_id"]);
+    const streamId = asId(message["stream_id"]);
+    const callControlId = asId(start["call_control_id"]);
     if (!streamId || !callControlId) return undefined;
     const format = asMessage(start["media_format"]);
     const encoding = asText(format["encoding"]) ?? "PCMU";
@@ -41,7 +42,7 @@ export const telnyx: Carrier = {
       ),
       chunkMs: 40,
       acknowledgesMarks: true,
-      read: (next) => readEvent(next),
+      read: readEvent,
       media: (payload) => JSON.stringify({ event: "media", media: { payload } }),
       mark: (name) => JSON.stringify({ event: "mark", mark: { name } }),
       clear: () => JSON.stringify({ event: "clear" }),
@@ -51,9 +52,19 @@ export const telnyx: Carrier = {
 };
 
 function readEvent(message: CarrierMessage): CarrierEvent | undefined {
-  if (message["event"] !== "error") return readCommonEvent(message);
-  const { code, title, detail } = asMessage(message["payload"]);
-  return { type: "problem", text: [code, title, detail].filter(Boolean).join(" ") };
+  if (message["event"] === "error") return { type: "problem", text: problemText(message["payload"]) };
+  const event = readCommonEvent(message);
+  if (event?.type !== "media") return event;
+  const chunk = asNumber(asMessage(message["media"])["chunk"]);
+  return chunk === undefined ? event : { ...event, chunk };
+}
+
+const PROBLEM_MAX_CHARS = 300; // for a log line
+
+function problemText(payload: unknown): string {
+  const { code, title, detail } = asMessage(payload);
+  const parts = [asNumber(code), asText(title), asText(detail)].filter((part) => part !== undefined);
+  return parts.join(" ").slice(0, PROBLEM_MAX_CHARS);
 }
 
 function wireFormat(encoding: string, sampleRateHz: number | undefined): WireFormat {

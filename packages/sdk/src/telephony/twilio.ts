@@ -1,4 +1,5 @@
 import {
+  asId,
   asMessage,
   asText,
   readCommonEvent,
@@ -13,8 +14,8 @@ export const twilio: Carrier = {
   name: "twilio",
   open(message) {
     const start = asMessage(message["start"]);
-    const streamSid = asText(start["streamSid"]);
-    const callSid = asText(start["callSid"]);
+    const streamSid = asId(start["streamSid"]);
+    const callSid = asId(start["callSid"]);
     if (message["event"] !== "start" || !streamSid || !callSid) return undefined;
     const accountSid = asText(start["accountSid"]);
     const parameters = asMessage(start["customParameters"]);

@@ -16,18 +16,20 @@ export async function openSocketPair(options: ClientOptions = {}): Promise<Socke
   const { port } = listener.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}`, options);
   client.on("error", () => undefined);
-  const closed = once(client, "close") as Promise<[number]>;
+  const clientClosed = once(client, "close") as Promise<[number]>;
   const [[server]] = (await Promise.all([once(listener, "connection"), once(client, "open")])) as [
     [WebSocket],
     unknown,
   ];
+  const serverClosed = once(server, "close");
   return {
     server,
     client,
-    clientClosed: async () => (await closed)[0],
+    clientClosed: async () => (await clientClosed)[0],
     async [Symbol.asyncDispose]() {
       client.terminate();
       server.terminate();
+      await Promise.all([clientClosed, serverClosed]);
       listener.close();
       await once(listener, "close");
     },

@@ -6,8 +6,14 @@ import { createAudioInput, type AudioInputOptions } from "./audio-input.ts";
 
 test("whatever comes is heard in frames of 20 ms", async () => {
   const { source, frames } = start();
-  source.push(Int16Array.from({ length: 100 }, (_, at) => at), 16_000);
-  source.push(Int16Array.from({ length: 700 }, (_, at) => 100 + at), 16_000);
+  source.push(
+    Int16Array.from({ length: 100 }, (_, at) => at),
+    16_000,
+  );
+  source.push(
+    Int16Array.from({ length: 700 }, (_, at) => 100 + at),
+    16_000,
+  );
   source.push(new Int16Array(0), 16_000);
   const heard = await frames();
   assert.deepEqual(
@@ -93,7 +99,12 @@ test("a cap below one frame keeps one", async () => {
 });
 
 function start(options: Partial<AudioInputOptions> = {}) {
-  const source = createAudioInput({ sampleRateHz: 16_000, maxQueuedMs: 10_000, filter: undefined, ...options });
+  const source = createAudioInput({
+    sampleRateHz: 16_000,
+    maxQueuedMs: 10_000,
+    filter: undefined,
+    ...options,
+  });
   assert.equal(source.input.sampleRateHz, 16_000);
   return {
     source,

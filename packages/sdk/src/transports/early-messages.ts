@@ -8,6 +8,7 @@ export interface EarlyMessages {
 }
 
 const EARLY_MAX_BYTES = 1024 * 1024; // what a client may say before the bot listens
+const MESSAGE_COST_BYTES = 256; // what keeping a message takes, an empty one too
 
 /** Keeps what arrives before somebody listens and hands it to the first listener, in order. */
 export function keepEarlyMessages(socket: WebSocket): EarlyMessages {
@@ -17,7 +18,7 @@ export function keepEarlyMessages(socket: WebSocket): EarlyMessages {
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
 
   function keep(data: RawData, isBinary: boolean): void {
-    bytes += bytesOf(data).length;
+    bytes += bytesOf(data).length + MESSAGE_COST_BYTES;
     if (bytes <= EARLY_MAX_BYTES) kept.push({ data, isBinary });
     arrived.resolve();
     arrived = Promise.withResolvers();

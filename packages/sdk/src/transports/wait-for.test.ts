@@ -23,7 +23,12 @@ test("without a limit it only waits", async () => {
 test("gives up when the time is over", async () => {
   const { signal } = new AbortController();
   let givenUp = 0;
-  const wait = waitFor(never, { what: "the audio queue", timeoutMs: 1, signal, onGiveUp: () => void (givenUp += 1) });
+  const wait = waitFor(never, {
+    what: "the audio queue",
+    timeoutMs: 1,
+    signal,
+    onGiveUp: () => void (givenUp += 1),
+  });
   await assert.rejects(wait, { message: "Gave up waiting for the audio queue after 1 ms" });
   assert.equal(givenUp, 1);
   assert.equal(getEventListeners(signal, "abort").length, 0);

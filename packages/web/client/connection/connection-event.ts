@@ -24,6 +24,7 @@ export type ConnectionEvent = { atMs: number } & (
   | { type: "session-ending" }
   | { type: "session-ended"; by: EndedBy }
   | { type: "session-failed"; problem: Problem }
+  | { type: "runner-found" }
 );
 
 export type ReceivedMessage = Pick<RtviMessage, "type" | "data"> & { id?: string };

@@ -20,6 +20,8 @@ export interface Link {
   handleMessage(message: ReceivedMessage): void;
   /** The microphone moved to another device. */
   sendMicrophone(): Promise<void>;
+  /** The other side has hung up without a word. */
+  isHungUp(): boolean;
   /** The network is gone for the moment; the transport is trying to get it back. */
   isInterrupted(): boolean;
   sample(atMs: number): Promise<LinkSample>;

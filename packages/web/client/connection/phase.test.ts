@@ -63,6 +63,15 @@ test("late steps do not disturb a live or failed connection", () => {
   assert.equal(play([requested, failed, late]).name, "failed");
 });
 
+test("a runner that is back solves the problem of its absence, and no other", () => {
+  const failed = (code: "runner-unreachable" | "bot-failed"): ConnectionReport => ({
+    type: "session-failed",
+    problem: problem(code),
+  });
+  assert.equal(play([requested, failed("runner-unreachable"), { type: "runner-found" }]).name, "idle");
+  assert.equal(play([requested, failed("bot-failed"), { type: "runner-found" }]).name, "failed");
+});
+
 test("an interrupted link is part of a live connection", () => {
   const phase = play([requested, ready, { type: "link-interrupted" }]);
   assert.equal(phase.name === "live" && phase.interrupted, true);

@@ -36,6 +36,10 @@ export function nextPhase(phase: Phase, event: ConnectionEvent): Phase {
     }
     case "session-failed":
       return { name: "failed", problem: event.problem };
+    case "runner-found":
+      return phase.name === "failed" && phase.problem.code === "runner-unreachable"
+        ? { name: "idle" }
+        : phase;
     default:
       return phase;
   }

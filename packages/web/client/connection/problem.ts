@@ -38,6 +38,10 @@ const problems = {
     title: "The runner does not answer",
     advice: "Start your bot again in the terminal. This page keeps looking for it.",
   },
+  "page-outdated": {
+    title: "This page is out of date",
+    advice: "The runner has been renewed since it was opened. Reload the page.",
+  },
   "transport-unknown": {
     title: "No way to connect from this page",
     advice:
@@ -118,8 +122,10 @@ export function problemFromClose(code: number): Problem | undefined {
     case 1001:
     case 1012:
       return problem("connection-lost", "The runner stopped or restarted.");
+    case 1006: // the browser's word for "no close at all"
+      return problem("connection-lost");
     default:
-      return problem("connection-lost", `Close code ${code}`);
+      return problem("connection-lost", `The socket was closed with code ${code}.`);
   }
 }
 

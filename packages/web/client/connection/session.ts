@@ -17,7 +17,6 @@ import { watchLink } from "./watch-link.ts";
 export interface SessionOptions {
   link: Link;
   useMicrophone: boolean;
-  muted: boolean;
   /** Handed to the bot; `undefined` sends none. */
   body: unknown;
   history: VoiceHistory;
@@ -74,12 +73,11 @@ export class Session {
   }
 
   async #run(): Promise<void> {
-    const { link, useMicrophone, body, muted } = this.#options;
+    const { link, useMicrophone, body } = this.#options;
     if (useMicrophone && !navigator.mediaDevices) return this.#fail(problem("microphone-insecure"));
     this.#enter(useMicrophone ? "microphone" : "start");
     try {
       await this.#client.initDevices();
-      if (muted) link.media.enableMic(false);
     } catch (error) {
       return this.#fail(problemFromMicrophone(error));
     }
@@ -130,9 +128,14 @@ export class Session {
     this.#ready = true;
     clearTimeout(this.#stepTimer);
     this.#report({ type: "bot-ready", version, ...libraryOf(about) });
-    const { link } = this;
-    const onLost = () => this.#fail(problem("connection-lost"));
-    this.#owned.use(watchLink({ link, report: (report) => this.#report(report), onLost }));
+    this.#owned.use(
+      watchLink({
+        link: this.link,
+        report: (report) => this.#report(report),
+        onLost: () => this.#fail(problem("connection-lost")),
+        onHungUp: () => this.#botLeft(),
+      }),
+    );
   }
 
   #watchVoices(): void {

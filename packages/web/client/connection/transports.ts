@@ -5,7 +5,8 @@ export interface TransportChoice {
   name: string;
   label: string;
   hint: string;
-  open(options: LinkOptions): Promise<Link>;
+  /** Its code is loaded on demand; asking early makes the first connection faster. */
+  load(): Promise<(options: LinkOptions) => Link>;
 }
 
 /** In the order they are offered. A transport the runner does not list is not shown. */
@@ -14,13 +15,13 @@ const choices: TransportChoice[] = [
     name: "webrtc",
     label: "WebRTC",
     hint: "Lowest delay, survives a poor network",
-    open: async (options) => (await import("./webrtc-link.ts")).createWebrtcLink(options),
+    load: async () => (await import("./webrtc-link.ts")).createWebrtcLink,
   },
   {
     name: "websocket",
     label: "WebSocket",
     hint: "One TCP connection, passes strict firewalls",
-    open: async (options) => (await import("./websocket-link.ts")).createWebsocketLink(options),
+    load: async () => (await import("./websocket-link.ts")).createWebsocketLink,
   },
 ];
 

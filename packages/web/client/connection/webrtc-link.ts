@@ -20,6 +20,10 @@ export function createWebrtcLink(options: LinkOptions): Link {
       const sender = peerOf(transport)?.getTransceivers()[0]?.sender;
       await sender?.replaceTrack(media.microphone.copy() ?? null);
     },
+    isHungUp() {
+      const channel: unknown = Reflect.get(transport, "dc");
+      return channel instanceof RTCDataChannel && channel.readyState === "closed";
+    },
     isInterrupted() {
       const state = peerOf(transport)?.iceConnectionState;
       return state !== "connected" && state !== "completed";

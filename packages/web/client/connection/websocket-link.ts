@@ -22,6 +22,7 @@ export function createWebsocketLink(options: LinkOptions): Link {
       if (message.type === "bot-interrupted") media.clearBotAudio();
     },
     async sendMicrophone() {}, // the capture follows by itself
+    isHungUp: () => false, // a closed socket is reported
     isInterrupted: () => false,
     async sample(atMs) {
       const { bytesUp, bytesDown } = serializer;

@@ -1,7 +1,14 @@
-import { Resampler } from "./resampler.ts";
+import {
+  createFramer,
+  createResampler,
+  FRAME_MS,
+  samplesIn,
+  type Framer,
+  type Resampler,
+} from "@vocalhost/audio";
 import { toPcm } from "./pcm.ts";
 
-/** Runs beside the page: microphone in, 20 ms blocks of PCM for the socket out. */
+/** Runs beside the page: microphone in, frames of PCM for the socket out. */
 
 declare const sampleRate: number;
 declare function registerProcessor(name: string, processor: unknown): void;
@@ -9,32 +16,24 @@ declare class AudioWorkletProcessor {
   readonly port: MessagePort;
 }
 
-const BLOCK_MS = 20;
-
 class CaptureProcessor extends AudioWorkletProcessor {
   readonly #resampler: Resampler;
-  readonly #block: Float32Array;
-  #filled = 0;
+  readonly #framer: Framer;
 
   constructor(options: { processorOptions: { sampleRateHz: number } }) {
     super();
     const toHz = options.processorOptions.sampleRateHz;
-    this.#resampler = new Resampler({ fromHz: sampleRate, toHz });
-    this.#block = new Float32Array((toHz / 1000) * BLOCK_MS);
+    this.#resampler = createResampler({ fromHz: sampleRate, toHz });
+    this.#framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, toHz) });
   }
 
   process(inputs: Float32Array[][]): boolean {
     const channel = inputs[0]?.[0];
-    if (channel) for (const sample of this.#resampler.push(channel)) this.#put(sample);
+    if (!channel) return true;
+    for (const { buffer } of this.#framer.push(this.#resampler.process(toPcm(channel)))) {
+      this.port.postMessage(buffer, [buffer as ArrayBuffer]);
+    }
     return true;
-  }
-
-  #put(sample: number): void {
-    this.#block[this.#filled++] = sample;
-    if (this.#filled < this.#block.length) return;
-    const pcm = toPcm(this.#block).buffer;
-    this.port.postMessage(pcm, [pcm]);
-    this.#filled = 0;
   }
 }
 

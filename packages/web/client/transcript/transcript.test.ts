@@ -181,6 +181,14 @@ test("progress after an interruption adds nothing to the next turn", () => {
   });
 });
 
+test("the end of a session is no interruption", () => {
+  const events: ConnectionEvent[] = [
+    { type: "message-received", message: { type: "bot-started-speaking" }, atMs: 0 },
+    { type: "session-ended", by: "bot", atMs: 400 },
+  ];
+  assert.deepEqual(events.reduce(nextTranscript, emptyTranscript).entries.map(describe), ["bot 400: "]);
+});
+
 test("sentences of one answer share a turn, a later answer does not", () => {
   check({
     lines: [

@@ -60,7 +60,7 @@ export function nextTranscript(transcript: Transcript, event: ConnectionEvent): 
       return append(transcript, { kind: "note", text: event.text });
     case "session-ended":
     case "session-failed":
-      return closeUser(closeBot(transcript, event.atMs), event.atMs);
+      return closeUser(stopBot(transcript, event.atMs), event.atMs);
     default:
       return transcript;
   }
@@ -80,7 +80,7 @@ function receive(transcript: Transcript, message: ReceivedMessage, atMs: number)
         speakingSinceMs: turn.speakingSinceMs ?? atMs,
       }));
     case "bot-stopped-speaking":
-      return editLast(transcript, "bot", (turn) => stopped(turn, atMs));
+      return stopBot(transcript, atMs);
     case "bot-interrupted":
       return editLast(transcript, "bot", (turn) => ({ ...turn, interrupted: true }));
     case "bot-output":
@@ -164,6 +164,11 @@ function putOutput(transcript: Transcript, data: unknown, atMs: number): Transcr
   return replace(transcript, { ...turn, segments: putBotOutput(turn.segments, data) });
 }
 
+function stopBot(transcript: Transcript, atMs: number): Transcript {
+  return editLast(transcript, "bot", (turn) => stopped(turn, atMs));
+}
+
+/** The user takes the floor. */
 function closeBot(transcript: Transcript, atMs: number): Transcript {
   return editLast(transcript, "bot", (turn) => {
     if (turn.closed) return turn;

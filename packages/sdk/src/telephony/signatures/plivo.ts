@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { equalTexts } from "./equal-texts.ts";
-import { header, isForm, type SignatureVerdict, type SignedRequest } from "./signed-request.ts";
+import { header, isForm, rootForms, type SignatureVerdict, type SignedRequest } from "./signed-request.ts";
 
 /** Version 3: HMAC-SHA256 over the address, the sorted fields and a nonce. */
 export function checkPlivoSignature(request: SignedRequest, authToken: string | undefined): SignatureVerdict {
@@ -8,8 +8,10 @@ export function checkPlivoSignature(request: SignedRequest, authToken: string | 
   const given = header(request, "x-plivo-signature-v3")?.split(",") ?? [];
   const nonce = header(request, "x-plivo-signature-v3-nonce");
   if (!nonce) return "invalid";
-  const expected = signPlivo({ ...request, form: isForm(request) ? request.rawBody : "", nonce, authToken });
-  return given.some((signature) => equalTexts(signature.trim(), expected)) ? "valid" : "invalid";
+  const form = isForm(request) ? request.rawBody : "";
+  const expected = rootForms(request.url).map((url) => signPlivo({ ...request, url, form, nonce, authToken }));
+  const matches = given.some((signature) => expected.some((one) => equalTexts(signature.trim(), one)));
+  return matches ? "valid" : "invalid";
 }
 
 export interface PlivoSigning {
@@ -41,8 +43,8 @@ function signedText({ method, url, form }: PlivoSigning): string {
   const fieldText = sortedPairs(fields)
     .map(([name, value]) => name + value)
     .join("");
-  if (!queryText && !fieldText) return base;
-  return `${base}?${queryText}${queryText && fieldText ? "." : ""}${fieldText}`;
+  if (!queryText && fields.length === 0) return base;
+  return `${base}?${queryText}${queryText && fields.length > 0 ? "." : ""}${fieldText}`;
 }
 
 function splitQuery(url: string): [string, string] {

@@ -19,3 +19,9 @@ export function header(request: SignedRequest, name: string): string | undefined
 export function isForm(request: SignedRequest): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(header(request, "content-type") ?? "");
 }
+
+/** The address as it was called and, if it has no path, as people write it: without the slash. */
+export function rootForms(url: string): string[] {
+  const withoutSlash = url.replace(/^([a-z]+:\/\/[^/?]+)\/(?=\?|$)/, "$1");
+  return withoutSlash === url ? [url] : [url, withoutSlash];
+}

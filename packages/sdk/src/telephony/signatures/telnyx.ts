@@ -11,11 +11,12 @@ export function checkTelnyxSignature(
   publicKey: string | undefined,
 ): SignatureVerdict {
   if (!publicKey) return "off";
-  const signature = Buffer.from(header(request, "telnyx-signature-ed25519") ?? "", "base64");
+  const given = header(request, "telnyx-signature-ed25519") ?? "";
+  const signature = Buffer.from(given, "base64");
   const timestamp = header(request, "telnyx-timestamp") ?? "";
   const age = Math.abs(request.nowMs / 1000 - Number(timestamp));
-  if (signature.length !== ED25519_SIGNATURE_BYTES || !/^\d{1,12}$/.test(timestamp) || age > TOLERANCE_S)
-    return "invalid";
+  const isSignature = signature.length === ED25519_SIGNATURE_BYTES && signature.toString("base64") === given;
+  if (!isSignature || !/^\d{1,12}$/.test(timestamp) || age > TOLERANCE_S) return "invalid";
   const message = Buffer.from(`${timestamp}|${request.rawBody}`, "utf8");
   return verify(null, message, ed25519Key(publicKey), signature) ? "valid" : "invalid";
 }

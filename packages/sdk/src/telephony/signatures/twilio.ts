@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { equalTexts } from "./equal-texts.ts";
-import { header, isForm, type SignatureVerdict, type SignedRequest } from "./signed-request.ts";
+import { header, isForm, rootForms, type SignatureVerdict, type SignedRequest } from "./signed-request.ts";
 
 /** HMAC-SHA1 over the address and the sorted form fields. */
 export function checkTwilioSignature(
@@ -38,16 +38,24 @@ function sortedFields(form: string): string {
     .join("");
 }
 
-// Twilio signs the address with or without its port, and an upgrade's with or without a final slash.
+// Twilio signs the address as it was set or as it was escaped on the way, with or without its port,
+// and an upgrade's with or without a final slash.
 function addressForms(url: string): string[] {
   const parsed = new URL(url);
-  const secure = parsed.protocol === "https:" || parsed.protocol === "wss:";
-  const afterScheme = url.slice(parsed.protocol.length + 2);
-  const rest = afterScheme.slice(afterScheme.search(/[/?]|$/));
-  const plain = `${parsed.protocol}//${parsed.hostname}${rest}`;
-  const withPort = `${parsed.protocol}//${parsed.hostname}:${parsed.port || (secure ? 443 : 80)}${rest}`;
-  const forms = [url, plain, withPort];
-  return parsed.protocol.startsWith("ws") ? forms.flatMap((form) => [form, `${form}/`]) : forms;
+  const { protocol, hostname, port } = parsed;
+  const secure = protocol === "https:" || protocol === "wss:";
+  const forms = [url, parsed.href].flatMap((form) => {
+    const afterScheme = form.slice(protocol.length + 2);
+    const rest = afterScheme.slice(afterScheme.search(/[/?]|$/));
+    const defaultPort = secure ? 443 : 80;
+    return [
+      form,
+      `${protocol}//${hostname}${rest}`,
+      `${protocol}//${hostname}:${port || defaultPort}${rest}`,
+    ];
+  });
+  const all = protocol.startsWith("ws") ? forms.flatMap((form) => [form, `${form}/`]) : forms.flatMap(rootForms);
+  return [...new Set(all)];
 }
 
 function bodyHashFits(request: SignedRequest): boolean {

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isLoopback, readConfig, type Environment, type RunnerConfig } from "./config.ts";
+import { FlagError, parseFlags } from "./flags.ts";
+
+test("what is not set has its default", () => {
+  const { signatureKeys, ...config } = read([]);
+  assert.deepEqual(config, {
+    host: "localhost",
+    port: 7860,
+    onlyTransport: undefined,
+    proxy: undefined,
+    folder: undefined,
+    socketAuth: "none",
+    iceServers: [],
+    allowedOrigins: [],
+    logLevel: "info",
+    logFormat: "text",
+    opusComplexity: 5,
+    warnings: [],
+  });
+  assert.ok(Object.values(signatureKeys).every((key) => key === undefined));
+});
+
+test("a flag wins over its variable, a variable set to nothing is not set", () => {
+  check({ environment: { VOCALHOST_PORT: "1" }, expect: { port: 1 } });
+  check({ args: ["--port", "2"], environment: { VOCALHOST_PORT: "1" }, expect: { port: 2 } });
+  check({ environment: { VOCALHOST_PORT: "" }, expect: { port: 7860 } });
+  check({ environment: { VOCALHOST_HOST: "127.0.0.1" }, expect: { host: "127.0.0.1" } });
+  check({ environment: { VOCALHOST_TRANSPORT: "webrtc" }, expect: { onlyTransport: "webrtc" } });
+  check({ environment: { VOCALHOST_LOG_FORMAT: "json" }, expect: { logFormat: "json" } });
+  check({ environment: { VOCALHOST_OPUS_COMPLEXITY: "0" }, expect: { opusComplexity: 0 } });
+  check({ environment: { VOCALHOST_OPUS_COMPLEXITY: "" }, expect: { opusComplexity: 5 } });
+});
+
+test("ports are whole numbers a machine has", () => {
+  check({ args: ["--port", "0"], expect: { port: 0 } });
+  check({ args: ["--port", "65535"], expect: { port: 65_535 } });
+  for (const port of ["65536", "-1", "1.5", "http", "", " ", "NaN"])
+    refuse({ args: [`--port=${port}`], text: /^--port must be a whole number from 0 to 65535, got / });
+});
+
+test("transports are known, available, or neither", () => {
+  check({ args: ["-t", "websocket"], expect: { onlyTransport: "websocket" } });
+  refuse({ args: ["-t", "livekit"], text: /^--transport livekit is not available in this version/ });
+  refuse({ args: ["-t", "pigeon"], text: /^--transport must be one of webrtc, websocket, .*got "pigeon"$/ });
+});
+
+test("the public name is a bare host name", () => {
+  check({ args: ["-x", "Bots.Example.com"], expect: { proxy: "bots.example.com" } });
+  check({ args: ["-x", "bots.example.com:8443"], expect: { proxy: "bots.example.com:8443" } });
+  check({
+    args: ["-x", "https://bots.example.com//"],
+    expect: {
+      proxy: "bots.example.com",
+      warnings: [`--proxy wants a host name only; using "bots.example.com".`],
+    },
+  });
+  for (const proxy of ["bots.example.com/path", "a b", "user@host", "https://", "wss://x"])
+    refuse({ args: ["-x", proxy], text: /^--proxy must be a host name/ });
+});
+
+test("beyond this machine WebSockets need a token unless told otherwise", () => {
+  check({ args: ["--ws-auth", "token"], expect: { socketAuth: "token", warnings: [] } });
+  const warned = (args: string[]) => read(args).warnings.join();
+  assert.equal(read(["--host", "0.0.0.0"]).socketAuth, "token");
+  assert.match(warned(["--host", "0.0.0.0"]), /^Listening on 0\.0\.0\.0: .* need a token from \/start\.$/);
+  assert.equal(read(["--host", "0.0.0.0", "--ws-auth", "none"]).socketAuth, "none");
+  assert.match(warned(["--host", "::", "--ws-auth", "none"]), /everyone who reaches this machine/);
+  refuse({ args: ["--ws-auth", "maybe"], text: /^--ws-auth must be none or token, got "maybe"$/ });
+});
+
+test("origins are origins", () => {
+  check({
+    args: ["--allowed-origins", "https://A.example.com/", "http://localhost:3000,https://b.example.com:443"],
+    expect: {
+      allowedOrigins: ["https://a.example.com", "http://localhost:3000", "https://b.example.com"],
+    },
+  });
+  check({
+    environment: { VOCALHOST_ALLOWED_ORIGINS: " https://a.example.com , https://b.example.com," },
+    expect: { allowedOrigins: ["https://a.example.com", "https://b.example.com"] },
+  });
+  for (const origin of ["*", "a.example.com", "https://a.example.com/page", "null", "file:///x"])
+    refuse({ args: ["--allowed-origins", origin], text: /^--allowed-origins wants origins such as/ });
+});
+
+test("verbosity chooses the log level", () => {
+  for (const [args, environment, logLevel] of [
+    [["-v"], {}, "debug"],
+    [["-vv"], {}, "trace"],
+    [["-vvvv"], {}, "trace"],
+    [[], { VOCALHOST_VERBOSE: "1" }, "debug"],
+    [[], { VOCALHOST_VERBOSE: "2" }, "trace"],
+    [[], { VOCALHOST_VERBOSE: "yes" }, "info"],
+    [["-v"], { VOCALHOST_VERBOSE: "2" }, "debug"],
+  ] as const)
+    check({ args: [...args], environment, expect: { logLevel } });
+});
+
+test("the served folder exists and is known by its real path", () => {
+  const base = mkdtempSync(join(tmpdir(), "config-"));
+  try {
+    mkdirSync(join(base, "real"));
+    symlinkSync(join(base, "real"), join(base, "link"));
+    writeFileSync(join(base, "file"), "");
+    const folder = realpathSync(join(base, "real"));
+    assert.equal(read(["-f", "real"], {}, base).folder, folder);
+    assert.equal(read(["-f", "link"], {}, base).folder, folder);
+    assert.equal(read(["-f", join(base, "link")], {}, "/").folder, folder);
+    for (const missing of ["gone", "file"])
+      assert.throws(() => read(["-f", missing], {}, base), /--folder: there is no folder/);
+  } finally {
+    rmSync(base, { recursive: true });
+  }
+});
+
+test("a mistyped flag is remarked on, the bot's own are not", () => {
+  check({
+    args: ["--transprot", "webrtc", "--voice", "ann"],
+    expect: {
+      warnings: ["--transprot is not a flag of the runner (did you mean --transport?); it goes to the bot."],
+    },
+  });
+});
+
+test("the encoder's effort is a whole number from 0 to 10", () => {
+  for (const text of ["11", "-1", "5.5", "much"])
+    refuse({ environment: { VOCALHOST_OPUS_COMPLEXITY: text }, text: /^VOCALHOST_OPUS_COMPLEXITY must be/ });
+});
+
+test("which hosts are this machine", () => {
+  for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "::1", "[::1]"])
+    assert.ok(isLoopback(host), host);
+  for (const host of [
+    "0.0.0.0",
+    "::",
+    "192.168.0.1",
+    "localhost.example.com",
+    "127.example.com",
+    "1127.0.0.1",
+  ])
+    assert.ok(!isLoopback(host), host);
+});
+
+interface Case {
+  args?: string[];
+  environment?: Environment;
+}
+
+function check({ args = [], environment = {}, expect }: Case & { expect: Partial<RunnerConfig> }): void {
+  const config = read(args, environment);
+  assert.deepEqual({ ...config, ...expect }, config, args.join(" "));
+}
+
+function refuse({ args = [], environment = {}, text }: Case & { text: RegExp }): void {
+  assert.throws(
+    () => read(args, environment),
+    (error) => {
+      assert.ok(error instanceof FlagError, String(error));
+      assert.match(error.message, text);
+      return true;
+    },
+    args.join(" "),
+  );
+}
+
+function read(args: string[], environment: Environment = {}, workingFolder = "/"): RunnerConfig {
+  return readConfig(parseFlags(args), environment, workingFolder);
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readSignatureKeys, readTelephonyCredentials } from "./config.ts";
+
+const PUBLIC = {
+  twilio: "https://api.twilio.com",
+  telnyx: "https://api.telnyx.com",
+  plivo: "https://api.plivo.com",
+};
+
+test("with nothing set there is nothing to hang up or check with", () => {
+  assert.deepEqual(readTelephonyCredentials({}), {
+    twilio: undefined,
+    telnyx: undefined,
+    plivo: undefined,
+    addresses: PUBLIC,
+  });
+  assert.deepEqual(readSignatureKeys({}), {
+    twilioAuthToken: undefined,
+    telnyxPublicKey: undefined,
+    plivoAuthToken: undefined,
+  });
+});
+
+test("an account counts when all of it is set", () => {
+  const environment = {
+    TWILIO_ACCOUNT_SID: "AC1",
+    TWILIO_AUTH_TOKEN: "t",
+    TELNYX_API_KEY: "k",
+    TELNYX_PUBLIC_KEY: "p",
+    PLIVO_AUTH_ID: "MA1",
+    PLIVO_AUTH_TOKEN: "u",
+  };
+  const { twilio, telnyx, plivo } = readTelephonyCredentials(environment);
+  assert.deepEqual(twilio, { accountSid: "AC1", authToken: "t" });
+  assert.deepEqual(telnyx, { apiKey: "k" });
+  assert.deepEqual(plivo, { authId: "MA1", authToken: "u" });
+  assert.deepEqual(readSignatureKeys(environment), {
+    twilioAuthToken: "t",
+    telnyxPublicKey: "p",
+    plivoAuthToken: "u",
+  });
+  const halves = {
+    TWILIO_AUTH_TOKEN: "t",
+    PLIVO_AUTH_TOKEN: "u",
+    TWILIO_ACCOUNT_SID: "",
+    TELNYX_API_KEY: "",
+  };
+  const { addresses, ...none } = readTelephonyCredentials(halves);
+  assert.deepEqual(none, { twilio: undefined, telnyx: undefined, plivo: undefined });
+  assert.deepEqual(addresses, PUBLIC);
+  assert.equal(readSignatureKeys(halves).twilioAuthToken, "t", "webhooks are checked without an account id");
+});
+
+test("a key set to nothing checks nothing", () => {
+  const empty = { TWILIO_AUTH_TOKEN: "", TELNYX_PUBLIC_KEY: "", PLIVO_AUTH_TOKEN: "" };
+  assert.deepEqual(readSignatureKeys(empty), readSignatureKeys({}));
+});
+
+test("REST addresses: regional with edge and region, ours with a URL", () => {
+  const twilio = (environment: Record<string, string>): string =>
+    readTelephonyCredentials(environment).addresses.twilio;
+  assert.equal(twilio({ TWILIO_EDGE: "sydney", TWILIO_REGION: "au1" }), "https://api.sydney.au1.twilio.com");
+  assert.equal(twilio({ TWILIO_EDGE: "sydney" }), PUBLIC.twilio);
+  assert.equal(twilio({ TWILIO_REGION: "au1" }), PUBLIC.twilio);
+  const urls = {
+    TWILIO_API_URL: "http://localhost:1/",
+    TELNYX_API_URL: "http://localhost:2//",
+    PLIVO_API_URL: "http://localhost:3",
+  };
+  assert.deepEqual(readTelephonyCredentials({ ...urls, TWILIO_EDGE: "e", TWILIO_REGION: "r" }).addresses, {
+    twilio: "http://localhost:1",
+    telnyx: "http://localhost:2",
+    plivo: "http://localhost:3",
+  });
+});

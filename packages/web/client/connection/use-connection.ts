@@ -1,0 +1,57 @@
+import { useStore } from "../../shared/use-store.ts";
+import {
+  chosenMicrophone,
+  chosenSpeaker,
+  chosenTransport,
+  connection,
+  startBodyText,
+} from "../page/client-state.ts";
+import { parseStartBody } from "../start-body/parse-start-body.ts";
+import { isOpen, type Phase } from "./phase.ts";
+import { choicesFor, type TransportChoice } from "./transports.ts";
+import { runnerStatus } from "./use-runner-status.ts";
+
+/** Everything a component may do with the connection. The client library is nowhere else. */
+export interface ConnectionControls {
+  phase: Phase;
+  muted: boolean;
+  choices: TransportChoice[];
+  chosen: TransportChoice | undefined;
+  /** Whether pressing Connect would do something. */
+  canConnect: boolean;
+  connect: (options?: { useMicrophone: boolean }) => void;
+  end: () => void;
+  toggleMuted: () => void;
+  sendText: (text: string) => void;
+}
+
+export function useConnection(): ConnectionControls {
+  const phase = useStore(connection.phase);
+  const muted = useStore(connection.muted);
+  const status = useStore(runnerStatus);
+  const wanted = useStore(chosenTransport);
+  const body = parseStartBody(useStore(startBodyText));
+  const choices = status.kind === "ready" ? choicesFor(status.transports) : [];
+  const chosen = choices.find((choice) => choice.name === wanted) ?? choices[0];
+  const canConnect = chosen !== undefined && !isOpen(phase) && body.kind !== "mistake";
+  return {
+    phase,
+    muted,
+    choices,
+    chosen,
+    canConnect,
+    connect({ useMicrophone } = { useMicrophone: true }) {
+      if (!canConnect) return;
+      void connection.connect({
+        transport: chosen,
+        useMicrophone,
+        microphoneId: chosenMicrophone.get() || undefined,
+        speakerId: chosenSpeaker.get() || undefined,
+        body: body.kind === "value" ? body.value : undefined,
+      });
+    },
+    end: () => void connection.end(),
+    toggleMuted: () => connection.setMuted(!muted),
+    sendText: (text) => connection.sendText(text),
+  };
+}

@@ -1,0 +1,50 @@
+import { useEffect, type CSSProperties } from "react";
+import { useStore } from "../../shared/use-store.ts";
+import { isOpen } from "../connection/phase.ts";
+import { useConnection } from "../connection/use-connection.ts";
+import { useRunnerStatus } from "../connection/use-runner-status.ts";
+import { EventDrawer } from "../events/event-drawer.tsx";
+import { FiguresPanel } from "../figures/figures-panel.tsx";
+import { Conversation } from "../transcript/conversation.tsx";
+import { connection, logOpen, timeline, transcript } from "./client-state.ts";
+import { endOnLeave } from "./end-on-leave.ts";
+import { Header } from "./header.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import { Setup } from "./setup.tsx";
+import { Stage } from "./stage.tsx";
+import { useShortcuts } from "./use-shortcuts.ts";
+
+const DRAWER_HEIGHT = "18rem";
+
+export function App() {
+  const runner = useRunnerStatus();
+  const showsLog = useStore(logOpen);
+  const phase = useStore(connection.phase);
+  const wasLive = useStore(timeline).totalMs !== undefined;
+  const hasWords = useStore(transcript).entries.length > 0;
+  const { chosen } = useConnection();
+  useShortcuts();
+  useEffect(endOnLeave, []);
+  useEffect(() => {
+    if (chosen) void connection.prepare(chosen);
+  }, [chosen]);
+  return (
+    <div style={{ "--drawer": showsLog ? DRAWER_HEIGHT : "0rem" } as CSSProperties}>
+      <Header runner={runner} />
+      <main className="grid gap-6 pb-28 lg:grid-cols-[minmax(0,1fr)_25rem] lg:grid-rows-[auto_1fr] lg:gap-x-0 lg:pb-(--drawer)">
+        <Stage runner={runner} />
+        <aside
+          className={`h-[24rem] border-line bg-surface max-lg:border-y lg:sticky lg:top-14 lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:h-[calc(100dvh-3.5rem-var(--drawer))] lg:self-start lg:border-l ${isOpen(phase) || hasWords ? "" : "max-lg:hidden"}`}
+        >
+          <Conversation />
+        </aside>
+        <div className="grid content-start gap-6 px-4 lg:pt-2 sm:px-6 lg:pb-8">
+          {wasLive && <FiguresPanel />}
+          <Setup />
+        </div>
+      </main>
+      {showsLog && <EventDrawer />}
+      <HelpDialog />
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+import { createSavedText, createStore } from "../../shared/store.ts";
+import { emptyTimeline, nextTimeline } from "../connection/connect-timeline.ts";
+import { Connection } from "../connection/connection.ts";
+import { emptyLog, nextLog, type EventLog } from "../events/event-log.ts";
+import { emptyMetrics, nextMetrics } from "../figures/bot-metrics.ts";
+import { watchFigures } from "../figures/watch-figures.ts";
+import { emptyLatency, nextLatency } from "../figures/response-latency.ts";
+import { emptyTranscript, nextTranscript } from "../transcript/transcript.ts";
+import { nextSpeaking, noOneSpeaking } from "../voice/speaking.ts";
+
+/** The page's one connection, and the views of it. */
+export const connection = new Connection();
+export const transcript = connection.fold(nextTranscript, emptyTranscript);
+export const speaking = connection.fold(nextSpeaking, noOneSpeaking);
+export const timeline = connection.fold(nextTimeline, emptyTimeline);
+export const latency = connection.fold(nextLatency, emptyLatency);
+export const metrics = connection.fold(nextMetrics, emptyMetrics);
+export const linkFigures = watchFigures(connection);
+export const log = connection.fold<EventLog>(nextLog, emptyLog);
+
+/** What the user chose, kept in this browser. */
+export const chosenTransport = createSavedText("vocalhost-transport");
+export const chosenMicrophone = createSavedText("vocalhost-microphone");
+export const chosenSpeaker = createSavedText("vocalhost-speaker");
+export const startBodyText = createSavedText("vocalhost-start-body");
+export const singleKeys = createSavedText("vocalhost-single-keys", "on");
+
+export const logOpen = createStore(false);
+export const helpOpen = createStore(false);

@@ -1,0 +1,96 @@
+import { Button } from "../../shared/button.tsx";
+import { useStore } from "../../shared/use-store.ts";
+import { isAboutMicrophone } from "../connection/problem.ts";
+import { useConnection } from "../connection/use-connection.ts";
+import { lookForRunner, runnerStatus } from "../connection/use-runner-status.ts";
+import { connection } from "./client-state.ts";
+
+/** Connect and hang up, mute and unmute. On a phone they stay within reach of the thumb. */
+export function Controls() {
+  return (
+    <div className="z-10 mt-6 flex flex-wrap items-center justify-center gap-3 max-lg:fixed max-lg:inset-x-0 max-lg:bottom-0 max-lg:border-t max-lg:border-line max-lg:bg-paper max-lg:px-4 max-lg:pt-3 max-lg:pb-[max(0.75rem,env(safe-area-inset-bottom))]">
+      <ControlButtons />
+    </div>
+  );
+}
+
+function ControlButtons() {
+  const { phase, muted, canConnect, connect, end, toggleMuted } = useConnection();
+  const blocked = useStore(connection.playbackBlocked);
+  const runner = useStore(runnerStatus);
+  switch (phase.name) {
+    case "connecting":
+      return (
+        <Button size="large" onClick={end}>
+          Cancel
+        </Button>
+      );
+    case "live":
+      return (
+        <>
+          {blocked && (
+            <Button look="primary" icon="speaker" onClick={() => connection.allowPlayback()}>
+              Let me hear the bot
+            </Button>
+          )}
+          <Button
+            size="large"
+            icon={muted ? "microphone-off" : "microphone"}
+            aria-pressed={muted}
+            className="max-sm:flex-1 max-sm:px-4 aria-pressed:border-warn aria-pressed:bg-warn-soft aria-pressed:text-warn"
+            onClick={toggleMuted}
+          >
+            {muted ? "Unmute" : "Mute"}
+          </Button>
+          <Button
+            size="large"
+            look="danger"
+            icon="hang-up"
+            className="max-sm:flex-1 max-sm:px-4"
+            onClick={end}
+          >
+            Hang up
+          </Button>
+        </>
+      );
+    case "ending":
+      return (
+        <Button size="large" disabled>
+          Hanging up
+        </Button>
+      );
+    case "idle":
+    case "ended":
+    case "failed": {
+      if (runner.kind === "unreachable") {
+        return (
+          <Button size="large" className="max-sm:w-full" onClick={() => void lookForRunner()}>
+            Look again
+          </Button>
+        );
+      }
+      const label = { idle: "Connect", ended: "Connect again", failed: "Try again" }[phase.name];
+      const microphoneFailed = phase.name === "failed" && isAboutMicrophone(phase.problem.code);
+      return (
+        <>
+          <Button
+            size="large"
+            look="primary"
+            className="min-w-44 max-sm:w-full"
+            disabled={!canConnect}
+            onClick={() => connect()}
+          >
+            {label}
+          </Button>
+          {microphoneFailed && (
+            <Button size="large" className="max-sm:w-full" onClick={() => connect({ useMicrophone: false })}>
+              Connect without it
+            </Button>
+          )}
+        </>
+      );
+    }
+    default:
+      return phase satisfies never;
+  }
+}

@@ -1,0 +1,60 @@
+import { useEffect, useState } from "react";
+import { toClock } from "../../shared/duration.ts";
+import { useStore } from "../../shared/use-store.ts";
+import type { Phase } from "../connection/phase.ts";
+import type { RunnerStatus } from "../connection/runner-status.ts";
+import { nowMs } from "../connection/now.ts";
+import { useConnection } from "../connection/use-connection.ts";
+import { Orb } from "../voice/orb.tsx";
+import { Ribbon } from "../voice/ribbon.tsx";
+import { speaking } from "./client-state.ts";
+import { Controls } from "./controls.tsx";
+import { ProblemCard } from "./problem-card.tsx";
+import { statusWords } from "./status-words.ts";
+
+/** The middle of the page: the voices, the state, the one thing to press. */
+export function Stage({ runner }: { runner: RunnerStatus }) {
+  const { phase, muted, choices } = useConnection();
+  const words = statusWords({ phase, runner, speaking: useStore(speaking), muted });
+  const troubled = phase.name === "failed" || runner.kind === "unreachable";
+  const cannotConnect = runner.kind === "ready" && choices.length === 0;
+  return (
+    <section aria-label="Conversation with your bot" className="px-4 pt-4 sm:px-6">
+      <div className="mx-auto max-w-2xl text-center">
+        <Orb />
+        <div aria-live="polite" aria-atomic="true">
+          <h1 className="mt-2 text-2xl font-semibold tracking-tight text-balance">
+            {troubled && phase.name !== "failed" ? "Your bot is not there" : words.title}
+          </h1>
+          {words.note && !troubled && !cannotConnect && (
+            <p className="mt-1 text-muted text-balance">{words.note}</p>
+          )}
+        </div>
+        <ProblemCard runner={runner} />
+        {phase.name === "live" && !phase.interrupted && <SessionLine phase={phase} />}
+        <Controls />
+        {phase.name === "live" && (
+          <div className="mt-6">
+            <Ribbon />
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** How long the session has lasted, and over what. */
+function SessionLine({ phase }: { phase: Extract<Phase, { name: "live" }> }) {
+  const [now, setNow] = useState(nowMs);
+  const { choices } = useConnection();
+  useEffect(() => {
+    const timer = setInterval(() => setNow(nowMs()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const label = choices.find(({ name }) => name === phase.transport)?.label ?? phase.transport;
+  return (
+    <p className="mt-1 text-muted tabular-nums">
+      {toClock(now - phase.sinceMs)} · {label}
+    </p>
+  );
+}
