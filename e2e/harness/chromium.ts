@@ -5,6 +5,8 @@ import { delimiter, join } from "node:path";
 export interface ChromiumOptions {
   /** WAV file to use as the microphone; a beep every second otherwise. */
   microphone?: string;
+  /** More of Chromium's own flags. */
+  args?: string[];
 }
 
 /** A headless browser whose microphone is a file or a beep and whose speakers need no click. */
@@ -23,6 +25,7 @@ export function launchChromium(options: ChromiumOptions = {}): Promise<Browser> 
       "--use-fake-ui-for-media-stream",
       "--use-fake-device-for-media-stream",
       ...(options.microphone ? [`--use-file-for-fake-audio-capture=${options.microphone}`] : []),
+      ...(options.args ?? []),
     ],
   });
 }

@@ -25,10 +25,12 @@ test("any samples survive, wherever their bytes lie", () => {
 });
 
 test("the samples are a copy, so that the message may be thrown away", () => {
-  const bytes = Uint8Array.of(5, 0);
-  const samples = pcmSamples(bytes, 1);
-  bytes.fill(9);
-  assert.deepEqual(samples, Int16Array.of(5));
+  for (const bytes of [Uint8Array.of(5, 0), Buffer.from([5, 0])]) {
+    const samples = pcmSamples(bytes, 1);
+    bytes.fill(9);
+    assert.deepEqual(samples, Int16Array.of(5));
+    assert.equal(samples.buffer.byteLength, 2);
+  }
 });
 
 test("channels are mixed to one; what is incomplete is left out", () => {

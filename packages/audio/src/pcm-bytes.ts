@@ -9,7 +9,8 @@ export function pcmBytes(samples: Int16Array): Uint8Array {
 /** A copy of the samples in signed 16-bit little-endian bytes; channels are mixed to one. */
 export function pcmSamples(bytes: Uint8Array, channels: number): Int16Array {
   const whole = bytes.subarray(0, bytes.length & ~1);
-  const samples = new Int16Array((LITTLE_ENDIAN ? whole.slice() : swapped(whole)).buffer);
+  // Not `slice`: that of Node's Buffer is a view of memory it shares with others.
+  const samples = new Int16Array((LITTLE_ENDIAN ? new Uint8Array(whole) : swapped(whole)).buffer);
   return channels > 1 ? mixed(samples, channels) : samples;
 }
 

@@ -6,7 +6,7 @@
  */
 export function createResampler(options: ResamplerOptions): Resampler {
   const { fromHz, toHz } = options;
-  const filter = designFilter(fromHz, toHz);
+  const filter = filterFor(fromHz, toHz);
   if (fromHz === toHz) return { process: (samples) => samples, flush: () => new Int16Array(0) };
 
   const { taps, up, down } = filter;
@@ -69,6 +69,17 @@ const CUTOFF = 0.91; // of the lower Nyquist frequency; -6 dB there
 const KAISER_BETA = 9; // -90 dB beyond 1.1 of the lower Nyquist frequency
 // 1 MB. Every pair of common rates fits (11.025 to 32 kHz is the largest), 8001 to 8000 Hz does not.
 const MAX_COEFFICIENTS = 131_072;
+
+// Designing one costs milliseconds, and the same few pairs of rates come again and again.
+const filters = new Map<string, PolyphaseFilter>();
+const KEPT_FILTERS_MAX = 32;
+
+function filterFor(fromHz: number, toHz: number): PolyphaseFilter {
+  const pair = `${fromHz}:${toHz}`;
+  const filter = filters.get(pair) ?? designFilter(fromHz, toHz);
+  if (filters.size < KEPT_FILTERS_MAX) filters.set(pair, filter);
+  return filter;
+}
 
 function designFilter(fromHz: number, toHz: number): PolyphaseFilter {
   for (const rate of [fromHz, toHz]) {

@@ -3,7 +3,7 @@ export { AppError, errorTable, isAppError } from "./errors.ts";
 export type { AppErrorOptions, ErrorBody, ErrorCode, ErrorRow, FieldProblem } from "./errors.ts";
 export { newPeerId, newSessionId } from "./ids.ts";
 export type { PeerId, SessionId } from "./ids.ts";
-export { limits } from "./limits.ts";
+export { audioRatesHz, isAudioRate, limits } from "./limits.ts";
 
 // Starting and reaching a session
 export {

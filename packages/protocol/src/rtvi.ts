@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { audioRatesHz, isAudioRate } from "./limits.ts";
 
 /** Version of the client message protocol this product speaks. */
 export const RTVI_VERSION = "2.1.0";
@@ -17,7 +18,7 @@ const About = z.looseObject({ library: z.string(), library_version: z.string().o
 export type ClientAbout = z.infer<typeof About>;
 
 const RecordedAudio = z.object({
-  sampleRate: z.number().int().min(8_000).max(48_000), // a lower one would make a little audio very long
+  sampleRate: z.number().refine(isAudioRate, { error: `must be one of ${audioRatesHz.join(", ")}` }),
   numChannels: z.number().int().positive(),
 });
 

@@ -1,4 +1,5 @@
 import { AppError, limits } from "@vocalhost/protocol";
+import { isUsableCandidate } from "./candidate.ts";
 
 /** The parts of a client's offer our answer depends on. */
 export interface Offer {
@@ -23,7 +24,7 @@ export function parseOffer(sdp: string): Offer {
   const mids = sections.map((section) => value(section, "a=mid:"));
   if (mids.some((mid) => !mid)) throw refusal("has a media line without a=mid");
   if (new Set(mids).size !== mids.length) throw refusal("uses one a=mid twice");
-  return { sdp: `${lines.join("\r\n").trimEnd()}\r\n`, audio: audioOf(sections) };
+  return { sdp: `${lines.filter(isUsableLine).join("\r\n").trimEnd()}\r\n`, audio: audioOf(sections) };
 }
 
 /** The answer must mirror the offer or browsers reject it. */
@@ -44,6 +45,10 @@ function audioOf(sections: string[][]): Offer["audio"] {
     direction: directions.find((direction) => section.includes(`a=${direction}`)) ?? "sendrecv",
     opusPayloadType: Number.parseInt(opus.slice("a=rtpmap:".length), 10),
   };
+}
+
+function isUsableLine(line: string): boolean {
+  return !line.startsWith("a=candidate:") || isUsableCandidate(line);
 }
 
 function mediaSections(lines: string[]): string[][] {

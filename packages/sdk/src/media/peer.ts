@@ -2,6 +2,7 @@ import type { IceCandidate, IceServer } from "@vocalhost/protocol";
 import { limits } from "@vocalhost/protocol";
 import ndc from "node-datachannel";
 import type { DataChannel, PeerConnection, Track } from "node-datachannel";
+import { isUsableCandidate } from "./candidate.ts";
 import { mirrored, type Offer } from "./offer.ts";
 
 /** One peer connection to a browser: bytes in and out, nothing of audio or bots. */
@@ -125,7 +126,7 @@ export function createPeer(options: PeerOptions): Peer {
     },
     addCandidates(candidates) {
       for (const { candidate, sdp_mid } of candidates) {
-        if (!isUsable(candidate)) continue;
+        if (!isUsableCandidate(candidate)) continue;
         try {
           connection.addRemoteCandidate(candidate, sdp_mid ?? "0");
         } catch {
@@ -169,12 +170,6 @@ async function gathered(connection: PeerConnection, timeoutMs: number): Promise<
       resolve();
     });
   });
-}
-
-// Empty strings mark the end of candidates; ".local" names need multicast DNS, and the browser
-// reaches us from its real address anyway.
-function isUsable(candidate: string): boolean {
-  return candidate !== "" && !/\.local\s/i.test(candidate) && candidate.length < 1024;
 }
 
 function toNdcIceServers(server: IceServer): string[] {

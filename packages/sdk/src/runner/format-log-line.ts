@@ -25,11 +25,14 @@ export function formatLogLine(line: string, colours: boolean): string {
     colours ? styleText(style, text, { validateStream: false }) : text;
   const clock = new Date(time).toLocaleTimeString("en-GB");
   const details = Object.entries(sessionId ? { session: sessionId.slice(0, 8), ...fields } : fields);
-  const shown = details.map(
-    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
+  const shown = details.map(([name, value]) => `${name}=${fieldText(value)}`);
   const head = `${paint("gray", clock)} ${paint(row.style, row.name.padEnd(5))} ${msg}`;
   const tail = shown.length > 0 ? ` ${paint("gray", shown.join(" "))}` : "";
   const stack = err?.stack ?? err?.message;
   return `${head}${tail}\n${stack ? `${stack}\n` : ""}`;
+}
+
+// What callers sent may be in a field; it must not be able to move the cursor or fake a line.
+function fieldText(value: unknown): string {
+  return typeof value === "string" && !/[\p{Cc}\p{Cf}]/u.test(value) ? value : JSON.stringify(value);
 }

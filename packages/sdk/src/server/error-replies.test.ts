@@ -59,6 +59,17 @@ test("the web framework's own refusals get our codes", async () => {
   }
 });
 
+test("a user's route may refuse with a status and words of its own", async () => {
+  const { reply, entries } = await replyTo(Object.assign(new Error("Taken already"), { statusCode: 409 }));
+  assert.equal(reply.statusCode, 409);
+  assert.deepEqual(reply.json(), {
+    error: "Taken already",
+    code: "INVALID_REQUEST",
+    detail: "Taken already",
+  });
+  assert.deepEqual(entries, []);
+});
+
 test("a path nobody serves is named, without its query", async () => {
   const { app } = start();
   const reply = await app.inject({ method: "PUT", url: "/nowhere?token=secret" });

@@ -58,6 +58,10 @@ async function answerFirst(
     failed: (error) => session.fail(error),
   });
   session.connection = connection;
+  if (session.state === "ended") {
+    connection.close(); // nobody else will: the session was ended while its offer was answered
+    throw new AppError("SESSION_NOT_FOUND");
+  }
   const args = createWebRtcArguments({
     sessionId: session.id,
     body: session.body,

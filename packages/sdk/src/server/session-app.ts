@@ -13,12 +13,17 @@ export interface SessionApp {
   sessions: SessionTable;
 }
 
+export interface SessionAppOptions {
+  /** How long a started session waits for its client. @default 120000 */
+  connectDeadlineMs?: number;
+}
+
 const HEADERS_MAX_BYTES = 16 * 1024;
 const PATH_PART_MAX_CHARACTERS = 512; // the router's own 100 are too few for a socket token
 
 /** Resolves when WebSocket routes may be added; one added earlier would hang. */
-export async function createSessionApp(log: Log): Promise<SessionApp> {
-  const sessions = createSessionTable(log);
+export async function createSessionApp(log: Log, options: SessionAppOptions = {}): Promise<SessionApp> {
+  const sessions = createSessionTable(log, options.connectDeadlineMs);
   const app = Fastify({
     bodyLimit: limits.jsonBodyBytes,
     forceCloseConnections: true,

@@ -27,6 +27,8 @@ test("the server's own routes stay where they are", () => {
   for (const path of [...own, "ws", "ws/token", "ws-client", "ws-client/token", "api/offer"])
     check({ url: `/sessions/known/${path}`, becomes: undefined });
   check({ url: "/sessions/known/start?x=1", becomes: undefined });
+  check({ url: "/sessions/known/star%74", becomes: undefined });
+  check({ url: "/sessions/known/ws%2Dclient", becomes: undefined });
 });
 
 test("other paths are left alone", () => {
@@ -54,6 +56,8 @@ test("paths that a second decoding could change are left alone", () => {
     "a\\b",
     "a//b",
     "a%00",
+    "a%",
+    "a#b",
     "/start",
   ])
     check({ url: `/sessions/known/${path}`, becomes: undefined });

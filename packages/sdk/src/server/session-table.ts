@@ -21,7 +21,7 @@ export interface NewSession {
 const SESSIONS_MAX = 1_000; // far beyond what one process can carry; bounds what callers can make us remember
 const CLIENT_CONNECT_MS = 120_000; // a start nobody follows up must not be kept
 
-export function createSessionTable(log: Log): SessionTable {
+export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_CONNECT_MS): SessionTable {
   const sessions = new Map<string, Session>();
 
   function find(isWanted: (session: Session) => boolean): Session | undefined {
@@ -38,7 +38,7 @@ export function createSessionTable(log: Log): SessionTable {
         transport,
         body: body ?? {},
         log: log.child({ sessionId: id }),
-        connectDeadlineMs: CLIENT_CONNECT_MS,
+        connectDeadlineMs,
         ended: () => sessions.delete(id),
       });
       sessions.set(id, session);

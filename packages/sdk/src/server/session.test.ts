@@ -147,7 +147,7 @@ test("a session leaves no timer behind", async () => {
   running.run(untilAborted);
   await running.session.end("stopped");
   await nextTurn();
-  assert.equal(timers(), before);
+  assert.ok(timers() <= before);
 });
 
 test("what a finished bot still has to say is heard first", async () => {

@@ -83,7 +83,7 @@ function wireFormat(encoding: string, sampleRateHz: number | undefined): WireFor
 }
 
 function pcmRate(sampleRateHz: number | undefined): number {
-  return sampleRateHz === 8_000 || sampleRateHz === 24_000 ? sampleRateHz : 16_000;
+  return sampleRateHz === 16_000 || sampleRateHz === 24_000 ? sampleRateHz : 8_000;
 }
 
 function hangUp(

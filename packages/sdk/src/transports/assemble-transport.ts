@@ -101,8 +101,11 @@ export function assembleTransport(
   async function close(): Promise<void> {
     args.signal.removeEventListener("abort", endStreams);
     endStreams();
-    await wire.close();
-    await parts.filter?.stop();
+    try {
+      await wire.close();
+    } finally {
+      await parts.filter?.stop();
+    }
   }
 
   const transport: AssembledTransport = {

@@ -28,14 +28,15 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   const { sampleRateHz, filter } = options;
   const framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
   const stream = createBoundedStream<AudioFrame>(Math.max(1, Math.floor(options.maxQueuedMs / FRAME_MS)));
-  let resampler: { fromHz: number; run: Resampler } | undefined;
+  // Kept, so that a client whose rate changes with every frame does not cost us a filter each time.
+  const resamplers = new Map<number, Resampler>();
   let ended = false;
 
   function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
     if (fromHz === sampleRateHz) return samples;
-    if (resampler?.fromHz !== fromHz)
-      resampler = { fromHz, run: createResampler({ fromHz, toHz: sampleRateHz }) };
-    return resampler.run.process(samples);
+    const resampler = resamplers.get(fromHz) ?? createResampler({ fromHz, toHz: sampleRateHz });
+    resamplers.set(fromHz, resampler);
+    return resampler.process(samples);
   }
 
   return {

@@ -13,7 +13,7 @@ test("gives what it waited for and leaves nothing behind", async () => {
   const failing = Promise.reject(new Error("broken"));
   await assert.rejects(waitFor(failing, { what: "it", signal, timeoutMs: FAR_MS }), /broken/);
   assert.equal(getEventListeners(signal, "abort").length, 0);
-  assert.equal(timers(), before);
+  assert.ok(timers() <= before);
 });
 
 test("without a limit it only waits", async () => {
@@ -54,7 +54,7 @@ test("gives up when the signal aborts, with its reason", async () => {
     controller.abort(given);
     await assert.rejects(wait, isExpected);
     assert.equal(givenUp, 1);
-    assert.equal(timers(), before);
+    assert.ok(timers() <= before);
   }
 });
 

@@ -1,5 +1,5 @@
 import { createResampler, pcmBytes, pcmSamples } from "@vocalhost/audio";
-import { encodeFrame, FrameError, limits, parseFrame } from "@vocalhost/protocol";
+import { encodeFrame, FrameError, isAudioRate, limits, parseFrame } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
 import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
@@ -67,7 +67,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
     if (frame.kind === "message") return receive(JSON.parse(frame.data));
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
-    if (!isPlausibleRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
+    if (!isAudioRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
     return audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
   }
 
@@ -95,8 +95,4 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
 function refuse(socket: WebSocket, error: Error): void {
   const tooLarge = error.message.includes("too large");
   socket.close(tooLarge ? 1009 : 1007, error.message.slice(0, 120));
-}
-
-function isPlausibleRate(sampleRateHz: number): boolean {
-  return sampleRateHz >= 8_000 && sampleRateHz <= 48_000;
 }

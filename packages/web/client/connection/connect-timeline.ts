@@ -34,6 +34,7 @@ export function nextTimeline(timeline: ConnectTimeline, event: ConnectionEvent):
         ? { ...closeStep(timeline, event.atMs), open: { step: event.step, sinceMs: event.atMs } }
         : timeline;
     case "bot-ready":
+    case "call-connected":
       return timeline.open
         ? { ...closeStep(timeline, event.atMs), totalMs: event.atMs - timeline.startedMs }
         : timeline;

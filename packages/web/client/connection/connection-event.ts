@@ -6,6 +6,7 @@ export const connectSteps = ["microphone", "start", "connect", "bot"] as const;
 export type ConnectStep = (typeof connectSteps)[number];
 
 export type EndedBy = "you" | "bot";
+export type Speaker = "user" | "bot";
 
 /** Everything that happens to a connection. Each view of the page is a fold over these. */
 export type ConnectionEvent = { atMs: number } & (
@@ -16,6 +17,13 @@ export type ConnectionEvent = { atMs: number } & (
   | { type: "message-sent"; message: ReceivedMessage }
   | { type: "user-quiet" }
   | { type: "bot-heard" }
+  | { type: "call-connected" }
+  | { type: "speech-start"; who: Speaker }
+  | { type: "speech-end"; who: Speaker }
+  | { type: "key-pressed"; key: string }
+  | { type: "mark-reached"; name: string }
+  | { type: "audio-cleared"; droppedMs: number }
+  | { type: "violation-found"; code: string; detail: string }
   | { type: "microphone-muted" }
   | { type: "microphone-unmuted" }
   | { type: "link-interrupted" }

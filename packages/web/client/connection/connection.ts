@@ -3,10 +3,10 @@ import { sharedAudioContext } from "../media/audio-context.ts";
 import { VoiceHistory } from "../voice/voice-history.ts";
 import type { ConnectionEvent, ConnectionReport } from "./connection-event.ts";
 import { nowMs } from "./now.ts";
+import type { OpenSession } from "./open-session.ts";
 import { isOpen, nextPhase, type Phase } from "./phase.ts";
 import { problem } from "./problem.ts";
 import { readRunnerStatus } from "./runner-status.ts";
-import type { Session } from "./session.ts";
 import type { TransportChoice } from "./transports.ts";
 
 export interface ConnectOptions {
@@ -24,7 +24,7 @@ export class Connection {
   readonly muted: Store<boolean>;
   readonly playbackBlocked = createStore(false);
   readonly #folds: ((event: ConnectionEvent) => void)[] = [];
-  #session: Session | undefined;
+  #session: OpenSession | undefined;
   #attempt = 0;
 
   constructor() {
@@ -33,7 +33,7 @@ export class Connection {
   }
 
   /** The session in progress; its meters and counters feed the visuals. */
-  get session(): Session | undefined {
+  get session(): OpenSession | undefined {
     return this.#session;
   }
 
@@ -46,7 +46,7 @@ export class Connection {
 
   /** Fetches what the first connection would have to wait for. */
   async prepare(transport: TransportChoice): Promise<void> {
-    await Promise.allSettled([transport.load(), import("./session.ts")]);
+    await transport.load().catch(() => {}); // said when it matters
   }
 
   async connect(options: ConnectOptions): Promise<void> {
@@ -57,11 +57,14 @@ export class Connection {
     this.playbackBlocked.set(false);
     this.#report({ type: "session-requested", transport: transport.name, microphone: useMicrophone });
     try {
-      const [createLink, { Session }] = await Promise.all([transport.load(), import("./session.ts")]);
+      const openSession = await transport.load();
       if (attempt !== this.#attempt) return;
-      const link = createLink({ ...options, onPlaybackBlocked: () => this.playbackBlocked.set(true) });
-      const report = (report: ConnectionReport & { atMs?: number }) => this.#report(report);
-      this.#session = new Session({ ...options, link, history: this.history, report });
+      this.#session = openSession({
+        ...options,
+        history: this.history,
+        report: (report) => this.#report(report),
+        onPlaybackBlocked: () => this.playbackBlocked.set(true),
+      });
     } catch {
       // The code of a transport comes from the runner, which may be gone or have a newer page.
       const { kind } = await readRunnerStatus();
@@ -82,6 +85,10 @@ export class Connection {
 
   sendText(text: string): void {
     this.#session?.sendText(text);
+  }
+
+  press(key: string): void {
+    this.#session?.press?.(key);
   }
 
   chooseMicrophone(microphoneId: string): void {

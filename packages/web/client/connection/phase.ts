@@ -19,6 +19,7 @@ export function nextPhase(phase: Phase, event: ConnectionEvent): Phase {
     case "step-reached":
       return phase.name === "connecting" ? { ...phase, step: event.step, stepSinceMs: event.atMs } : phase;
     case "bot-ready":
+    case "call-connected":
       // Repeated after a rebuilt peer connection; only the first one starts the clock.
       return phase.name === "connecting"
         ? { name: "live", sinceMs: event.atMs, transport: phase.transport, interrupted: false }

@@ -64,6 +64,14 @@ const problems = {
     title: "The WebSocket could not be opened",
     advice: "Check that the runner is still running and that no proxy blocks WebSockets.",
   },
+  "call-refused": {
+    title: "Your bot did not pick up",
+    advice: "The runner refused the call. Its terminal says why.",
+  },
+  "call-timeout": {
+    title: "Nobody picked up",
+    advice: "The line did not open within ten seconds. Look at the terminal of the runner, then call again.",
+  },
   "bot-silent": {
     title: "The bot never said it was ready",
     advice: "It was reached, but did not come up in time. Look at the terminal of the runner.",
@@ -78,7 +86,7 @@ const problems = {
   },
   "connection-lost": {
     title: "The connection was lost",
-    advice: "Check your network and that the runner is still running, then connect again.",
+    advice: "Check your network and that the runner is still running, then try again.",
   },
 } as const satisfies Record<string, { title: string; advice: string }>;
 

@@ -1,10 +1,10 @@
 import { LogLevel, type APIRequest, type RTVIMessage } from "@pipecat-ai/client-js";
 import { restAudioContext } from "../media/audio-context.ts";
-import type { VoiceHistory } from "../voice/voice-history.ts";
 import { watchVoices } from "../voice/watch-voices.ts";
 import type { ConnectionReport, ConnectStep } from "./connection-event.ts";
 import type { Link } from "./link.ts";
 import { ObservedClient } from "./observed-client.ts";
+import type { OpenSession, OpenSessionOptions } from "./open-session.ts";
 import { problem, problemFromMicrophone, type Problem } from "./problem.ts";
 import {
   problemFromConnect,
@@ -14,13 +14,8 @@ import {
 } from "./session-problem.ts";
 import { watchLink } from "./watch-link.ts";
 
-export interface SessionOptions {
+export interface SessionOptions extends OpenSessionOptions {
   link: Link;
-  useMicrophone: boolean;
-  /** Handed to the bot; `undefined` sends none. */
-  body: unknown;
-  history: VoiceHistory;
-  report: (report: ConnectionReport & { atMs?: number }) => void;
 }
 
 const STEP_LIMIT_MS: Record<ConnectStep, number> = {
@@ -32,7 +27,7 @@ const STEP_LIMIT_MS: Record<ConnectStep, number> = {
 const CLOSE_LIMIT_MS = 2_000; // an ended session must not hang on a dead network
 
 /** One conversation with a bot, from the start request to its end. */
-export class Session {
+export class Session implements OpenSession {
   readonly link: Link;
   readonly #options: SessionOptions;
   readonly #client: ObservedClient;

@@ -1,4 +1,6 @@
+import { carriersAmong, PHONE } from "../phone/carriers.ts";
 import type { Link, LinkOptions } from "./link.ts";
+import type { OpenSession, OpenSessionOptions } from "./open-session.ts";
 
 /** A way to connect that this page can offer. */
 export interface TransportChoice {
@@ -6,25 +8,41 @@ export interface TransportChoice {
   label: string;
   hint: string;
   /** Its code is loaded on demand; asking early makes the first connection faster. */
-  load(): Promise<(options: LinkOptions) => Link>;
+  load(): Promise<(options: OpenSessionOptions) => OpenSession>;
 }
 
 /** In the order they are offered. A transport the runner does not list is not shown. */
-const choices: TransportChoice[] = [
+const choices: (TransportChoice & { isAccepted: (accepted: string[]) => boolean })[] = [
   {
     name: "webrtc",
     label: "WebRTC",
     hint: "Lowest delay, survives a poor network",
-    load: async () => (await import("./webrtc-link.ts")).createWebrtcLink,
+    isAccepted: (accepted) => accepted.includes("webrtc"),
+    load: () => overLink(import("./webrtc-link.ts").then((code) => code.createWebrtcLink)),
   },
   {
     name: "websocket",
     label: "WebSocket",
     hint: "One TCP connection, passes strict firewalls",
-    load: async () => (await import("./websocket-link.ts")).createWebsocketLink,
+    isAccepted: (accepted) => accepted.includes("websocket"),
+    load: () => overLink(import("./websocket-link.ts").then((code) => code.createWebsocketLink)),
+  },
+  {
+    name: PHONE,
+    label: "Phone",
+    hint: "A call as a carrier brings it, at 8 kHz",
+    isAccepted: (accepted) => carriersAmong(accepted).length > 0,
+    load: async () => (await import("../phone/phone-session.ts")).openPhoneSession,
   },
 ];
 
 export function choicesFor(accepted: string[]): TransportChoice[] {
-  return choices.filter((choice) => accepted.includes(choice.name));
+  return choices.filter((choice) => choice.isAccepted(accepted));
+}
+
+async function overLink(
+  loading: Promise<(options: LinkOptions) => Link>,
+): Promise<(options: OpenSessionOptions) => OpenSession> {
+  const [createLink, { Session }] = await Promise.all([loading, import("./session.ts")]);
+  return (options) => new Session({ ...options, link: createLink(options) });
 }

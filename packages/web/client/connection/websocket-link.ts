@@ -1,9 +1,16 @@
 import { ProtobufFrameSerializer, WebSocketTransport } from "@pipecat-ai/websocket-transport";
-import { CAPTURE_RATE_HZ, SocketMedia } from "../media/socket-media.ts";
+import { SocketMedia } from "../media/socket-media.ts";
 import type { Link, LinkOptions } from "./link.ts";
 
+const CAPTURE_RATE_HZ = 16_000;
+const PLAYBACK_RATE_HZ = 24_000; // what servers of this framing send, whatever the frame says
+
 export function createWebsocketLink(options: LinkOptions): Link {
-  const media = new SocketMedia(options);
+  const media = new SocketMedia({
+    ...options,
+    captureRateHz: CAPTURE_RATE_HZ,
+    playbackRateHz: PLAYBACK_RATE_HZ,
+  });
   const serializer = new CountingSerializer();
   const transport = new GivingUpTransport({
     mediaManager: media as never, // its base class is not exported, only its shape matters

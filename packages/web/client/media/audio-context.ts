@@ -14,7 +14,7 @@ export function restAudioContext(): void {
 
 export function createMeter(context: BaseAudioContext): AnalyserNode {
   const meter = context.createAnalyser();
-  meter.fftSize = 1024;
+  meter.fftSize = context.sampleRate < 16_000 ? 256 : 1024; // 20 to 40 ms
   meter.smoothingTimeConstant = 0.6;
   meter.minDecibels = -85;
   meter.maxDecibels = -20;

@@ -7,17 +7,22 @@ import type { PlaybackCommand, PlaybackReport } from "./playback-worklet.ts";
 // oxlint-disable-next-line import/default -- the bundler answers with an address
 import playbackWorklet from "./playback-worklet.ts?worker&url";
 
-export const CAPTURE_RATE_HZ = 16_000;
-const PLAYBACK_RATE_HZ = 24_000; // what servers of this framing send, whatever the frame says
-
 /** Media of a socket: PCM of the microphone goes up, PCM of the bot comes down. */
 export class SocketMedia extends MicrophoneMedia {
   playback: PlaybackReport = { bufferedMs: 0, gaps: 0 };
-  readonly #player = new AudioContext({ sampleRate: PLAYBACK_RATE_HZ });
-  readonly #botMeter = createMeter(this.#player);
+  readonly #player: AudioContext;
+  readonly #botMeter: AnalyserNode;
+  readonly #captureRateHz: number;
   #capture: AudioWorkletNode | undefined;
   #output: AudioWorkletNode | undefined;
   #sending = false;
+
+  constructor(options: SocketMediaOptions) {
+    super(options);
+    this.#captureRateHz = options.captureRateHz;
+    this.#player = new AudioContext({ sampleRate: options.playbackRateHz });
+    this.#botMeter = createMeter(this.#player);
+  }
 
   get botMeter(): AnalyserNode {
     return this.#botMeter;
@@ -34,7 +39,7 @@ export class SocketMedia extends MicrophoneMedia {
       numberOfOutputs: 0,
       channelCount: 1,
       channelCountMode: "explicit",
-      processorOptions: { sampleRateHz: CAPTURE_RATE_HZ },
+      processorOptions: { sampleRateHz: this.#captureRateHz },
     });
     listen(this.#capture, ({ data: pcm }: MessageEvent<ArrayBuffer>) => {
       if (this.#sending && this.microphone.enabled) this.userAudioCallback?.(pcm);
@@ -88,6 +93,14 @@ export class SocketMedia extends MicrophoneMedia {
     // A speaker that is gone leaves the sound where it was.
     player.setSinkId(this.speakerId).catch(() => {});
   }
+}
+
+export interface SocketMediaOptions {
+  useMicrophone: boolean;
+  microphoneId: string | undefined;
+  speakerId: string | undefined;
+  captureRateHz: number;
+  playbackRateHz: number;
 }
 
 function listen(node: AudioWorkletNode, handle: (event: MessageEvent) => void): void {

@@ -1,0 +1,284 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { importsIn, readSources, REPOSITORY, type SourceFile } from "./architecture/source-files.ts";
+
+interface PackageRule {
+  /** Packages of this repository it may import. */
+  imports: string[];
+  /** Narrows an arrow of `imports` to one file. */
+  onlyFrom?: Record<string, string>;
+  /** Runs in browsers too: no module of Node, and of npm only these. */
+  neutral?: { npm: string[] };
+}
+
+/** Which package may import which. Nobody imports the SDK but bots. */
+const PACKAGES: Record<string, PackageRule> = {
+  protocol: { imports: [], neutral: { npm: ["zod"] } },
+  audio: { imports: [], neutral: { npm: [] } },
+  simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
+  sdk: { imports: ["protocol", "audio"] },
+  cli: { imports: ["protocol", "audio", "simulator"] },
+  web: { imports: ["protocol", "audio", "simulator"] },
+  viva: { imports: [] },
+  rooms: { imports: ["protocol"] },
+  "control-plane": { imports: ["protocol", "rooms"], onlyFrom: { rooms: "rooms/embedded.ts" } },
+};
+
+/** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
+const SDK_FOLDERS: Record<string, string[]> = {
+  runner: ["server", "media", "telephony"],
+  server: ["transports", "media", "telephony"],
+  speech: ["transports"],
+  transports: ["audio", "filters", "media", "rtvi", "telephony"],
+  media: ["audio"],
+  telephony: ["audio"],
+  filters: ["audio"],
+  rtvi: [],
+  audio: [],
+};
+
+/** Packages with a second way in, besides `index.ts` at their root. */
+const INNER_ENTRIES = ["packages/sdk/src/runner/index.ts"];
+
+const FOLDER_NAMES_THAT_SAY_NOTHING = [
+  "utils",
+  "util",
+  "helpers",
+  "services",
+  "types",
+  "common",
+  "shared-utils",
+  "misc",
+];
+
+const LINES_MAX = 500;
+
+const sources = readSources();
+const code = sources.filter(({ isTest }) => !isTest);
+const names = new Map(
+  Object.keys(PACKAGES)
+    .filter((folder) => existsSync(join(REPOSITORY, "packages", folder)))
+    .map((folder) => [manifestOf(folder).name, folder]),
+);
+
+test("imports are found in every form they have", () => {
+  const text = `
+    import a from "a";
+    import type { B } from "b";
+    import { type C, c } from "c";
+    import {
+      d,
+    } from "d";
+    import "e";
+    export { f } from "f";
+    export type { G } from "g";
+    const h = await import("h");
+    const i = createRequire(import.meta.url)("i");
+    // import j from "j";
+    /** import k from "k"; */
+    import * as l from './l.ts';
+  `;
+  assert.deepEqual(
+    importsIn(text)
+      .map(({ specifier, isType }) => (isType ? `type ${specifier}` : specifier))
+      .sort(),
+    ["./l.ts", "a", "c", "d", "e", "f", "h", "i", "type b", "type g"],
+  );
+  assert.ok(sources.length > 100);
+  assert.ok(sources.some(({ imports }) => imports.some(({ specifier }) => specifier === "sherpa-onnx-node")));
+});
+
+test("every package is in the table", () => {
+  const unknown = new Set(sources.map((file) => file.package).filter((name) => !PACKAGES[name]));
+  assert.deepEqual([...unknown], []);
+});
+
+test("packages import what the table allows", () => {
+  none(code, (file, { specifier }) => {
+    const rule = PACKAGES[file.package];
+    const target = names.get(packageOf(specifier));
+    if (!rule || target === undefined) return false;
+    return !rule.imports.includes(target) || (rule.onlyFrom?.[target] ?? file.place) !== file.place;
+  });
+});
+
+test("packages reach each other by name, not by path", () => {
+  none(
+    sources,
+    (file, { target }) => target !== undefined && !target.startsWith(`packages/${file.package}/`),
+  );
+});
+
+test("packages that run in browsers import nothing of Node", () => {
+  none(code, (file, { specifier }) => {
+    const neutral = PACKAGES[file.package]?.neutral;
+    if (!neutral || specifier.startsWith(".") || names.has(packageOf(specifier))) return false;
+    return !neutral.npm.includes(packageOf(specifier));
+  });
+  for (const [folder, { neutral }] of Object.entries(PACKAGES))
+    if (neutral && existsSync(join(REPOSITORY, "packages", folder)))
+      assert.deepEqual(neutralTypes(folder), [], folder);
+});
+
+test("what a package imports is in its manifest", () => {
+  none(code, (file, { specifier }) => {
+    if (specifier.startsWith(".") || isOfNode(specifier)) return false;
+    const { dependencies = {}, devDependencies = {} } = manifestOf(file.package);
+    // The page is built where it is developed; everybody else is installed with its dependencies only.
+    const declared = file.package === "web" ? { ...dependencies, ...devDependencies } : dependencies;
+    return !(packageOf(specifier) in declared);
+  });
+});
+
+test("what a package makes others install is imported", () => {
+  const unused = [...names.values()].flatMap((folder) => {
+    const imported = new Set(
+      code
+        .filter((file) => file.package === folder)
+        .flatMap(({ imports }) => imports.map(({ specifier }) => packageOf(specifier))),
+    );
+    const declared = Object.keys(manifestOf(folder).dependencies ?? {});
+    const isForeign = (name: string): boolean => !names.has(name) && !name.startsWith("@types/");
+    return declared
+      .filter((name) => isForeign(name) && !imported.has(name))
+      .map((name) => `${folder}: ${name}`);
+  });
+  assert.deepEqual(unused, []);
+});
+
+test("folders of the SDK import what the table allows", () => {
+  none(code, (file, { target }) => {
+    if (file.package !== "sdk" || !target || !file.place.includes("/")) return false;
+    const [from, to] = [folderOf(file.place), folderOf(target.replace("packages/sdk/src/", ""))];
+    return to !== "" && to !== from && !SDK_FOLDERS[from]?.includes(to);
+  });
+  const folders = new Set(code.filter((file) => file.package === "sdk").map((file) => folderOf(file.place)));
+  assert.deepEqual(
+    [...folders].filter((folder) => folder !== "" && !SDK_FOLDERS[folder]),
+    [],
+  );
+});
+
+test("the words all of the SDK shares are types to it where they name its parts", () => {
+  none(code, (file, { target, isType }) => {
+    const isWord = file.package === "sdk" && !file.place.includes("/") && file.place !== "index.ts";
+    return (
+      isWord && !isType && target !== undefined && folderOf(target.replace("packages/sdk/src/", "")) !== ""
+    );
+  });
+});
+
+test("what only tests need stays with tests", () => {
+  none(code, (_file, { specifier }) =>
+    /\.test\.tsx?$|(?:^|\/)testing\/|^node:test$|^fast-check$/.test(specifier),
+  );
+});
+
+test("modules of Node are named as such, our own with their ending", () => {
+  none(sources, (_file, { specifier }) => builtinModules.includes(specifier) && !isOfNode(specifier));
+  none(sources, (_file, { specifier }) => specifier.startsWith(".") && !/\.\w+(?:\?.+)?$/.test(specifier));
+});
+
+test("index.ts is at the root of a package only, and exports by name", () => {
+  const entries = code.filter(({ path }) => basename(path) === "index.ts" && /\/src\//.test(path));
+  const inner = entries.filter(({ place, path }) => place !== "index.ts" && !INNER_ENTRIES.includes(path));
+  assert.deepEqual(
+    inner.map(({ path }) => path),
+    [],
+  );
+  assert.deepEqual(
+    code.filter(({ text }) => /^\s*export\s*\*/m.test(text)).map(({ path }) => path),
+    [],
+  );
+});
+
+test("folders are named after what is in them", () => {
+  const empty = sources.filter(({ place }) =>
+    place
+      .split("/")
+      .slice(0, -1)
+      .some((folder) => FOLDER_NAMES_THAT_SAY_NOTHING.includes(folder)),
+  );
+  assert.deepEqual(
+    empty.map(({ path }) => path),
+    [],
+  );
+});
+
+test("the environment is read in config.ts only", () => {
+  const readers = code.filter(
+    ({ text, path }) => /\bprocess\s*\.\s*env\b/.test(text) && basename(path) !== "config.ts",
+  );
+  assert.deepEqual(
+    readers.map(({ path }) => path),
+    [],
+  );
+});
+
+test("no file has more lines than anybody wants to read", () => {
+  const long = sources.filter(({ text }) => text.split("\n").length > LINES_MAX);
+  assert.deepEqual(
+    long.map(({ path }) => path),
+    [],
+  );
+});
+
+test("the map of the code shows the same arrows", () => {
+  const map = readFileSync(join(REPOSITORY, "ARCHITECTURE.md"), "utf8");
+  for (const folder of names.values()) {
+    const row = new RegExp(`^\\| \`${folder}\`.*\\| ([^|]*) \\|$`, "m").exec(map);
+    const shown = row?.[1]
+      ?.replace("–", "")
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean);
+    const { imports = [], neutral } = PACKAGES[folder] ?? {};
+    assert.deepEqual(shown?.sort(), [...imports, ...(neutral?.npm ?? [])].sort(), folder);
+  }
+});
+
+type Imported = SourceFile["imports"][number];
+
+/** Fails with every import that the rule finds wrong. */
+function none(files: SourceFile[], isWrong: (file: SourceFile, imported: Imported) => boolean): void {
+  const wrong = files.flatMap((file) =>
+    file.imports
+      .filter((imported) => isWrong(file, imported))
+      .map(({ specifier }) => `${file.path} imports ${specifier}`),
+  );
+  assert.deepEqual(wrong, []);
+}
+
+function packageOf(specifier: string): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+function isOfNode(specifier: string): boolean {
+  return specifier.startsWith("node:");
+}
+
+function folderOf(place: string): string {
+  return place.includes("/") ? (place.split("/", 1)[0] ?? "") : "";
+}
+
+interface Manifest {
+  name: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(REPOSITORY, "packages", folder, "package.json"), "utf8")) as Manifest;
+}
+
+/** The types with which a package's code, without its tests, is checked. */
+function neutralTypes(folder: string): string[] {
+  const path = join(REPOSITORY, "packages", folder, "tsconfig.neutral.json");
+  const { compilerOptions } = JSON.parse(readFileSync(path, "utf8")) as {
+    compilerOptions: { types: string[] };
+  };
+  return compilerOptions.types;
+}

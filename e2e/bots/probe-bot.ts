@@ -1,0 +1,58 @@
+// Says back what it hears and remembers how it was called. Its own routes let tests look inside.
+import { createTransport, type RunnerArguments } from "vocalhost";
+import { app, main } from "vocalhost/runner";
+import { sessionApp } from "../../packages/sdk/src/runner/app.ts";
+import { mountFigures } from "./figures.ts";
+
+interface Call {
+  kind: string;
+  sessionId: string;
+  body: unknown;
+  transportType: unknown;
+  cliArgs: unknown;
+  environment: string | undefined;
+  /** Why the session was ended; null while it runs. */
+  ended: unknown;
+}
+
+const calls: Call[] = [];
+
+app.get("/calls", async () => calls);
+app.all("/mirror", async (request) => ({
+  method: request.method,
+  sessionId: request.sessionId,
+  query: request.query,
+  body: request.body ?? null,
+}));
+app.all("/mirror/deeper", async (request) => ({ method: request.method, sessionId: request.sessionId }));
+app.get("/mirror-socket", { websocket: true }, (socket, request) => {
+  socket.on("message", (data: Buffer) => socket.send(`${request.sessionId ?? "no session"}: ${data.toString()}`));
+});
+app.get("/variable/:name", async (request) => {
+  const { name } = request.params as { name: string };
+  return { value: process.env[name] ?? null };
+});
+app.post("/wants-a-name", { schema: { body: { type: "object", required: ["name"] } } }, async () => ({ ok: true }));
+app.get("/breaks", async () => {
+  throw new Error("a secret detail of the inside");
+});
+mountFigures(app, sessionApp.sessions);
+
+export async function bot(args: RunnerArguments): Promise<void> {
+  const call: Call = {
+    kind: args.kind,
+    sessionId: args.sessionId,
+    body: args.body,
+    transportType: args.kind === "websocket" ? args.transportType : null,
+    cliArgs: args.cliArgs,
+    environment: process.env["ENV"],
+    ended: null,
+  };
+  calls.push(call);
+  args.signal.addEventListener("abort", () => (call.ended = args.signal.reason));
+  const transport = await createTransport(args);
+  transport.rtvi.on("client-message", (message) => message.respond(message.data));
+  for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+
+if (import.meta.main) await main();

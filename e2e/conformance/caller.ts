@@ -1,0 +1,174 @@
+import type { BotReadyData } from "@pipecat-ai/client-js";
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { TestContext } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import type { Report, StartBody } from "../bots/conformance-bot.ts";
+import { within } from "../harness/wait.ts";
+import { eventually } from "./eventually.ts";
+import { watchOffers, type OfferExchange } from "./offer-exchange.ts";
+import { watchPage } from "./page-watch.ts";
+import type { ClientOptions } from "./page/caller-page.ts";
+import type { Target } from "./target.ts";
+import { isTone, type Tone } from "./tone.ts";
+import type { Utterance } from "./utterance.ts";
+
+/** Somebody with a browser who talks to the bot through a released client. */
+export interface Caller {
+  readonly page: Page;
+  readonly startBody: StartBody;
+  /** Offers the client has made and what it was answered, oldest first. */
+  readonly offers: readonly OfferExchange[];
+  /** Starts a session and connects; resolves with what the client's own promise gives. */
+  connect(options?: ConnectOptions): Promise<BotReadyData>;
+  state(): Promise<string>;
+  /** Data of every event of that name, oldest first. */
+  events<T = unknown>(name: string): Promise<T[]>;
+  send(type: string, data?: unknown): Promise<void>;
+  request<T = unknown>(type: string, data?: unknown): Promise<T>;
+  /** What the bot knows. */
+  report(): Promise<Report>;
+  hear(): Promise<Tone>;
+  /** The next thing the bot says; ask before it begins. */
+  nextUtterance(): Promise<Utterance>;
+  hears(frequencyHz: number): Promise<Tone>;
+  botHears(frequencyHz: number): Promise<Report>;
+}
+
+export interface CallerOptions extends ClientOptions {
+  body: Partial<StartBody>;
+  /** @default the target's */
+  startUrl?: string;
+}
+
+export interface ConnectOptions {
+  /** @default the target's */
+  toConnection?(answer: unknown): unknown;
+}
+
+/** Where callers go and what they go with. */
+export interface CallerPlace {
+  browser: Browser;
+  pageOrigin: string;
+  target: Target;
+}
+
+const CONNECT_MS = 15_000;
+const UTTERANCE_MS = 20_000;
+const CONSOLE_LINES = 40; // shown when a test fails
+
+/** Opens a page in a browser context of its own; it closes with the test. */
+export async function openCaller(
+  test: TestContext,
+  { browser, pageOrigin, target }: CallerPlace,
+  options: CallerOptions,
+): Promise<Caller> {
+  const startUrl = options.startUrl ?? target.startUrl;
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const watch = watchPage(page, [pageOrigin, startUrl]);
+  test.after(async () => {
+    await context.close();
+    if (!hasPassed(test)) for (const line of watch.console.slice(-CONSOLE_LINES)) test.diagnostic(line);
+    assert.deepEqual(watch.problems, [], "the page failed or asked for something foreign");
+  });
+  const offers = watchOffers(page);
+  await page.goto(pageOrigin);
+  await page.evaluate((clientOptions) => window.callerPage.createClient(clientOptions), options);
+  const startBody: StartBody = { mode: "quiet", conversation: randomUUID(), ...options.body };
+  const start: StartRequest = {
+    endpoint: startUrl,
+    headers: target.headers ?? {},
+    requestData: { transport: options.transport, body: startBody },
+  };
+  const connect: Caller["connect"] = ({ toConnection = target.toConnection } = {}) =>
+    within(startAndConnect(page, start, toConnection), CONNECT_MS, "bot-ready for the client");
+  return { page, startBody, offers, connect, ...createSenses(page) };
+}
+
+/** What a caller can do once connected. */
+function createSenses(page: Page): Omit<Caller, "page" | "startBody" | "offers" | "connect"> {
+  const request = <T>(type: string, data?: unknown): Promise<T> =>
+    page.evaluate(
+      ([messageType, content]) => window.callerPage.client.sendClientRequest(messageType, content),
+      [type, data] as const,
+    ) as Promise<T>;
+  const report = (): Promise<Report> => request<Report>("report");
+  const hear = (): Promise<Tone> => page.evaluate(() => window.callerPage.loudspeaker.hear());
+  return {
+    request,
+    report,
+    hear,
+    state: () => page.evaluate(() => window.callerPage.client.state),
+    events: <T>(name: string) =>
+      page.evaluate(
+        (wanted) =>
+          window.callerPage.events.filter((event) => event.name === wanted).map((event) => event.data),
+        name,
+      ) as Promise<T[]>,
+    send: (type, data) =>
+      page.evaluate(
+        ([messageType, content]) => window.callerPage.client.sendClientMessage(messageType, content),
+        [type, data] as const,
+      ),
+    nextUtterance: () =>
+      within(
+        page.evaluate(() => window.callerPage.loudspeaker.nextUtterance()),
+        UTTERANCE_MS,
+        "end of an utterance",
+      ),
+    hears: (frequencyHz) =>
+      eventually({
+        what: `the caller hears ${frequencyHz} Hz`,
+        look: hear,
+        until: (tone) => isTone(tone, frequencyHz),
+      }),
+    botHears: (frequencyHz) =>
+      eventually({
+        what: `the bot hears ${frequencyHz} Hz`,
+        look: report,
+        until: ({ heard }) => isTone(heard, frequencyHz),
+      }),
+  };
+}
+
+interface StartRequest {
+  endpoint: string;
+  headers: Record<string, string>;
+  requestData: { transport: string; body: StartBody };
+}
+
+async function startAndConnect(
+  page: Page,
+  start: StartRequest,
+  toConnection: ConnectOptions["toConnection"],
+): Promise<BotReadyData> {
+  if (!toConnection)
+    return page.evaluate(
+      ({ endpoint, headers, requestData }) =>
+        window.callerPage.client.startBotAndConnect({
+          endpoint,
+          headers: new Headers(headers),
+          requestData: { ...requestData, body: { ...requestData.body } },
+        }),
+      start,
+    );
+  const answer = await page.evaluate(
+    ({ endpoint, headers, requestData }) =>
+      window.callerPage.client.startBot({
+        endpoint,
+        headers: new Headers(headers),
+        requestData: { ...requestData, body: { ...requestData.body } },
+      }),
+    start,
+  );
+  return page.evaluate(
+    (connection) => window.callerPage.client.connect(connection as object),
+    toConnection(answer),
+  );
+}
+
+// Missing in the type declarations.
+function hasPassed(test: TestContext & { passed?: boolean }): boolean {
+  return test.passed ?? false;
+}

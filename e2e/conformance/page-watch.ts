@@ -1,0 +1,23 @@
+import type { Page } from "playwright-core";
+
+/** What a page did besides what its test looks at. */
+export interface PageWatch {
+  readonly console: readonly string[];
+  /** Errors nobody caught, and requests to hosts that were not expected. */
+  readonly problems: readonly string[];
+}
+
+export function watchPage(page: Page, expectedUrls: string[]): PageWatch {
+  const hosts = new Set(expectedUrls.map((url) => new URL(url).hostname));
+  const console: string[] = [];
+  const problems: string[] = [];
+  const check = (url: string): void => {
+    if (/^(?:data|blob|about):/.test(url) || hosts.has(new URL(url).hostname)) return;
+    problems.push(`request to ${url}`);
+  };
+  page.on("request", (request) => check(request.url()));
+  page.on("websocket", (socket) => check(socket.url()));
+  page.on("pageerror", (error) => void problems.push(error.stack ?? error.message));
+  page.on("console", (message) => void console.push(`${message.type()}: ${message.text()}`));
+  return { console, problems };
+}

@@ -1,0 +1,31 @@
+/** A service to hold against the released clients. */
+export interface TargetDefinition {
+  name: string;
+  /** Starts the service with `e2e/bots/conformance-bot.ts` behind it. */
+  open(options: TargetOptions): Promise<Target>;
+}
+
+export interface TargetOptions {
+  /** Web origin the clients come from. */
+  pageOrigin: string;
+}
+
+export interface Target extends AsyncDisposable {
+  /** Where clients post their start request. */
+  readonly startUrl: string;
+  /** Go with every request of a client, for instance a public key. */
+  readonly headers?: Record<string, string>;
+  /** Where sessions are started whose WebSockets need a token, if there is such a place. */
+  readonly tokenStartUrl?: string;
+  /** Where an offer is taken without a start, if there is such a place. */
+  readonly bareOfferUrl?: string;
+  /**
+   * What the client is to connect with, when a start answer has more in it than the client's transport takes.
+   * @default the answer itself
+   */
+  toConnection?(answer: unknown): unknown;
+  /** Resolves with the reason when the session has ended; rejects when the time is up. */
+  sessionEnded(sessionId: string, timeoutMs: number): Promise<string>;
+  /** Warnings and errors the service has logged. */
+  problems(): Promise<string[]>;
+}

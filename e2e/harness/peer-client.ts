@@ -1,0 +1,197 @@
+import { createEncoder } from "libopus-wasm";
+import ndc from "node-datachannel";
+import type { DataChannel, PeerConnection, Track } from "node-datachannel";
+import { createHearing, type Hearing } from "./hearing.ts";
+import { call } from "./raw-http.ts";
+import { pause, until } from "./wait.ts";
+
+/** A browser's part of a call: offers what released clients offer, speaks Opus, counts what it hears. */
+export interface PeerClient extends Disposable {
+  /** The offer, without candidates: they follow, as with released clients that do not wait for them. */
+  offer(): Promise<string>;
+  /** The offer's candidates in the shape of `PATCH /api/offer`. */
+  candidates(): { candidate: string; sdp_mid: string; sdp_mline_index: number }[];
+  accept(answer: string): void;
+  /** Resolves once media and data channel are up. */
+  connected(timeoutMs?: number): Promise<void>;
+  readonly state: string;
+  readonly heard: Hearing;
+  /** What came over the data channel, oldest first. */
+  readonly texts: string[];
+  sendText(text: string): void;
+  sendBytes(bytes: Buffer): void;
+  /** Opens one more data channel, as no released client does. */
+  openChannel(label: string): DataChannel;
+  /** Sends RTP as it is, unless it is so odd that our own side cannot encrypt it. */
+  sendPacket(packet: Buffer): void;
+  /** Speaks a tone, or Opus' own silence, at real time. */
+  speak(packets: number, sound: "tone" | "silence"): Promise<void>;
+  /** Resolves when the other side has closed or the data channel is gone. */
+  left(timeoutMs: number): Promise<void>;
+  close(): void;
+}
+
+const OPUS = 111;
+const VP8 = 96;
+const VOICE_SSRC = 0x5eed;
+const SILENCE = Uint8Array.of(0xf8, 0xff, 0xfe);
+const PACKET_MS = 20;
+const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
+const TIMESTAMPS_PER_PACKET = 960;
+
+export function createPeerClient(): PeerClient {
+  const connection = new ndc.PeerConnection("client", { iceServers: [], disableAutoNegotiation: true });
+  const hearing = createHearing();
+  const texts: string[] = [];
+  const { voice, tracks } = addMedia(connection);
+  const channel = connection.createDataChannel("chat");
+  const owned: { close(): void }[] = [...tracks, channel];
+  let channelClosed = false;
+  let sequenceNumber = 1000;
+  let timestamp = 0;
+  voice.onMessage((packet) => hearing.packet(packet));
+  channel.onMessage((message) => void (typeof message === "string" && texts.push(message)));
+  channel.onClosed(() => (channelClosed = true));
+
+  function description(): string {
+    return connection.localDescription()?.sdp ?? "";
+  }
+
+  function speakPacket(payload: Uint8Array): void {
+    if (voice.isOpen()) voice.sendMessageBinary(rtpPacket({ payload, sequenceNumber, timestamp }));
+    sequenceNumber += 1;
+    timestamp += TIMESTAMPS_PER_PACKET;
+  }
+
+  // In this order, and with a listener on each, or freePeerClients() crashes later.
+  function close(): void {
+    for (const part of owned.splice(0)) part.close();
+    connection.close();
+  }
+
+  return {
+    async offer() {
+      connection.setLocalDescription("offer");
+      await until(() => connection.gatheringState() === "complete", 5_000, "candidates of the client");
+      // With candidates the server's checks can be here before its answer, and libdatachannel then
+      // begins DTLS before it knows the fingerprint.
+      return description().replace(CANDIDATE_LINES, "");
+    },
+    candidates: () =>
+      [...description().matchAll(CANDIDATE_LINES)].map(([line]) => ({
+        candidate: line.slice("a=".length).trim(),
+        sdp_mid: "0",
+        sdp_mline_index: 0,
+      })),
+    accept: (answer) => connection.setRemoteDescription(answer, "answer"),
+    connected: async (timeoutMs = 10_000) => {
+      await until(() => channel.isOpen() && voice.isOpen(), timeoutMs, "connection of the client");
+    },
+    get state() {
+      return connection.state();
+    },
+    heard: hearing,
+    texts,
+    sendText: (text) => void channel.sendMessage(text),
+    sendBytes: (bytes) => void channel.sendMessageBinary(bytes),
+    openChannel(label) {
+      const opened = connection.createDataChannel(label);
+      opened.onClosed(() => undefined);
+      owned.push(opened);
+      return opened;
+    },
+    sendPacket(packet) {
+      try {
+        voice.sendMessageBinary(packet);
+      } catch {
+        // it never left
+      }
+    },
+    async speak(packets, sound) {
+      const payloads = sound === "tone" ? await tonePackets() : [SILENCE];
+      const startMs = performance.now();
+      for (let at = 0; at < packets; at += 1) {
+        speakPacket(payloads[at % payloads.length] ?? SILENCE);
+        await pause(Math.max(0, startMs + (at + 1) * PACKET_MS - performance.now()));
+      }
+    },
+    left: async (timeoutMs) => {
+      await until(() => channelClosed || connection.state() === "closed", timeoutMs, "end of the connection");
+    },
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+export interface CallBotOptions {
+  port: number;
+  /** @default /api/offer */
+  path?: string;
+  /** More fields of the offer's request. */
+  fields?: Record<string, unknown>;
+}
+
+/** Makes an offer, takes the answer and resolves when the connection is up. */
+export async function callBot(options: CallBotOptions): Promise<PeerClient & { pcId: string }> {
+  const peer = createPeerClient();
+  const body = { sdp: await peer.offer(), type: "offer", pc_id: null, ...options.fields };
+  const answer = await call(options.port, `POST ${options.path ?? "/api/offer"}`, { body });
+  if (answer.status !== 200) throw new Error(`The offer was refused with ${answer.status}: ${answer.body}`);
+  const { sdp, pc_id } = answer.json();
+  peer.accept(sdp);
+  await peer.connected();
+  return Object.assign(peer, { pcId: String(pc_id) });
+}
+
+/** Frees the threads behind all peer connections; without it a test process does not end. */
+export function freePeerClients(): void {
+  ndc.cleanup();
+}
+
+export function rtpPacket(fields: { payload: Uint8Array; sequenceNumber: number; timestamp: number }): Buffer {
+  const packet = Buffer.alloc(12 + fields.payload.length);
+  packet.writeUInt8(0x80, 0);
+  packet.writeUInt8(OPUS, 1);
+  packet.writeUInt16BE(fields.sequenceNumber & 0xffff, 2);
+  packet.writeUInt32BE(fields.timestamp >>> 0, 4);
+  packet.writeUInt32BE(VOICE_SSRC, 8);
+  packet.set(fields.payload, 12);
+  return packet;
+}
+
+function addMedia(connection: PeerConnection): { voice: Track; tracks: Track[] } {
+  const microphone = new ndc.Audio("0", "SendRecv");
+  microphone.addOpusCodec(OPUS);
+  microphone.addSSRC(VOICE_SSRC, "client", "client", "microphone");
+  const voice = connection.addTrack(microphone);
+  voice.setMediaHandler(new ndc.RtcpReceivingSession());
+  const tracks = [voice];
+  for (const [mid, direction] of [
+    ["1", "SendRecv"],
+    ["2", "SendOnly"],
+  ] as const) {
+    const video = new ndc.Video(mid, direction);
+    video.addVP8Codec(VP8);
+    tracks.push(connection.addTrack(video));
+  }
+  for (const track of tracks) track.onClosed(() => undefined);
+  return { voice, tracks };
+}
+
+let tone: Promise<Uint8Array[]> | undefined;
+
+function tonePackets(): Promise<Uint8Array[]> {
+  tone ??= encodeTone();
+  return tone;
+}
+
+// 20 ms hold whole periods of 300 Hz, so the packets can be repeated for ever.
+async function encodeTone(): Promise<Uint8Array[]> {
+  const encoder = await createEncoder({ sampleRate: 48_000, channels: 1, bitrate: 32_000 });
+  const samples = Int16Array.from({ length: 960 }, (_, at) =>
+    Math.round(12_000 * Math.sin((2 * Math.PI * 300 * at) / 48_000)),
+  );
+  const packets = Array.from({ length: 50 }, () => encoder.encode(samples));
+  encoder.free();
+  return packets.slice(5);
+}

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { encodeFrame, parseFrame } from "@vocalhost/protocol";
+import { WebSocket } from "ws";
+
+const run = promisify(execFile);
+const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
+const PUBLISHED = ["protocol", "audio", "sdk"];
+const START_DEADLINE_MS = 20_000;
+
+const BOT = `
+import { createTransport, createVoiceActivityDetector, type RunnerArguments } from "vocalhost";
+
+export function prewarm(): void {
+  createVoiceActivityDetector({ sampleRateHz: 16_000 }).free(); // needs the model that comes with the package
+}
+
+export async function bot(args: RunnerArguments): Promise<void> {
+  const transport = await createTransport(args);
+  transport.rtvi.on("client-message", ({ data, respond }) => respond(data));
+  // @ts-expect-error The published types know what a frame is.
+  const wrong = (): boolean => transport.audioOut.write("hello");
+  for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+  void wrong;
+}
+
+if (import.meta.main) await (await import("vocalhost/runner")).main();
+`;
+
+let temporary = "";
+let project = "";
+
+before(async () => {
+  temporary = mkdtempSync(join(tmpdir(), "packed-packages-"));
+  project = join(temporary, "project");
+  mkdirSync(project);
+  await run(process.execPath, [join(REPOSITORY, "scripts/build.ts")], { env: environment() });
+  for (const name of PUBLISHED)
+    await npm(
+      join(REPOSITORY, "packages", name),
+      "pack",
+      "--ignore-scripts",
+      "--pack-destination",
+      temporary,
+    );
+  writeFileSync(join(project, "package.json"), `{ "private": true, "type": "module" }`);
+  writeFileSync(join(project, "bot.ts"), BOT);
+  copyFileSync(join(REPOSITORY, ".npmrc"), join(project, ".npmrc"));
+  const packed = globSync("*.tgz", { cwd: temporary }).map((name) => join(temporary, name));
+  assert.equal(packed.length, PUBLISHED.length);
+  await npm(project, "install", "--prefer-offline", "--ignore-scripts", ...packed);
+});
+
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+test("packages hold what was built, and no sources or tests", () => {
+  const files = ["vocalhost", "@vocalhost/audio", "@vocalhost/protocol"].flatMap((name) =>
+    globSync(`node_modules/${name}/**/*.*`, { cwd: project }).filter(
+      (path) => !path.includes(`${name}/node_modules/`),
+    ),
+  );
+  assert.ok(files.some((path) => path.endsWith("vocalhost/dist/media/media-worker.js")));
+  assert.ok(files.some((path) => path.endsWith("vocalhost/client-page/index.html")));
+  assert.deepEqual(
+    files.filter((path) => /\.test\.|\/testing\/|\/src\/|\.map$|(?<!\.d)\.tsx?$/.test(path)),
+    [],
+  );
+});
+
+test("a bot written with the published types passes their check", async () => {
+  const options = {
+    module: "nodenext",
+    target: "es2024",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ["node"],
+    typeRoots: [join(REPOSITORY, "node_modules/@types")],
+  };
+  writeFileSync(
+    join(project, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, files: ["bot.ts"] }),
+  );
+  const compiler = join(REPOSITORY, "node_modules/.bin/tsc");
+  const { stdout } = await run(compiler, ["-p", project], { env: environment() }).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  assert.equal(stdout, "");
+});
+
+test("a bot in an empty project runs on plain Node", async () => {
+  await using runner = await startBot();
+  const status = await fetch(new URL("/status", runner.url));
+  assert.equal(status.status, 200);
+  assert.equal(((await status.json()) as { status: string }).status, "ready");
+
+  const page = await fetch(new URL("/", runner.url));
+  assert.equal(page.url, new URL("/client/", runner.url).href);
+  assert.equal(page.status, 200);
+  const html = await page.text();
+  const [, script] = /<script[^>]+src="([^"]+)"/.exec(html) ?? [];
+  assert.equal((await fetch(new URL(script ?? "/no-script", page.url))).status, 200);
+
+  assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
+  assert.equal(await runner.end(), 0);
+  assert.doesNotMatch(runner.output(), /error|warn/i);
+});
+
+/** Opens a session as a client would, and gives the bot's answer to one message. */
+async function askBot(url: URL, message: { t: string; d: unknown }): Promise<unknown> {
+  const started = await fetch(new URL("/start", url), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ transport: "websocket" }),
+  });
+  const { wsUrl } = (await started.json()) as { wsUrl: string };
+  const socket = new WebSocket(wsUrl);
+  await once(socket, "open");
+  const request = { label: "rtvi-ai", id: "1", type: "client-message", data: message };
+  socket.send(encodeFrame({ kind: "message", data: JSON.stringify(request) }));
+  const [bytes] = (await once(socket, "message")) as [Buffer];
+  socket.close();
+  const frame = parseFrame(bytes);
+  assert.ok(frame.kind === "message");
+  const answer = JSON.parse(frame.data) as { type: string; data: unknown };
+  assert.equal(answer.type, "server-response");
+  return answer.data;
+}
+
+async function startBot() {
+  const child = spawn(process.execPath, ["bot.ts", "--port", "0"], { cwd: project, env: environment() });
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  const listening = Promise.withResolvers<URL>();
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      const [, address] = /Talk to it\s+(http:\/\/\S+)/.exec(output) ?? [];
+      if (address) listening.resolve(new URL(address));
+    });
+  void exited.then(([code]) => listening.reject(new Error(`The bot ended with ${code}:\n${output}`)));
+  const timer = setTimeout(
+    () => listening.reject(new Error(`Not up in time:\n${output}`)),
+    START_DEADLINE_MS,
+  );
+  async function end(): Promise<number | null> {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+    return (await exited)[0];
+  }
+  try {
+    const url = await listening.promise;
+    return { url, output: () => output, end, [Symbol.asyncDispose]: async () => void (await end()) };
+  } catch (error) {
+    await end();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function npm(folder: string, ...args: string[]): Promise<void> {
+  await run("npm", args, { cwd: folder, env: environment() });
+}
+
+/** As in a terminal: nothing of the npm script or the test runner this runs in, our Node first. */
+function environment(): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^npm_|^NODE_|^INIT_CWD$|^ENV$/.test(name),
+  );
+  const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter);
+  return { ...Object.fromEntries(inherited), PATH: path };
+}

@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { after, describe, test } from "node:test";
+import { createBotFolder } from "../harness/bot-folder.ts";
+import { runProgram } from "../harness/program.ts";
+import { call } from "../harness/raw-http.ts";
+import { assertRefused } from "../harness/refusal.ts";
+import { startRunnerProcess, type RunnerProcess } from "../harness/runner-process.ts";
+import { openSocket, tryUpgrade } from "../harness/socket-client.ts";
+import { until } from "../harness/wait.ts";
+
+const BOT = "e2e/bots/probe-bot.ts";
+const files = createBotFolder({ "hello.txt": "hello", "bot.ts": "export { bot } from './gone.ts'" });
+after(() => files[Symbol.dispose]());
+
+const TURN = { urls: ["turn:turn.example.com:3478?transport=udp"], username: "me", credential: "secret" };
+
+/** The same wishes, once as flags and once as variables. */
+const FLAGS = [
+  ["--host", "127.0.0.1", "-x", "https://Bots.example.com/", "-f", files.path, "--ws-auth", "token", "-v"],
+  ["--ice-servers", "stun:stun.example.com:3478", JSON.stringify({ ...TURN, username: "me" })],
+  ["--allowed-origins", "https://App.example.com", "http://localhost:5173"],
+].flat();
+const VARIABLES = {
+  VOCALHOST_HOST: "127.0.0.1",
+  VOCALHOST_PROXY: "https://Bots.example.com/",
+  VOCALHOST_FOLDER: files.path,
+  VOCALHOST_WEBSOCKET_AUTH: "token",
+  VOCALHOST_VERBOSE: "1",
+  VOCALHOST_ICE_SERVERS: JSON.stringify(["stun:stun.example.com:3478", TURN]),
+  VOCALHOST_ALLOWED_ORIGINS: "https://App.example.com, http://localhost:5173",
+};
+
+const start = (runner: RunnerProcess, body: object) => call(runner.port, "POST /start", { body });
+
+for (const [how, settings] of [
+  ["flags", { flags: FLAGS }],
+  ["variables", { environment: VARIABLES }],
+] as const)
+  describe(`by ${how}`, async () => {
+    const runner = await startRunnerProcess({ bot: BOT, ...settings });
+    after(() => runner[Symbol.asyncDispose]());
+
+    test("the address to listen on", async () => {
+      assert.equal(runner.url, `http://127.0.0.1:${runner.port}`);
+      await assert.rejects(call(runner.port, "GET /status", { address: "::1" }), /ECONNREFUSED/);
+    });
+
+    test("a public name, of which only the name is used", async () => {
+      assert.match(runner.output(), /! --proxy wants a host name only; using "Bots\.example\.com"/i);
+      const options = { body: { transport: "websocket" }, headers: { host: "bots.example.com" } };
+      assert.equal((await call(runner.port, "POST /start", options)).json().wsUrl, "wss://bots.example.com/ws-client");
+    });
+
+    test("a folder of files", async () => {
+      assert.equal((await call(runner.port, "GET /files/hello.txt")).body, "hello");
+    });
+
+    test("tokens for WebSockets", async () => {
+      assert.equal(typeof (await start(runner, { transport: "websocket" })).json().token, "string");
+      assertRefused(await tryUpgrade(`ws://127.0.0.1:${runner.port}/ws-client`), "TOKEN_INVALID");
+    });
+
+    test("ICE servers, which the client gets too", async () => {
+      const iceServers = [{ urls: "stun:stun.example.com:3478" }, TURN];
+      for (const enableDefaultIceServers of [true, false])
+        assert.deepEqual((await start(runner, { enableDefaultIceServers })).json().iceConfig, { iceServers });
+    });
+
+    test("allowed origins", async () => {
+      const origin = "https://app.example.com";
+      const answer = await call(runner.port, "GET /status", { headers: { origin } });
+      assert.equal(answer.headers["access-control-allow-origin"], origin);
+      const other = await call(runner.port, "GET /status", { headers: { origin: "http://localhost:5174" } });
+      assertRefused(other, "ORIGIN_NOT_ALLOWED");
+    });
+
+    test("more log", async () => {
+      const { token } = (await start(runner, { transport: "websocket" })).json();
+      using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client/${token}`);
+      (client.socket as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff]));
+      await runner.printed(/ debug socket error/, 3_000);
+    });
+  });
+
+describe("flags", { concurrency: 2 }, () => {
+  for (const settings of [{ flags: ["-t", "webrtc"] }, { environment: { VOCALHOST_TRANSPORT: "webrtc" } }])
+    test(`one transport only, by ${Object.keys(settings).join()}`, async () => {
+      await using runner = await startRunnerProcess({ bot: BOT, ...settings });
+      const status = (await call(runner.port, "GET /status")).json();
+      assert.deepEqual(status, { status: "ready", transports: ["webrtc"] });
+      const text = "Transport 'websocket' is not allowed. Server is configured for 'webrtc' only (-t webrtc).";
+      assertRefused(await start(runner, { transport: "websocket" }), "TRANSPORT_NOT_ALLOWED", text);
+      assertRefused(await tryUpgrade(`ws://localhost:${runner.port}/ws-client`), "NOT_FOUND");
+      assert.equal((await start(runner, {})).status, 200);
+      assertRefused(await call(runner.port, "GET /files/hello.txt"), "NOT_FOUND", /--folder/);
+      assert.match(runner.output(), /webrtc only/);
+    });
+
+  test("the only transport is the default one", async () => {
+    await using runner = await startRunnerProcess({ bot: BOT, flags: ["--transport=websocket"] });
+    assert.match((await start(runner, {})).json().wsUrl, /\/ws-client\?session=/);
+    assertRefused(await call(runner.port, "POST /api/offer", { body: {} }), "NOT_FOUND");
+  });
+
+  test("localhost means every address it has, ::1 that one", async () => {
+    await using both = await startRunnerProcess({ bot: BOT });
+    for (const { address } of await lookup("localhost", { all: true }))
+      assert.equal((await call(both.port, "GET /status", { address })).status, 200, address);
+    await using six = await startRunnerProcess({ bot: BOT, flags: ["--host", "::1"] });
+    assert.equal(six.url, `http://[::1]:${six.port}`);
+    const headers = { host: `[::1]:${six.port}` };
+    assert.equal((await call(six.port, "GET /status", { address: "::1", headers })).status, 200);
+    using client = await openSocket(`ws://[::1]:${six.port}/ws-client`);
+    assert.ok(client);
+  });
+
+  test("flags win over variables", async () => {
+    const environment = { VOCALHOST_TRANSPORT: "webrtc", VOCALHOST_WEBSOCKET_AUTH: "token" };
+    const flags = ["-t", "websocket", "--ws-auth", "none"];
+    await using runner = await startRunnerProcess({ bot: BOT, flags, environment });
+    assert.deepEqual(Object.keys((await start(runner, {})).json()), ["wsUrl"]);
+  });
+
+  test("the bot gets all flags, its own too, and a look-alike is pointed out", async () => {
+    const flags = ["--voice", "alto", "--fast", "--count=-3", "-q", "--porte", "5", "-vv"];
+    await using runner = await startRunnerProcess({ bot: BOT, flags });
+    assert.match(runner.output(), /! --porte is not a flag of the runner \(did you mean --port\?\)/);
+    using client = await openSocket(`ws://localhost:${runner.port}/ws-client`);
+    const calls = await until(
+      async () => {
+        const made = (await call(runner.port, "GET /calls")).json();
+        return made.length > 0 && made;
+      },
+      3_000,
+      "call",
+    );
+    assert.deepEqual(calls[0].cliArgs, { port: "0", voice: "alto", fast: true, count: "-3", q: true, porte: "5", verbose: 2 });
+    assert.equal(calls[0].environment, "local");
+    assert.ok(client);
+  });
+});
+
+describe("what cannot be started", { concurrency: 3 }, () => {
+  const workingFolder = files.path;
+  const bot = new URL(`../../${BOT}`, import.meta.url).pathname;
+
+  const bad: [string[], RegExp][] = [
+    [["--port", "abc"], /--port must be a whole number from 0 to 65535, got "abc"/],
+    [["--port", "65536"], /--port must be/],
+    [["--port"], /--port needs a value: --port PORT/],
+    [["--host", "--port", "0"], /--host needs a value/],
+    [["-t", "pigeon"], /--transport must be one of webrtc, websocket.*got "pigeon"/],
+    [["-t", "daily"], /--transport daily is not available in this version; available: webrtc/],
+    [["-x", "not a host"], /--proxy must be a host name/],
+    [["-f", "absent"], /--folder: there is no folder .*absent/],
+    [["-f", "hello.txt"], /--folder: there is no folder/],
+    [["--ws-auth", "yes"], /--ws-auth must be none or token, got "yes"/],
+    [["--ice-servers", "http://x"], /ICE servers: "http:\/\/x" is not a STUN or TURN address/],
+    [["--ice-servers", '{"urls":"stun:a:1","user":"b"}'], /ICE servers: .*user/],
+    [["--ice-servers", "{"], /ICE servers: not valid JSON/],
+    [["--allowed-origins", "example.com"], /--allowed-origins wants origins such as/],
+  ];
+  for (const [args, message] of bad)
+    test(`node bot.ts ${args.join(" ")}`, async () => {
+      const { code, output, errors } = await runProgram(bot, { args: ["--port", "0", ...args], workingFolder });
+      assert.equal(code, 2, errors);
+      assert.match(errors, message);
+      assert.match(errors, /See --help\./);
+      assert.doesNotMatch(errors, / at .*\.ts:\d/, "a stack trace helps nobody here");
+      assert.equal(output, "");
+    });
+
+  test("a port that is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const environment = { VOCALHOST_PORT: String(port) };
+    const { code, errors } = await runProgram(bot, { args: ["--host", "127.0.0.1"], workingFolder, environment });
+    taken.close();
+    assert.equal(code, 1);
+    assert.match(errors, new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use.*--port ${port + 1}`));
+  });
+
+  test("an address of another machine", async () => {
+    const { code, errors } = await runProgram(bot, { args: ["--host", "203.0.113.1"], workingFolder });
+    assert.equal(code, 1);
+    assert.match(errors, /--host 203\.0\.113\.1 is not an address of this machine/);
+  });
+
+  test("--help tells every flag and variable, and starts nothing", async () => {
+    for (const flag of ["--help", "-h"]) {
+      const { code, output, errors } = await runProgram(bot, { args: [flag], workingFolder });
+      assert.deepEqual([code, errors], [0, ""]);
+      const flags = ["host", "port", "transport", "proxy", "folder", "ws-auth", "ice-servers", "allowed-origins", "verbose"];
+      for (const name of flags) assert.match(output, new RegExp(`--${name}\\b.*VOCALHOST_`));
+      for (const short of ["-t", "-x", "-f", "-v", "-h"]) assert.ok(output.includes(`${short}, --`), short);
+    }
+  });
+});

@@ -1,0 +1,98 @@
+// Takes phone calls, does what the call's parameter `mode` asks for and remembers everything. `GET /calls` tells.
+import { createTransport, type CallData, type RunnerArguments, type Transport } from "vocalhost";
+import { app, main } from "vocalhost/runner";
+import { mountFigures } from "../bots/figures.ts";
+
+export type Mode = "echo" | "goodbye" | "keys" | "silent";
+
+/** One call of the bot. Times are `performance.now()` of its process. */
+export interface CallRecord {
+  sessionId: string;
+  transportType: unknown;
+  body: unknown;
+  callData: CallData | null;
+  startedMs: number;
+  keys: string;
+  /** Frames heard, and those the bot was too slow for. */
+  heardFrames: number;
+  droppedFrames: number;
+  /** When everything the bot said had been heard, as far as the transport knows. */
+  drainedMs: number | null;
+  /** Why the session was ended; null while it runs. */
+  ended: unknown;
+}
+
+export const GOODBYE_MS = 600;
+const RATE_HZ = 24_000;
+
+const calls: CallRecord[] = [];
+app.get("/calls", async () => calls);
+mountFigures(app);
+
+export async function bot(args: RunnerArguments): Promise<void> {
+  const record: CallRecord = {
+    sessionId: args.sessionId,
+    transportType: args.kind === "websocket" ? args.transportType : null,
+    body: args.body,
+    callData: args.callData,
+    startedMs: performance.now(),
+    keys: "",
+    heardFrames: 0,
+    droppedFrames: 0,
+    drainedMs: null,
+    ended: null,
+  };
+  calls.push(record);
+  args.signal.addEventListener("abort", () => (record.ended = args.signal.reason));
+  const transport = await createTransport(args);
+  await behave(transport, record, modeOf(args.callData));
+}
+
+function behave(transport: Transport, record: CallRecord, mode: Mode): Promise<void> {
+  switch (mode) {
+    case "echo":
+      return listen(transport, record, true);
+    case "silent":
+      return listen(transport, record, false);
+    case "goodbye":
+      return sayGoodbye(transport, record);
+    case "keys":
+      return answerKeys(transport, record);
+    default:
+      return mode satisfies never;
+  }
+}
+
+async function listen(transport: Transport, record: CallRecord, echoes: boolean): Promise<void> {
+  for await (const frame of transport.audioIn) {
+    record.heardFrames += 1;
+    record.droppedFrames = transport.audioIn.droppedFrames;
+    if (echoes) transport.audioOut.write(frame);
+  }
+}
+
+async function sayGoodbye({ audioOut }: Transport, record: CallRecord): Promise<void> {
+  audioOut.write({ samples: tone(440, GOODBYE_MS), sampleRateHz: RATE_HZ });
+  await audioOut.drained();
+  record.drainedMs = performance.now();
+}
+
+/** Every key is answered by a tone of its own: 300 Hz and 100 Hz more for each step. */
+async function answerKeys({ audioOut, dtmf }: Transport, record: CallRecord): Promise<void> {
+  for await (const key of dtmf) {
+    record.keys += key;
+    audioOut.write({ samples: tone(300 + 100 * Number(key), 200), sampleRateHz: RATE_HZ });
+  }
+}
+
+function modeOf(callData: CallData | null): Mode {
+  const mode = callData?.body["mode"] ?? callData?.customParameters?.["mode"];
+  return (["goodbye", "keys", "silent"] as const).find((name) => name === mode) ?? "echo";
+}
+
+function tone(frequencyHz: number, ms: number): Int16Array {
+  const step = (2 * Math.PI * frequencyHz) / RATE_HZ;
+  return Int16Array.from({ length: (RATE_HZ * ms) / 1000 }, (_, at) => Math.round(12_000 * Math.sin(step * at)));
+}
+
+if (import.meta.main) await main();

@@ -1,0 +1,66 @@
+import type { AudioFrame } from "@vocalhost/audio";
+import {
+  createCarrier,
+  createConversation,
+  newCallIds,
+  placeCall,
+  type CallDetails,
+  type CallEvent,
+  type CallReport,
+  type CarrierChoice,
+  type PlaceCallOptions,
+} from "@vocalhost/simulator";
+import { WebSocket } from "ws";
+import { within } from "../harness/wait.ts";
+
+export interface DialOptions {
+  carrier: CarrierChoice;
+  url: string;
+  /** What the set-up of the call hands to the bot. */
+  parameters?: Record<string, string>;
+  headers?: Record<string, string>;
+  /** Said one after the other, each after an answer. */
+  sentences?: AudioFrame[];
+  interruptAfterMs?: number;
+  line?: Pick<PlaceCallOptions, "jitterMs" | "lossPercent" | "hangUpAfterSilenceMs" | "maxCallMs" | "seed">;
+}
+
+/** A call to a bot by a simulated telephone. */
+export interface Call {
+  readonly details: CallDetails;
+  readonly events: CallEvent[];
+  press(digits: string): void;
+  hangUp(): void;
+  /** The report, when the call is over. */
+  ended(timeoutMs?: number): Promise<CallReport>;
+}
+
+export const FROM = "+12025550143";
+export const TO = "+12025550199";
+const MAX_CALL_MS = 40_000;
+
+export function dial(options: DialOptions): Call {
+  const { carrier: choice, line } = options;
+  const details: CallDetails = { ids: newCallIds(choice.name), from: FROM, to: TO, parameters: options.parameters ?? {} };
+  const carrier = createCarrier(choice, details);
+  const events: CallEvent[] = [];
+  const call = placeCall({
+    carrier,
+    voice: createConversation({
+      sampleRateHz: carrier.uplink.sampleRateHz,
+      sentences: options.sentences ?? [],
+      ...(options.interruptAfterMs === undefined ? {} : { interruptAfterMs: options.interruptAfterMs }),
+    }),
+    openSocket: () => new WebSocket(options.url, { perMessageDeflate: false, headers: options.headers ?? {} }),
+    onEvent: (event) => void events.push(event),
+    maxCallMs: MAX_CALL_MS,
+    ...line,
+  });
+  return {
+    details,
+    events,
+    press: call.press,
+    hangUp: call.hangUp,
+    ended: (timeoutMs = MAX_CALL_MS + 10_000) => within(call.ended, timeoutMs, "end of the call"),
+  };
+}

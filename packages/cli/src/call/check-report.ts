@@ -1,0 +1,38 @@
+import { carrierTitles, type CallReport } from "@vocalhost/simulator";
+import { Problem } from "../problem.ts";
+import type { CallOptions } from "./call-options.ts";
+
+/** Undefined when the call went as it should. */
+export function checkReport(
+  { outcome, summary }: Pick<CallReport, "outcome" | "summary">,
+  expected: Pick<CallOptions, "expectAudio" | "strict">,
+): Problem | undefined {
+  if (outcome.type === "dropped")
+    return new Problem("dropped", `The connection broke with close code ${outcome.code}.`, {
+      why: outcome.reason || CLOSE_CODES[outcome.code],
+      fixes: ["Look at the log of the bot: it may have failed."],
+    });
+  if (expected.expectAudio && summary.firstAudioMs === undefined)
+    return new Problem("no_audio", "The bot was never heard.", {
+      why:
+        summary.pacing.chunks > 0
+          ? "It sent audio, but nothing in it was audible."
+          : "It sent no audio the carrier could play.",
+      fixes: summary.violations.length > 0 ? ["See the protocol violations above."] : [],
+    });
+  const violations = summary.violations.reduce((sum, { count }) => sum + count, 0);
+  if (expected.strict && violations > 0)
+    return new Problem(
+      "protocol_violated",
+      `The bot broke ${carrierTitles[summary.carrier]}'s protocol ${violations === 1 ? "once" : `${violations} times`}.`,
+    );
+  return undefined;
+}
+
+const CLOSE_CODES: Record<number, string> = {
+  1002: "The other side met a protocol error.",
+  1006: "It ended without a closing handshake: the process may have ended, or the network failed.",
+  1009: "A message was too large.",
+  1011: "The other side failed.",
+  1013: "The other side is overloaded.",
+};

@@ -1,0 +1,116 @@
+import { writeWav, type AudioFrame } from "@vocalhost/audio";
+import {
+  carrierTitles,
+  createBackground,
+  createCarrier,
+  createConversation,
+  placeCall,
+  writeStereoWav,
+  type CallReport,
+} from "@vocalhost/simulator";
+import { writeFile } from "node:fs/promises";
+import { readConfig } from "../config.ts";
+import { unreachable } from "../connection-problem.ts";
+import type { CommandContext } from "../define-command.ts";
+import { exitCodes, Problem } from "../problem.ts";
+import { shownUrl } from "../shown-url.ts";
+import type { CallOptions } from "./call-options.ts";
+import { checkReport } from "./check-report.ts";
+import { describeReport } from "./describe-report.ts";
+import { findStream, type BotStream } from "./find-stream.ts";
+import { openSocket } from "./open-socket.ts";
+import { planCall } from "./plan-call.ts";
+import { readSentences } from "./read-sentences.ts";
+import { startProgress } from "./show-progress.ts";
+
+/** `vocalhost call` */
+export async function run(options: CallOptions, context: CommandContext): Promise<number> {
+  const { ui } = context;
+  const plan = planCall(options, readConfig(process.cwd()));
+  const sentences = await readSentences(options);
+  const stream = await findStream(plan, options, context);
+  for (const remark of stream.remarks) ui.note(remark);
+  ui.note(`Calling ${shownUrl(stream.url)} as ${carrierTitles[stream.carrier.name]} …`);
+  const report = await conductCall(stream, sentences, options, context);
+  await saveRecordings(options, report);
+  const problem = checkReport(report, options);
+  if (context.isJson) {
+    ui.print(
+      JSON.stringify({
+        ok: !problem,
+        url: shownUrl(stream.url),
+        summary: report.summary,
+        ...asJson(problem),
+      }),
+    );
+    return problem?.exitCode ?? exitCodes.ok;
+  }
+  ui.print(describeReport(report, ui));
+  for (const file of [options.record, options.recordBoth]) if (file) ui.print(`Recorded ${file}`);
+  if (problem) ui.problem(problem);
+  return problem?.exitCode ?? exitCodes.ok;
+}
+
+const DEFAULT_SILENCE_MS = 5000;
+const DEFAULT_MAX_CALL_MS = 60_000;
+const DIGITS_AFTER = "ww"; // a second
+
+async function conductCall(
+  stream: BotStream,
+  sentences: AudioFrame[],
+  options: CallOptions,
+  context: CommandContext,
+): Promise<CallReport> {
+  const carrier = createCarrier(stream.carrier, stream.details);
+  const { sampleRateHz } = carrier.uplink;
+  const background = createBackground({
+    name: options.microphoneLike ?? "silence",
+    sampleRateHz,
+    ...(options.seed !== undefined && { seed: options.seed }),
+  });
+  using progress = startProgress({ ui: context.ui, isVerbose: options.verbose === true });
+  const dialled = openSocket(stream);
+  const call = placeCall({
+    carrier,
+    voice: createConversation({
+      ...{ sampleRateHz, sentences, background },
+      ...(options.interruptAfter !== undefined && { interruptAfterMs: options.interruptAfter }),
+    }),
+    openSocket: () => dialled.socket,
+    onEvent: progress.onEvent,
+    maxCallMs: options.hangUpAfter ?? DEFAULT_MAX_CALL_MS,
+    hangUpAfterSilenceMs:
+      options.hangUpAfterSilence ?? (options.hangUpAfter === undefined ? DEFAULT_SILENCE_MS : undefined),
+    jitterMs: options.jitter,
+    lossPercent: options.loss,
+    seed: options.seed,
+    signal: context.signal,
+  });
+  if (options.dtmf !== undefined) call.press(DIGITS_AFTER + options.dtmf);
+  const report = await call.ended;
+  if (report.outcome.type === "not-connected")
+    throw dialled.problem ?? unreachable(stream.url, new DOMException("no answer", "TimeoutError"));
+  return report;
+}
+
+async function saveRecordings(options: CallOptions, { heard, said }: CallReport): Promise<void> {
+  if (options.record) await save(options.record, writeWav(heard));
+  if (options.recordBoth) await save(options.recordBoth, writeStereoWav({ left: said, right: heard }));
+}
+
+async function save(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, bytes);
+  } catch (error) {
+    throw new Problem("file_unwritable", `Cannot write ${path}`, {
+      why: (error as Error).message,
+      cause: error,
+    });
+  }
+}
+
+function asJson(problem: Problem | undefined): object {
+  if (!problem) return {};
+  const { code, message, why, fixes } = problem;
+  return { problem: { code, message, why, fixes } };
+}

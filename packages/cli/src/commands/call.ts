@@ -1,0 +1,25 @@
+import { callOptions } from "../call/call-options.ts";
+import { defineCommand } from "../define-command.ts";
+
+export const call = defineCommand({
+  name: "call",
+  summary: "call a bot as a telephone carrier would",
+  description:
+    "Calls a bot over the exact media stream of a carrier, without one: says something, listens, presses keys, " +
+    "hangs up, and tells how it went. Without options it calls the runner on this machine.",
+  options: callOptions,
+  examples: [
+    { line: "vocalhost call", about: "the runner on this machine, as Twilio" },
+    { line: "vocalhost call -s hello.wav -s bye.wav -r answer.wav", about: "a conversation, recorded" },
+    { line: "vocalhost call -c plivo --webhook http://localhost:7860/", about: "through the webhook" },
+    {
+      line: "vocalhost call -c telnyx --encoding PCMA --jitter 30ms --loss 2%",
+      about: "a bad European line",
+    },
+    {
+      line: "vocalhost call --dtmf 12# --expect-audio --json",
+      about: "for a script; fails without an answer",
+    },
+  ],
+  load: () => import("../call/run-call.ts"),
+});

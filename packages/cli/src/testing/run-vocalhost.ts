@@ -1,0 +1,39 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("../../bin/vocalhost.js", import.meta.url));
+const DEADLINE_MS = 60_000; // a loaded machine takes its time to start a process
+
+export interface FinishedProgram {
+  exitCode: number | null;
+  output: string;
+  errors: string;
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess;
+  readonly finished: Promise<FinishedProgram>;
+}
+
+/** The real program in a process of its own, without a terminal. */
+export function startVocalhost(...words: string[]): RunningProgram {
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: DEADLINE_MS,
+  });
+  return { child, finished: collect(child) };
+}
+
+export function runVocalhost(...words: string[]): Promise<FinishedProgram> {
+  return startVocalhost(...words).finished;
+}
+
+async function collect(child: ChildProcess): Promise<FinishedProgram> {
+  let output = "";
+  let errors = "";
+  child.stdout?.on("data", (piece: Buffer) => (output += piece.toString()));
+  child.stderr?.on("data", (piece: Buffer) => (errors += piece.toString()));
+  const [exitCode] = (await once(child, "close")) as [number | null];
+  return { exitCode, output, errors };
+}

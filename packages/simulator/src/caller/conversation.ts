@@ -1,0 +1,74 @@
+import { createResampler, type AudioFrame } from "@vocalhost/audio";
+import type { CallerVoice, LineMoment } from "./caller-voice.ts";
+
+/** A caller with manners: lets the bot greet, says its sentences one by one, waits for each answer. */
+export function createConversation(options: ConversationOptions): CallerVoice {
+  const { sampleRateHz } = options;
+  const background = options.background ?? ((samples) => new Int16Array(samples));
+  const sentences = options.sentences.map((sentence) => atRate(sentence, sampleRateHz));
+  let saying: Int16Array | undefined;
+  let said = 0; // samples of the sentence being said
+  let spokeUntilMs = 0;
+
+  function mayTalk(line: LineMoment): boolean {
+    const hasSpoken = sentences.length < options.sentences.length;
+    const { botTalkingSinceMs, botLastHeardMs = -Infinity } = line;
+    if (botTalkingSinceMs !== undefined) {
+      const interruptAfterMs = hasSpoken ? (options.interruptAfterMs ?? Infinity) : Infinity;
+      return line.atMs - botTalkingSinceMs >= interruptAfterMs;
+    }
+    const answered = botLastHeardMs > spokeUntilMs;
+    if (answered) return line.atMs - botLastHeardMs >= TURN_PAUSE_MS;
+    return line.atMs - spokeUntilMs >= (hasSpoken ? ANSWER_WAIT_MS : GREETING_WAIT_MS);
+  }
+
+  return {
+    sampleRateHz,
+    next(samples, line) {
+      const sound = background(samples);
+      if (!saying && sentences.length > 0 && mayTalk(line)) {
+        saying = sentences.shift();
+        said = 0;
+      }
+      if (!saying) return sound;
+      addTo(sound, saying.subarray(said, said + samples));
+      said += samples;
+      spokeUntilMs = line.atMs + (samples * 1000) / sampleRateHz;
+      if (said >= saying.length) saying = undefined;
+      return sound;
+    },
+    get isFinished() {
+      return !saying && sentences.length === 0;
+    },
+  };
+}
+
+export interface ConversationOptions {
+  /** Of the line; sentences may have others. */
+  sampleRateHz: number;
+  sentences: readonly AudioFrame[];
+  /** Heard under everything. @default silence */
+  background?: (samples: number) => Int16Array;
+  /** From the second sentence on: cut in when the bot has talked this long. @default never */
+  interruptAfterMs?: number;
+}
+
+const GREETING_WAIT_MS = 1000; // bots that greet have begun by then
+const ANSWER_WAIT_MS = 8000; // for a bot that thinks; a person would ask "hello?" now
+const TURN_PAUSE_MS = 1000; // longer than a bot breathes between sentences
+
+function atRate({ samples, sampleRateHz }: AudioFrame, toHz: number): Int16Array {
+  if (sampleRateHz === toHz) return samples;
+  const resampler = createResampler({ fromHz: sampleRateHz, toHz });
+  const main = resampler.process(samples);
+  const tail = resampler.flush();
+  const all = new Int16Array(main.length + tail.length);
+  all.set(main);
+  all.set(tail, main.length);
+  return all;
+}
+
+function addTo(sound: Int16Array, more: Int16Array): void {
+  for (let at = 0; at < more.length; at++)
+    sound[at] = Math.max(-32_768, Math.min(32_767, sound[at]! + more[at]!));
+}

@@ -1,0 +1,98 @@
+import { toBase64 } from "./base64.ts";
+import {
+  objectField,
+  payloadField,
+  readBotMessage,
+  refuse,
+  refuseUnknown,
+  requireStream,
+  textField,
+  type BotRequest,
+  type IncomingMessage,
+} from "./bot-message.ts";
+import type { CallDetails, Carrier } from "./carrier.ts";
+import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+/** Exotel's voicebot: linear PCM in chunks of about 100 ms, and picky about the size of the bot's. */
+export function createExotel(details: CallDetails, options: ExotelOptions = {}): Carrier {
+  const { callId: call_sid, streamId: stream_sid, accountId: account_sid } = details.ids;
+  const sampleRateHz = options.sampleRateHz ?? 8000;
+  if (!exotelRatesHz.includes(sampleRateHz)) throw new RangeError(`Exotel has no PCM at ${sampleRateHz} Hz`);
+  const format: WireFormat = { encoding: "s16le", sampleRateHz };
+  let sequenceNumber = 0;
+  let chunk = 0;
+
+  function numbered(event: string, body: object): string {
+    sequenceNumber += 1;
+    return JSON.stringify({ event, sequence_number: String(sequenceNumber), stream_sid, ...body });
+  }
+
+  function interpret(incoming: IncomingMessage): BotRequest {
+    const { event, message } = incoming;
+    if (!["media", "mark", "clear"].includes(event)) refuseUnknown("Exotel", event);
+    requireStream(message, "stream_sid", stream_sid);
+    if (event === "clear") return { type: "clear" };
+    if (event === "mark") return { type: "mark", name: textField(objectField(message, "mark"), "name") };
+    return { type: "play", samples: playableSamples(payloadField(objectField(message, "media")), incoming) };
+  }
+
+  return {
+    name: "exotel",
+    uplink: format,
+    downlink: format,
+    chunkMs: 100,
+    keepsOrder: true,
+    returnsClearedMarks: true,
+    opening: () => [
+      JSON.stringify({ event: "connected" }),
+      numbered("start", {
+        start: {
+          stream_sid,
+          call_sid,
+          account_sid,
+          from: details.from,
+          to: details.to,
+          custom_parameters: details.parameters,
+          media_format: {
+            encoding: "base64",
+            sample_rate: String(sampleRateHz),
+            bit_rate: `${(sampleRateHz * 16) / 1000}kbps`,
+          },
+        },
+      }),
+    ],
+    media(samples, { streamMs }) {
+      chunk += 1;
+      const payload = toBase64(encodeSamples(samples, "s16le"));
+      return numbered("media", {
+        media: { chunk: String(chunk), timestamp: String(Math.round(streamMs)), payload },
+      });
+    },
+    digit: (digit) => numbered("dtmf", { dtmf: { duration: "100", digit } }),
+    marked: (name) => numbered("mark", { mark: { name } }),
+    cleared: () => undefined,
+    stop: () => numbered("stop", { stop: { call_sid, account_sid, reason: "callended" } }),
+    read: (text) => readBotMessage(text, interpret),
+    complaint: () => undefined,
+  };
+}
+
+export interface ExotelOptions {
+  /** `sample-rate` of the stream's URL; counts for both directions. @default 8000 */
+  sampleRateHz?: number;
+}
+
+export const exotelRatesHz: readonly number[] = [8000, 16_000, 24_000];
+
+const MIN_CHUNK_BYTES = 3200;
+const MAX_CHUNK_BYTES = 100 * 1024;
+const BLOCK_BYTES = 320;
+
+/** Small chunks play, with gaps in the worst case; of an odd size only whole blocks do; too large ones do not. */
+function playableSamples(bytes: Uint8Array, { note }: IncomingMessage): Int16Array {
+  if (bytes.length > MAX_CHUNK_BYTES) refuse("bad-size", `${bytes.length} bytes are more than 100 KB`);
+  if (bytes.length < MIN_CHUNK_BYTES) note("bad-size", `${bytes.length} bytes are fewer than 3200`);
+  const restBytes = bytes.length % BLOCK_BYTES;
+  if (restBytes > 0) note("bad-size", `${bytes.length} bytes are not a multiple of 320`);
+  return decodeSamples(bytes.subarray(0, bytes.length - restBytes), "s16le");
+}

@@ -1,0 +1,142 @@
+import { toBase64 } from "./base64.ts";
+import {
+  objectField,
+  payloadField,
+  readBotMessage,
+  refuse,
+  refuseUnknown,
+  textField,
+  type BotMessage,
+  type BotRequest,
+  type IncomingMessage,
+  type JsonObject,
+  type ViolationCode,
+} from "./bot-message.ts";
+import type { CallDetails, Carrier } from "./carrier.ts";
+import { bytesPerSample, decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+/** Telnyx media streaming: each direction has a codec of its own, mistakes are answered with `error`. */
+export function createTelnyx(details: CallDetails, options: TelnyxOptions = {}): Carrier {
+  const { ids, from, to, parameters } = details;
+  const { streamId: stream_id, callId: call_control_id, accountId: user_id } = ids;
+  const receive = options.uplink ?? DEFAULT_FORMAT;
+  const send = options.downlink ?? DEFAULT_FORMAT;
+  const uplink = wireFormat(receive);
+  const downlink = wireFormat(send);
+  let sequenceNumber = 0;
+  let chunk = 0;
+
+  function numbered(event: string, body: object): string {
+    sequenceNumber += 1;
+    return JSON.stringify({ event, sequence_number: String(sequenceNumber), stream_id, ...body });
+  }
+
+  function samplesOf(media: JsonObject): Int16Array {
+    const bytes = payloadField(media);
+    if (options.bidirectionalMode === "mp3")
+      refuse(
+        "wrong-format",
+        'raw audio needs bidirectionalMode="rtp" in the TeXML; without it only MP3 plays',
+      );
+    if (bytes.length % bytesPerSample(downlink.encoding) !== 0)
+      refuse("bad-size", "the payload ends within a sample");
+    const lengthMs = (bytes.length * 1000) / (bytesPerSample(downlink.encoding) * downlink.sampleRateHz);
+    if (lengthMs < MIN_CHUNK_MS || lengthMs > MAX_CHUNK_MS)
+      refuse("bad-size", `a message must hold 20 ms to 30 s of audio, this one holds ${lengthMs} ms`);
+    return decodeSamples(bytes, downlink.encoding);
+  }
+
+  function interpret({ event, message }: IncomingMessage): BotRequest {
+    if (event === "clear") return { type: "clear" };
+    if (event === "mark") return { type: "mark", name: textField(objectField(message, "mark"), "name") };
+    if (event === "media") return { type: "play", samples: samplesOf(objectField(message, "media")) };
+    return refuseUnknown("Telnyx", event);
+  }
+
+  return {
+    name: "telnyx",
+    uplink,
+    downlink,
+    chunkMs: 20,
+    keepsOrder: false,
+    returnsClearedMarks: true,
+    opening: () => [
+      JSON.stringify({ event: "connected", version: "1.0.0" }),
+      numbered("start", {
+        start: {
+          user_id,
+          call_control_id,
+          call_session_id: ids.sessionId,
+          from,
+          to,
+          tags: [],
+          client_state: options.clientState,
+          custom_parameters: parameters,
+          media_format: { encoding: receive.codec, sample_rate: receive.sampleRateHz, channels: 1 },
+        },
+      }),
+    ],
+    media(samples, { streamMs }) {
+      chunk += 1;
+      const payload = toBase64(encodeSamples(samples, uplink.encoding));
+      const media = {
+        track: "inbound",
+        chunk: String(chunk),
+        timestamp: String(Math.round(streamMs)),
+        payload,
+      };
+      return numbered("media", { media });
+    },
+    digit: (digit, { epochMs }) =>
+      numbered("dtmf", { occurred_at: new Date(epochMs).toISOString(), dtmf: { digit } }),
+    marked: (name) => numbered("mark", { mark: { name } }),
+    cleared: () => undefined,
+    stop: () => numbered("stop", { stop: { user_id, call_control_id } }),
+    read: (text) => readBotMessage(text, interpret),
+    complaint: (message) => complaint(message, stream_id),
+  };
+}
+
+export interface TelnyxOptions {
+  /** Codec of the caller's leg, what the bot receives. @default PCMU at 8 kHz */
+  uplink?: TelnyxFormat;
+  /** `bidirectionalCodec` of the set-up, what the bot must send. @default PCMU at 8 kHz */
+  downlink?: TelnyxFormat;
+  /** @default "rtp" */
+  bidirectionalMode?: "rtp" | "mp3";
+  /** base64, as the application set it. */
+  clientState?: string;
+}
+
+export const telnyxCodecs = ["PCMU", "PCMA", "L16"] as const;
+export type TelnyxCodec = (typeof telnyxCodecs)[number];
+
+export interface TelnyxFormat {
+  codec: TelnyxCodec;
+  sampleRateHz: number;
+}
+
+const DEFAULT_FORMAT: TelnyxFormat = { codec: "PCMU", sampleRateHz: 8000 };
+const ENCODINGS = { PCMU: "mulaw", PCMA: "alaw", L16: "s16be" } as const;
+const MIN_CHUNK_MS = 20;
+const MAX_CHUNK_MS = 30_000;
+
+function wireFormat({ codec, sampleRateHz }: TelnyxFormat): WireFormat {
+  if (codec !== "L16" && sampleRateHz !== 8000) throw new RangeError(`${codec} is always at 8000 Hz`);
+  if (![8000, 16_000, 24_000].includes(sampleRateHz))
+    throw new RangeError(`Telnyx has no L16 at ${sampleRateHz} Hz; it has 8000, 16000 and 24000`);
+  return { encoding: ENCODINGS[codec], sampleRateHz };
+}
+
+function complaint({ violations }: BotMessage, stream_id: string): string | undefined {
+  const [first] = violations;
+  if (!first) return undefined;
+  const [code, title] = ERRORS[first.code] ?? [100_003, "malformed_frame"];
+  return JSON.stringify({ event: "error", stream_id, payload: { code, title, detail: first.detail } });
+}
+
+const ERRORS: Partial<Record<ViolationCode, [number, string]>> = {
+  "bad-base64": [100_004, "invalid_media"],
+  "wrong-format": [100_004, "invalid_media"],
+  "bad-size": [100_004, "invalid_media"],
+};

@@ -1,0 +1,74 @@
+import { toBase64 } from "./base64.ts";
+import {
+  objectField,
+  payloadField,
+  readBotMessage,
+  refuseUnknown,
+  requireStream,
+  textField,
+  type BotRequest,
+  type IncomingMessage,
+} from "./bot-message.ts";
+import type { CallDetails, Carrier } from "./carrier.ts";
+import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+/** Twilio Media Streams, bidirectional: mu-law at 8 kHz both ways, numbers written as text. */
+export function createTwilio(details: CallDetails): Carrier {
+  const { callId: callSid, streamId: streamSid, accountId: accountSid } = details.ids;
+  let sequenceNumber = 0;
+  let chunk = 0;
+
+  function numbered(event: string, body: object): string {
+    sequenceNumber += 1;
+    return JSON.stringify({ event, sequenceNumber: String(sequenceNumber), streamSid, ...body });
+  }
+
+  function interpret({ event, message }: IncomingMessage): BotRequest {
+    if (!["media", "mark", "clear"].includes(event)) refuseUnknown("Twilio", event);
+    requireStream(message, "streamSid", streamSid);
+    if (event === "clear") return { type: "clear" };
+    if (event === "mark") return { type: "mark", name: textField(objectField(message, "mark"), "name") };
+    return { type: "play", samples: decodeSamples(payloadField(objectField(message, "media")), "mulaw") };
+  }
+
+  return {
+    name: "twilio",
+    uplink: MULAW_8K,
+    downlink: MULAW_8K,
+    chunkMs: 20,
+    keepsOrder: true,
+    returnsClearedMarks: true,
+    opening: () => [
+      JSON.stringify({ event: "connected", protocol: "Call", version: "1.0.0" }),
+      numbered("start", {
+        start: {
+          streamSid,
+          accountSid,
+          callSid,
+          tracks: ["inbound"],
+          mediaFormat: { encoding: "audio/x-mulaw", sampleRate: 8000, channels: 1 },
+          customParameters: details.parameters,
+        },
+      }),
+    ],
+    media(samples, { streamMs }) {
+      chunk += 1;
+      const payload = toBase64(encodeSamples(samples, "mulaw"));
+      const media = {
+        track: "inbound",
+        chunk: String(chunk),
+        timestamp: String(Math.round(streamMs)),
+        payload,
+      };
+      return numbered("media", { media });
+    },
+    digit: (digit) => numbered("dtmf", { dtmf: { track: "inbound_track", digit } }),
+    marked: (name) => numbered("mark", { mark: { name } }),
+    cleared: () => undefined,
+    stop: () => numbered("stop", { stop: { accountSid, callSid } }),
+    read: (text) => readBotMessage(text, interpret),
+    complaint: () => undefined,
+  };
+}
+
+const MULAW_8K: WireFormat = { encoding: "mulaw", sampleRateHz: 8000 };

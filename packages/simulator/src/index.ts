@@ -1,0 +1,37 @@
+// Placing a call
+export { placeCall } from "./phone-call.ts";
+export type { PhoneCall } from "./phone-call.ts";
+export type { PlaceCallOptions } from "./place-call-options.ts";
+export type { CallEvent, CallOutcome, HangUpReason } from "./call-events.ts";
+export { openWebSocket } from "./call-socket.ts";
+export type { CallSocket } from "./call-socket.ts";
+export type { CallReport, CallSummary } from "./call-summary.ts";
+
+// Carriers
+export { carrierTitles, createCarrier } from "./carriers/create-carrier.ts";
+export type { CarrierChoice } from "./carriers/create-carrier.ts";
+export { carrierNames } from "./carriers/carrier.ts";
+export type { CallDetails, CallIds, Carrier, CarrierName } from "./carriers/carrier.ts";
+export { newCallIds } from "./carriers/call-ids.ts";
+export { exotelRatesHz } from "./carriers/exotel.ts";
+export type { PlivoFormat } from "./carriers/plivo.ts";
+export { telnyxCodecs } from "./carriers/telnyx.ts";
+export type { TelnyxCodec, TelnyxFormat } from "./carriers/telnyx.ts";
+export type { Violation, ViolationCode } from "./carriers/bot-message.ts";
+
+// The caller
+export { createConversation } from "./caller/conversation.ts";
+export type { CallerVoice, LineMoment } from "./caller/caller-voice.ts";
+export { backgroundNames, createBackground } from "./caller/background.ts";
+export type { BackgroundName } from "./caller/background.ts";
+export { isKey, keyTones, requireKeys } from "./caller/keys.ts";
+export { createSpeechLike } from "./caller/speech-like.ts";
+
+// Time
+export { systemClock } from "./clock.ts";
+export type { Clock } from "./clock.ts";
+export { createVirtualClock } from "./virtual-clock.ts";
+export type { VirtualClock } from "./virtual-clock.ts";
+
+// Recordings
+export { writeStereoWav } from "./stereo-wav.ts";

@@ -1,0 +1,61 @@
+import { samplesIn, type AudioFrame } from "@vocalhost/audio";
+import type { CallHappening } from "../call-events.ts";
+import type { CallTally } from "../call-tally.ts";
+import type { CallerVoice, LineMoment } from "../caller/caller-voice.ts";
+import type { Carrier } from "../carriers/carrier.ts";
+import type { Clock } from "../clock.ts";
+import type { Delivery } from "./delivery.ts";
+import { createTimeline } from "./timeline.ts";
+import { createVoiceMeter, type VoiceMeter } from "./voice-meter.ts";
+
+/** The caller's microphone: turns what is said into the carrier's messages. */
+export function createMouthpiece(options: MouthpieceOptions): Mouthpiece {
+  const { carrier, clock, voice, delivery, tally, report } = options;
+  const { sampleRateHz } = carrier.uplink;
+  const chunkSamples = samplesIn(carrier.chunkMs, sampleRateHz);
+  const said = createTimeline({ maxSamples: samplesIn(options.maxMs, sampleRateHz) });
+  const meter = createVoiceMeter({
+    sampleRateHz,
+    onStart: () => report({ type: "caller-speech-start" }),
+    onEnd: () => report({ type: "caller-speech-end" }),
+  });
+  let metered = 0; // samples
+
+  return {
+    meter,
+    speak(line) {
+      const samples = voice.next(chunkSamples, line);
+      const at = samplesIn(line.atMs, sampleRateHz);
+      said.write(at, samples);
+      meter.hear(said.read(metered, at + samples.length));
+      metered = at + samples.length;
+      if (delivery.losesNext()) {
+        tally.chunksLost += 1;
+        return;
+      }
+      tally.chunksOut += 1;
+      delivery.sendSound(carrier.media(samples, { streamMs: line.atMs, epochMs: clock.epochMs() }));
+    },
+    stop: () => meter.finish(),
+    recording: () => ({ samples: said.read(0, metered), sampleRateHz }),
+  };
+}
+
+export interface MouthpieceOptions {
+  carrier: Carrier;
+  clock: Clock;
+  voice: CallerVoice;
+  delivery: Delivery;
+  tally: CallTally;
+  /** Longest call. */
+  maxMs: number;
+  report: (happening: CallHappening) => void;
+}
+
+export interface Mouthpiece {
+  readonly meter: VoiceMeter;
+  /** One chunk, spoken from `line.atMs` on. */
+  speak(line: LineMoment): void;
+  stop(): void;
+  recording(): AudioFrame;
+}

@@ -1,0 +1,37 @@
+import { toSpan } from "../../shared/duration.ts";
+import type { Phase } from "../connection/phase.ts";
+import type { StatusWords } from "../page/status-words.ts";
+import type { Speaking } from "../voice/speaking.ts";
+
+/** The state of a call in plain words. What every session has in common is said elsewhere. */
+export function callWords(options: {
+  phase: Phase;
+  speaking: Speaking;
+  muted: boolean;
+  /** As dialled. */
+  to: string;
+  /** Its name in a sentence. */
+  carrier: string;
+}): StatusWords | undefined {
+  const { phase, speaking, muted, to, carrier } = options;
+  switch (phase.name) {
+    case "idle":
+      return { title: "Ready to call", note: "Your bot hears a call, no phone needed." };
+    case "connecting":
+      return phase.step === "microphone"
+        ? undefined
+        : { title: "Calling…", note: `${to}, as a call from ${carrier}.` };
+    case "live":
+      return speaking.bot || speaking.user || muted ? undefined : { title: "Connected", note: "" };
+    case "ending":
+      return undefined;
+    case "ended": {
+      const note = `The call lasted ${toSpan(phase.durationMs)}.`;
+      return phase.by === "bot" ? { title: "Your bot hung up", note } : { title: "You hung up", note };
+    }
+    case "failed":
+      return undefined;
+    default:
+      return phase satisfies never;
+  }
+}
