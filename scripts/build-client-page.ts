@@ -13,7 +13,7 @@ const inputs = [
   "packages/web/package.json",
   "packages/web/vite.config.ts",
   "packages/web/{client,shared}/**/*.*",
-  "packages/{audio,protocol}/src/**/*.ts",
+  "packages/{audio,protocol,simulator}/src/**/*.ts",
 ];
 
 const wanted = await hashInputs();

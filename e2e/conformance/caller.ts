@@ -53,7 +53,7 @@ export interface CallerPlace {
   target: Target;
 }
 
-const CONNECT_MS = 15_000;
+const CONNECT_MS = 30_000; // a busy machine takes its time to open audio devices
 const UTTERANCE_MS = 20_000;
 const CONSOLE_LINES = 40; // shown when a test fails
 

@@ -12,7 +12,7 @@ import type { TargetDefinition } from "./target.ts";
 
 /** Declares the tests that hold a service against the released npm clients in a real browser. */
 export function conformance(definition: TargetDefinition): void {
-  describe(`released clients and ${definition.name}`, { timeout: 240_000 }, () => {
+  describe(`released clients and ${definition.name}`, { timeout: 600_000 }, () => {
     let stage: Stage | undefined;
     before(async () => {
       stage = await openStage(definition);
@@ -21,7 +21,7 @@ export function conformance(definition: TargetDefinition): void {
     const lineOver = (transport: Line["transport"]): Line => createLine(transport, () => opened(stage));
 
     // The lines side by side, because cases mostly wait; each line one case at a time.
-    describe("in a browser", { concurrency: 3 }, () => {
+    describe("in a browser", { concurrency: 2 }, () => {
       for (const line of [lineOver("webrtc"), lineOver("websocket")])
         describe(`over ${line.transport}`, { concurrency: 1 }, () => {
           connectingCases(line);

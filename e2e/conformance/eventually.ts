@@ -6,7 +6,7 @@ export interface EventuallyOptions<T> {
   what: string;
   look(): T | Promise<T>;
   until(seen: T): boolean;
-  /** @default 8000 */
+  /** @default 15000 */
   timeoutMs?: number;
 }
 
@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 50;
 
 /** Looks again and again until it sees what is wanted; says what it saw last when the time is up. */
 export async function eventually<T>(options: EventuallyOptions<T>): Promise<T> {
-  const timeoutMs = options.timeoutMs ?? 8_000;
+  const timeoutMs = options.timeoutMs ?? 15_000;
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     const seen = await options.look();

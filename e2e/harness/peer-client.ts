@@ -65,9 +65,11 @@ export function createPeerClient(): PeerClient {
 
   // In this order, and with a listener on each, or freePeerClients() crashes later.
   function close(): void {
+    open.delete(close);
     for (const part of owned.splice(0)) part.close();
     connection.close();
   }
+  open.add(close);
 
   return {
     async offer() {
@@ -143,8 +145,11 @@ export async function callBot(options: CallBotOptions): Promise<PeerClient & { p
   return Object.assign(peer, { pcId: String(pc_id) });
 }
 
+const open = new Set<() => void>();
+
 /** Frees the threads behind all peer connections; without it a test process does not end. */
 export function freePeerClients(): void {
+  for (const close of open) close();
   ndc.cleanup();
 }
 

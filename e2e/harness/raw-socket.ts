@@ -46,7 +46,7 @@ export async function openRawSocket(port: number, path: string): Promise<RawSock
   received = received.subarray(received.indexOf("\r\n\r\n") + 4);
   return {
     send: (...frames) => void socket.write(Buffer.concat(frames)),
-    closeCode: (timeoutMs = 3_000) =>
+    closeCode: (timeoutMs = 5_000) =>
       until(() => closeCodeIn(received) ?? (ended && NO_CLOSE_FRAME), timeoutMs, "close frame").then((code) =>
         code === NO_CLOSE_FRAME ? 0 : code,
       ),

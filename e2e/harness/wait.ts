@@ -24,8 +24,18 @@ export async function until<T>(
   }
 }
 
+/** Does it for each item, a few at a time. */
+export async function aFewAtATime<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const work = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await run(item);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+}
+
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const ASK_AGAIN_MS = 20;
+const AT_A_TIME = 10;

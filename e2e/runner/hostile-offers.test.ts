@@ -20,7 +20,7 @@ after(async () => {
 const OFFER = readFileSync(new URL("../fixtures/chromium-offer.sdp", import.meta.url), "utf8");
 const LINES = OFFER.trimEnd().split("\r\n");
 const SLOWEST_ANSWER_MS = 1_000;
-const SLOWEST_LOOP_MS = 500;
+const SLOWEST_LOOP_MS = 1_500; // far less on a machine that has nothing else to do
 
 async function offer(sdp: string, fields: object = {}): Promise<Answer> {
   const sentMs = performance.now();

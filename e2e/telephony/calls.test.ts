@@ -171,7 +171,6 @@ describe("a bot that remembers its calls", async () => {
     });
 
   test("no session outlives its call", async () => {
-    console.log(runner.output().slice(-6000), JSON.stringify(await runner.figures()));
     await until(async () => (await runner.figures()).sessions === 0, 10_000, "end of every session");
     assert.doesNotMatch(runner.output(), /ERROR|bot failed|outside of any session/i);
   });

@@ -1,6 +1,7 @@
 // Takes phone calls, does what the call's parameter `mode` asks for and remembers everything. `GET /calls` tells.
 import { createTransport, type CallData, type RunnerArguments, type Transport } from "vocalhost";
 import { app, main } from "vocalhost/runner";
+import { sessionApp } from "../../packages/sdk/src/runner/app.ts";
 import { mountFigures } from "../bots/figures.ts";
 
 export type Mode = "echo" | "goodbye" | "keys" | "silent";
@@ -27,7 +28,7 @@ const RATE_HZ = 24_000;
 
 const calls: CallRecord[] = [];
 app.get("/calls", async () => calls);
-mountFigures(app);
+mountFigures(app, sessionApp.sessions);
 
 export async function bot(args: RunnerArguments): Promise<void> {
   const record: CallRecord = {

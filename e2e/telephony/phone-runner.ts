@@ -1,6 +1,6 @@
 import type { Figures } from "../bots/figures.ts";
 import { call, type Answer, type CallOptions } from "../harness/raw-http.ts";
-import { startRunnerProcess, type RunnerProcess } from "../harness/runner-process.ts";
+import { spawnRunner, type RunnerProcess } from "../harness/runner-process.ts";
 import { until } from "../harness/wait.ts";
 import type { CallRecord } from "./phone-bot.ts";
 
@@ -37,14 +37,17 @@ const NO_KEYS = {
 };
 
 export async function startPhoneRunner(options: PhoneRunnerOptions = {}): Promise<PhoneRunner> {
-  const runner = await startRunnerProcess({
+  const runner = spawnRunner({
     bot: options.bot ?? "e2e/telephony/phone-bot.ts",
     flags: options.flags ?? [],
     environment: { ...NO_KEYS, ...options.environment },
   });
-  const { port } = runner;
+  const url = await startedUrl(runner);
+  const port = Number(url.port);
   const calls = async (): Promise<CallRecord[]> => (await call(port, "GET /calls")).json() as CallRecord[];
   return Object.assign(runner, {
+    url: url.origin,
+    port,
     socketUrl: (path = "/ws") => `ws://127.0.0.1:${port}${path}`,
     webhook(path: string, fields: Record<string, string> | string = {}, headers: CallOptions["headers"] = {}) {
       const body = typeof fields === "string" ? fields : new URLSearchParams(fields).toString();
@@ -59,4 +62,16 @@ export async function startPhoneRunner(options: PhoneRunnerOptions = {}): Promis
       ),
     figures: async () => (await call(port, "GET /figures")).json() as Figures,
   });
+}
+
+const START_DEADLINE_MS = 60_000; // machines that run every test at once are slow
+
+async function startedUrl(runner: Omit<RunnerProcess, "url" | "port">): Promise<URL> {
+  try {
+    const [, address] = await runner.printed(/Talk to it\s+(http:\/\/\S+)/, START_DEADLINE_MS);
+    return new URL(address ?? "");
+  } catch (error) {
+    await runner[Symbol.asyncDispose](); // or the test would wait for it for ever
+    throw error;
+  }
 }

@@ -147,7 +147,7 @@ describe("webhooks with keys set", async () => {
   test("no session and no bot came of those refused", async () => {
     assert.equal(await sessions(), taken);
     assert.deepEqual(await runner.calls(), []);
-    assert.match(runner.output(), /Signatures\s+checked for Twilio, Telnyx and Plivo\n/);
+    assert.match(runner.output(), /Signatures\s+webhooks checked for Twilio, Telnyx and Plivo\n/);
     for (const secret of [TWILIO_TOKEN, PLIVO_TOKEN]) assert.doesNotMatch(runner.output(), new RegExp(secret));
   });
 });

@@ -38,6 +38,11 @@ describe("without -t", async () => {
     });
   }
 
+  test("telnyx is known by its call's id, where the fields have Twilio's names", async () => {
+    const fields = { ...FORMS.twilio, CallSid: "v3:T02llQxIyaRkhfRKxgAP8nY511EhFLizdvdUKJiSw8d6A9BborherQ" };
+    assert.equal(carrierOf(await runner.webhook("/", fields)), "telnyx");
+  });
+
   test("Exotel, when asked for, gets its address in JSON", async () => {
     const answer = await runner.webhook("/?transport=exotel");
     assert.equal(answer.status, 200);

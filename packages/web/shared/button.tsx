@@ -21,14 +21,15 @@ interface ButtonProps extends ComponentProps<"button"> {
   children: ReactNode;
 }
 
+/** How a button looks, for a link that looks like one. */
+export function buttonLook(options: { look: keyof typeof looks; size: keyof typeof sizes }): string {
+  return `inline-flex items-center justify-center whitespace-nowrap transition-colors disabled:opacity-50 ${looks[options.look]} ${sizes[options.size]}`;
+}
+
 export function Button(props: ButtonProps) {
   const { look = "plain", size = "medium", icon, children, className = "", ...rest } = props;
   return (
-    <button
-      type="button"
-      className={`inline-flex items-center justify-center whitespace-nowrap transition-colors disabled:opacity-50 ${looks[look]} ${sizes[size]} ${className}`}
-      {...rest}
-    >
+    <button type="button" className={`${buttonLook({ look, size })} ${className}`} {...rest}>
       {icon && <Icon name={icon} />}
       {children}
     </button>

@@ -4,16 +4,20 @@ interface ChoiceFieldProps {
   label: string;
   value: string;
   options: { value: string; label: string; hint: string }[];
+  /** Two in a row where there is little room. */
+  dense?: boolean;
   onChange: (value: string) => void;
 }
 
 /** A few exclusive choices side by side. */
-export function ChoiceField({ label, value, options, onChange }: ChoiceFieldProps) {
+export function ChoiceField({ label, value, options, dense = false, onChange }: ChoiceFieldProps) {
   const name = useId();
   return (
     <fieldset className="min-w-0">
       <legend className="mb-1.5 text-[0.8125rem] font-medium text-muted">{label}</legend>
-      <div className="grid gap-2 sm:auto-cols-fr sm:grid-flow-col">
+      <div
+        className={`grid gap-2 sm:auto-cols-fr sm:grid-flow-col sm:grid-cols-none ${dense ? "grid-cols-2" : ""}`}
+      >
         {options.map((option) => (
           <label
             key={option.value}

@@ -31,6 +31,7 @@ const QUEUED_MESSAGES_MAX = 50; // sent before the data channel opened
 const CHANNEL_BUFFER_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
 const PEER_LEFT = JSON.stringify({ type: "signalling", message: { type: "peerLeft" } });
 const GOODBYE_MS = 100; // lets the last message leave before the connection closes
+const LATE_GOODBYE_MS = 5_000; // for a client still connecting, which would wait for a bot that has failed
 
 export function createMediaConnection(options: MediaConnectionOptions): MediaConnection {
   const { id, emit, settings } = options;
@@ -43,6 +44,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
   let generation = 0;
   let connected = false;
   let everConnected = false;
+  let leaving = false;
   let ended = false;
   let lastHeardMs = performance.now();
   let waitingMessages: string[] = [];
@@ -91,6 +93,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         channelOpen: () => {
           emit({ type: "channel-open", connection: id });
           for (const text of waitingMessages.splice(0)) opened.sendText(text);
+          if (leaving && opened.sendText(PEER_LEFT)) setTimeout(() => end("requested"), GOODBYE_MS);
         },
         rtp: onRtp,
         text: onText,
@@ -180,8 +183,10 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
       } else if (waitingMessages.length < QUEUED_MESSAGES_MAX) waitingMessages.push(text);
     },
     close(sayGoodbye) {
-      if (!sayGoodbye || !peer?.sendText(PEER_LEFT)) return end("requested");
-      setTimeout(() => end("requested"), GOODBYE_MS);
+      if (!sayGoodbye || (everConnected && !peer?.sendText(PEER_LEFT))) return end("requested");
+      leaving = true;
+      setTimeout(() => end("requested"), everConnected ? GOODBYE_MS : LATE_GOODBYE_MS);
+      return undefined;
     },
   };
 }

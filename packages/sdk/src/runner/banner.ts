@@ -51,6 +51,6 @@ function signatureStatus({ twilioAuthToken, telnyxPublicKey, plivoAuthToken }: S
     ...(plivoAuthToken ? [] : ["Plivo (PLIVO_AUTH_TOKEN)"]),
   ];
   return off.length === 0
-    ? "checked for Twilio, Telnyx and Plivo"
+    ? "webhooks checked for Twilio, Telnyx and Plivo"
     : `not checked, no key set: ${off.join(", ")}`;
 }

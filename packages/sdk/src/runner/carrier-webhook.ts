@@ -80,6 +80,7 @@ function chooseCarrier(
 function fromWebhook(request: FastifyRequest, fields: URLSearchParams): CarrierName | undefined {
   const { headers } = request;
   if (headers["telnyx-signature-ed25519"] !== undefined || fields.has("CallControlId")) return "telnyx";
+  if (/^v\d:/.test(fields.get("CallSid") ?? "")) return "telnyx"; // its TeXML uses Twilio's field names
   if (headers["x-plivo-signature-v3"] !== undefined || fields.has("CallUUID")) return "plivo";
   if (headers["x-twilio-signature"] !== undefined || (fields.has("AccountSid") && fields.has("CallSid")))
     return "twilio";

@@ -33,10 +33,10 @@ test("audio comes as the call negotiated it", () => {
     ["PCMU", 8000, { encoding: "mulaw", sampleRateHz: 8_000 }],
     ["pcmu", "8000", { encoding: "mulaw", sampleRateHz: 8_000 }],
     ["PCMA", 8000, { encoding: "alaw", sampleRateHz: 8_000 }],
-    ["L16", 16_000, { encoding: "pcm", sampleRateHz: 16_000 }],
-    ["L16", "8000", { encoding: "pcm", sampleRateHz: 8_000 }],
-    ["L16", 24_000, { encoding: "pcm", sampleRateHz: 24_000 }],
-    ["L16", undefined, { encoding: "pcm", sampleRateHz: 8_000 }],
+    ["L16", 16_000, { encoding: "pcm-network", sampleRateHz: 16_000 }],
+    ["L16", "8000", { encoding: "pcm-network", sampleRateHz: 8_000 }],
+    ["L16", 24_000, { encoding: "pcm-network", sampleRateHz: 24_000 }],
+    ["L16", undefined, { encoding: "pcm-network", sampleRateHz: 8_000 }],
   ];
   for (const [encoding, sample_rate, expected] of received) {
     const stream = open({ media_format: { encoding, sample_rate, channels: 1 } });
@@ -53,9 +53,9 @@ test("audio comes as the call negotiated it", () => {
 test("what we send follows the address", () => {
   const sends = (query: string): WireFormat => open({}, query).sends;
   assert.deepEqual(sends("bidirectionalCodec=PCMA"), { encoding: "alaw", sampleRateHz: 8_000 });
-  assert.deepEqual(sends("bidirectionalCodec=L16"), { encoding: "pcm", sampleRateHz: 8_000 });
+  assert.deepEqual(sends("bidirectionalCodec=L16"), { encoding: "pcm-network", sampleRateHz: 8_000 });
   assert.deepEqual(sends("bidirectionalCodec=L16&bidirectionalSamplingRate=24000"), {
-    encoding: "pcm",
+    encoding: "pcm-network",
     sampleRateHz: 24_000,
   });
 });

@@ -74,7 +74,7 @@ function wireFormat(encoding: string, sampleRateHz: number | undefined): WireFor
     case "PCMA":
       return { encoding: "alaw", sampleRateHz: 8_000 };
     case "L16":
-      return { encoding: "pcm", sampleRateHz: pcmRate(sampleRateHz) };
+      return { encoding: "pcm-network", sampleRateHz: pcmRate(sampleRateHz) };
     default:
       throw new CarrierError(
         `Telnyx streams ${encoding}, which is not supported. Set codec="PCMU" and bidirectionalCodec="PCMU" on <Stream>.`,

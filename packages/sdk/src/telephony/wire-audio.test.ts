@@ -6,6 +6,7 @@ import { decodeWireAudio, encodeWireAudio, type WireFormat } from "./wire-audio.
 const MULAW: WireFormat = { encoding: "mulaw", sampleRateHz: 8_000 };
 const ALAW: WireFormat = { encoding: "alaw", sampleRateHz: 8_000 };
 const PCM: WireFormat = { encoding: "pcm", sampleRateHz: 8_000 };
+const NETWORK: WireFormat = { encoding: "pcm-network", sampleRateHz: 16_000 };
 
 const samples = fc
   .array(fc.integer({ min: -32_768, max: 32_767 }), { maxLength: 400 })
@@ -17,14 +18,20 @@ test("silence has the byte of its law", () => {
   assert.equal(encodeWireAudio(new Int16Array(3), PCM), Buffer.alloc(6).toString("base64"));
 });
 
-test("linear audio is little-endian and comes back as it was", () => {
-  assert.equal(
-    encodeWireAudio(Int16Array.of(0x0102, -2), PCM),
-    Buffer.from([2, 1, 0xfe, 0xff]).toString("base64"),
-  );
-  fc.assert(
-    fc.property(samples, (said) => assert.deepEqual(decodeWireAudio(encodeWireAudio(said, PCM), PCM), said)),
-  );
+test("linear audio has the byte order its carrier wants, and comes back as it was", () => {
+  const bytesIn = (format: WireFormat): number[] => [
+    ...Buffer.from(encodeWireAudio(Int16Array.of(0x0102, -2), format), "base64"),
+  ];
+  assert.deepEqual(bytesIn(PCM), [2, 1, 0xfe, 0xff]);
+  assert.deepEqual(bytesIn(NETWORK), [1, 2, 0xff, 0xfe]);
+  for (const format of [PCM, NETWORK])
+    fc.assert(
+      fc.property(samples, (said) => {
+        const before = said.slice();
+        assert.deepEqual(decodeWireAudio(encodeWireAudio(said, format), format), said);
+        assert.deepEqual(said, before, "the bot's own samples are left alone");
+      }),
+    );
 });
 
 test("companded audio comes back within its step, and stays there", () => {
@@ -44,12 +51,12 @@ test("companded audio comes back within its step, and stays there", () => {
 
 test("a part of a larger buffer is encoded as that part", () => {
   const whole = Int16Array.of(1, 2, 3, 4);
-  for (const format of [PCM, MULAW])
+  for (const format of [PCM, NETWORK, MULAW])
     assert.equal(encodeWireAudio(whole.subarray(1, 3), format), encodeWireAudio(Int16Array.of(2, 3), format));
 });
 
 test("payloads that are no audio decode to something bounded", () => {
-  for (const format of [MULAW, ALAW, PCM]) {
+  for (const format of [MULAW, ALAW, PCM, NETWORK]) {
     for (const nothing of ["", "=", "====", "!!", "\u0000", "é"])
       assert.equal(decodeWireAudio(nothing, format).length, 0);
     fc.assert(
@@ -58,9 +65,6 @@ test("payloads that are no audio decode to something bounded", () => {
       }),
     );
   }
-  assert.equal(
-    decodeWireAudio(Buffer.from([1, 2, 3]).toString("base64"), PCM).length,
-    1,
-    "half a sample is none",
-  );
+  for (const format of [PCM, NETWORK])
+    assert.equal(decodeWireAudio(Buffer.from([1, 2, 3]).toString("base64"), format).length, 1, "half a sample is none");
 });

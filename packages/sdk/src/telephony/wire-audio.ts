@@ -2,16 +2,32 @@ import { decodeG711, encodeG711, pcmBytes, pcmSamples } from "@vocalhost/audio";
 
 /** How audio looks inside a carrier's messages. */
 export interface WireFormat {
-  encoding: "mulaw" | "alaw" | "pcm";
+  /** `pcm` is 16 bits, little end first; `pcm-network` big end first, as in RTP. */
+  encoding: "mulaw" | "alaw" | "pcm" | "pcm-network";
   sampleRateHz: number;
 }
 
 export function decodeWireAudio(payload: string, format: WireFormat): Int16Array {
   const bytes = Buffer.from(payload, "base64");
-  return format.encoding === "pcm" ? pcmSamples(bytes, 1) : decodeG711(bytes, format.encoding);
+  if (format.encoding === "pcm") return pcmSamples(bytes, 1);
+  if (format.encoding === "pcm-network") return pcmSamples(swapped(bytes), 1);
+  return decodeG711(bytes, format.encoding);
 }
 
 export function encodeWireAudio(samples: Int16Array, format: WireFormat): string {
-  const bytes = format.encoding === "pcm" ? pcmBytes(samples) : encodeG711(samples, format.encoding);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  return wireBytes(samples, format.encoding).toString("base64");
+}
+
+function wireBytes(samples: Int16Array, encoding: WireFormat["encoding"]): Buffer {
+  if (encoding === "pcm") return asBuffer(pcmBytes(samples));
+  if (encoding === "pcm-network") return swapped(asBuffer(pcmBytes(samples)));
+  return asBuffer(encodeG711(samples, encoding));
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
 }

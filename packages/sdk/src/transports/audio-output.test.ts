@@ -86,7 +86,7 @@ test("clearing forgets what is queued and begins a generation", async () => {
   assert.equal(output.queuedMs, 0);
   assert.equal(await drained(), "done");
   output.clear();
-  assert.deepEqual(cleared, [1, 2]);
+  assert.deepEqual(cleared, [1], "there was nothing to clear");
 });
 
 test("the cap counts anew after clearing", () => {

@@ -82,6 +82,7 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
     },
     ready: (wait) => until(() => written - played < enoughSamples, wait),
     clear() {
+      if (written === played) return; // nobody would notice
       generation += 1;
       written = 0;
       played = 0;

@@ -53,7 +53,7 @@ test("the caller hears the bot a little ahead of time, in even pieces", async ()
     assert.equal(payloadOf(piece).length, 320, "40 ms");
   }
   const early = call.arrivedMs("media").filter((ms) => ms - call.arrivedMs("media")[0]! < 20);
-  assert.ok(early.length >= 2 && early.length <= 5, `${early.length} pieces at once`);
+  assert.ok(early.length >= 2 && early.length < pieces.length, `${early.length} pieces at once`);
 });
 
 test("whatever the bot's rate, Exotel gets pieces of a size it plays", async () => {
@@ -173,11 +173,15 @@ test("messages for applications do not reach telephones", async () => {
 });
 
 test("a carrier that does not read is left", async () => {
-  await using call = await connect(EMULATION);
+  await using call = await connect({ event: "start", start: { streamSid: "M".repeat(256), callSid: "CA1" } });
   call.client.pause();
   // Audio goes at real time; interruptions go at once.
-  while (call.calls.length === 0) {
-    for (let clears = 0; clears < 2_000; clears += 1) call.transport.audioOut.clear();
+  const deadlineMs = performance.now() + 20_000;
+  while (call.calls.length === 0 && performance.now() < deadlineMs) {
+    for (let interruptions = 0; interruptions < 2_000; interruptions += 1) {
+      call.speak(1);
+      call.transport.audioOut.clear();
+    }
     await new Promise(setImmediate);
   }
   assert.equal(call.calls[0], "ended: client-lost");

@@ -64,7 +64,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
 
   function onBinary(bytes: Uint8Array): void {
     const frame = parseFrame(bytes);
-    if (frame.kind === "message") return receive(JSON.parse(frame.data));
+    if (frame.kind === "message") return receive(parseJson(frame.data));
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
     if (!isAudioRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
@@ -75,7 +75,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
     try {
       if (isBinary) onBinary(bytesOf(data));
     } catch (error) {
-      if (error instanceof FrameError || error instanceof SyntaxError) refuse(socket, error);
+      if (error instanceof FrameError) refuse(socket, error);
       else parts.hooks.failed(error);
     }
   });
@@ -90,6 +90,15 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
 
   playout.start();
   return transport;
+}
+
+// A client's mistake, unlike the same error thrown by the bot that gets the message.
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new FrameError("The message is not valid JSON", { cause });
+  }
 }
 
 function refuse(socket: WebSocket, error: Error): void {

@@ -1,5 +1,6 @@
 import { createStore, type Store } from "../../shared/store.ts";
 import { sharedAudioContext } from "../media/audio-context.ts";
+import type { CallChoice } from "../phone/call-choice.ts";
 import { VoiceHistory } from "../voice/voice-history.ts";
 import type { ConnectionEvent, ConnectionReport } from "./connection-event.ts";
 import { nowMs } from "./now.ts";
@@ -15,6 +16,7 @@ export interface ConnectOptions {
   microphoneId: string | undefined;
   speakerId: string | undefined;
   body: unknown;
+  call: CallChoice | undefined;
 }
 
 /** The page's line to a bot: one session at a time, any number one after the other. */

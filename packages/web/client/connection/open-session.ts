@@ -1,3 +1,4 @@
+import type { CallChoice } from "../phone/call-choice.ts";
 import type { VoiceHistory } from "../voice/voice-history.ts";
 import type { ConnectionReport } from "./connection-event.ts";
 import type { Link } from "./link.ts";
@@ -21,6 +22,8 @@ export interface OpenSessionOptions {
   speakerId: string | undefined;
   /** Handed to the bot; `undefined` sends none. */
   body: unknown;
+  /** For the telephone: through whom, from and to which number. */
+  call: CallChoice | undefined;
   history: VoiceHistory;
   report: (report: ConnectionReport & { atMs?: number }) => void;
   onPlaybackBlocked: () => void;

@@ -5,15 +5,18 @@ import { problemFromConnect, problemFromFatal, problemFromStart } from "./sessio
 const withStatus = (status?: number) => Object.assign(new Error("message"), { status });
 
 test("a refused start shows the runner's words", () => {
-  const found = problemFromStart(withStatus(400), "Unknown transport 'x'.");
+  const refused = (error: unknown, refusal?: unknown) =>
+    problemFromStart({ error, refusal, runnerAnswers: true });
+  const found = refused(withStatus(400), "Unknown transport 'x'.");
   assert.equal(found.code, "start-refused");
   assert.equal(found.detail, "Unknown transport 'x'.");
-  assert.equal(problemFromStart(withStatus(503), undefined).detail, "HTTP status 503");
-  assert.equal(problemFromStart(new SyntaxError("x"), undefined).code, "start-refused");
+  assert.equal(refused(withStatus(503)).detail, "HTTP status 503");
+  assert.equal(refused(new SyntaxError("x")).code, "start-refused");
 });
 
 test("no answer at all means the runner is not there", () => {
-  assert.equal(problemFromStart(withStatus(), "Failed to fetch").code, "runner-unreachable");
+  const gone = { error: withStatus(500), refusal: "Failed to fetch", runnerAnswers: false };
+  assert.equal(problemFromStart(gone).code, "runner-unreachable");
 });
 
 test("a refused offer is a refusal, the rest is the link's failure", () => {

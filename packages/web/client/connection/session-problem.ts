@@ -1,15 +1,18 @@
 import type { ConnectStep } from "./connection-event.ts";
 import { problem, problemFromClose, refusalText, type Problem, type ProblemCode } from "./problem.ts";
 
-/** `startBot` failed; the runner's own words came through the error callback. */
-export function problemFromStart(error: unknown, refusal: unknown): Problem {
-  const status = statusOf(error);
-  if (status !== undefined) {
-    return problem("start-refused", refusalText(refusal) ?? `HTTP status ${status}`);
-  }
-  // The client reads the refusal as JSON, and fails on anything else.
+/** A start failed; the runner's own words came through the error callback. */
+export function problemFromStart(failure: {
+  error: unknown;
+  refusal: unknown;
+  runnerAnswers: boolean;
+}): Problem {
+  const { error, refusal, runnerAnswers } = failure;
+  // The client gives a failed request the status 500 too, so only asking again can tell.
+  if (!runnerAnswers) return problem("runner-unreachable");
+  // It reads a refusal as JSON, and fails on anything else.
   if (error instanceof SyntaxError) return problem("start-refused", "The answer was not JSON.");
-  return problem("runner-unreachable");
+  return problem("start-refused", refusalText(refusal) ?? `HTTP status ${statusOf(error)}`);
 }
 
 /** The transport could not connect. */

@@ -6,6 +6,7 @@ import type { Link } from "./link.ts";
 import { ObservedClient } from "./observed-client.ts";
 import type { OpenSession, OpenSessionOptions } from "./open-session.ts";
 import { problem, problemFromMicrophone, type Problem } from "./problem.ts";
+import { readRunnerStatus } from "./runner-status.ts";
 import {
   problemFromConnect,
   problemFromFatal,
@@ -86,7 +87,8 @@ export class Session implements OpenSession {
       // The two halves of startBotAndConnect(), so that giving up in between is noticed.
       answer = await this.#client.startBot({ endpoint: "/start", requestData });
     } catch (error) {
-      return this.#fail(problemFromStart(error, this.#refusal));
+      const runnerAnswers = (await readRunnerStatus()).kind === "ready";
+      return this.#fail(problemFromStart({ error, refusal: this.#refusal, runnerAnswers }));
     }
     if (this.#finished) return;
     this.#reach("connect");
@@ -103,7 +105,9 @@ export class Session implements OpenSession {
       onConnected: () => this.#reach("bot"),
       onBotReady: (data: { version: string; about?: unknown }) => this.#becomeReady(data),
       onBotDisconnected: () => this.#botLeft(),
-      onDisconnected: () => this.#fail(problem("connection-lost")),
+      onDisconnected: () => {
+        if (this.#step !== "start") this.#fail(problem("connection-lost")); // a refused start says so itself
+      },
       onTrackStarted: (track: MediaStreamTrack, participant?: { local: boolean }) => {
         if (!participant?.local && track.kind === "audio") link.playBot(track);
       },

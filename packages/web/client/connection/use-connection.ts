@@ -6,6 +6,9 @@ import {
   connection,
   startBodyText,
 } from "../page/client-state.ts";
+import { toCallChoice, type CallChoice } from "../phone/call-choice.ts";
+import { PHONE } from "../phone/carriers.ts";
+import { chosenCarrier, fromNumber, toNumber } from "../phone/phone-state.ts";
 import { parseStartBody } from "../start-body/parse-start-body.ts";
 import { isOpen, type Phase } from "./phase.ts";
 import { choicesFor, type TransportChoice } from "./transports.ts";
@@ -17,6 +20,10 @@ export interface ConnectionControls {
   muted: boolean;
   choices: TransportChoice[];
   chosen: TransportChoice | undefined;
+  /** Whether it is the phone that is chosen, or in use. */
+  onPhone: boolean;
+  /** Undefined while the numbers make no sense. */
+  call: CallChoice | undefined;
   /** Whether pressing Connect would do something. */
   canConnect: boolean;
   connect: (options?: { useMicrophone: boolean }) => void;
@@ -33,12 +40,17 @@ export function useConnection(): ConnectionControls {
   const body = parseStartBody(useStore(startBodyText));
   const choices = status.kind === "ready" ? choicesFor(status.transports) : [];
   const chosen = choices.find((choice) => choice.name === wanted) ?? choices[0];
-  const canConnect = chosen !== undefined && !isOpen(phase) && body.kind !== "mistake";
+  const onPhone = chosen?.name === PHONE;
+  const call = useCallChoice();
+  const isComplete = body.kind !== "mistake" && (!onPhone || call !== undefined);
+  const canConnect = chosen !== undefined && !isOpen(phase) && isComplete;
   return {
     phase,
     muted,
     choices,
     chosen,
+    onPhone,
+    call,
     canConnect,
     connect({ useMicrophone } = { useMicrophone: true }) {
       if (!canConnect) return;
@@ -48,10 +60,17 @@ export function useConnection(): ConnectionControls {
         microphoneId: chosenMicrophone.get() || undefined,
         speakerId: chosenSpeaker.get() || undefined,
         body: body.kind === "value" ? body.value : undefined,
+        call,
       });
     },
     end: () => void connection.end(),
     toggleMuted: () => connection.setMuted(!muted),
     sendText: (text) => connection.sendText(text),
   };
+}
+
+function useCallChoice(): CallChoice | undefined {
+  const status = useStore(runnerStatus);
+  const wished = { carrier: useStore(chosenCarrier), from: useStore(fromNumber), to: useStore(toNumber) };
+  return toCallChoice(wished, status.kind === "ready" ? status.transports : []);
 }

@@ -1,11 +1,13 @@
+import { toSize } from "../../shared/byte-size.ts";
 import { Disclosure } from "../../shared/disclosure.tsx";
 import { toDelay } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
 import { latency, linkFigures, timeline } from "../page/client-state.ts";
 import { ConnectSteps } from "./connect-steps.tsx";
+import { Figure, figureGrid } from "./figure.tsx";
 import type { LinkFigures } from "./link-figures.ts";
 import { MetricsTable } from "./metrics-table.tsx";
-import { median } from "./response-latency.ts";
+import { medianNote } from "./median-note.ts";
 
 /** How fast the bot answers and how well the link carries it. */
 export function FiguresPanel() {
@@ -14,7 +16,7 @@ export function FiguresPanel() {
   const figures = useStore(linkFigures);
   return (
     <section aria-label="Figures" className="mx-auto w-full max-w-2xl">
-      <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-2xl border border-line bg-line sm:grid-cols-4">
+      <dl className={figureGrid}>
         <Figure
           name="Answers in"
           hint="From the end of your turn, as your bot saw it, to its first word"
@@ -112,27 +114,10 @@ function SocketCells({ figures }: { figures: LinkFigures }) {
   );
 }
 
-function Figure(props: { name: string; hint: string; value: string; note: string }) {
-  return (
-    <div className="bg-surface px-4 py-2.5" title={props.hint}>
-      <dt className="text-[0.8125rem] text-muted">{props.name}</dt>
-      <dd className="mt-0.5 text-lg font-semibold tracking-tight tabular-nums">{props.value}</dd>
-      <dd className="min-h-4 truncate text-xs text-muted tabular-nums">{props.note}</dd>
-    </div>
-  );
-}
-
-function medianNote(values: number[]): string {
-  return values.length > 1 ? `median ${toDelay(median(values))} of ${values.length}` : "";
-}
-
 function toRate(kbps: number | undefined): string {
   return kbps === undefined ? "–" : `${Math.round(kbps)} kbit/s`;
 }
 
 function toBytes(bytes: number | undefined): string {
-  if (bytes === undefined) return "";
-  return bytes < 1_000_000
-    ? `${Math.round(bytes / 1000)} kB in all`
-    : `${(bytes / 1_000_000).toFixed(1)} MB in all`;
+  return bytes === undefined ? "" : `${toSize(bytes)} in all`;
 }

@@ -35,6 +35,10 @@ export function nextLatency(latency: ResponseLatency, event: ConnectionEvent): R
       return event.message.type === "send-text"
         ? { ...latency, waiting: waitFrom(event.atMs), quietSinceMs: undefined }
         : latency;
+    case "speech-start":
+      return event.who === "user" ? interrupt(latency) : answer(latency, event.atMs);
+    case "speech-end":
+      return event.who === "user" ? fallQuiet(latency, event.atMs) : latency;
     case "message-received":
       break;
     default:
@@ -42,7 +46,7 @@ export function nextLatency(latency: ResponseLatency, event: ConnectionEvent): R
   }
   switch (event.message.type) {
     case "user-started-speaking":
-      return { ...latency, waiting: undefined, quietSinceMs: undefined };
+      return interrupt(latency);
     case "user-stopped-speaking":
       return { ...latency, waiting: waitFrom(event.atMs) };
     case "bot-started-speaking":
@@ -58,6 +62,16 @@ export function median(values: number[]): number | undefined {
   const upper = sorted[middle];
   if (upper === undefined) return undefined;
   return sorted.length % 2 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}
+
+/** The user goes on, so there is nothing to answer yet. */
+function interrupt(latency: ResponseLatency): ResponseLatency {
+  return { ...latency, waiting: undefined, quietSinceMs: undefined };
+}
+
+/** On the telephone the page's own ear may have missed a short last sound. */
+function fallQuiet(latency: ResponseLatency, atMs: number): ResponseLatency {
+  return { ...latency, waiting: waitFrom(atMs), quietSinceMs: latency.quietSinceMs ?? atMs };
 }
 
 function answer(latency: ResponseLatency, atMs: number): ResponseLatency {

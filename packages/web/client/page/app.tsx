@@ -5,8 +5,11 @@ import { useConnection } from "../connection/use-connection.ts";
 import { useRunnerStatus } from "../connection/use-runner-status.ts";
 import { EventDrawer } from "../events/event-drawer.tsx";
 import { FiguresPanel } from "../figures/figures-panel.tsx";
+import { PHONE } from "../phone/carriers.ts";
+import { CallCard } from "../phone/call-card.tsx";
+import { LiveFigures } from "../phone/live-figures.tsx";
 import { Conversation } from "../transcript/conversation.tsx";
-import { connection, logOpen, timeline, transcript } from "./client-state.ts";
+import { connection, lastTransport, logOpen, timeline, transcript } from "./client-state.ts";
 import { endOnLeave } from "./end-on-leave.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
@@ -20,9 +23,8 @@ export function App() {
   const runner = useRunnerStatus();
   const showsLog = useStore(logOpen);
   const phase = useStore(connection.phase);
-  const wasLive = useStore(timeline).totalMs !== undefined;
   const hasWords = useStore(transcript).entries.length > 0;
-  const { chosen } = useConnection();
+  const { chosen, onPhone } = useConnection();
   useShortcuts();
   useEffect(endOnLeave, []);
   useEffect(() => {
@@ -34,12 +36,12 @@ export function App() {
       <main className="grid gap-6 pb-28 lg:grid-cols-[minmax(0,1fr)_25rem] lg:grid-rows-[auto_1fr] lg:gap-x-0 lg:pb-(--drawer)">
         <Stage runner={runner} />
         <aside
-          className={`h-[24rem] border-line bg-surface max-lg:border-y lg:sticky lg:top-14 lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:h-[calc(100dvh-3.5rem-var(--drawer))] lg:self-start lg:border-l ${isOpen(phase) || hasWords ? "" : "max-lg:hidden"}`}
+          className={`border-line bg-surface max-lg:border-y lg:sticky lg:top-14 lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:h-[calc(100dvh-3.5rem-var(--drawer))] lg:self-start lg:border-l ${onPhone && isOpen(phase) ? "h-[40rem]" : "h-[24rem]"} ${isOpen(phase) || hasWords ? "" : "max-lg:hidden"}`}
         >
           <Conversation />
         </aside>
         <div className="grid content-start gap-6 px-4 lg:pt-2 sm:px-6 lg:pb-8">
-          {wasLive && <FiguresPanel />}
+          <Figures />
           <Setup />
         </div>
       </main>
@@ -47,4 +49,13 @@ export function App() {
       <HelpDialog />
     </div>
   );
+}
+
+/** Of the session in progress, or of the last one. */
+function Figures() {
+  const { phase } = useConnection();
+  const wasLive = useStore(timeline).totalMs !== undefined;
+  const wasCall = useStore(lastTransport) === PHONE;
+  if (!wasCall) return wasLive ? <FiguresPanel /> : null;
+  return phase.name === "live" || phase.name === "ending" ? <LiveFigures /> : <CallCard />;
 }

@@ -1,16 +1,22 @@
 import { createSavedText, createStore } from "../../shared/store.ts";
 import { emptyTimeline, nextTimeline } from "../connection/connect-timeline.ts";
+import type { ConnectionEvent } from "../connection/connection-event.ts";
 import { Connection } from "../connection/connection.ts";
 import { emptyLog, nextLog, type EventLog } from "../events/event-log.ts";
 import { emptyMetrics, nextMetrics } from "../figures/bot-metrics.ts";
 import { watchFigures } from "../figures/watch-figures.ts";
 import { emptyLatency, nextLatency } from "../figures/response-latency.ts";
-import { emptyTranscript, nextTranscript } from "../transcript/transcript.ts";
+import { nextCallTranscript } from "../phone/call-transcript.ts";
+import { emptyTranscript, nextTranscript, type Transcript } from "../transcript/transcript.ts";
 import { nextSpeaking, noOneSpeaking } from "../voice/speaking.ts";
 
 /** The page's one connection, and the views of it. */
 export const connection = new Connection();
-export const transcript = connection.fold(nextTranscript, emptyTranscript);
+export const transcript = connection.fold<Transcript>(
+  (words, event) => nextCallTranscript(nextTranscript(words, event), event),
+  emptyTranscript,
+);
+export const lastTransport = connection.fold(nextTransport, "");
 export const speaking = connection.fold(nextSpeaking, noOneSpeaking);
 export const timeline = connection.fold(nextTimeline, emptyTimeline);
 export const latency = connection.fold(nextLatency, emptyLatency);
@@ -27,3 +33,7 @@ export const singleKeys = createSavedText("vocalhost-single-keys", "on");
 
 export const logOpen = createStore(false);
 export const helpOpen = createStore(false);
+
+function nextTransport(transport: string, event: ConnectionEvent): string {
+  return event.type === "session-requested" ? event.transport : transport;
+}

@@ -15,7 +15,7 @@ export function Controls() {
 }
 
 function ControlButtons() {
-  const { phase, muted, canConnect, connect, end, toggleMuted } = useConnection();
+  const { phase, muted, canConnect, onPhone, connect, end, toggleMuted } = useConnection();
   const blocked = useStore(connection.playbackBlocked);
   const runner = useStore(runnerStatus);
   switch (phase.name) {
@@ -69,13 +69,15 @@ function ControlButtons() {
           </Button>
         );
       }
-      const label = { idle: "Connect", ended: "Connect again", failed: "Try again" }[phase.name];
+      const action = onPhone ? "Call" : "Connect";
+      const label = { idle: action, ended: `${action} again`, failed: "Try again" }[phase.name];
       const microphoneFailed = phase.name === "failed" && isAboutMicrophone(phase.problem.code);
       return (
         <>
           <Button
             size="large"
             look="primary"
+            icon={onPhone ? "phone" : undefined}
             className="min-w-44 max-sm:w-full"
             disabled={!canConnect}
             onClick={() => connect()}
@@ -84,7 +86,7 @@ function ControlButtons() {
           </Button>
           {microphoneFailed && (
             <Button size="large" className="max-sm:w-full" onClick={() => connect({ useMicrophone: false })}>
-              Connect without it
+              {action} without it
             </Button>
           )}
         </>

@@ -5,13 +5,14 @@ import { useStore } from "../../shared/use-store.ts";
 import { isOpen } from "../connection/phase.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { canChooseSpeaker, listDevices, type Devices } from "../media/devices.ts";
+import { PhoneFields } from "../phone/phone-fields.tsx";
 import { StartBodyEditor } from "../start-body/start-body-editor.tsx";
 import { LevelBar } from "../voice/level-bar.tsx";
 import { chosenMicrophone, chosenSpeaker, chosenTransport, connection } from "./client-state.ts";
 
 /** How to connect, and with which devices. */
 export function Setup() {
-  const { phase, choices, chosen } = useConnection();
+  const { phase, choices, chosen, onPhone } = useConnection();
   const open = isOpen(phase);
   return (
     <section aria-label="Setup" className="mx-auto grid w-full max-w-2xl gap-5">
@@ -23,6 +24,7 @@ export function Setup() {
           onChange={chosenTransport.set}
         />
       )}
+      {!open && onPhone && <PhoneFields />}
       <DeviceFields />
       {!open && <StartBodyEditor />}
     </section>

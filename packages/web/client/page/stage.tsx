@@ -5,23 +5,26 @@ import type { Phase } from "../connection/phase.ts";
 import type { RunnerStatus } from "../connection/runner-status.ts";
 import { nowMs } from "../connection/now.ts";
 import { useConnection } from "../connection/use-connection.ts";
+import { callWords } from "../phone/call-words.ts";
+import { carrierTitle } from "../phone/carriers.ts";
+import { finishedCall } from "../phone/phone-state.ts";
 import { Orb } from "../voice/orb.tsx";
 import { Ribbon } from "../voice/ribbon.tsx";
 import { speaking } from "./client-state.ts";
 import { Controls } from "./controls.tsx";
 import { ProblemCard } from "./problem-card.tsx";
-import { statusWords } from "./status-words.ts";
+import { statusWords, type StatusWords } from "./status-words.ts";
 
 /** The middle of the page: the voices, the state, the one thing to press. */
 export function Stage({ runner }: { runner: RunnerStatus }) {
-  const { phase, muted, choices } = useConnection();
-  const words = statusWords({ phase, runner, speaking: useStore(speaking), muted });
+  const { phase, choices, onPhone } = useConnection();
+  const words = useWords(runner);
   const troubled = phase.name === "failed" || runner.kind === "unreachable";
   const cannotConnect = runner.kind === "ready" && choices.length === 0;
   return (
     <section aria-label="Conversation with your bot" className="px-4 pt-4 sm:px-6">
       <div className="mx-auto max-w-2xl text-center">
-        <Orb />
+        <Orb restingIcon={onPhone ? "phone" : "microphone"} />
         <div aria-live="polite" aria-atomic="true">
           <h1 className="mt-2 text-2xl font-semibold tracking-tight text-balance">
             {troubled && phase.name !== "failed" ? "Your bot is not there" : words.title}
@@ -43,15 +46,27 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
   );
 }
 
+function useWords(runner: RunnerStatus): StatusWords {
+  const { phase, muted, onPhone, call } = useConnection();
+  const now = { phase, muted, speaking: useStore(speaking) };
+  const to = call?.to ?? "";
+  const summary = useStore(finishedCall)?.summary;
+  const carrier = call ? carrierTitle(call.carrier) : "";
+  const ofCall =
+    onPhone && runner.kind !== "looking" ? callWords({ ...now, to, carrier, summary }) : undefined;
+  return ofCall ?? statusWords({ ...now, runner });
+}
+
 /** How long the session has lasted, and over what. */
 function SessionLine({ phase }: { phase: Extract<Phase, { name: "live" }> }) {
   const [now, setNow] = useState(nowMs);
-  const { choices } = useConnection();
+  const { choices, call, onPhone } = useConnection();
   useEffect(() => {
     const timer = setInterval(() => setNow(nowMs()), 1000);
     return () => clearInterval(timer);
   }, []);
-  const label = choices.find(({ name }) => name === phase.transport)?.label ?? phase.transport;
+  const transport = choices.find(({ name }) => name === phase.transport)?.label ?? phase.transport;
+  const label = onPhone && call ? carrierTitle(call.carrier) : transport;
   return (
     <p className="mt-1 text-muted tabular-nums">
       {toClock(now - phase.sinceMs)} · {label}

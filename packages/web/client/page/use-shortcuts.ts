@@ -1,20 +1,23 @@
 import { useEffect } from "react";
 import { useConnection } from "../connection/use-connection.ts";
+import { isPhoneKey } from "../phone/phone-keys.ts";
+import { pressKey } from "../phone/press-key.ts";
 import { textBoxId } from "../transcript/text-box.tsx";
 import { helpOpen, logOpen, singleKeys } from "./client-state.ts";
 
 export const shortcuts = [
-  { keyName: "Enter", action: "Connect" },
+  { keyName: "Enter", action: "Connect or call" },
   { keyName: "Space", action: "Mute or unmute" },
   { keyName: "H", action: "Hang up" },
   { keyName: "T", action: "Type a message" },
+  { keyName: "0-9 * #", action: "Press a key of the phone" },
   { keyName: "L", action: "Show or hide the event log" },
   { keyName: "Esc", action: "Leave the field, close the event log" },
   { keyName: "?", action: "This help" },
 ] as const;
 
 export function useShortcuts(): void {
-  const { phase, connect, end, toggleMuted } = useConnection();
+  const { phase, onPhone, connect, end, toggleMuted } = useConnection();
   useEffect(() => {
     const actions: Record<string, () => void> = {
       "?": () => helpOpen.set(true),
@@ -23,7 +26,7 @@ export function useShortcuts(): void {
     };
     if (phase.name === "live") {
       actions[" "] = toggleMuted;
-      actions["t"] = () => document.getElementById(textBoxId)?.focus();
+      if (!onPhone) actions["t"] = () => document.getElementById(textBoxId)?.focus();
     } else {
       actions["Enter"] = () => connect();
     }
@@ -35,6 +38,7 @@ export function useShortcuts(): void {
       }
       if (singleKeys.get() !== "on" && event.key !== "Escape") return;
       if (helpOpen.get() || event.repeat || takesKey(event)) return;
+      if (onPhone && isPhoneKey(event.key)) return pressKey(event.key);
       const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       if (!action) return;
       event.preventDefault();
@@ -42,7 +46,7 @@ export function useShortcuts(): void {
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [phase.name, connect, end, toggleMuted]);
+  }, [phase.name, onPhone, connect, end, toggleMuted]);
 }
 
 /** Whether what has the focus means this key for itself. */

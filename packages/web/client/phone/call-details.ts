@@ -1,16 +1,13 @@
-import { newCallIds, type CallDetails, type CarrierName } from "@vocalhost/simulator";
+import { newCallIds, type CallDetails } from "@vocalhost/simulator";
+import type { CallChoice } from "./call-choice.ts";
 
 /** Who calls whom. The numbers travel where the runner's own webhook answers would put them. */
-export function createCallDetails(carrier: CarrierName, numbers: CallNumbers): CallDetails {
-  return { ids: newCallIds(carrier), ...numbers, parameters: parametersFor(carrier, numbers) };
+export function createCallDetails(choice: CallChoice): CallDetails {
+  const { carrier, from, to } = choice;
+  return { ids: newCallIds(carrier), from, to, parameters: parametersOf(choice) };
 }
 
-export interface CallNumbers {
-  from: string;
-  to: string;
-}
-
-function parametersFor(carrier: CarrierName, { from, to }: CallNumbers): Record<string, string> {
+function parametersOf({ carrier, from, to }: CallChoice): Record<string, string> {
   switch (carrier) {
     case "twilio":
       return { from_number: from, to_number: to };

@@ -48,7 +48,11 @@ export function nextFigures(figures: CallFigures, event: CallEvent, sampleRateHz
     case "audio-queued":
       return queue(figures, event, (event.samples.length * 1000) / sampleRateHz);
     case "audio-cleared":
-      return { ...figures, clears: figures.clears + 1, playsUntilMs: Math.min(figures.playsUntilMs, event.atMs) };
+      return {
+        ...figures,
+        clears: figures.clears + 1,
+        playsUntilMs: Math.min(figures.playsUntilMs, event.atMs),
+      };
     case "mark-received":
       return { ...figures, marksReceived: figures.marksReceived + 1 };
     case "mark-reached":

@@ -20,7 +20,9 @@ export function nextCallTranscript(transcript: Transcript, event: ConnectionEven
     case "speech-start":
       return startTurn(transcript, event.who, event.atMs);
     case "speech-end":
-      return editLast(transcript, event.who, (turn) => stopped(turn, Math.max(event.atMs, turn.speakingSinceMs ?? 0)));
+      return editLast(transcript, event.who, (turn) =>
+        stopped(turn, Math.max(event.atMs, turn.speakingSinceMs ?? 0)),
+      );
     case "key-pressed":
       return note(transcript, "keys", event.key);
     case "mark-reached":
@@ -57,7 +59,9 @@ function note(transcript: Transcript, of: "keys" | "marks", item: string): Trans
   const gathers: TranscriptNote["gathers"] = { of, items: items.slice(-ITEMS_MAX) };
   const text = of === "keys" ? `You pressed ${gathers.items.join(" ")}` : marksText(items);
   const entry: Omit<TranscriptNote, "id"> = { kind: "note", text, gathers };
-  return items.length > 1 && last ? replace(transcript, { ...entry, id: last.id }) : append(transcript, entry);
+  return items.length > 1 && last
+    ? replace(transcript, { ...entry, id: last.id })
+    : append(transcript, entry);
 }
 
 const ITEMS_MAX = 40;

@@ -4,7 +4,7 @@ import type { Phase } from "../connection/phase.ts";
 import { callWords } from "./call-words.ts";
 
 const quiet = { user: false, bot: false };
-const about = { speaking: quiet, muted: false, to: "+1202", carrier: "Twilio" };
+const about = { speaking: quiet, muted: false, to: "+1202", carrier: "Twilio", summary: undefined };
 const connecting = (step: "microphone" | "connect"): Phase => ({
   name: "connecting",
   step,
@@ -21,6 +21,15 @@ test("a call is told from dialling to its end", () => {
   assert.equal(title(live), "Connected");
   assert.equal(title({ name: "ended", by: "bot", durationMs: 1 }), "Your bot hung up");
   assert.equal(title({ name: "ended", by: "you", durationMs: 1 }), "You hung up");
+});
+
+test("a bot that hangs up without a word may have failed", () => {
+  const phase: Phase = { name: "ended", by: "bot", durationMs: 100 };
+  const heard = (audibleSeconds: number) => ({ seconds: 1, audibleSeconds, silenceRatio: 1, cutOffMs: 0 });
+  const note = (seconds: number) =>
+    callWords({ ...about, phase, summary: { durationMs: 200, heard: heard(seconds) } })?.note;
+  assert.equal(note(0.5), "The call lasted 0.2 s.");
+  assert.match(note(0) ?? "", /said nothing/);
 });
 
 test("while somebody speaks the usual words hold", () => {

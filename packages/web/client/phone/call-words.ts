@@ -1,3 +1,4 @@
+import type { CallSummary } from "@vocalhost/simulator";
 import { toSpan } from "../../shared/duration.ts";
 import type { Phase } from "../connection/phase.ts";
 import type { StatusWords } from "../page/status-words.ts";
@@ -12,6 +13,8 @@ export function callWords(options: {
   to: string;
   /** Its name in a sentence. */
   carrier: string;
+  /** What the simulator counted of the last call. */
+  summary: Pick<CallSummary, "durationMs" | "heard"> | undefined;
 }): StatusWords | undefined {
   const { phase, speaking, muted, to, carrier } = options;
   switch (phase.name) {
@@ -26,8 +29,12 @@ export function callWords(options: {
     case "ending":
       return undefined;
     case "ended": {
-      const note = `The call lasted ${toSpan(phase.durationMs)}.`;
-      return phase.by === "bot" ? { title: "Your bot hung up", note } : { title: "You hung up", note };
+      const { summary } = options;
+      const note = `The call lasted ${toSpan(summary?.durationMs ?? phase.durationMs)}.`;
+      if (phase.by === "you") return { title: "You hung up", note };
+      // A bot that fails ends its calls like any other.
+      const saidNothing = summary?.heard.audibleSeconds === 0;
+      return { title: "Your bot hung up", note: saidNothing ? `${note} ${SAID_NOTHING}` : note };
     }
     case "failed":
       return undefined;
@@ -35,3 +42,5 @@ export function callWords(options: {
       return phase satisfies never;
   }
 }
+
+const SAID_NOTHING = "It said nothing; if it failed, the terminal of the runner says why.";

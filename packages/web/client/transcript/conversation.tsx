@@ -3,7 +3,9 @@ import { Button } from "../../shared/button.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { useCopy } from "../../shared/use-copy.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { connection, transcript } from "../page/client-state.ts";
+import { useConnection } from "../connection/use-connection.ts";
+import { transcript } from "../page/client-state.ts";
+import { DialPad } from "../phone/dial-pad.tsx";
 import { lastFinished, toPlainText } from "./plain-text.ts";
 import { TextBox } from "./text-box.tsx";
 import { Turn } from "./turn.tsx";
@@ -11,6 +13,7 @@ import { Turn } from "./turn.tsx";
 /** What was said, and a place to type. */
 export function Conversation() {
   const { entries } = useStore(transcript);
+  const { onPhone } = useConnection();
   const { copied, copy } = useCopy();
   return (
     <section aria-label="Transcript" className="flex h-full min-h-0 flex-col">
@@ -28,7 +31,7 @@ export function Conversation() {
         )}
       </div>
       <Entries />
-      <TextBox />
+      {onPhone ? <DialPad /> : <TextBox />}
       <p aria-live="polite" className="sr-only">
         {lastFinished(entries)}
       </p>
@@ -70,14 +73,17 @@ function Entries() {
 }
 
 function NothingYet() {
-  const live = useStore(connection.phase).name === "live";
+  const { phase, onPhone } = useConnection();
+  const live = phase.name === "live";
   return (
     <div className="grid h-full min-h-32 place-items-center text-center">
       <div className="max-w-60">
         <Icon name="voice" className="mx-auto mb-3 size-8 text-edge" />
         <p className="font-medium">{live ? "Say something" : "Nothing said yet"}</p>
         <p className="mt-1 text-sm text-muted text-balance">
-          What you and your bot say appears here as you talk.
+          {onPhone
+            ? "Who spoke when, the keys you press and the marks of your bot appear here."
+            : "What you and your bot say appears here as you talk."}
         </p>
       </div>
     </div>

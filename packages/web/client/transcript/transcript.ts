@@ -29,6 +29,8 @@ export interface TranscriptNote {
   kind: "note";
   id: number;
   text: string;
+  /** What has been put into one note because it came in a row. */
+  gathers?: { of: "keys" | "marks"; items: string[] };
 }
 
 export type TranscriptEntry = UserTurn | BotTurn | TranscriptNote;
@@ -137,17 +139,7 @@ function editBot(transcript: Transcript, atMs: number, edit: (turn: BotTurn) => 
       latest.speakingSinceMs !== undefined ||
       atMs - latest.stoppedMs <= BOT_PAUSE_MS);
   if (goesOn) return replace(transcript, edit(latest));
-  const turn: BotTurn = {
-    kind: "bot",
-    id: 0,
-    segments: [],
-    speakingSinceMs: undefined,
-    stoppedMs: undefined,
-    spokenMs: 0,
-    interrupted: false,
-    closed: false,
-  };
-  const edited = edit(turn);
+  const edited = edit({ ...emptyBotTurn, id: 0 });
   const isEmpty = edited.segments.length === 0 && edited.speakingSinceMs === undefined;
   return isEmpty ? transcript : append(transcript, edited);
 }
@@ -179,13 +171,23 @@ function closeBot(transcript: Transcript, atMs: number): Transcript {
   });
 }
 
-function stopped<T extends UserTurn | BotTurn>(turn: T, atMs: number): T {
+export const emptyBotTurn: Omit<BotTurn, "id"> = {
+  kind: "bot",
+  segments: [],
+  speakingSinceMs: undefined,
+  stoppedMs: undefined,
+  spokenMs: 0,
+  interrupted: false,
+  closed: false,
+};
+
+export function stopped<T extends UserTurn | BotTurn>(turn: T, atMs: number): T {
   if (turn.speakingSinceMs === undefined) return turn;
   const spokenMs = turn.spokenMs + (atMs - turn.speakingSinceMs);
   return { ...turn, speakingSinceMs: undefined, stoppedMs: atMs, spokenMs };
 }
 
-function voiceTurn(atMs: number): Omit<UserTurn, "id"> {
+export function voiceTurn(atMs: number): Omit<UserTurn, "id"> {
   return {
     kind: "user",
     typed: false,
@@ -203,20 +205,20 @@ function typedTurn(message: ReceivedMessage): Omit<UserTurn, "id"> {
   return { ...voiceTurn(0), typed: true, text, speakingSinceMs: undefined };
 }
 
-type NewEntry<E> = E extends unknown ? Omit<E, "id"> : never;
+export type NewEntry<E> = E extends unknown ? Omit<E, "id"> : never;
 
-function append(transcript: Transcript, entry: NewEntry<TranscriptEntry>): Transcript {
+export function append(transcript: Transcript, entry: NewEntry<TranscriptEntry>): Transcript {
   const kept = transcript.entries.slice(-(ENTRIES_MAX - 1));
   const entries = [...kept, { ...entry, id: transcript.nextId }];
   return { entries, nextId: transcript.nextId + 1 };
 }
 
-function replace(transcript: Transcript, entry: TranscriptEntry): Transcript {
+export function replace(transcript: Transcript, entry: TranscriptEntry): Transcript {
   const entries = transcript.entries.map((old) => (old.id === entry.id ? entry : old));
   return { ...transcript, entries };
 }
 
-function editLast<K extends "user" | "bot">(
+export function editLast<K extends "user" | "bot">(
   transcript: Transcript,
   kind: K,
   edit: (turn: Extract<TranscriptEntry, { kind: K }>) => TranscriptEntry,

@@ -13,7 +13,7 @@ const botBands = new Float32Array(ORB_BOT_BANDS);
 const userBands = new Float32Array(ORB_USER_BANDS);
 
 /** Both voices in one picture: the bot in the middle, the user around it. */
-export function Orb() {
+export function Orb({ restingIcon }: { restingIcon: IconName }) {
   const phase = useStore(connection.phase);
   const muted = useStore(connection.muted);
   const orb = useRef<OrbState>(null);
@@ -35,7 +35,7 @@ export function Orb() {
     },
     { calm: phase.name !== "live" },
   );
-  const icon = iconOf(phase, muted);
+  const icon = iconOf(phase, muted, restingIcon);
   return (
     <div className="relative mx-auto size-[clamp(8.5rem,22dvh,16rem)] lg:size-[clamp(12rem,34dvh,20rem)]">
       <canvas ref={canvas} className="size-full" aria-hidden="true" />
@@ -65,8 +65,8 @@ function moodOf(phase: Phase, muted: boolean): OrbMood {
   }
 }
 
-function iconOf(phase: Phase, muted: boolean): IconName | undefined {
-  if (phase.name === "idle" || phase.name === "ended") return "microphone";
+function iconOf(phase: Phase, muted: boolean, restingIcon: IconName): IconName | undefined {
+  if (phase.name === "idle" || phase.name === "ended") return restingIcon;
   if (phase.name === "live" && muted) return "microphone-off";
   return undefined;
 }

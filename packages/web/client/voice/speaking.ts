@@ -10,6 +10,8 @@ export const noOneSpeaking: Speaking = { user: false, bot: false };
 
 export function nextSpeaking(speaking: Speaking, event: ConnectionEvent): Speaking {
   if (event.type === "session-requested") return noOneSpeaking;
+  if (event.type === "speech-start") return { ...speaking, [event.who]: true };
+  if (event.type === "speech-end") return { ...speaking, [event.who]: false };
   if (event.type !== "message-received") return speaking;
   switch (event.message.type) {
     case "user-started-speaking":

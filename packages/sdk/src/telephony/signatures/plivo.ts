@@ -9,7 +9,9 @@ export function checkPlivoSignature(request: SignedRequest, authToken: string | 
   const nonce = header(request, "x-plivo-signature-v3-nonce");
   if (!nonce) return "invalid";
   const form = isForm(request) ? request.rawBody : "";
-  const expected = rootForms(request.url).map((url) => signPlivo({ ...request, url, form, nonce, authToken }));
+  const expected = rootForms(request.url).map((url) =>
+    signPlivo({ ...request, url, form, nonce, authToken }),
+  );
   const matches = given.some((signature) => expected.some((one) => equalTexts(signature.trim(), one)));
   return matches ? "valid" : "invalid";
 }

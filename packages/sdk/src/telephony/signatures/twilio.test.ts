@@ -103,6 +103,8 @@ test("an upgrade's address may end in a slash or not, a webhook's not", () => {
   checkSigned({ url: "wss://example.com/ws", signed: "wss://example.com/ws/" }, "valid");
   checkSigned({ url: "wss://example.com/ws", signed: "wss://example.com:443/ws" }, "valid");
   checkSigned({ url: "https://example.com/ws", signed: "https://example.com/ws/" }, "invalid");
+  checkSigned({ url: "ws://example.com/ws", signed: "wss://example.com/ws" }, "valid"); // behind a proxy
+  checkSigned({ url: "wss://example.com/ws", signed: "ws://example.com/ws" }, "invalid");
 });
 
 test("an address without a path may have been written without its slash", () => {

@@ -38,8 +38,7 @@ function sortedFields(form: string): string {
     .join("");
 }
 
-// Twilio signs the address as it was set or as it was escaped on the way, with or without its port,
-// and an upgrade's with or without a final slash.
+// Twilio signs the address as it was set or as it was escaped on the way, with or without its port.
 function addressForms(url: string): string[] {
   const parsed = new URL(url);
   const { protocol, hostname, port } = parsed;
@@ -54,8 +53,14 @@ function addressForms(url: string): string[] {
       `${protocol}//${hostname}:${port || defaultPort}${rest}`,
     ];
   });
-  const all = protocol.startsWith("ws") ? forms.flatMap((form) => [form, `${form}/`]) : forms.flatMap(rootForms);
+  const all = protocol.startsWith("ws") ? forms.flatMap(socketForms) : forms.flatMap(rootForms);
   return [...new Set(all)];
+}
+
+// An upgrade's may end in a slash, and is wss also where a proxy in front of us has taken the TLS off.
+function socketForms(form: string): string[] {
+  const secure = form.replace(/^ws:/, "wss:");
+  return [form, `${form}/`, secure, `${secure}/`];
 }
 
 function bodyHashFits(request: SignedRequest): boolean {

@@ -1,0 +1,392 @@
+// The phone of the prebuilt client against a real runner in a real browser, with a voice as its microphone.
+import { createResampler, parseWav, samplesIn, writeWav } from "@vocalhost/audio";
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { PanelCall } from "./bots/phone-panel-bot.ts";
+import { launchChromium } from "./harness/chromium.ts";
+import { startRunnerProcess, type RunnerProcess } from "./harness/runner-process.ts";
+import { until } from "./harness/wait.ts";
+
+const VOICE = new URL("../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
+const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
+const PATIENCE_MS = 45_000; // generous: two cores may carry a browser, a bot and other tests
+const PARROT = "examples/parrot/bot.ts";
+const PANEL_BOT = "e2e/bots/phone-panel-bot.ts";
+
+const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+const mobile: BrowserContextOptions = {
+  viewport: { width: 375, height: 720 },
+  hasTouch: true,
+  isMobile: true,
+};
+
+const folder = mkdtempSync(join(tmpdir(), "phone-panel-"));
+let browser: Browser;
+
+before(async () => {
+  await import("../scripts/build-client-page.ts");
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  browser = await launchChromium({ microphone: writeMicrophone(join(folder, "voice.wav")) });
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+for (const carrier of ["Twilio", "Telnyx", "Plivo", "Exotel"]) {
+  test(`a call from ${carrier}: talk, hear the bot, mute, hang up`, async () => {
+    await using runner = await startRunnerProcess({ bot: PARROT });
+    await using phone = await openPhone(runner, desktop);
+    const { page } = phone;
+    await page.getByRole("radio", { name: carrier }).check({ force: true });
+    if (carrier === "Twilio") await phone.shoot("desktop-phone-idle");
+
+    await phone.call();
+    await page.getByText("You spoke for").first().waitFor();
+    await page.getByText("Bot is speaking").or(page.getByText("Bot spoke for")).first().waitFor();
+    await until(async () => (await phone.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
+    if (carrier === "Twilio") await phone.shoot("desktop-phone-live");
+    await page.getByText("Bot spoke for").first().waitFor();
+    await phone.figure("First sound", /\d ms|\d s/);
+    await phone.figure("Received", /[1-9]\d* kB/);
+    await phone.figure("Violations", /^Violations\s0/);
+
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Unmute" }).waitFor();
+    await until(() => phone.microphoneIsOff(), PATIENCE_MS, "muted track");
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Mute", exact: true }).waitFor();
+
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("heading", { name: "You hung up" }).waitFor();
+    await until(() => phone.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+    await runner.printed(/session ended/);
+    const card = page.getByRole("region", { name: "The last call" });
+    await card.getByText(`${carrier} call`).waitFor();
+    await card.getByText("Every message of your bot was as the carrier wants it.").waitFor();
+    if (carrier === "Twilio") await phone.shoot("desktop-phone-ended");
+
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      card.getByRole("link", { name: "Download WAV" }).click(),
+    ]);
+    assert.match(download.suggestedFilename(), new RegExp(`^${carrier.toLowerCase()}-call-.+\\.wav$`));
+    const [you, bot] = channels(readFileSync(await download.path()));
+    assert.ok(you > 50 && bot > 50, `both sides are in the recording: ${you} and ${bot}`);
+    await card.getByRole("button", { name: "Play" }).click();
+    await card.getByRole("button", { name: "Pause" }).click();
+
+    await page.getByRole("button", { name: "Call again" }).click();
+    await page.getByRole("button", { name: "Hang up" }).waitFor();
+    assert.equal(await card.count(), 0, "the card belongs to the call before");
+  });
+}
+
+test("keys reach the bot as DTMF, by click and by keyboard, and the numbers do too", async () => {
+  await using runner = await startRunnerProcess({ bot: PANEL_BOT });
+  await using phone = await openPhone(runner, { ...desktop, colorScheme: "dark" });
+  const { page } = phone;
+  const keypad = page.getByRole("region", { name: "Keypad" });
+  await keypad.getByRole("button", { name: "7", exact: true }).click();
+  await page.keyboard.press("8");
+  assert.equal(await page.getByLabel("Number to call").inputValue(), "78", "before a call keys dial");
+  await page.getByLabel("Calling from").fill("home");
+  await page.getByText("A number has digits").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Call", exact: true }).isDisabled());
+  await page.getByLabel("Calling from").fill("+1 (202) 555-0111");
+  await phone.body('{ "mode": "keys" }');
+
+  for (const [carrier, from, to] of [
+    ["Twilio", "+12025550111", "78"],
+    ["Telnyx", "+12025550111", "78"],
+    ["Plivo", "12025550111", "78"],
+    ["Exotel", "+12025550111", "78"],
+  ] as const) {
+    await page.getByRole("radio", { name: carrier }).check({ force: true });
+    await page.getByRole("button", { name: /^Call/ }).click();
+    await page
+      .getByRole("heading", { name: "Connected" })
+      .or(page.getByRole("heading", { name: "Hearing you" }))
+      .waitFor();
+    await keypad.getByRole("button", { name: "1", exact: true }).click();
+    await page.keyboard.press("2");
+    await keypad.getByRole("button", { name: "Hash" }).click();
+    await page.getByText("You pressed 1 2 #").waitFor();
+    const call = await until(
+      async () => (await phone.calls()).findLast(({ keys }) => keys === "12#"),
+      PATIENCE_MS,
+      "keys at the bot",
+    );
+    assert.deepEqual(call, { carrier: carrier.toLowerCase(), from, to, keys: "12#" });
+    await page.getByText("Bot spoke for").first().waitFor();
+    if (carrier === "Twilio") await phone.shoot("desktop-phone-keys-dark");
+    await page.keyboard.press("h");
+    await page.getByRole("heading", { name: "You hung up" }).waitFor();
+    await page.getByRole("region", { name: "The last call" }).getByText("12#").waitFor();
+  }
+  await phone.shoot("desktop-phone-ended-dark");
+});
+
+test("a bot that hangs up is no error, one that says nothing first is suspicious", async () => {
+  await using runner = await startRunnerProcess({ bot: PANEL_BOT });
+  await using phone = await openPhone(runner, desktop);
+  const { page } = phone;
+  await phone.body('{ "mode": "goodbye" }');
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByRole("heading", { name: "Your bot hung up" }).waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.ok((await phone.energy()) > 0.001, "its goodbye was heard");
+  await page
+    .getByRole("region", { name: "The last call" })
+    .getByText(/\d+ of \d+/)
+    .waitFor();
+  await phone.shoot("desktop-phone-bot-hung-up");
+
+  await phone.body('{ "mode": "fail" }');
+  await page.getByRole("button", { name: "Call again" }).click();
+  await page.getByText("It said nothing; if it failed, the terminal of the runner says why.").waitFor();
+});
+
+test("what the carrier would not accept is shown", async () => {
+  await using runner = await startRunnerProcess({ bot: PANEL_BOT });
+  await using phone = await openPhone(runner, desktop);
+  const { page } = phone;
+  await page.routeWebSocket(/\/ws$/, (socket) => {
+    const bot = socket.connectToServer();
+    bot.onMessage((message) => socket.send(message));
+    socket.onMessage((message) => {
+      if (String(message).includes('"start"')) socket.send('{"event":"mediaa"}');
+      bot.send(message);
+    });
+  });
+  await phone.call();
+  await phone.figure("Violations", /^Violations\s1/);
+  await page.getByText('Protocol violation: Twilio knows no event "mediaa"').first().waitFor();
+  await page.getByRole("button", { name: "Hang up" }).click();
+  const card = page.getByRole("region", { name: "The last call" });
+  await card.getByText("unknown-event × 1").waitFor();
+  await card.scrollIntoViewIfNeeded();
+  await phone.shoot("desktop-phone-violation");
+});
+
+test("a runner for one carrier, with tokens", async () => {
+  const flags = ["-t", "telnyx", "--ws-auth", "token"];
+  await using runner = await startRunnerProcess({ bot: PARROT, flags });
+  await using phone = await openPhone(runner, desktop);
+  const { page } = phone;
+  await page.getByRole("radio", { name: "Telnyx" }).waitFor({ state: "attached" });
+  assert.equal(await page.getByRole("radio").count(), 1, "nothing else can be chosen");
+  await phone.call();
+  await page.getByText("You spoke for").first().waitFor();
+  await runner.end("SIGKILL");
+  await page.getByRole("heading", { name: "The connection was lost" }).waitFor();
+  await page.getByRole("region", { name: "The last call" }).waitFor();
+  await page.getByRole("button", { name: "Look again" }).waitFor();
+});
+
+test("giving up while calling leaves nothing behind", async () => {
+  await using runner = await startRunnerProcess({ bot: PARROT });
+  await using phone = await openPhone(runner, desktop);
+  const { page } = phone;
+  const asked = Promise.withResolvers<void>();
+  await page.route("**/start", () => asked.resolve()); // never answered
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await asked.promise;
+  await page.getByRole("heading", { name: "Calling…" }).waitFor();
+  await phone.shoot("desktop-phone-calling");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("heading", { name: "Ready to call" }).waitFor();
+  await until(() => phone.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+  await page.unroute("**/start");
+
+  await page.route("**/start", (route) => route.fulfill({ status: 400, json: { detail: "Not today." } }));
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByRole("alert").getByText("Not today.").waitFor();
+  await page.unroute("**/start");
+
+  await page.route("**/start", (route) =>
+    route.fulfill({ json: { wsUrl: `${runner.url.replace("http", "ws")}/nowhere` } }),
+  );
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Your bot did not pick up" }).waitFor();
+});
+
+test("without a microphone the bot can still be called", async () => {
+  await using runner = await startRunnerProcess({ bot: PANEL_BOT });
+  await using phone = await openPhone(runner, desktop);
+  const { page } = phone;
+  await page.evaluate(() => {
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+  });
+  await phone.body('{ "mode": "goodbye" }');
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
+  await page.getByRole("button", { name: "Call without it" }).click();
+  await page.getByRole("heading", { name: "Your bot hung up" }).waitFor();
+  assert.ok((await phone.energy()) > 0.001, "its goodbye was heard");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`on a phone everything is reachable and nothing sticks out, ${colorScheme}`, async () => {
+    await using runner = await startRunnerProcess({ bot: PARROT });
+    await using phone = await openPhone(runner, { ...mobile, colorScheme });
+    const { page } = phone;
+    await phone.assertFits("idle");
+    await phone.shoot(`phone-phone-idle-${colorScheme}`);
+    await phone.call();
+    await page.getByText("Bot spoke for").first().waitFor();
+    await page.getByRole("region", { name: "Keypad" }).getByRole("button", { name: "5", exact: true }).tap();
+    await page.getByText("You pressed 5").waitFor();
+    await phone.assertFits("live");
+    await phone.shoot(`phone-phone-live-${colorScheme}`);
+    await page
+      .getByRole("region", { name: "Transcript" })
+      .getByText("You pressed 5")
+      .scrollIntoViewIfNeeded();
+    await phone.shoot(`phone-phone-transcript-${colorScheme}`);
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("region", { name: "The last call" }).waitFor();
+    await phone.assertFits("ended");
+    await page.getByRole("button", { name: "Play" }).scrollIntoViewIfNeeded();
+    await phone.shoot(`phone-phone-ended-${colorScheme}`);
+  });
+}
+
+interface PhonePage extends AsyncDisposable {
+  readonly page: Page;
+  call(): Promise<void>;
+  /** Fills in the JSON the bot receives. */
+  body(json: string): Promise<void>;
+  /** Waits until the figure reads like this. */
+  figure(name: string, pattern: RegExp): Promise<void>;
+  /** What the bot says about its calls. */
+  calls(): Promise<PanelCall[]>;
+  /** Sound energy at the speaker; never falls. */
+  energy(): Promise<number>;
+  microphoneIsOff(): Promise<boolean>;
+  microphoneIsReleased(): Promise<boolean>;
+  assertFits(what: string): Promise<void>;
+  shoot(name: string): Promise<void>;
+}
+
+/** Opens the page with the phone chosen, and at the end makes sure that it complained about nothing. */
+async function openPhone(runner: RunnerProcess, options: BrowserContextOptions): Promise<PhonePage> {
+  const context = await browser.newContext({ ...options, acceptDownloads: true });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (/content security policy/i.test(message.text())) complaints.push(message.text());
+  });
+  await page.addInitScript(watchMedia);
+  await page.goto(`${runner.url}/client/`);
+  await page.getByRole("heading", { name: /^Ready/ }).waitFor();
+  const phoneChoice = page.getByRole("radio", { name: "Phone" });
+  if ((await phoneChoice.count()) > 0) await phoneChoice.check({ force: true });
+  await page.getByRole("heading", { name: "Ready to call" }).waitFor();
+  return {
+    page,
+    async call() {
+      await page.getByRole("button", { name: "Call", exact: true }).click();
+      await page.getByRole("button", { name: "Hang up" }).waitFor();
+    },
+    async body(json) {
+      const field = page.getByRole("textbox", { name: "JSON your bot receives" });
+      if (!(await field.isVisible())) await page.getByText("Start body").click();
+      await field.fill(json);
+    },
+    async figure(name, pattern) {
+      const cell = page.locator("dl > div", { hasText: name });
+      await until(async () => pattern.test(await cell.innerText()), PATIENCE_MS, `${name} like ${pattern}`);
+    },
+    calls: async () => (await (await fetch(`${runner.url}/calls`)).json()) as PanelCall[],
+    energy: () => page.evaluate(() => (window as unknown as Watched).played),
+    microphoneIsOff: () =>
+      page.evaluate(() => (window as unknown as Watched).tracks.every((track) => !track.enabled)),
+    microphoneIsReleased: () =>
+      page.evaluate(() =>
+        (window as unknown as Watched).tracks.every((track) => track.readyState === "ended"),
+      ),
+    async assertFits(what) {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
+    },
+    shoot: async (name) => void (await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })),
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      assert.deepEqual(complaints, [], "errors of the page");
+    },
+  };
+}
+
+interface Watched {
+  tracks: MediaStreamTrack[];
+  played: number;
+}
+
+/** Runs in the page before it: keeps hold of microphone tracks, and listens at the speaker. */
+function watchMedia(): void {
+  const watched = window as unknown as Watched;
+  watched.tracks = [];
+  watched.played = 0;
+  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (constraints) => {
+    const stream = await open(constraints);
+    watched.tracks.push(...stream.getTracks());
+    return stream;
+  };
+  const connect = AudioNode.prototype.connect as (...args: unknown[]) => unknown;
+  AudioNode.prototype.connect = function (this: AudioNode, ...args: unknown[]) {
+    if (args[0] instanceof AudioDestinationNode) {
+      const ear = new AnalyserNode(this.context, { fftSize: 512 });
+      connect.call(this, ear);
+      const samples = new Float32Array(ear.fftSize);
+      setInterval(() => {
+        ear.getFloatTimeDomainData(samples);
+        watched.played += samples.reduce((sum, sample) => sum + sample * sample, 0) / ear.context.sampleRate;
+      }, 64);
+    }
+    return connect.apply(this, args);
+  } as never;
+}
+
+/** Speech with a pause before and after it, again and again, as a browser wants its microphone. */
+function writeMicrophone(path: string): string {
+  const voice = parseWav(readFileSync(VOICE));
+  const resampler = createResampler({ fromHz: voice.sampleRateHz, toHz: MICROPHONE_RATE_HZ });
+  const speech = [resampler.process(voice.samples), resampler.flush()];
+  const silence = (ms: number): Int16Array => new Int16Array(samplesIn(ms, MICROPHONE_RATE_HZ));
+  const pieces = [silence(600), ...speech, silence(4000)];
+  const samples = new Int16Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    samples.set(piece, at);
+    at += piece.length;
+  }
+  writeFileSync(path, writeWav({ samples, sampleRateHz: MICROPHONE_RATE_HZ }));
+  return path;
+}
+
+const MICROPHONE_RATE_HZ = 48_000;
+
+/** Loudness of the left and the right side of a WAV file. */
+function channels(file: Buffer): [number, number] {
+  assert.equal(file.readUInt16LE(22), 2, "two channels");
+  const sums: [number, number] = [0, 0];
+  const frames = Math.floor((file.length - WAV_HEADER_BYTES) / 4);
+  for (let at = 0; at < frames; at++) {
+    sums[0] += file.readInt16LE(WAV_HEADER_BYTES + at * 4) ** 2;
+    sums[1] += file.readInt16LE(WAV_HEADER_BYTES + at * 4 + 2) ** 2;
+  }
+  return [Math.sqrt(sums[0] / frames), Math.sqrt(sums[1] / frames)];
+}
+
+const WAV_HEADER_BYTES = 44;

@@ -1,0 +1,68 @@
+import { useStore } from "../../shared/use-store.ts";
+import { isOpen } from "../connection/phase.ts";
+import { useConnection } from "../connection/use-connection.ts";
+import { phoneKeys } from "./phone-keys.ts";
+import { callFigures } from "./phone-state.ts";
+import { litKey, pressKey } from "./press-key.ts";
+
+const spoken: Record<string, string> = { "*": "Star", "#": "Hash" };
+
+/** The twelve keys: to the bot during a call, into the number before it. */
+export function DialPad() {
+  const { phase } = useConnection();
+  const lit = useStore(litKey);
+  const open = isOpen(phase);
+  // Before a call, a phone in the hand has the keys of the system to type a number.
+  return (
+    <section
+      aria-label="Keypad"
+      className={`shrink-0 border-line px-4 py-4 max-lg:order-first max-lg:border-b sm:px-5 lg:border-t ${open ? "" : "max-lg:hidden"}`}
+    >
+      <Pressed />
+      <div className="mx-auto grid max-w-72 grid-cols-3 gap-2">
+        {phoneKeys.map(({ key, letters }) => (
+          <button
+            key={key}
+            type="button"
+            aria-label={spoken[key] ?? key}
+            data-lit={lit === key ? "" : undefined}
+            className="flex h-12 touch-manipulation flex-col items-center justify-center rounded-2xl bg-sunken leading-none transition-colors select-none hover:bg-line active:bg-accent-soft data-lit:bg-accent-soft data-lit:text-accent"
+            onClick={() => pressKey(key)}
+          >
+            <span className={`font-medium ${key === "*" ? "mt-2 text-3xl" : "text-xl"}`}>{key}</span>
+            {key !== "*" && key !== "#" && (
+              <span aria-hidden="true" className="mt-1 h-2.5 text-[0.625rem] tracking-[0.14em] text-muted">
+                {letters}
+              </span>
+            )}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The keys the bot has been sent, newest at the right. */
+function Pressed() {
+  const { phase } = useConnection();
+  const { keys } = useStore(callFigures);
+  const open = isOpen(phase);
+  return (
+    <p className="mx-auto mb-3 flex h-6 max-w-72 items-center justify-center overflow-hidden text-[0.8125rem] text-muted">
+      {open && keys ? (
+        <span
+          className="text-lg font-medium tracking-[0.2em] text-ink tabular-nums"
+          aria-label={`Pressed: ${keys}`}
+        >
+          {keys.slice(-SHOWN_KEYS)}
+        </span>
+      ) : open ? (
+        "Keys go to your bot as DTMF"
+      ) : (
+        "Keys fill in the number to call"
+      )}
+    </p>
+  );
+}
+
+const SHOWN_KEYS = 14;

@@ -1,0 +1,4 @@
+/** "12 kB", or "1.2 MB" when it gets large. */
+export function toSize(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
