@@ -1,13 +1,12 @@
 import type { Log } from "../log.ts";
 import type { Runner } from "./start-runner.ts";
 
-/** The first signal ends in order, the second at once. */
+/** The first signal ends in order, the second at once. So does losing whoever reads our output. */
 export function endOnSignals(runner: Runner, log: Log): void {
   let ending = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (ending) process.exit(1);
+
+  function endInOrder(): void {
     ending = true;
-    log.info({ signal, sessions: runner.sessionCount }, "shutting down, once more to force");
     runner[Symbol.asyncDispose]().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -15,7 +14,17 @@ export function endOnSignals(runner: Runner, log: Log): void {
         process.exit(1);
       },
     );
-  };
+  }
+
+  function onSignal(signal: NodeJS.Signals): void {
+    if (ending) process.exit(1);
+    log.info({ signal, sessions: runner.sessionCount }, "shutting down, once more to force");
+    endInOrder();
+  }
+
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
+  // `node bot.ts | head`, or a parent that died. Every further line would fail again: say no more and go.
+  for (const output of [process.stdout, process.stderr])
+    output.on("error", () => (ending ? undefined : endInOrder()));
 }
