@@ -13,7 +13,7 @@ const VOICE = fileURLToPath(
   new URL("../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url),
 );
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
-const PATIENCE_MS = 30_000; // generous: two cores may carry a browser, a bot and other tests
+const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, a bot and other tests
 
 const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 const phone: BrowserContextOptions = {

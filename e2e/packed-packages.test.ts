@@ -12,7 +12,7 @@ import { WebSocket } from "ws";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
-const PUBLISHED = ["protocol", "audio", "sdk"];
+const PUBLISHED = ["protocol", "audio", "simulator", "sdk", "cli"];
 const START_DEADLINE_MS = 20_000;
 
 const BOT = `
@@ -61,7 +61,13 @@ before(async () => {
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
 test("packages hold what was built, and no sources or tests", () => {
-  const files = ["vocalhost", "@vocalhost/audio", "@vocalhost/protocol"].flatMap((name) =>
+  const files = [
+    "vocalhost",
+    "@vocalhost/audio",
+    "@vocalhost/protocol",
+    "@vocalhost/simulator",
+    "@vocalhost/cli",
+  ].flatMap((name) =>
     globSync(`node_modules/${name}/**/*.*`, { cwd: project }).filter(
       (path) => !path.includes(`${name}/node_modules/`),
     ),
@@ -111,6 +117,18 @@ test("a bot in an empty project runs on plain Node", async () => {
   assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
   assert.equal(await runner.end(), 0);
   assert.doesNotMatch(runner.output(), /error|warn/i);
+});
+
+test("the installed command places a call to the bot", async () => {
+  await using runner = await startBot();
+  const stream = new URL("/ws", runner.url).href.replace("http", "ws");
+  const command = join(project, "node_modules/.bin/vocalhost");
+  const { stdout } = await run(command, ["call", "--to", stream, "--hang-up-after", "3s", "--json"], {
+    env: environment(),
+  });
+  const summary = JSON.parse(stdout) as Record<string, unknown>;
+  assert.ok(Object.keys(summary).length > 0);
+  assert.match(runner.output(), /session ended.*client-left/);
 });
 
 /** Opens a session as a client would, and gives the bot's answer to one message. */
@@ -172,7 +190,7 @@ async function npm(folder: string, ...args: string[]): Promise<void> {
 /** As in a terminal: nothing of the npm script or the test runner this runs in, our Node first. */
 function environment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^npm_|^NODE_|^INIT_CWD$|^ENV$/.test(name),
+    ([name]) => !/^npm_|^NODE_(?:OPTIONS|TEST_CONTEXT|V8_COVERAGE)$|^INIT_CWD$|^ENV$/.test(name),
   );
   const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter);
   return { ...Object.fromEntries(inherited), PATH: path };

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** What the bot does by itself; it listens and answers requests in every mode. */
-export type Mode = "quiet" | "echo" | "tone" | "eager-tone" | "goodbye" | "slow-start";
+export type Mode = "quiet" | "echo" | "tone" | "eager-tone" | "monologue" | "goodbye" | "slow-start";
 
 export interface StartBody {
   mode: Mode;
@@ -46,6 +46,7 @@ const GOODBYE: Note[] = [
   { frequencyHz: LAST_NOTE_HZ, durationMs: 100 },
 ];
 const ENDLESS: Note[] = [{ frequencyHz: BOT_TONE_HZ, durationMs: Number.POSITIVE_INFINITY }];
+const MONOLOGUE: Note = { frequencyHz: BOT_TONE_HZ, durationMs: 20_000 };
 const SLOW_START_MS = 1_500;
 const CHAT_MS = 250;
 
@@ -94,6 +95,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
   });
   if (body.mode === "eager-tone") void voice.sing(ENDLESS);
   if (body.mode === "tone") void greeted.promise.then(() => voice.sing(ENDLESS));
+  if (body.mode === "monologue") void greeted.promise.then(() => voice.singAhead(MONOLOGUE));
   if (body.mode !== "goodbye") return listening;
   return Promise.race([greeted.promise.then(() => voice.sing(GOODBYE)), listening]);
 }
@@ -172,6 +174,8 @@ interface Note {
 interface Voice {
   /** Resolves when all of it is queued. */
   sing(notes: Note[]): Promise<void>;
+  /** Queues all of it at once. */
+  singAhead(note: Note): void;
   /** Falls silent at once. */
   stop(): void;
 }
@@ -183,9 +187,7 @@ function createVoice({ audioOut, signal }: Transport): Voice {
   let stopped = false;
 
   async function singNote({ frequencyHz, durationMs }: Note): Promise<void> {
-    const samples = Int16Array.from({ length: (PHRASE_MS * sampleRateHz) / 1000 }, (_, at) =>
-      Math.round(12_000 * Math.sin((2 * Math.PI * frequencyHz * at) / sampleRateHz)),
-    );
+    const samples = toneOf({ frequencyHz, durationMs: PHRASE_MS }, sampleRateHz);
     for (let sungMs = 0; sungMs < durationMs && !stopped && !signal.aborted; sungMs += PHRASE_MS) {
       if (!audioOut.write({ samples, sampleRateHz })) await audioOut.ready();
     }
@@ -195,11 +197,18 @@ function createVoice({ audioOut, signal }: Transport): Voice {
     async sing(notes) {
       for (const note of notes) await singNote(note);
     },
+    singAhead: (note) => void audioOut.write({ samples: toneOf(note, sampleRateHz), sampleRateHz }),
     stop() {
       stopped = true;
       audioOut.clear();
     },
   };
+}
+
+function toneOf({ frequencyHz, durationMs }: Note, sampleRateHz: number): Int16Array {
+  return Int16Array.from({ length: (durationMs * sampleRateHz) / 1000 }, (_, at) =>
+    Math.round(12_000 * Math.sin((2 * Math.PI * frequencyHz * at) / sampleRateHz)),
+  );
 }
 
 async function listen(transport: Transport, onFrame: (frame: AudioFrame) => void): Promise<void> {

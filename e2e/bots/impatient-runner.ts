@@ -10,7 +10,7 @@ import { startRunner } from "../../packages/sdk/src/runner/start-runner.ts";
 import { createSessionApp } from "../../packages/sdk/src/server/session-app.ts";
 import { mountFigures } from "./figures.ts";
 
-export const CONNECT_MS = 1_500;
+const CONNECT_MS = 3_000;
 
 async function bot(args: RunnerArguments): Promise<void> {
   const transport = await createTransport(args);
@@ -24,7 +24,7 @@ if (import.meta.main) {
   keepFailuresApart(log);
   const flags = parseFlags(process.argv.slice(2));
   const config = readConfig(flags, process.env, process.cwd());
-  const mediaTiming = { connectMs: CONNECT_MS, lostMs: 3_000 };
+  const mediaTiming = { connectMs: CONNECT_MS, lostMs: 6_000 };
   const runner = await startRunner({ sessionApp, config, log, cliArgs: flags.all, bot: () => bot, mediaTiming });
   endOnSignals(runner, log);
   process.stdout.write(banner(runner, config));

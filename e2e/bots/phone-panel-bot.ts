@@ -1,4 +1,5 @@
 // Takes calls, does what the start body's `mode` asks for, and tells about them under `GET /calls`.
+import { once } from "node:events";
 import { createTransport, type RunnerArguments, type Transport } from "vocalhost";
 import { app, main } from "vocalhost/runner";
 
@@ -32,7 +33,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
     case "fail":
       throw new Error("out of order");
     default:
-      for await (const _frame of transport.audioIn);
+      await once(args.signal, "abort");
   }
 }
 

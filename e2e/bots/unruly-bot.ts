@@ -46,9 +46,16 @@ const behaviours: Record<string, (transport: Transport, args: RunnerArguments) =
     return ended(args);
   },
   deaf: (_transport, args) => ended(args),
-  "talks too much"(transport, args) {
-    for (let at = 0; at < MESSAGES; at += 1) transport.rtvi.serverMessage({ at, text: "x".repeat(150) });
-    return ended(args);
+  async "tells its end"(_transport, args) {
+    await ended(args);
+    process.stdout.write(`${args.sessionId} was told: ${String(args.signal.reason)}\n`);
+  },
+  async "talks too much"(transport, args) {
+    for (let at = 0; at < MESSAGES; at += 1) {
+      transport.rtvi.serverMessage({ at, text: "x".repeat(100) });
+      if (at % 100 === 0) await new Promise(setImmediate);
+    }
+    await ended(args);
   },
   "talks when told"(transport, args) {
     transport.messages.onMessage(() => void behaviours["talks too much"]?.(transport, args));
@@ -70,7 +77,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
 }
 
 function ended({ signal }: RunnerArguments): Promise<unknown> {
-  return new Promise((resolve) => signal.addEventListener("abort", resolve));
+  return new Promise((resolve) => (signal.aborted ? resolve(undefined) : signal.addEventListener("abort", resolve)));
 }
 
 async function fail(reason: string): Promise<void> {

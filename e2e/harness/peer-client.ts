@@ -74,7 +74,7 @@ export function createPeerClient(): PeerClient {
   return {
     async offer() {
       connection.setLocalDescription("offer");
-      await until(() => connection.gatheringState() === "complete", 5_000, "candidates of the client");
+      await until(() => connection.gatheringState() === "complete", 15_000, "candidates of the client");
       // With candidates the server's checks can be here before its answer, and libdatachannel then
       // begins DTLS before it knows the fingerprint.
       return description().replace(CANDIDATE_LINES, "");
@@ -86,7 +86,7 @@ export function createPeerClient(): PeerClient {
         sdp_mline_index: 0,
       })),
     accept: (answer) => connection.setRemoteDescription(answer, "answer"),
-    connected: async (timeoutMs = 10_000) => {
+    connected: async (timeoutMs = 20_000) => {
       await until(() => channel.isOpen() && voice.isOpen(), timeoutMs, "connection of the client");
     },
     get state() {
@@ -127,8 +127,8 @@ export function createPeerClient(): PeerClient {
 
 export interface CallBotOptions {
   port: number;
-  /** @default /api/offer */
-  path?: string;
+  /** Where to send the offer; asked when it is ready. @default /api/offer */
+  path?: string | (() => Promise<string>);
   /** More fields of the offer's request. */
   fields?: Record<string, unknown>;
 }
@@ -137,7 +137,8 @@ export interface CallBotOptions {
 export async function callBot(options: CallBotOptions): Promise<PeerClient & { pcId: string }> {
   const peer = createPeerClient();
   const body = { sdp: await peer.offer(), type: "offer", pc_id: null, ...options.fields };
-  const answer = await call(options.port, `POST ${options.path ?? "/api/offer"}`, { body });
+  const { path = "/api/offer" } = options;
+  const answer = await call(options.port, `POST ${typeof path === "string" ? path : await path()}`, { body });
   if (answer.status !== 200) throw new Error(`The offer was refused with ${answer.status}: ${answer.body}`);
   const { sdp, pc_id } = answer.json();
   peer.accept(sdp);

@@ -20,7 +20,7 @@ export interface CallOptions {
   address?: string;
 }
 
-const ANSWER_DEADLINE_MS = 5_000;
+const ANSWER_DEADLINE_MS = 15_000;
 
 /** A request as scripts send it: no `Origin`, any `Host`. */
 export function call(port: number, line: string, options: CallOptions = {}): Promise<Answer> {

@@ -41,12 +41,12 @@ export async function openRawSocket(port: number, path: string): Promise<RawSock
     `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
   ];
   socket.write(`${lines.join("\r\n")}\r\n\r\n`);
-  const head = await until(() => (received.includes("\r\n\r\n") ? received.toString("latin1") : ended && "closed"), 5_000, "answer to the upgrade");
+  const head = await until(() => (received.includes("\r\n\r\n") ? received.toString("latin1") : ended && "closed"), 15_000, "answer to the upgrade");
   if (!head.startsWith("HTTP/1.1 101")) throw new Error(`The WebSocket was refused: ${head}`);
   received = received.subarray(received.indexOf("\r\n\r\n") + 4);
   return {
     send: (...frames) => void socket.write(Buffer.concat(frames)),
-    closeCode: (timeoutMs = 5_000) =>
+    closeCode: (timeoutMs = 15_000) =>
       until(() => closeCodeIn(received) ?? (ended && NO_CLOSE_FRAME), timeoutMs, "close frame").then((code) =>
         code === NO_CLOSE_FRAME ? 0 : code,
       ),

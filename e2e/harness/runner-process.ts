@@ -29,7 +29,10 @@ const START_DEADLINE_MS = 20_000;
 /** Starts a runner on a free port and resolves when it says where to talk to it. */
 export async function startRunnerProcess(options: RunnerProcessOptions): Promise<RunnerProcess> {
   const started = spawnRunner(options);
-  const [, address] = await started.printed(/Talk to it\s+(http:\/\/\S+)/);
+  const [, address] = await started.printed(/Talk to it\s+(http:\/\/\S+)/).catch((error: unknown) => {
+    started.process.kill("SIGKILL"); // nobody gets to end it
+    throw error;
+  });
   const url = new URL(address ?? "");
   return Object.assign(started, { url: url.origin, port: Number(url.port) });
 }

@@ -13,6 +13,8 @@ export interface SocketClient extends Disposable {
   readonly peak: number;
   /** Longest time between two audio frames. */
   readonly longestGapMs: number;
+  /** Forgets what was heard, so that a stretch can be measured on its own. */
+  restart(): void;
   sendAudio(samples: Int16Array, sampleRateHz?: number): void;
   sendMessage(message: unknown): void;
   /** Resolves with the first message of that type. */
@@ -28,7 +30,7 @@ export interface Upgrade {
   client: SocketClient | undefined;
 }
 
-const UPGRADE_DEADLINE_MS = 5_000;
+const UPGRADE_DEADLINE_MS = 15_000;
 
 export async function openSocket(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
   const { status, body, client } = await tryUpgrade(url, headers);
@@ -88,14 +90,20 @@ function createClient(socket: WebSocket): SocketClient {
     get longestGapMs() {
       return longestGapMs;
     },
+    restart() {
+      heardMs = 0;
+      peak = 0;
+      lastMs = undefined;
+      longestGapMs = 0;
+    },
     sendAudio(samples, sampleRateHz = 16_000) {
       const audio = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
       socket.send(encodeFrame({ kind: "audio", id: 0, name: "audio", audio, sampleRateHz, channels: 1 }));
     },
     sendMessage: (message) => socket.send(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
-    message: (type, timeoutMs = 5_000) =>
+    message: (type, timeoutMs = 15_000) =>
       until(() => messages.find((message) => message.type === type), timeoutMs, `message ${type}`),
-    closed: (timeoutMs = 5_000) => within(over.promise, timeoutMs, "close of the WebSocket"),
+    closed: (timeoutMs = 15_000) => within(over.promise, timeoutMs, "close of the WebSocket"),
     [Symbol.dispose]: () => socket.terminate(),
   };
 }

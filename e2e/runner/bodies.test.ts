@@ -101,7 +101,7 @@ describe("size and depth", () => {
         const calls = (await call(port, "GET /calls")).json();
         return calls.length > 0 && calls;
       },
-      3_000,
+      15_000,
       "call of the bot",
     );
     assert.deepEqual(made.body, { constructor: { prototype: { polluted: 1 } }, a: 1 });

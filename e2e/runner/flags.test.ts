@@ -134,7 +134,7 @@ describe("flags", { concurrency: 2 }, () => {
         const made = (await call(runner.port, "GET /calls")).json();
         return made.length > 0 && made;
       },
-      3_000,
+      15_000,
       "call",
     );
     assert.deepEqual(calls[0].cliArgs, { port: "0", voice: "alto", fast: true, count: "-3", q: true, porte: "5", verbose: 2 });

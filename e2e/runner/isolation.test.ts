@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { callBot, freePeerClients, type PeerClient } from "../harness/peer-client.ts";
+import { lateBy } from "../harness/lateness.ts";
 import { isAlive, processFigures } from "../harness/process-figures.ts";
 import { call } from "../harness/raw-http.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
@@ -11,7 +12,7 @@ import { pause, until } from "../harness/wait.ts";
 const runner = await startRunnerProcess({ bot: "e2e/bots/unruly-bot.ts" });
 const { port } = runner;
 const pid = runner.process.pid!;
-const LONGEST_GAP_MS = 1_500; // a loaded machine schedules late; what a bad session could do lasts longer
+const LONGEST_GAP_MS = 500; // what the bad bots do to the thread lasts 120 ms at a time
 const GROWTH_MAX_MIB = 60;
 
 let healthySocket: SocketClient;
@@ -23,11 +24,16 @@ let rssMib = 0;
 before(async () => {
   healthySocket = (await start("echo", "websocket")).client as SocketClient;
   healthyPeer = (await start("echo", "webrtc")).client as PeerClient;
-  stopTalking = keepTalking(healthySocket);
-  stopSpeaking = keepSpeaking(healthyPeer);
-  await until(() => healthySocket.heardMs > 1_000 && healthyPeer.heard.voiced > 50, 10_000, "echo");
+  const [socketDone, peerDone] = [keepTalking(healthySocket), keepSpeaking(healthyPeer)];
+  await until(() => healthySocket.heardMs > 1_000 && healthyPeer.heard.voiced > 50, 15_000, "echo");
+  const [talkedMs] = await Promise.all([socketDone(), peerDone()]);
+  await until(() => healthySocket.heardMs >= talkedMs, 15_000, "the rest of the echo");
   await call(port, "GET /figures");
   ({ rssMib } = processFigures(pid));
+  healthySocket.restart();
+  healthyPeer.heard.restart();
+  stopTalking = keepTalking(healthySocket);
+  stopSpeaking = keepSpeaking(healthyPeer);
 });
 
 after(async () => {
@@ -68,7 +74,7 @@ function keepSpeaking(peer: PeerClient): () => Promise<number> {
   };
 }
 
-async function endsWith(reason: string, { id }: Started, timeoutMs = 8_000): Promise<void> {
+async function endsWith(reason: string, { id }: Started, timeoutMs = 20_000): Promise<void> {
   await runner.printed(new RegExp(`session ended session=${id.slice(0, 8)} reason=${reason}\\b`), timeoutMs);
 }
 
@@ -92,14 +98,14 @@ for (const transport of ["websocket", "webrtc"] as const)
         await endsWith("bot-failed", bad);
         await runner.printed(new RegExp(`error bot failed session=${bad.id.slice(0, 8)}\\n(?:\\w+)?Error: ${error}`));
         if ("closed" in bad.client) assert.equal((await bad.client.closed()).code, 1000);
-        else await until(() => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")), 3_000, "peerLeft");
+        else await until(() => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")), 15_000, "peerLeft");
         bad.leave();
       });
 
     test("hangs: it is left behind", async () => {
       const bad = await start("hangs", transport);
       bad.leave();
-      await endsWith("client-left", bad, 10_000);
+      await endsWith("client-left", bad);
       assert.match(runner.output(), new RegExp(`bot did not end when asked, left behind session=${bad.id.slice(0, 8)}`));
     });
 
@@ -109,7 +115,7 @@ for (const transport of ["websocket", "webrtc"] as const)
         "texts" in bad.client
           ? bad.client.texts.find((text) => text.includes("queuedMs"))
           : JSON.stringify(bad.client.messages.find(({ data }) => data && typeof data === "object" && "queuedMs" in data));
-      const { data } = JSON.parse(await until(told, 5_000, "figures of the bot"));
+      const { data } = JSON.parse(await until(told, 15_000, "figures of the bot"));
       assert.ok(data.queuedMs <= 60_000 && data.droppedMs >= 539_000, JSON.stringify(data));
       await pause(500);
       bad.leave();
@@ -128,13 +134,15 @@ for (const transport of ["websocket", "webrtc"] as const)
       const bad = await start("talks too much", transport);
       const heard = (): number => ("texts" in bad.client ? bad.client.texts : bad.client.messages).length;
       const lost = new RegExp(`session ended session=${bad.id.slice(0, 8)} reason=client-lost`);
-      await until(() => heard() >= 100_000 || lost.test(runner.output()), 15_000, "end of the talk");
+      // A data channel takes half a minute for all of it; the beginning will do.
+      await until(() => heard() >= (transport === "webrtc" ? 20_000 : 100_000) || lost.test(runner.output()), 60_000, "talk");
       bad.leave();
+      await endsWith("client-(?:left|lost)", bad);
     });
 
     test("blocks the thread again and again", async () => {
       const bad = await start("blocks the thread", transport);
-      await endsWith("bot-finished", bad, 15_000);
+      await endsWith("bot-finished", bad);
       bad.leave();
     });
   });
@@ -151,12 +159,12 @@ test("a client that does not listen is given up", async () => {
 
 test("the healthy sessions have lost nothing", async () => {
   const [talkedMs, spoken] = await Promise.all([stopTalking(), stopSpeaking()]);
-  await until(() => healthySocket.heardMs >= talkedMs - 200, 5_000, "the rest of the echo");
+  await until(() => healthySocket.heardMs >= talkedMs - 200, 30_000, "the rest of the echo");
   assert.ok(healthySocket.heardMs >= talkedMs - 200, `${healthySocket.heardMs} of ${talkedMs} ms heard`);
-  assert.ok(healthySocket.longestGapMs < LONGEST_GAP_MS, `a gap of ${healthySocket.longestGapMs} ms`);
-  await until(() => healthyPeer.heard.voiced >= spoken * 0.99 - 10, 5_000, "the rest of the echo");
+  assert.ok(healthySocket.longestGapMs < lateBy(LONGEST_GAP_MS), `a gap of ${healthySocket.longestGapMs} ms`);
+  await until(() => healthyPeer.heard.voiced >= spoken * 0.99 - 10, 30_000, "the rest of the echo");
   assert.equal(healthyPeer.heard.missing, 0, "packets were lost");
-  assert.ok(healthyPeer.heard.longestGapMs < LONGEST_GAP_MS, `a gap of ${healthyPeer.heard.longestGapMs} ms`);
+  assert.ok(healthyPeer.heard.longestGapMs < lateBy(LONGEST_GAP_MS), `a gap of ${healthyPeer.heard.longestGapMs} ms`);
   assert.equal(healthySocket.socket.readyState, healthySocket.socket.OPEN);
 });
 

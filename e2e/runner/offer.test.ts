@@ -27,7 +27,7 @@ async function botCalls(): Promise<BotCall[]> {
 async function callWith(body: unknown): Promise<BotCall> {
   const wanted = JSON.stringify(body);
   const found = async () => (await botCalls()).find((made) => JSON.stringify(made.body) === wanted);
-  return until(found, 3_000, `call of the bot with ${wanted}`);
+  return until(found, 15_000, `call of the bot with ${wanted}`);
 }
 
 async function start(body: unknown): Promise<string> {
@@ -76,10 +76,10 @@ describe("POST /api/offer", () => {
   test("audio and messages go both ways", async () => {
     using peer = await callBot({ port });
     peer.sendText(JSON.stringify({ label: "rtvi-ai", id: "7", type: "client-ready", data: { version: "2.1.0" } }));
-    const ready = await until(() => peer.texts.find((text) => text.includes("bot-ready")), 3_000, "bot-ready");
+    const ready = await until(() => peer.texts.find((text) => text.includes("bot-ready")), 15_000, "bot-ready");
     assert.equal(JSON.parse(ready).id, "7");
     await peer.speak(50, "tone");
-    await until(() => peer.heard.voiced >= 45, 2_000, "echo");
+    await until(() => peer.heard.voiced >= 45, 15_000, "echo");
   });
 
   test("renegotiation keeps the connection, its id and the bot", async () => {
@@ -94,7 +94,7 @@ describe("POST /api/offer", () => {
     }
     peer.heard.restart();
     await peer.speak(25, "tone");
-    await until(() => peer.heard.voiced >= 20, 2_000, "echo after the renegotiation");
+    await until(() => peer.heard.voiced >= 20, 15_000, "echo after the renegotiation");
     assert.equal((await botCalls()).filter(({ sessionId }) => sessionId === before).length, 1);
   });
 
@@ -120,7 +120,7 @@ describe("POST /api/offer", () => {
     const late = await call(port, "PATCH /api/offer", { body: { pc_id: old.pcId, candidates: [] } });
     assertRefused(late, "PEER_NOT_FOUND", "Peer connection not found");
     await peer.speak(25, "tone");
-    await until(() => peer.heard.voiced >= 20, 2_000, "echo after the restart");
+    await until(() => peer.heard.voiced >= 20, 15_000, "echo after the restart");
     const made = (await botCalls()).filter((other) => other.sessionId === sessionId);
     assert.deepEqual(made.map(({ ended }) => ended), [null]);
   });
@@ -207,7 +207,7 @@ describe("/sessions/{id}/api/offer", () => {
   test("a start with body null still has its session", async () => {
     const sessionId = await start(null);
     using peer = await callBot({ port, path: `/sessions/${sessionId}/api/offer` });
-    const made = await until(async () => (await botCalls()).find((other) => other.sessionId === sessionId), 3_000, "call");
+    const made = await until(async () => (await botCalls()).find((other) => other.sessionId === sessionId), 15_000, "call");
     assert.deepEqual([made.body, peer.pcId.length > 0], [{}, true]);
   });
 

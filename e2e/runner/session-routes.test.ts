@@ -49,9 +49,9 @@ describe("custom routes under a session", () => {
       ["/mirror-socket", "no session"],
     ]) {
       const socket = new WebSocket(`ws://localhost:${port}${path}`);
-      await within(once(socket, "open"), 3_000, "opening");
+      await within(once(socket, "open"), 15_000, "opening");
       socket.send("hello");
-      const [data] = (await within(once(socket, "message"), 3_000, "reply")) as [Buffer];
+      const [data] = (await within(once(socket, "message"), 15_000, "reply")) as [Buffer];
       assert.equal(data.toString(), `${name}: hello`);
       socket.terminate();
     }
@@ -118,7 +118,7 @@ describe("what is not served under a session", () => {
         const later = await call(port, `GET /sessions/${id}/mirror`);
         return later.status !== 200 && later;
       },
-      3_000,
+      15_000,
       "end of the session",
     );
     assertRefused(gone, "SESSION_NOT_FOUND");
@@ -129,7 +129,7 @@ describe("WS /ws-client", () => {
   async function callOf(sessionId: string): Promise<{ kind: string; body: unknown; transportType: string }> {
     const calls = async () => (await call(port, "GET /calls")).json() as { sessionId: string }[];
     const found = async () => (await calls()).find((made) => made.sessionId === sessionId);
-    return (await until(found, 3_000, "call of the bot")) as never;
+    return (await until(found, 15_000, "call of the bot")) as never;
   }
 
   test("a started session gets its body and its id", async () => {
@@ -142,7 +142,7 @@ describe("WS /ws-client", () => {
     client.sendMessage({ label: "rtvi-ai", type: "client-message", id: "m1", data: { t: "ask", d: [1] } });
     assert.deepEqual((await client.message("server-response")).data, { t: "ask", d: [1] });
     for (let at = 0; at < 50; at += 1) client.sendAudio(new Int16Array(320).fill(at % 2 ? 9_000 : -9_000));
-    await until(() => client.heardMs >= 1_000 && client.peak > 1_000, 3_000, "echo");
+    await until(() => client.heardMs >= 1_000 && client.peak > 1_000, 15_000, "echo");
   });
 
   test("without a start a session is made", async () => {
@@ -153,7 +153,7 @@ describe("WS /ws-client", () => {
         const all = (await call(port, "GET /calls")).json() as { body: unknown }[];
         return all.length > before && all;
       },
-      3_000,
+      15_000,
       "call of the bot",
     );
     assert.deepEqual(calls.at(-1)?.body, {});

@@ -32,7 +32,7 @@ async function oneCallOf(sessionId: string): Promise<{ body: unknown }> {
       const made = await callsOf(sessionId);
       return made.length > 0 && made;
     },
-    3_000,
+    15_000,
     "call of the bot",
   );
   assert.equal(calls.length, 1);
@@ -76,7 +76,7 @@ describe("a token", () => {
       assert.deepEqual((await oneCallOf(started.sessionId)).body, body);
       assertRefused(await open(started), "TOKEN_INVALID");
       hangUp(first);
-      await until(async () => (await callsOf(started.sessionId))[0]?.ended === "client-left", 3_000, "end of the session");
+      await until(async () => (await callsOf(started.sessionId))[0]?.ended === "client-left", 15_000, "end of the session");
       assertRefused(await open(started), "TOKEN_INVALID");
     });
 

@@ -13,6 +13,7 @@ import { dial, FROM, TO, type Call, type DialOptions } from "./telephone.ts";
 
 const SPEECH = createSpeechLike();
 const LONG_SPEECH = joined(SPEECH, SPEECH, SPEECH);
+const CALLS_AT_ONCE = 2; // they take their time, not the machine's
 const CHOICES: CarrierChoice[] = [
   { name: "twilio" },
   { name: "telnyx" },
@@ -28,7 +29,7 @@ const CHOICES: CarrierChoice[] = [
   { name: "exotel", sampleRateHz: 24_000 },
 ];
 
-describe("the parrot on the telephone", async () => {
+describe("the parrot on the telephone", { concurrency: CALLS_AT_ONCE }, async () => {
   const runner = await startPhoneRunner({ bot: "examples/parrot/bot.ts" });
   after(() => runner[Symbol.asyncDispose]());
 
@@ -38,14 +39,20 @@ describe("the parrot on the telephone", async () => {
         carrier: choice,
         url: runner.socketUrl(pathOf(choice)),
         sentences: [SPEECH],
-        line: { hangUpAfterSilenceMs: 1_500 },
+        hangUpAfterAnswerMs: 1_000,
       });
       const { outcome, summary, heard } = await call.ended();
-      assert.deepEqual(outcome, { type: "hung-up", by: "caller", reason: "silence" });
+      assert.deepEqual(outcome, { type: "hung-up", by: "caller", reason: "asked" });
       assert.deepEqual(summary.violations, []);
-      assert.ok(shareHeard(atRate(SPEECH, heard.sampleRateHz), heard) >= 0.6, "what was heard is not what was said");
+      assert.ok(
+        shareHeard(atRate(SPEECH, heard.sampleRateHz), heard) >= 0.6,
+        "what was heard is not what was said",
+      );
       assert.equal(summary.marks.unanswered, 0);
-      assert.ok(summary.firstAudioMs !== undefined && summary.answersMs.length === 1, JSON.stringify(summary));
+      assert.ok(
+        summary.firstAudioMs !== undefined && summary.answersMs.length === 1,
+        JSON.stringify(summary),
+      );
       assert.ok(summary.answersMs[0]! < 5_000, `answered after ${summary.answersMs[0]} ms`);
       context.diagnostic(figures(summary));
     });
@@ -57,7 +64,7 @@ describe("the parrot on the telephone", async () => {
         url: runner.socketUrl(),
         sentences: [LONG_SPEECH, SPEECH],
         interruptAfterMs: 1_000,
-        line: { hangUpAfterSilenceMs: 1_000 },
+        hangUpAfterAnswerMs: 500,
       });
       const { summary, heard } = await call.ended();
       const cutIn = call.events.filter(({ type }) => type === "caller-speech-start").at(-1)!;
@@ -66,15 +73,26 @@ describe("the parrot on the telephone", async () => {
       const clearedMs = cleared.atMs - (summary.connectMs ?? 0);
       assert.equal(isQuiet(heard, clearedMs - 600, clearedMs), false, "the bot was talking");
       assert.ok(isQuiet(heard, clearedMs + 200, clearedMs + 800), "the bot talked on");
-      context.diagnostic(`cleared ${Math.round(cleared.atMs - cutIn.atMs)} ms after the caller cut in; ${figures(summary)}`);
+      context.diagnostic(
+        `cleared ${Math.round(cleared.atMs - cutIn.atMs)} ms after the caller cut in; ${figures(summary)}`,
+      );
     });
 });
 
-describe("a bot that remembers its calls", async () => {
+describe("a bot that remembers its calls", { concurrency: CALLS_AT_ONCE }, async () => {
   const runner = await startPhoneRunner();
-  after(() => runner[Symbol.asyncDispose]());
+  after(async () => {
+    await until(async () => (await runner.figures()).sessions === 0, 10_000, "end of every session");
+    await runner[Symbol.asyncDispose]();
+    assert.doesNotMatch(runner.output(), /ERROR|bot failed|outside of any session/i);
+  });
   const dialled = (carrier: CarrierChoice, mode: Mode, rest: Partial<DialOptions> = {}): Call =>
-    dial({ carrier, url: runner.socketUrl(), parameters: { mode, from_number: FROM, to_number: TO, order: "42" }, ...rest });
+    dial({
+      carrier,
+      url: runner.socketUrl(),
+      parameters: { mode, from_number: FROM, to_number: TO, order: "42" },
+      ...rest,
+    });
 
   for (const name of carrierNames) {
     test(`${name}: numbers and parameters reach the bot`, async () => {
@@ -92,12 +110,13 @@ describe("a bot that remembers its calls", async () => {
     });
 
     test(`${name}: keys reach the bot, which answers them`, { timeout: 60_000 }, async () => {
-      const call = dialled({ name }, "keys", { line: { hangUpAfterSilenceMs: 3_000 } });
+      const call = dialled({ name }, "keys", { hangUpAfterAnswerMs: 1_500 });
       call.press("159*0#"); // at once: the bot may not listen yet
       const { heard, summary } = await call.ended();
       assert.equal(summary.digits, "159*0#");
       assert.equal((await runner.record(call.details.ids.callId)).keys, "159*0#");
-      for (const key of [1, 5, 9, 0]) assert.ok(toneShare(heard, 300 + 100 * key) > 0.5, `the tone of ${key}`);
+      for (const key of [1, 5, 9, 0])
+        assert.ok(toneShare(heard, 300 + 100 * key) > 0.5, `the tone of ${key}`);
     });
 
     test(`${name}: a caller who hangs up ends the session`, async () => {
@@ -110,25 +129,36 @@ describe("a bot that remembers its calls", async () => {
       assert.equal((await runner.record(callId, ({ ended }) => ended !== null)).ended, "client-left");
     });
 
-    test(`${name}: a bot that has finished hangs up, and all of it was heard`, { timeout: 60_000 }, async () => {
-      const call = dialled({ name }, "goodbye");
-      const { outcome, summary, heard } = await call.ended();
-      assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
-      assert.equal(summary.heard.cutOffMs, 0, "nothing was cut off");
-      assert.ok(summary.heard.audibleSeconds >= 0.5, `${summary.heard.audibleSeconds} s`);
-      assert.ok(toneShare(heard, 440) > 0.8);
-      const record = await runner.record(call.details.ids.callId, ({ ended }) => ended !== null);
-      assert.equal(record.ended, "bot-finished");
-      assert.notEqual(record.drainedMs, null);
-    });
+    test(
+      `${name}: a bot that has finished hangs up, and all of it was heard`,
+      { timeout: 60_000 },
+      async () => {
+        const call = dialled({ name }, "goodbye");
+        const { outcome, summary, heard } = await call.ended();
+        assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
+        assert.equal(summary.heard.cutOffMs, 0, "nothing was cut off");
+        assert.ok(summary.heard.audibleSeconds >= 0.5, `${summary.heard.audibleSeconds} s`);
+        assert.ok(toneShare(heard, 440) > 0.8);
+        const record = await runner.record(call.details.ids.callId, ({ ended }) => ended !== null);
+        assert.equal(record.ended, "bot-finished");
+        assert.notEqual(record.drainedMs, null);
+      },
+    );
   }
 
   test("a bot waits for what it said to be heard, not to be sent", { timeout: 60_000 }, async () => {
     using socket = await openCarrierSocket(runner.socketUrl());
     const [connected, start] = openingOf("twilio", "CA-drained");
     const message = JSON.parse(start!) as { start: object };
-    socket.say(connected!, { ...message, start: { ...message.start, customParameters: { mode: "goodbye" } } });
-    const last = await until(() => marksOf(socket.received).find((name) => name === "0:14400"), 10_000, "last mark");
+    socket.say(connected!, {
+      ...message,
+      start: { ...message.start, customParameters: { mode: "goodbye" } },
+    });
+    const last = await until(
+      () => marksOf(socket.received).find((name) => name === "0:14400"),
+      10_000,
+      "last mark",
+    );
     const { callData: before, drainedMs } = await runner.record("CA-drained");
     assert.ok(before);
     assert.equal(drainedMs, null, "everything is sent, nothing is known to be heard");
@@ -139,41 +169,49 @@ describe("a bot that remembers its calls", async () => {
     assert.equal((await socket.closed()).code, 1000);
   });
 
-  test("a shaky line: what overtakes on the way is put in order again", { timeout: 60_000 }, async (context) => {
-    const call = dialled({ name: "telnyx" }, "echo", {
-      sentences: [LONG_SPEECH],
-      line: { jitterMs: 45, hangUpAfterSilenceMs: 2_000 },
-    });
-    const { summary, heard } = await call.ended();
-    const chunks = call.events.flatMap((event) => (event.type === "message-sent" ? chunkOf(event.text) : []));
-    const overtaken = chunks.filter((chunk, at) => chunk < (chunks[at - 1] ?? 0)).length;
-    assert.ok(overtaken > 10, `${overtaken} pieces were overtaken`);
-    const share = shareHeard(LONG_SPEECH, heard);
-    context.diagnostic(`${overtaken} of ${chunks.length} pieces overtaken, ${Math.round(share * 100)} % heard; ${figures(summary)}`);
-    assert.ok(share >= 0.6);
-    assert.deepEqual(summary.violations, []);
-  });
+  test(
+    "a shaky line: what overtakes on the way is put in order again",
+    { timeout: 60_000 },
+    async (context) => {
+      const call = dialled({ name: "telnyx" }, "echo", {
+        sentences: [LONG_SPEECH],
+        hangUpAfterAnswerMs: 1_000,
+        line: { jitterMs: 45 },
+      });
+      const { summary, heard } = await call.ended();
+      const chunks = call.events.flatMap((event) =>
+        event.type === "message-sent" ? chunkOf(event.text) : [],
+      );
+      const overtaken = chunks.filter((chunk, at) => chunk < (chunks[at - 1] ?? 0)).length;
+      assert.ok(overtaken > 10, `${overtaken} pieces were overtaken`);
+      const share = shareHeard(LONG_SPEECH, heard);
+      context.diagnostic(
+        `${overtaken} of ${chunks.length} pieces overtaken, ${Math.round(share * 100)} % heard; ${figures(summary)}`,
+      );
+      assert.ok(share >= 0.6);
+      assert.deepEqual(summary.violations, []);
+    },
+  );
 
   for (const name of carrierNames)
     test(`${name}: a bad line loses only what it loses`, { timeout: 60_000 }, async () => {
       const call = dialled({ name }, "echo", {
         sentences: [LONG_SPEECH],
-        line: { jitterMs: 40, lossPercent: 5, hangUpAfterSilenceMs: 1_500, seed: 3 },
+        hangUpAfterAnswerMs: 1_000,
+        line: { jitterMs: 40, lossPercent: 5, seed: 3 },
       });
       const { summary, heard } = await call.ended();
       const record = await runner.record(call.details.ids.callId, ({ ended }) => ended !== null);
       const sentMs = summary.said.chunks * (name === "exotel" ? 100 : 20);
       assert.ok(summary.said.lostChunks > 0);
       assert.equal(record.droppedFrames, 0);
-      assert.ok(record.heardFrames * 20 >= sentMs - 100, `the bot heard ${record.heardFrames * 20} of ${sentMs} ms`);
+      assert.ok(
+        record.heardFrames * 20 >= sentMs - 100,
+        `the bot heard ${record.heardFrames * 20} of ${sentMs} ms`,
+      );
       assert.deepEqual(summary.violations, []);
       assert.ok(shareHeard(LONG_SPEECH, heard) >= 0.3);
     });
-
-  test("no session outlives its call", async () => {
-    await until(async () => (await runner.figures()).sessions === 0, 10_000, "end of every session");
-    assert.doesNotMatch(runner.output(), /ERROR|bot failed|outside of any session/i);
-  });
 });
 
 function titleOf(choice: CarrierChoice): string {

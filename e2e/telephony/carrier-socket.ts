@@ -10,7 +10,9 @@ export interface CarrierSocket extends Disposable {
   closed(timeoutMs?: number): Promise<{ code: number; reason: string }>;
 }
 
-export type Upgraded = { status: 101; socket: CarrierSocket } | { status: number; body: string; socket: undefined };
+export type Upgraded =
+  | { status: 101; socket: CarrierSocket }
+  | { status: number; body: string; socket: undefined };
 
 const UPGRADE_DEADLINE_MS = 10_000;
 
@@ -25,7 +27,9 @@ export function tryCarrierSocket(url: string, options: ClientOptions = {}): Prom
   const socket = new WebSocket(url, { perMessageDeflate: false, ...options });
   const received: Record<string, unknown>[] = [];
   const over = Promise.withResolvers<{ code: number; reason: string }>();
-  socket.on("message", (data: Buffer) => received.push(JSON.parse(data.toString()) as Record<string, unknown>));
+  socket.on("message", (data: Buffer) =>
+    received.push(JSON.parse(data.toString()) as Record<string, unknown>),
+  );
   socket.on("close", (code, reason) => over.resolve({ code, reason: reason.toString() }));
   socket.on("error", reject); // after the opening nobody minds
   socket.on("unexpected-response", (_request, response) => {
@@ -37,7 +41,8 @@ export function tryCarrierSocket(url: string, options: ClientOptions = {}): Prom
     socket,
     received,
     say(...messages) {
-      for (const message of messages) socket.send(typeof message === "string" ? message : JSON.stringify(message));
+      for (const message of messages)
+        socket.send(typeof message === "string" ? message : JSON.stringify(message));
     },
     closed: (timeoutMs = 15_000) => within(over.promise, timeoutMs, "close of the WebSocket"),
     [Symbol.dispose]: () => socket.terminate(),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
 import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
-import { openCarrierSocket } from "./carrier-socket.ts";
+import { openCarrierSocket, type CarrierSocket } from "./carrier-socket.ts";
 import type { Mode } from "./phone-bot.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
 import { startRestInterface } from "./rest-interface.ts";
@@ -32,22 +32,29 @@ describe("with the carriers' accounts set", async () => {
   };
 
   for (const name of carrierNames) {
-    test(`${name}: the bot hangs up by request first, then the socket closes`, { timeout: 60_000 }, async () => {
-      const call = dialled(name, "goodbye");
-      let wasOpen: boolean | undefined;
-      rest.onRequest = () => {
-        wasOpen = !call.events.some(({ type }) => type === "call-ended");
-      };
-      const { outcome, summary } = await call.ended();
-      assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
-      assert.equal(summary.heard.cutOffMs, 0);
-      assert.deepEqual(
-        rest.requests.map(({ line }) => line),
-        lineOf[name](call.details.ids.callId),
-      );
-      if (name !== "exotel") assert.equal(wasOpen, true, "the socket was open when the carrier was asked");
-      assert.equal((await runner.record(call.details.ids.callId, ({ ended }) => ended !== null)).ended, "bot-finished");
-    });
+    test(
+      `${name}: the bot hangs up by request first, then the socket closes`,
+      { timeout: 60_000 },
+      async () => {
+        const call = dialled(name, "goodbye");
+        let wasOpen: boolean | undefined;
+        rest.onRequest = () => {
+          wasOpen = !call.events.some(({ type }) => type === "call-ended");
+        };
+        const { outcome, summary } = await call.ended();
+        assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
+        assert.equal(summary.heard.cutOffMs, 0);
+        assert.deepEqual(
+          rest.requests.map(({ line }) => line),
+          lineOf[name](call.details.ids.callId),
+        );
+        if (name !== "exotel") assert.equal(wasOpen, true, "the socket was open when the carrier was asked");
+        assert.equal(
+          (await runner.record(call.details.ids.callId, ({ ended }) => ended !== null)).ended,
+          "bot-finished",
+        );
+      },
+    );
 
     test(`${name}: a caller who hung up is not hung up on`, async () => {
       const call = dialled(name, "silent");
@@ -68,26 +75,29 @@ describe("with the carriers' accounts set", async () => {
   });
 
   test("no id a caller makes up turns into another request", { timeout: 60_000 }, async () => {
-    for (const callId of [".", "..", "%2e", "../../x", "a?b#c", "\ud800"]) {
+    const codes: [string, number][] = [];
+    for (const callId of [".", "..", "%2e", "../../x", "a/..", "a?b#c", "\ud800", "a/b+c"]) {
       using socket = await openCarrierSocket(runner.socketUrl());
-      const start = { callId, streamId: "st" };
-      socket.say({ event: "start", start, extra_headers: "mode=goodbye" });
-      for (const { name } of await marksUntilClosed(socket)) assert.ok(name);
+      const start = { event: "start", start: { callId, streamId: "st" }, extra_headers: "mode=goodbye" };
+      socket.say(start, start);
+      codes.push([callId, await playedUntilClosed(socket)]);
     }
-    for (const { line } of rest.requests) assert.match(line, /^DELETE \/v1\/Account\/MA1\/Call\/[^/?#.][^/?#]*\/$/);
-    assert.equal(rest.requests.length, 3, "the three that can be written in an address");
+    assert.deepEqual(
+      codes.filter(([, code]) => code === 1000),
+      [["a/b+c", 1000]],
+    );
+    assert.deepEqual(
+      rest.requests.map(({ line }) => line),
+      ["DELETE /v1/Account/MA1/Call/a%2Fb%2Bc/"],
+    );
   });
 });
 
-/** Plays a carrier that has heard everything, until the socket closes. */
-async function marksUntilClosed(socket: Awaited<ReturnType<typeof openCarrierSocket>>): Promise<{ name: string }[]> {
-  const marks: { name: string }[] = [];
+/** Plays a carrier that has heard everything at once; gives the code the socket closes with. */
+async function playedUntilClosed(socket: CarrierSocket): Promise<number> {
   socket.socket.on("message", (data: Buffer) => {
-    const message = JSON.parse(data.toString()) as { event: string; name: string };
-    if (message.event !== "checkpoint") return;
-    marks.push(message);
-    socket.say({ event: "playedStream", streamId: "st", name: message.name });
+    const { event, name } = JSON.parse(data.toString()) as { event: string; name: string };
+    if (event === "checkpoint") socket.say({ event: "playedStream", streamId: "st", name });
   });
-  await socket.closed(20_000);
-  return marks;
+  return (await socket.closed(20_000)).code;
 }

@@ -20,7 +20,11 @@ export async function startHealthyCall(url: string, callId: string): Promise<Hea
   let chunks = 0;
   let echoedSamples = 0;
   socket.socket.on("message", (data: Buffer) => {
-    const message = JSON.parse(data.toString()) as { event: string; media?: { payload: string }; mark?: object };
+    const message = JSON.parse(data.toString()) as {
+      event: string;
+      media?: { payload: string };
+      mark?: object;
+    };
     if (message.event === "mark") socket.say({ event: "mark", streamSid: "MZ1", mark: message.mark });
     if (message.event !== "media") return;
     const samples = decodeG711(Buffer.from(message.media?.payload ?? "", "base64"), "mulaw");
@@ -30,7 +34,11 @@ export async function startHealthyCall(url: string, callId: string): Promise<Hea
   const timer = setInterval(() => {
     const dueChunks = Math.floor((performance.now() - startedMs) / CHUNK_MS);
     for (; chunks < dueChunks; chunks += 1)
-      socket.say({ event: "media", streamSid: "MZ1", media: { track: "inbound", chunk: String(chunks + 1), payload: PAYLOAD } });
+      socket.say({
+        event: "media",
+        streamSid: "MZ1",
+        media: { track: "inbound", chunk: String(chunks + 1), payload: PAYLOAD },
+      });
   }, CHUNK_MS);
 
   return {
@@ -38,7 +46,11 @@ export async function startHealthyCall(url: string, callId: string): Promise<Hea
       clearInterval(timer);
       const sentMs = chunks * CHUNK_MS;
       const echoedMs = (): number => echoedSamples / 8;
-      await until(() => echoedMs() >= sentMs - 2 * CHUNK_MS || undefined, 30_000, `echo of ${sentMs} ms`).catch(() => undefined);
+      await until(
+        () => echoedMs() >= sentMs - 2 * CHUNK_MS || undefined,
+        30_000,
+        `echo of ${sentMs} ms`,
+      ).catch(() => undefined);
       socket.say({ event: "stop", streamSid: "MZ1", stop: { callSid: callId } });
       await socket.closed();
       return { sentMs, echoedMs: echoedMs() };

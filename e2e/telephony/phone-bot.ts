@@ -93,7 +93,9 @@ function modeOf(callData: CallData | null): Mode {
 
 function tone(frequencyHz: number, ms: number): Int16Array {
   const step = (2 * Math.PI * frequencyHz) / RATE_HZ;
-  return Int16Array.from({ length: (RATE_HZ * ms) / 1000 }, (_, at) => Math.round(12_000 * Math.sin(step * at)));
+  return Int16Array.from({ length: (RATE_HZ * ms) / 1000 }, (_, at) =>
+    Math.round(12_000 * Math.sin(step * at)),
+  );
 }
 
 if (import.meta.main) await main();

@@ -9,7 +9,11 @@ export interface PhoneRunner extends RunnerProcess {
   /** `ws://…/ws`, or another path. */
   socketUrl(path?: string): string;
   /** A carrier asks what to do with a call. */
-  webhook(path: string, fields?: Record<string, string> | string, headers?: Record<string, string>): Promise<Answer>;
+  webhook(
+    path: string,
+    fields?: Record<string, string> | string,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   calls(): Promise<CallRecord[]>;
   /** The record of this call, once it is there and as wished. */
   record(callId: string, isWanted?: (record: CallRecord) => boolean): Promise<CallRecord>;
@@ -49,7 +53,11 @@ export async function startPhoneRunner(options: PhoneRunnerOptions = {}): Promis
     url: url.origin,
     port,
     socketUrl: (path = "/ws") => `ws://127.0.0.1:${port}${path}`,
-    webhook(path: string, fields: Record<string, string> | string = {}, headers: CallOptions["headers"] = {}) {
+    webhook(
+      path: string,
+      fields: Record<string, string> | string = {},
+      headers: CallOptions["headers"] = {},
+    ) {
       const body = typeof fields === "string" ? fields : new URLSearchParams(fields).toString();
       return call(port, `POST ${path}`, { body, headers: { ...FORM_TYPE, ...headers } });
     },

@@ -17,7 +17,11 @@ interface ParsedElement {
 
 // Comes with a carrier's package, which reads such answers with it.
 const { parseString } = createRequire(fileURLToPath(import.meta.resolve("plivo")))("xml2js") as {
-  parseString(text: string, options: object, done: (error: Error | null, result: ParsedElement) => void): void;
+  parseString(
+    text: string,
+    options: object,
+    done: (error: Error | null, result: ParsedElement) => void,
+  ): void;
 };
 
 /** Reads with a real parser, in strict mode. */

@@ -39,7 +39,10 @@ describe("twilio", () => {
         const form = new URLSearchParams(fields).toString();
         const theirs = twilio.getExpectedTwilioSignature(authToken, url, grouped(fields));
         assert.equal(signTwilio(url, form, authToken), theirs);
-        assert.equal(twilio.validateRequest(authToken, signTwilio(url, form, authToken), url, grouped(fields)), true);
+        assert.equal(
+          twilio.validateRequest(authToken, signTwilio(url, form, authToken), url, grouped(fields)),
+          true,
+        );
         assert.equal(ours({ url, form, authToken, signature: theirs }), "valid");
       }),
       { numRuns: 500 },
@@ -58,7 +61,12 @@ describe("twilio", () => {
           { url, fields, signature, authToken: "12346" },
         ];
         for (const { fields: given, ...request } of cases) {
-          const theirs = twilio.validateRequest(request.authToken, request.signature, request.url, grouped(given));
+          const theirs = twilio.validateRequest(
+            request.authToken,
+            request.signature,
+            request.url,
+            grouped(given),
+          );
           const verdict = ours({ ...request, form: new URLSearchParams(given).toString() });
           assert.equal(verdict, theirs ? "valid" : "invalid");
         }
@@ -101,7 +109,15 @@ describe("twilio", () => {
         }
       }),
     );
-    function json({ url, body, signature }: { url: string; body: string; signature: string }): SignatureVerdict {
+    function json({
+      url,
+      body,
+      signature,
+    }: {
+      url: string;
+      body: string;
+      signature: string;
+    }): SignatureVerdict {
       const headers = { "content-type": "application/json", "x-twilio-signature": signature };
       return checkTwilioSignature({ method: "POST", url, headers, rawBody: body, nowMs: 0 }, "12345");
     }
@@ -135,7 +151,7 @@ describe("plivo", () => {
         const form = new URLSearchParams(fields).toString();
         const signature = signPlivo({ method, url, form, nonce, authToken: "my_auth_token" });
         const params = grouped(fields);
-        const theirs = (given: { signature?: string; nonce?: string; url?: string; params?: object }): boolean =>
+        const theirs = (given: { signature?: string; nonce?: string; url?: string; params?: object }) =>
           plivo.validateV3Signature(
             method,
             given.url ?? url,
@@ -143,7 +159,7 @@ describe("plivo", () => {
             "my_auth_token",
             given.signature ?? signature,
             given.params ?? params,
-          ) === true;
+          );
         assert.equal(theirs({}), true, `${method} ${url} ${form}`);
         assert.equal(theirs({ signature: `AAAA,${signature}` }), true);
         assert.equal(theirs({ signature: flipped(signature) }), false);
@@ -159,23 +175,33 @@ describe("plivo", () => {
     const change = fc.constantFrom("nothing", "signature", "nonce", "field", "token");
     fc.assert(
       fc.property(address, pairs, nonce, change, (url, fields, nonce, change) => {
-        const signedFields = change === "field" ? [...fields, ["Extra", "1"]] : fields;
+        const signedFields: [string, string][] = change === "field" ? [...fields, ["Extra", "1"]] : fields;
         const good = signPlivo({
           method: "POST",
           url,
-          form: new URLSearchParams(signedFields as [string, string][]).toString(),
+          form: new URLSearchParams(signedFields).toString(),
           nonce: change === "nonce" ? `${nonce}0` : nonce,
           authToken: change === "token" ? "another" : "my_auth_token",
         });
         const signature = change === "signature" ? flipped(good) : good;
-        const theirs = plivo.validateV3Signature("POST", url, nonce, "my_auth_token", signature, grouped(fields));
+        const theirs = plivo.validateV3Signature(
+          "POST",
+          url,
+          nonce,
+          "my_auth_token",
+          signature,
+          grouped(fields),
+        );
         const headers = {
           "content-type": FORM_TYPE,
           "x-plivo-signature-v3": signature,
           "x-plivo-signature-v3-nonce": nonce,
         };
         const rawBody = new URLSearchParams(fields).toString();
-        const verdict = checkPlivoSignature({ method: "POST", url, headers, rawBody, nowMs: 0 }, "my_auth_token");
+        const verdict = checkPlivoSignature(
+          { method: "POST", url, headers, rawBody, nowMs: 0 },
+          "my_auth_token",
+        );
         assert.equal(theirs, change === "nothing");
         assert.equal(verdict, change === "nothing" ? "valid" : "invalid");
       }),
@@ -192,7 +218,14 @@ describe("plivo", () => {
       authToken: "my_auth_token",
     });
     const params = { From: "1" };
-    const theirs = plivo.validateV3Signature("POST", "https://example.com", "12345", "my_auth_token", signature, params);
+    const theirs = plivo.validateV3Signature(
+      "POST",
+      "https://example.com",
+      "12345",
+      "my_auth_token",
+      signature,
+      params,
+    );
     assert.equal(theirs, true);
     const headers = {
       "content-type": FORM_TYPE,
@@ -209,7 +242,10 @@ describe("telnyx", () => {
   const key = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("base64");
   const nowS = Math.floor(Date.now() / 1000);
 
-  async function check(parts: { body: string; timestamp: string; signature: string }, expected: boolean): Promise<void> {
+  async function check(
+    parts: { body: string; timestamp: string; signature: string },
+    expected: boolean,
+  ): Promise<void> {
     const headers = { "telnyx-signature-ed25519": parts.signature, "telnyx-timestamp": parts.timestamp };
     const theirs = await new TelnyxWebhook(key).verify(parts.body, headers).then(
       () => true,

@@ -37,7 +37,9 @@ const SIGNERS: Record<"twilio" | "telnyx" | "plivo", (path: string, body: string
   twilio: (path, body) => ({
     path,
     body,
-    headers: { "x-twilio-signature": twilio.getExpectedTwilioSignature(TWILIO_TOKEN, PUBLIC + path, fieldsOf(body)) },
+    headers: {
+      "x-twilio-signature": twilio.getExpectedTwilioSignature(TWILIO_TOKEN, PUBLIC + path, fieldsOf(body)),
+    },
   }),
   telnyx(path, body) {
     const timestamp = String(Math.floor(Date.now() / 1000));
@@ -45,25 +47,39 @@ const SIGNERS: Record<"twilio" | "telnyx" | "plivo", (path: string, body: string
   },
   plivo(path, body) {
     const nonce = "05429567804466091622";
-    const signature = signPlivo({ method: "POST", url: PUBLIC + path, form: body, nonce, authToken: PLIVO_TOKEN });
+    const signature = signPlivo({
+      method: "POST",
+      url: PUBLIC + path,
+      form: body,
+      nonce,
+      authToken: PLIVO_TOKEN,
+    });
     assert.equal(
       plivo.validateV3Signature("POST", PUBLIC + path, nonce, PLIVO_TOKEN, signature, fieldsOf(body)),
       true,
       "signed as Plivo's own package wants it",
     );
-    return { path, body, headers: { "x-plivo-signature-v3": signature, "x-plivo-signature-v3-nonce": nonce } };
+    return {
+      path,
+      body,
+      headers: { "x-plivo-signature-v3": signature, "x-plivo-signature-v3-nonce": nonce },
+    };
   },
 };
 
 const BODIES = {
-  twilio: "CallSid=CA1&AccountSid=AC1&From=%2B14158675309&To=%2B18005551212&CallerName=J%C3%BCrgen+%F0%9F%93%9E",
+  twilio:
+    "CallSid=CA1&AccountSid=AC1&From=%2B14158675309&To=%2B18005551212&CallerName=J%C3%BCrgen+%F0%9F%93%9E",
   telnyx: "CallControlId=v3%3Ax&From=%2B14158675309&To=%2B18005551212",
   plivo: "CallUUID=5b2a&From=14158675309&To=18005551212&Event=StartApp",
 };
 
 describe("webhooks with keys set", async () => {
   // With tokens a webhook that is taken makes a session, so that each one shows.
-  const runner = await startPhoneRunner({ flags: ["--proxy", "bots.example.com", "--ws-auth", "token"], environment });
+  const runner = await startPhoneRunner({
+    flags: ["--proxy", "bots.example.com", "--ws-auth", "token"],
+    environment,
+  });
   after(() => runner[Symbol.asyncDispose]());
   let taken = 0;
 
@@ -92,7 +108,10 @@ describe("webhooks with keys set", async () => {
 
     test(`${carrier}: unsigned ones are refused, however the carrier is chosen`, async () => {
       assertRefused(await post({ path: "/", body, headers: {} }), "SIGNATURE_INVALID");
-      assertRefused(await post({ path: `/?transport=${carrier}`, body: "", headers: {} }), "SIGNATURE_INVALID");
+      assertRefused(
+        await post({ path: `/?transport=${carrier}`, body: "", headers: {} }),
+        "SIGNATURE_INVALID",
+      );
     });
 
     test(`${carrier}: one changed bit of a signature is one too many`, async () => {
@@ -123,7 +142,10 @@ describe("webhooks with keys set", async () => {
     for (const carrier of ["twilio", "plivo"] as const) {
       const { headers, ...webhook } = SIGNERS[carrier]("/", BODIES[carrier]);
       const forwarded = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" };
-      await assertTaken({ ...webhook, headers: { ...headers, ...forwarded, host: `127.0.0.1:${runner.port}` } });
+      await assertTaken({
+        ...webhook,
+        headers: { ...headers, ...forwarded, host: `127.0.0.1:${runner.port}` },
+      });
     }
   });
 
@@ -148,7 +170,8 @@ describe("webhooks with keys set", async () => {
     assert.equal(await sessions(), taken);
     assert.deepEqual(await runner.calls(), []);
     assert.match(runner.output(), /Signatures\s+webhooks checked for Twilio, Telnyx and Plivo\n/);
-    for (const secret of [TWILIO_TOKEN, PLIVO_TOKEN]) assert.doesNotMatch(runner.output(), new RegExp(secret));
+    for (const secret of [TWILIO_TOKEN, PLIVO_TOKEN])
+      assert.doesNotMatch(runner.output(), new RegExp(secret));
   });
 });
 
@@ -174,7 +197,9 @@ describe("the stream of a signed carrier", async () => {
       signature("https://bots.example.com/ws"),
       signature("wss://bots.example.com/ws?x=1"),
       { "x-twilio-signature": "" },
-      ...sendableMutants(signature(url)["x-twilio-signature"]!).map((mutant) => ({ "x-twilio-signature": mutant })),
+      ...sendableMutants(signature(url)["x-twilio-signature"]!).map((mutant) => ({
+        "x-twilio-signature": mutant,
+      })),
     ];
     for (const headers of wrong) {
       const upgraded = await tryCarrierSocket(runner.socketUrl(), { headers });
@@ -189,7 +214,10 @@ describe("the stream of a signed carrier", async () => {
     const { code, reason } = await socket.closed();
     assert.equal(code, 1008);
     assert.match(reason, /no Twilio signature/);
-    assert.equal((await runner.calls()).some(({ callData }) => callData?.callId === "CA-unsigned"), false);
+    assert.equal(
+      (await runner.calls()).some(({ callData }) => callData?.callId === "CA-unsigned"),
+      false,
+    );
   });
 
   test("a call that has a session is not taken twice", async () => {
@@ -207,7 +235,10 @@ describe("the stream of a signed carrier", async () => {
 
 test("a Telnyx key that is none stops the start", async () => {
   for (const key of ["not a key", TELNYX_KEY.slice(4)]) {
-    await using runner = spawnRunner({ bot: "e2e/telephony/phone-bot.ts", environment: { TELNYX_PUBLIC_KEY: key } });
+    await using runner = spawnRunner({
+      bot: "e2e/telephony/phone-bot.ts",
+      environment: { TELNYX_PUBLIC_KEY: key },
+    });
     const exitCode = await until(() => runner.process.exitCode ?? undefined, 20_000, "end of the runner");
     assert.equal(exitCode, 2, runner.output());
     assert.match(runner.output(), /TELNYX_PUBLIC_KEY must be 32 bytes of base64/);

@@ -2,14 +2,25 @@ import { createResampler, type AudioFrame } from "@vocalhost/audio";
 
 const SEGMENT_MS = 200;
 const ALIKE_MIN = 0.7; // correlation; two companded hops of the same sound have 0.9 and more
+const SEARCH_S = 3; // a pause in what was said, and what the line may add to it
 const QUIET = 300;
 
-/** Share of what was said, in segments of 200 ms, that can be heard in the other recording, wherever. */
+/** Share of what was said, in segments of 200 ms, that can be heard in the other recording, in the same order. */
 export function shareHeard(said: AudioFrame, heard: AudioFrame): number {
-  const segments = loudSegments(halved(said.samples), (SEGMENT_MS * said.sampleRateHz) / 2000);
+  const rateHz = said.sampleRateHz / 2;
+  const segments = loudSegments(halved(said.samples), (SEGMENT_MS * rateHz) / 1000);
   const place = halved(heard.samples);
-  const found = segments.filter((segment) => bestCorrelation(segment, place) >= ALIKE_MIN);
-  return segments.length === 0 ? 0 : found.length / segments.length;
+  let from = 0;
+  let until = place.length;
+  let found = 0;
+  for (const segment of segments) {
+    const at = placeOf(segment, place.subarray(from, until));
+    if (at === undefined) continue;
+    found += 1;
+    from += at + (segment.length >> 1);
+    until = from + SEARCH_S * rateHz;
+  }
+  return segments.length === 0 ? 0 : found / segments.length;
 }
 
 /** Whether anything but noise is in this stretch. */
@@ -55,7 +66,10 @@ export function atRate({ samples, sampleRateHz }: AudioFrame, toHz: number): Aud
 
 // Speech has little above 2 kHz; half the rate is a quarter of the work.
 function halved(samples: Int16Array): Float64Array {
-  return Float64Array.from({ length: samples.length >> 1 }, (_, at) => (samples[at * 2]! + samples[at * 2 + 1]!) / 2);
+  return Float64Array.from(
+    { length: samples.length >> 1 },
+    (_, at) => (samples[at * 2]! + samples[at * 2 + 1]!) / 2,
+  );
 }
 
 function loudSegments(samples: Float64Array, length: number): Float64Array[] {
@@ -67,9 +81,9 @@ function loudSegments(samples: Float64Array, length: number): Float64Array[] {
   return segments;
 }
 
-function bestCorrelation(segment: Float64Array, place: Float64Array): number {
+/** Where the segment is heard first, if it is heard at all. */
+function placeOf(segment: Float64Array, place: Float64Array): number | undefined {
   const energy = sumOfSquares(segment);
-  let best = 0;
   for (let start = 0; start + segment.length <= place.length; start += 1) {
     if (Math.abs(place[start]!) + Math.abs(place[start + (segment.length >> 1)]!) < 1) continue; // silence
     let product = 0;
@@ -79,9 +93,9 @@ function bestCorrelation(segment: Float64Array, place: Float64Array): number {
       product += sample * segment[at]!;
       placeEnergy += sample * sample;
     }
-    if (placeEnergy > 0) best = Math.max(best, product / Math.sqrt(energy * placeEnergy));
+    if (placeEnergy > 0 && product / Math.sqrt(energy * placeEnergy) >= ALIKE_MIN) return start;
   }
-  return best;
+  return undefined;
 }
 
 function sumOfSquares(samples: Int16Array | Float64Array): number {

@@ -22,7 +22,9 @@ export interface DialOptions {
   /** Said one after the other, each after an answer. */
   sentences?: AudioFrame[];
   interruptAfterMs?: number;
-  line?: Pick<PlaceCallOptions, "jitterMs" | "lossPercent" | "hangUpAfterSilenceMs" | "maxCallMs" | "seed">;
+  /** Hang up when everything is said and the bot, having answered, has been quiet for so long. */
+  hangUpAfterAnswerMs?: number;
+  line?: Pick<PlaceCallOptions, "jitterMs" | "lossPercent" | "maxCallMs" | "seed">;
 }
 
 /** A call to a bot by a simulated telephone. */
@@ -41,18 +43,31 @@ const MAX_CALL_MS = 40_000;
 
 export function dial(options: DialOptions): Call {
   const { carrier: choice, line } = options;
-  const details: CallDetails = { ids: newCallIds(choice.name), from: FROM, to: TO, parameters: options.parameters ?? {} };
+  const details: CallDetails = {
+    ids: newCallIds(choice.name),
+    from: FROM,
+    to: TO,
+    parameters: options.parameters ?? {},
+  };
   const carrier = createCarrier(choice, details);
   const events: CallEvent[] = [];
+  const voice = createConversation({
+    sampleRateHz: carrier.uplink.sampleRateHz,
+    sentences: options.sentences ?? [],
+    ...(options.interruptAfterMs === undefined ? {} : { interruptAfterMs: options.interruptAfterMs }),
+  });
+  let quiet: NodeJS.Timeout | undefined;
   const call = placeCall({
     carrier,
-    voice: createConversation({
-      sampleRateHz: carrier.uplink.sampleRateHz,
-      sentences: options.sentences ?? [],
-      ...(options.interruptAfterMs === undefined ? {} : { interruptAfterMs: options.interruptAfterMs }),
-    }),
-    openSocket: () => new WebSocket(options.url, { perMessageDeflate: false, headers: options.headers ?? {} }),
-    onEvent: (event) => void events.push(event),
+    voice,
+    openSocket: () =>
+      new WebSocket(options.url, { perMessageDeflate: false, headers: options.headers ?? {} }),
+    onEvent(event) {
+      events.push(event);
+      if (event.type === "bot-speech-start" || event.type === "call-ended") clearTimeout(quiet);
+      if (event.type === "bot-speech-end" && voice.isFinished && options.hangUpAfterAnswerMs !== undefined)
+        quiet = setTimeout(() => call.hangUp(), options.hangUpAfterAnswerMs);
+    },
     maxCallMs: MAX_CALL_MS,
     ...line,
   });

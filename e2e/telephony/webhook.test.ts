@@ -9,7 +9,13 @@ import { startPhoneRunner } from "./phone-runner.ts";
 import { onlyChild, readXml } from "./read-xml.ts";
 
 const FORMS: Record<Exclude<CarrierName, "exotel">, Record<string, string>> = {
-  twilio: { CallSid: "CA1", AccountSid: "AC1", From: "+14158675309", To: "+18005551212", CallStatus: "ringing" },
+  twilio: {
+    CallSid: "CA1",
+    AccountSid: "AC1",
+    From: "+14158675309",
+    To: "+18005551212",
+    CallStatus: "ringing",
+  },
   telnyx: { CallControlId: "v3:x", From: "+14158675309", To: "+18005551212" },
   plivo: { CallUUID: "5b2a", From: "14158675309", To: "18005551212", Event: "StartApp" },
 };
@@ -86,7 +92,10 @@ describe("without -t", async () => {
         { name: "to_number", value: "+18005551212" },
       ],
     );
-    const telnyx = onlyChild(onlyChild(readXml((await runner.webhook("/", FORMS.telnyx)).body), "Connect"), "Stream");
+    const telnyx = onlyChild(
+      onlyChild(readXml((await runner.webhook("/", FORMS.telnyx)).body), "Connect"),
+      "Stream",
+    );
     assert.deepEqual(telnyx.attributes, { url: "wss://bots.example.com/ws", bidirectionalMode: "rtp" });
     const plivo = onlyChild(readXml((await runner.webhook("/", FORMS.plivo)).body), "Stream");
     assert.equal(plivo.text, "wss://bots.example.com/ws");
@@ -110,7 +119,10 @@ describe("without -t", async () => {
     ];
     for (const value of hostile) {
       const fields = { ...FORMS.twilio, From: value, To: value };
-      const stream = onlyChild(onlyChild(readXml((await runner.webhook("/", fields)).body), "Connect"), "Stream");
+      const stream = onlyChild(
+        onlyChild(readXml((await runner.webhook("/", fields)).body), "Connect"),
+        "Stream",
+      );
       assert.deepEqual(Object.keys(stream.attributes), ["url"]);
       assert.ok(stream.children.every(({ name, children }) => name === "Parameter" && children.length === 0));
       const plivo = await runner.webhook("/", { ...FORMS.plivo, From: value, To: value });
@@ -121,7 +133,12 @@ describe("without -t", async () => {
   });
 
   test("pages of others cannot ask", async () => {
-    for (const origin of ["https://evil.example", "null", "http://localhost:1", "http://bots.example.com.evil.example"])
+    for (const origin of [
+      "https://evil.example",
+      "null",
+      "http://localhost:1",
+      "http://bots.example.com.evil.example",
+    ])
       assertRefused(await runner.webhook("/", FORMS.twilio, { origin }), "ORIGIN_NOT_ALLOWED");
     assertRefused(await runner.webhook("/", FORMS.twilio, { host: "evil.example" }), "HOST_NOT_ALLOWED");
     assert.equal((await runner.webhook("/", FORMS.twilio, { host: "bots.example.com" })).status, 200);
@@ -147,7 +164,10 @@ describe("without -t", async () => {
 
   test("the banner says where carriers call and that nobody is checked", async () => {
     const output = runner.output();
-    assert.match(output, /Phone calls\s+webhook https:\/\/bots\.example\.com\/, stream wss:\/\/bots\.example\.com\/ws\n/);
+    assert.match(
+      output,
+      /Phone calls\s+webhook https:\/\/bots\.example\.com\/, stream wss:\/\/bots\.example\.com\/ws\n/,
+    );
     assert.match(
       output,
       /Signatures\s+not checked, no key set: Twilio \(TWILIO_AUTH_TOKEN\), Telnyx \(TELNYX_PUBLIC_KEY\), Plivo \(PLIVO_AUTH_TOKEN\)\n/,
@@ -232,7 +252,10 @@ describe("with --ws-auth token", async () => {
   async function newPath(carrier: "twilio" | "plivo"): Promise<string> {
     const { body } = await runner.webhook(`/?transport=${carrier}`);
     const root = readXml(body);
-    const url = carrier === "plivo" ? onlyChild(root, "Stream").text : onlyChild(onlyChild(root, "Connect"), "Stream").attributes["url"];
+    const url =
+      carrier === "plivo"
+        ? onlyChild(root, "Stream").text
+        : onlyChild(onlyChild(root, "Connect"), "Stream").attributes["url"];
     return new URL(url ?? "").pathname;
   }
 
@@ -247,7 +270,9 @@ describe("with --ws-auth token", async () => {
 
   test("of fifty who come with one token, one gets in", async () => {
     const path = await newPath("twilio");
-    const upgrades = await Promise.all(Array.from({ length: 50 }, () => tryCarrierSocket(runner.socketUrl(path))));
+    const upgrades = await Promise.all(
+      Array.from({ length: 50 }, () => tryCarrierSocket(runner.socketUrl(path))),
+    );
     assert.deepEqual(
       upgrades.map(({ status }) => status).sort((left, right) => left - right),
       [101, ...Array.from({ length: 49 }, () => 403)],
@@ -258,7 +283,16 @@ describe("with --ws-auth token", async () => {
   test("no token, a made-up one, one for clients: no socket", async () => {
     const { token } = (await call(runner.port, "POST /start", { body: { transport: "websocket" } })).json();
     const forged = `${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`;
-    const paths = ["/ws", "/ws/", "/ws/x", "/ws/a.b", "/ws/a/b", "/ws?token=x", "/ws?token=a&token=b", `/ws/${forged}`];
+    const paths = [
+      "/ws",
+      "/ws/",
+      "/ws/x",
+      "/ws/a.b",
+      "/ws/a/b",
+      "/ws?token=x",
+      "/ws?token=a&token=b",
+      `/ws/${forged}`,
+    ];
     for (const path of paths)
       assertRefused(refusal(await tryCarrierSocket(runner.socketUrl(path))), "TOKEN_INVALID");
     assertRefused(refusal(await tryCarrierSocket(runner.socketUrl(`/ws/${token}`))), "SESSION_NOT_FOUND");
@@ -274,15 +308,22 @@ describe("with --ws-auth token", async () => {
     using socket = await openCarrierSocket(runner.socketUrl(await newPath("twilio")));
     socket.say(...openingOf("plivo", "call-other"));
     assert.equal((await socket.closed()).code, 1008);
-    assert.equal((await runner.calls()).some(({ callData }) => callData?.callId === "call-other"), false);
+    assert.equal(
+      (await runner.calls()).some(({ callData }) => callData?.callId === "call-other"),
+      false,
+    );
   });
 
   test("a start request gives the token beside the address, and its body reaches the bot", async () => {
-    const answer = await call(runner.port, "POST /start", { body: { transport: "telnyx", body: { order: 7 } } });
+    const answer = await call(runner.port, "POST /start", {
+      body: { transport: "telnyx", body: { order: 7 } },
+    });
     const { wsUrl, token, ...rest } = answer.json();
     assert.deepEqual(rest, {});
     assert.equal(new URL(wsUrl).pathname, "/ws");
-    using socket = await openCarrierSocket(runner.socketUrl(), { headers: { authorization: `Bearer ${token}` } });
+    using socket = await openCarrierSocket(runner.socketUrl(), {
+      headers: { authorization: `Bearer ${token}` },
+    });
     socket.say(...openingOf("telnyx", "v3:ordered"));
     assert.deepEqual((await runner.record("v3:ordered")).body, { order: 7 });
   });
@@ -297,7 +338,15 @@ describe("with --ws-auth token", async () => {
   });
 });
 
-function carrierOf({ status, headers, body }: { status: number; headers: Record<string, string>; body: string }): CarrierName {
+function carrierOf({
+  status,
+  headers,
+  body,
+}: {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}): CarrierName {
   assert.equal(status, 200, body);
   assert.match(headers["content-type"] ?? "", /^application\/xml/);
   const root = readXml(body);

@@ -7,7 +7,7 @@ import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 import { isSilence } from "../tone.ts";
 
-const SILENT_WITHIN_MS = 1_000; // hearing silence takes a fifth of a second
+const SILENT_WITHIN_MS = 2_000; // a third of a second on an idle machine; the bot has far more to say
 
 export function soundCases(line: Line): void {
   test("the bot hears the microphone, and nobody hears a quiet bot", async (context) => {
@@ -48,9 +48,10 @@ export function soundCases(line: Line): void {
   });
 
   test("an interrupted bot falls silent at once", async (context) => {
-    const caller = await line.call(context, { mode: "tone" });
+    const caller = await line.call(context, { mode: "monologue" });
     await caller.hears(BOT_TONE_HZ);
     const heardMs = await caller.page.evaluate(stopAndListen);
+    context.diagnostic(`silent after ${Math.round(heardMs)} ms`);
     assert(heardMs < SILENT_WITHIN_MS, `the bot was still heard after ${Math.round(heardMs)} ms`);
     await told(caller, "botStoppedSpeaking");
   });

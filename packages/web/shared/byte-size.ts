@@ -1,4 +1,5 @@
 /** "12 kB", or "1.2 MB" when it gets large. */
 export function toSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -2,8 +2,10 @@ import { FRAME_MS } from "@vocalhost/audio";
 import { randomInt } from "node:crypto";
 import { createPlayout, type Playout } from "../audio/playout.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+import type { TimerWheel } from "../audio/timer-wheel.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
 import type { Offer } from "./offer.ts";
+import type { OpusEffort } from "./opus-effort.ts";
 import { createPeer, type Peer } from "./peer.ts";
 import { createVoiceCodec, type VoiceCodec } from "./voice-codec.ts";
 
@@ -15,12 +17,16 @@ export interface MediaConnection {
   play(samples: Int16Array): void;
   clear(generation: number): void;
   send(text: string): void;
+  setComplexity(complexity: number): void;
   close(sayGoodbye: boolean): void;
 }
 
 export interface MediaConnectionOptions {
   id: number;
   settings: MediaWorkerData;
+  /** Of the whole thread: sessions share its timer and its Opus complexity. */
+  timers: TimerWheel;
+  effort: Pick<OpusEffort, "complexity">;
   emit(event: MediaEvent): void;
   report(error: unknown): void;
   closed(): void;
@@ -161,10 +167,11 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
           emit({ type: "played", connection: id, generation, samples: playout?.playedSamples ?? 0 }),
         speaking: (speaking) => emit({ type: "speaking", connection: id, speaking }),
         onError: options.report,
+        clock: options.timers,
       });
       const created = await createVoiceCodec({
         rates,
-        complexity: settings.opusComplexity,
+        complexity: options.effort.complexity,
         deliver: (samples) => emit({ type: "audio", connection: id, samples }),
       });
       if (ended) return created.free();
@@ -182,7 +189,9 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         if (peer.bufferedBytes() > CHANNEL_BUFFER_MAX_BYTES) end("client-lost");
       } else if (waitingMessages.length < QUEUED_MESSAGES_MAX) waitingMessages.push(text);
     },
+    setComplexity: (complexity) => codec?.setComplexity(complexity),
     close(sayGoodbye) {
+      if (sayGoodbye && leaving) return undefined;
       if (!sayGoodbye || (everConnected && !peer?.sendText(PEER_LEFT))) return end("requested");
       leaving = true;
       setTimeout(() => end("requested"), everConnected ? GOODBYE_MS : LATE_GOODBYE_MS);

@@ -4,7 +4,9 @@ import type { Log } from "../log.ts";
 import {
   DEFAULT_MEDIA_TIMING,
   type MediaCommand,
+  type MediaEffort,
   type MediaEvent,
+  type MediaProblem,
   type MediaRates,
   type MediaTiming,
   type MediaWorkerData,
@@ -75,8 +77,9 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
     return started;
   }
 
-  function receive(events: MediaEvent[] | { error: string }): void {
-    if (!Array.isArray(events)) return log.warn({ reason: events.error }, "media thread met an error");
+  function receive(events: MediaEvent[] | MediaProblem | MediaEffort): void {
+    if ("error" in events) return log.warn({ reason: events.error }, "media thread met an error");
+    if ("complexity" in events) return log.warn({ ...events }, "media thread changed the opus complexity");
     for (const event of events) {
       const port = ports.get(event.connection);
       if (!port) continue;

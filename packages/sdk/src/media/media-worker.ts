@@ -1,14 +1,20 @@
 // The media thread: peer connections, Opus and pacing, away from whatever the bot does.
 import ndc from "node-datachannel";
 import { parentPort, workerData } from "node:worker_threads";
+import { createTimerWheel } from "../audio/timer-wheel.ts";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
-import type { MediaCommand, MediaEvent, MediaWorkerData } from "./messages.ts";
+import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";
 import { parseOffer } from "./offer.ts";
+import { createOpusEffort, OBSERVE_EVERY_MS } from "./opus-effort.ts";
 
 const port = parentPort;
 if (!port) throw new Error("media-worker.ts runs as a worker thread only");
 const settings = workerData as MediaWorkerData;
 const connections = new Map<number, MediaConnection>();
+const GOODBYES_MS = 200; // what connections are given to tell their clients before the thread ends
+// A quarter of a packet's time: timers of one slot cost one wake-up, and packets keep their distance.
+const timers = createTimerWheel({ slotMs: 5 });
+const effort = createOpusEffort(settings.opusComplexity);
 let newestId = 0;
 let outbox: MediaEvent[] = [];
 
@@ -58,6 +64,8 @@ function openNew(id: number): MediaConnection | undefined {
   const connection = createMediaConnection({
     id,
     settings,
+    timers,
+    effort,
     emit,
     report,
     closed: () => connections.delete(id),
@@ -79,10 +87,27 @@ function flush(): void {
 }
 
 function report(error: unknown): void {
-  port?.postMessage({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  port?.postMessage({ error: text } satisfies MediaProblem);
 }
 
+let observed = performance.eventLoopUtilization();
+const observing = setInterval(() => {
+  const { utilization } = performance.eventLoopUtilization(observed);
+  observed = performance.eventLoopUtilization();
+  if (!effort.observe(utilization)) return;
+  const { complexity } = effort;
+  for (const connection of connections.values()) connection.setComplexity(complexity);
+  port.postMessage({ complexity, utilization, connections: connections.size } satisfies MediaEffort);
+}, OBSERVE_EVERY_MS);
+
 function shutDown(): void {
+  clearInterval(observing);
+  for (const connection of connections.values()) connection.close(true);
+  setTimeout(endThread, connections.size > 0 ? GOODBYES_MS : 0);
+}
+
+function endThread(): void {
   for (const connection of connections.values()) connection.close(false);
   flush();
   ndc.cleanup();

@@ -29,6 +29,18 @@ export type MediaEvent =
   | { type: "played"; connection: number; generation: number; samples: number }
   | { type: "speaking"; connection: number; speaking: boolean };
 
+/** Something in the media thread failed and it goes on. */
+export interface MediaProblem {
+  error: string;
+}
+
+/** The media thread changed how hard Opus works, because of how busy it is. */
+export interface MediaEffort {
+  complexity: number;
+  utilization: number;
+  connections: number;
+}
+
 export type CloseReason = "client-left" | "client-lost" | "never-connected" | "requested";
 
 export interface MediaWorkerData {

@@ -73,10 +73,11 @@ export function createPeer(options: PeerOptions): Peer {
   let audioTrack: Track | undefined;
   let opusPayloadType = 0;
   let channel: DataChannel | undefined;
-  const owned: (Track | DataChannel)[] = []; // also video we accept and do not read
+  const owned: (Track | DataChannel)[] = [];
 
   connection.onStateChange(guard((state) => onState(state, on)));
-  connection.onTrack(guard(own));
+  // Nobody asks for tracks the client adds, video above all: every callback that is registered makes
+  // each packet of every connection a little dearer.
   connection.onDataChannel(
     guard((opened) => {
       if (channel) return own(opened); // clients have one; what else they open is not read

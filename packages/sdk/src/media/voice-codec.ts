@@ -11,6 +11,7 @@ export interface VoiceCodec {
   poll(): void;
   /** One Opus packet for 20 ms of the bot's audio, or of silence. */
   encode(chunk: Int16Array | undefined): Uint8Array;
+  setComplexity(complexity: number): void;
   free(): void;
 }
 
@@ -54,6 +55,7 @@ export async function createVoiceCodec(options: VoiceCodecOptions): Promise<Voic
       silentChunks = chunk ? 0 : silentChunks + 1;
       return silentChunks > FADE_CHUNKS ? SILENCE_PACKET : encodeChunk(chunk ?? zeros);
     },
+    setComplexity: (complexity) => encoder.setComplexity(complexity),
     free() {
       decoder.free();
       encoder.free();

@@ -1,6 +1,8 @@
 import type { Log } from "../log.ts";
 import type { Runner } from "./start-runner.ts";
 
+const AT_ONCE_MS = 1_000;
+
 /** The first signal ends in order, the second at once. So does losing whoever reads our output. */
 export function endOnSignals(runner: Runner, log: Log): void {
   let ending = false;
@@ -17,7 +19,7 @@ export function endOnSignals(runner: Runner, log: Log): void {
   }
 
   function onSignal(signal: NodeJS.Signals): void {
-    if (ending) process.exit(1);
+    if (ending) return exitAtOnce(runner);
     log.info({ signal, sessions: runner.sessionCount }, "shutting down, once more to force");
     endInOrder();
   }
@@ -27,4 +29,10 @@ export function endOnSignals(runner: Runner, log: Log): void {
   // `node bot.ts | head`, or a parent that died. Every further line would fail again: say no more and go.
   for (const output of [process.stdout, process.stderr])
     output.on("error", () => (ending ? undefined : endInOrder()));
+}
+
+// With live peer connections process.exit() would wait for their threads for ever.
+function exitAtOnce(runner: Runner): void {
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), AT_ONCE_MS);
+  void runner.abandon().finally(() => process.exit(1));
 }

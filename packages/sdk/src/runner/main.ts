@@ -44,7 +44,7 @@ async function findBot(flags: Flags, workingFolder: string): Promise<BotDefiniti
   try {
     await definition.prewarm?.();
   } catch (cause) {
-    throw new PrewarmError(`The bot is not ready to run. ${cause instanceof Error ? cause.message : cause}`, {
+    throw new PrewarmError(`The bot is not ready to run. ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }

@@ -19,6 +19,8 @@ export interface Runner extends AsyncDisposable {
   /** Where a browser on this machine finds it. */
   readonly url: string;
   readonly sessionCount: number;
+  /** Lets go of the connections as they are, so that the process can exit. */
+  abandon(): Promise<void>;
 }
 
 export interface RunnerOptions {
@@ -88,6 +90,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     get sessionCount() {
       return sessions.size;
     },
+    abandon: async () => media[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

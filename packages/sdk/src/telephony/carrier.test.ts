@@ -30,15 +30,31 @@ test("only objects are messages, only non-empty strings are text", () => {
   assert.equal(asText("text"), "text");
 });
 
-test("ids are what can stand in an address", () => {
-  for (const id of [
-    "CA0123",
-    "v3:T02llQxIyaRkhfRKxgAP8nY511EhFLizdvdUKJiSw8d6A9BborherQ",
-    "5b2a-77",
-    "..x",
-    "a/b",
-  ])
-    assert.equal(asId(id), id);
-  for (const id of ["", ".", "..", "\ud800", "x".repeat(257), 5, null, ["CA"]])
-    assert.equal(asId(id), undefined);
+test("ids are what carriers give, and lead nowhere else in an address", () => {
+  const real = [
+    "CA0123456789abcdef0123456789abcdef",
+    "v2:T02llQxIyaRkhfRKxgAP8nY511EhFLizdvdUKJiSw8d6A9BborherQczRrZvZakpWxBlpw48KyZQ==",
+    "v3:MdI91X4lWFEs7IgbBEOT9M4AigoY08M0WWZFISt1Yw2axZ_IiE4pqg",
+    "5b2a97a2-58b6-11e1-86da-77300b68f8bb",
+    "ws_mock_call_sid",
+    "a+b/c=.d",
+  ];
+  for (const id of real) assert.equal(asId(id), id);
+  const leading = ["", ".", "..", "...", "../x", "a/../b", "a/.", "./a"];
+  const odd = [
+    "\ud800",
+    "é",
+    "a b",
+    "a\n",
+    "a?b",
+    "a#b",
+    "a%2e",
+    "a\\b",
+    "<a>",
+    "x".repeat(257),
+    5,
+    null,
+    ["CA"],
+  ];
+  for (const id of [...leading, ...odd]) assert.equal(asId(id), undefined, JSON.stringify(id));
 });

@@ -63,13 +63,13 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-const ID_MAX_CHARS = 256; // the longest real ones have about 80
+const ID = /^[\w:+/=.-]{1,256}$/; // UUIDs, hexadecimal and base64; the longest have about 80 characters
 
-/** The name of a call or a stream. It becomes part of REST addresses, where "." and ".." name something else. */
+/** The name of a call or a stream. It becomes part of REST addresses, where "." and ".." lead elsewhere. */
 export function asId(value: unknown): string | undefined {
   const id = asText(value);
-  const isPlain = id !== undefined && id.length <= ID_MAX_CHARS && id.isWellFormed();
-  return isPlain && id !== "." && id !== ".." ? id : undefined;
+  if (id === undefined || !ID.test(id)) return undefined;
+  return id.split("/").some((part) => /^\.+$/.test(part)) ? undefined : id;
 }
 
 /** Carriers write numbers as numbers or as text. */

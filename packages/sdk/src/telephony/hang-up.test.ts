@@ -41,9 +41,9 @@ const CASES: Case[] = [
   },
   {
     carrier: telnyx,
-    start: { event: "start", stream_id: "st", start: { call_control_id: "v3:a/b?c" } },
+    start: { event: "start", stream_id: "st", start: { call_control_id: "v3:a/b+c=" } },
     expected: {
-      line: "POST /v2/calls/v3%3Aa%2Fb%3Fc/actions/hangup",
+      line: "POST /v2/calls/v3%3Aa%2Fb%2Bc%3D/actions/hangup",
       authorization: "Bearer telnyx-secret",
       type: "application/json",
       body: "{}",

@@ -75,6 +75,24 @@ test("a carrier that never answers keeps nobody waiting", (context) => {
   assert.deepEqual(played, [[0, 200]]);
 });
 
+test("who kept silent once is not waited for again, until it answers", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { marks, sent, played } = start();
+  marks.place(100, true);
+  context.mock.timers.tick(ANSWER_MS);
+  marks.place(200, false);
+  assert.deepEqual(played.at(-1), [0, 200]);
+  assert.deepEqual(sent, ["0:100", "0:200"], "it is still asked");
+  marks.clear(1);
+  marks.place(50, false);
+  assert.deepEqual(played.at(-1), [1, 50]);
+  marks.returned("0:200");
+  marks.place(70, false);
+  assert.deepEqual(played.at(-1), [1, 50]);
+  marks.returned("1:70");
+  assert.deepEqual(played.at(-1), [1, 70]);
+});
+
 test("an answer, a clear and the end stop the waiting", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const answered = start();

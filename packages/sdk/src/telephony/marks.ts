@@ -16,12 +16,13 @@ export interface MarksOptions {
 }
 
 const OUR_NAME = /^(\d{1,15}):(\d{1,15})$/;
-const ANSWER_MS = 3_000; // a carrier that keeps silent for so long must not keep the bot waiting for ever
+const ANSWER_MS = 3_000; // who keeps silent for so long counts as one who never answers, until it does
 
 export function createMarks(options: MarksOptions): Marks {
   let generation = 0;
   let placed = 0;
   let heard = 0;
+  let isSilent = false; // it has not answered when it had to
   let timer: NodeJS.Timeout | undefined;
 
   function setHeard(samples: number): void {
@@ -30,16 +31,24 @@ export function createMarks(options: MarksOptions): Marks {
     options.played(generation, samples);
   }
 
+  // Waiting for every sentence anew would make a bot stammer that waits for its queue.
+  function giveUp(samples: number): void {
+    isSilent = true;
+    setHeard(samples);
+  }
+
   return {
     place(samples, isLast) {
       if (!options.acknowledged) return setHeard(samples);
       placed = samples;
       options.send(`${generation}:${samples}`);
       clearTimeout(timer);
-      if (isLast) timer = setTimeout(() => setHeard(samples), ANSWER_MS);
+      if (isSilent) return setHeard(samples);
+      if (isLast) timer = setTimeout(() => giveUp(samples), ANSWER_MS);
     },
     returned(name) {
       const [, ofGeneration, samples] = OUR_NAME.exec(name) ?? [];
+      if (samples !== undefined) isSilent = false;
       // Nobody can have heard more than was sent.
       if (Number(ofGeneration) === generation && Number(samples) <= placed) setHeard(Number(samples));
     },

@@ -47,7 +47,11 @@ test("values that have no text are left out", () => {
 
 test("linear audio is taken at both rates, the rate as number, text or part of the type", () => {
   const pcm = (sampleRateHz: number): object => ({ encoding: "pcm", sampleRateHz });
-  const of = (mediaFormat: object): object => open({ mediaFormat }).receives;
+  const of = (mediaFormat: object): object => {
+    const { receives, sends } = open({ mediaFormat });
+    assert.deepEqual(sends, receives, "both ways are alike");
+    return receives;
+  };
   assert.deepEqual(of({ encoding: "audio/x-l16", sampleRate: 16_000 }), pcm(16_000));
   assert.deepEqual(of({ encoding: "audio/x-l16", sampleRate: "8000" }), pcm(8_000));
   assert.deepEqual(of({ encoding: "audio/x-l16" }), pcm(8_000));

@@ -66,5 +66,9 @@ test("payloads that are no audio decode to something bounded", () => {
     );
   }
   for (const format of [PCM, NETWORK])
-    assert.equal(decodeWireAudio(Buffer.from([1, 2, 3]).toString("base64"), format).length, 1, "half a sample is none");
+    assert.equal(
+      decodeWireAudio(Buffer.from([1, 2, 3]).toString("base64"), format).length,
+      1,
+      "half a sample is none",
+    );
 });

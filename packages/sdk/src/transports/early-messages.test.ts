@@ -59,6 +59,22 @@ test("a client that says too much early loses the rest of it", async () => {
   );
 });
 
+test("messages without content are not kept without end either", async () => {
+  await using pair = await openSocketPair();
+  keepEarlyMessages(pair.server);
+  const pinged = once(pair.server, "ping"); // comes after the messages
+  for (let sent = 0; sent < 10_000; sent += 1) pair.client.send("");
+  pair.client.ping();
+  await pinged;
+  const messages = listen(pair.server);
+  pair.client.send("heard");
+  await messages(1);
+  pair.client.ping();
+  await once(pair.server, "ping");
+  const kept = (await messages(1)).length;
+  assert.ok(kept > 1_000 && kept < 5_000, `${kept} were kept`);
+});
+
 test("a look ahead waits for its message, or for the end", async () => {
   await using pair = await openSocketPair();
   const early = keepEarlyMessages(pair.server);

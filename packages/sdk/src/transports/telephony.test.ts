@@ -56,6 +56,15 @@ test("the caller hears the bot a little ahead of time, in even pieces", async ()
   assert.ok(early.length >= 2 && early.length < pieces.length, `${early.length} pieces at once`);
 });
 
+test("Exotel, whose pieces are long, is one ahead too", async () => {
+  await using call = await connect(EXOTEL);
+  call.speak(1_000);
+  await call.events("media", 3);
+  const [first = 0, second = 0, third = 0] = call.arrivedMs("media");
+  assert.ok(second - first < 100, `the second came ${second - first} ms after the first`);
+  assert.ok(third - second > 100, `the third came ${third - second} ms after the second`);
+});
+
 test("whatever the bot's rate, Exotel gets pieces of a size it plays", async () => {
   for (const sampleRateHz of [8_000, 16_000, 22_050, 24_000, 48_000])
     for (const query of ["", "sample-rate=16000", "sample-rate=24000"]) {

@@ -32,7 +32,7 @@ export function createTelephonyTransport(args: WebSocketArguments, parts: Transp
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
     chunkMs: stream.chunkMs,
-    leadMs: LEAD_MS,
+    leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
     maxQueuedMs: parts.maxQueuedOutMs,
     send: (chunk) => {
       if (chunk) sendText(stream.media(encodeWireAudio(toWire.process(chunk), stream.sends)));

@@ -15,6 +15,8 @@ export interface Link {
   /** Turns the answer of `POST /start` into what the transport accepts. */
   toConnectParams(answer: unknown): unknown;
   playBot(track: MediaStreamTrack): void;
+  /** Makes sure that what is played is what arrives now; asked again and again. */
+  followBot(): void;
   /** The user clicked after the browser had refused to play sound. */
   resumePlayback(): void;
   handleMessage(message: ReceivedMessage): void;

@@ -19,6 +19,7 @@ export function watchLink(options: {
     // Seen twice, so that a good-bye on its way comes first.
     if (hungUp && link.isHungUp()) return onHungUp();
     hungUp = link.isHungUp();
+    link.followBot();
     if (!link.isInterrupted()) {
       if (interruptedSinceMs !== undefined) report({ type: "link-restored" });
       interruptedSinceMs = undefined;

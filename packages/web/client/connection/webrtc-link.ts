@@ -14,6 +14,11 @@ export function createWebrtcLink(options: LinkOptions): Link {
     failure: "connection-failed",
     toConnectParams: (answer) => answer,
     playBot: (track) => media.playBot(track),
+    followBot() {
+      // After a rebuild the transport may take the end of the old track for that of the new one, and say nothing.
+      const track = peerOf(transport)?.getTransceivers()[0]?.receiver.track;
+      if (track && !track.muted) media.playBot(track);
+    },
     resumePlayback: () => media.play(),
     handleMessage() {},
     async sendMicrophone() {

@@ -24,6 +24,7 @@ export function createWebsocketLink(options: LinkOptions): Link {
     failure: "socket-failed",
     toConnectParams: pickAddress,
     playBot() {},
+    followBot() {},
     resumePlayback() {},
     handleMessage(message) {
       if (message.type === "bot-interrupted") media.clearBotAudio();

@@ -6,6 +6,7 @@ export class PeerMedia extends MicrophoneMedia {
   /** The browser wants a click before it plays sound. */
   onPlaybackBlocked: (() => void) | undefined;
   readonly #element = new Audio();
+  #botTrack: MediaStreamTrack | undefined;
   #botSource: MediaStreamAudioSourceNode | undefined;
   #botMeter: AnalyserNode | undefined;
 
@@ -15,6 +16,8 @@ export class PeerMedia extends MicrophoneMedia {
 
   /** A rebuilt peer connection brings a new track. */
   playBot(track: MediaStreamTrack): void {
+    if (track === this.#botTrack) return;
+    this.#botTrack = track;
     const stream = new MediaStream([track]);
     this.#element.srcObject = stream;
     this.#applySpeaker();

@@ -77,6 +77,19 @@ export class SocketMedia extends MicrophoneMedia {
     this.#output?.port.postMessage({ clear: true } satisfies PlaybackCommand);
   }
 
+  /** Resolves when everything the bot has said was heard, or when the time is up. */
+  async played(limitMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, limitMs);
+    const look = ({ data }: MessageEvent<PlaybackReport>) => {
+      if (data.bufferedMs === 0) resolve();
+    };
+    this.#output?.port.addEventListener("message", look);
+    await promise;
+    clearTimeout(timer);
+    this.#output?.port.removeEventListener("message", look);
+  }
+
   override updateSpeaker(speakerId: string): void {
     super.updateSpeaker(speakerId);
     this.#applySpeaker();

@@ -23,15 +23,10 @@ function Card({ call }: { call: FinishedCall }) {
       aria-label="The last call"
       className="mx-auto w-full max-w-2xl overflow-hidden rounded-2xl border border-line bg-surface"
     >
-      <div className="flex items-start gap-3 px-4 pt-4 sm:px-5">
-        <div className="min-w-0 flex-1">
-          <h2 className="font-semibold">
-            {carrierTitle(carrier)} call, <span className="tabular-nums">{toSpan(summary.durationMs)}</span>
-          </h2>
-          <p className="truncate text-[0.8125rem] text-muted tabular-nums">
-            {from} to {to}
-          </p>
-        </div>
+      <div className="flex items-center gap-3 px-4 pt-3 sm:px-5">
+        <h2 className="min-w-0 flex-1 font-semibold">
+          {carrierTitle(carrier)} call, <span className="tabular-nums">{toSpan(summary.durationMs)}</span>
+        </h2>
         <Button
           look="quiet"
           size="small"
@@ -41,6 +36,9 @@ function Card({ call }: { call: FinishedCall }) {
           {copied ? "Copied" : "Copy figures"}
         </Button>
       </div>
+      <p className="px-4 text-[0.8125rem] text-muted tabular-nums sm:px-5">
+        {from} to {to}
+      </p>
       <div className="px-4 pt-3 pb-4 sm:px-5">
         <RecordingPlayer recording={recording} fileName={toFileName(call)} />
         <p className="mt-2 text-[0.8125rem] text-muted">

@@ -42,13 +42,22 @@ test("what is not as it should be stands out", () => {
     cells.filter((cell) => cell.alarming).map(({ name }) => name);
   assert.deepEqual(alarming(summaryCells(summary)), ["Audio ahead"]);
   const violations = [{ code: "bad-size" as const, detail: "320 bytes", count: 2 }];
-  assert.deepEqual(alarming(liveCells({ ...emptyFigures, leadMs: 0, violations, lateChunks: 1 }, [])), [
-    "Late chunks",
-    "Violations",
-  ]);
+  assert.deepEqual(
+    alarming(liveCells({ ...emptyFigures, leadMs: 0, ownLagMs: 0, violations, lateChunks: 1 }, [])),
+    ["Late chunks", "Violations"],
+  );
+});
+
+test("a page that was busy itself blames nobody else", () => {
+  const pacing = { ...summary.pacing, lateChunks: 4, largestGapMs: 200, ownLagMs: 300 };
+  const alarming = summaryCells({ ...summary, pacing }).filter((cell) => cell.alarming);
+  assert.deepEqual(
+    alarming.map(({ name, note }) => `${name}, ${note}`),
+    ["Timer delay, this page was busy"],
+  );
 });
 
 test("before anything was heard there is nothing to show", () => {
-  const cells = shown(liveCells({ ...emptyFigures, leadMs: 0 }, []));
+  const cells = shown(liveCells({ ...emptyFigures, leadMs: 0, ownLagMs: 0 }, []));
   assert.deepEqual([cells["First sound"], cells["Audio ahead"], cells["Marks"]], ["–", "0 ms", "0"]);
 });

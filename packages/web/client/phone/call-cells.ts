@@ -4,12 +4,13 @@ import { toDelay, toSpan } from "../../shared/duration.ts";
 import type { FigureProps } from "../figures/figure.tsx";
 import { medianNote } from "../figures/median-note.ts";
 import { median } from "../figures/response-latency.ts";
-import type { CallFigures } from "./call-figures.ts";
+import type { ShownFigures } from "./call-figures.ts";
 
+const OWN_LAG_MAX_MS = 100;
 const AHEAD_MAX_MS = 500; // more than this makes interruptions feel ignored
 
 /** What is shown while a call runs. */
-export function liveCells(figures: CallFigures & { leadMs: number }, answersMs: number[]): FigureProps[] {
+export function liveCells(figures: ShownFigures, answersMs: number[]): FigureProps[] {
   const { connectMs, firstAudioMs, violations } = figures;
   const firstMs = firstAudioMs === undefined ? undefined : firstAudioMs - (connectMs ?? 0);
   return [
@@ -30,7 +31,7 @@ export function liveCells(figures: CallFigures & { leadMs: number }, answersMs: 
       hint: "Sound of your bot that waits at the carrier to be played",
       value: toAhead(figures.leadMs),
       note: figures.largestLeadMs > 0 ? `at most ${toAhead(figures.largestLeadMs)}` : "",
-      alarming: figures.leadMs > AHEAD_MAX_MS,
+      alarming: figures.leadMs > AHEAD_MAX_MS && isPunctual(figures),
     },
     lateCell(figures),
     marksCell({ received: figures.marksReceived, reached: figures.marksReached, returnedByClear: 0 }),
@@ -91,7 +92,7 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
       hint: "Most sound of your bot that ever waited at the carrier to be played",
       value: toAhead(pacing.largestLeadMs),
       note: pacing.earlyChunks > 0 ? `${pacing.earlyChunks} chunks early` : "at most",
-      alarming: pacing.largestLeadMs > AHEAD_MAX_MS,
+      alarming: pacing.largestLeadMs > AHEAD_MAX_MS && isPunctual(pacing),
     },
     lateCell(pacing),
     marksCell(summary.marks),
@@ -106,31 +107,42 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
       name: "Received",
       hint: "Messages of your bot, with their sound",
       value: toSize(traffic.bytesIn),
-      note: `${traffic.messagesIn} messages`,
+      note: toMessages(traffic.messagesIn),
     },
     {
       name: "Sent",
       hint: "Messages to your bot, with your sound",
       value: toSize(traffic.bytesOut),
-      note: `${traffic.messagesOut} messages`,
+      note: toMessages(traffic.messagesOut),
     },
     {
       name: "Timer delay",
       hint: "How late this page itself was at worst; gaps of that size may be its own doing",
       value: toDelay(pacing.ownLagMs),
-      note: "of this page",
+      note: isPunctual(pacing) ? "of this page" : "this page was busy",
+      alarming: !isPunctual(pacing),
     },
   ];
 }
 
-function lateCell(pacing: { lateChunks: number; largestGapMs: number }): FigureProps {
+function lateCell(pacing: { lateChunks: number; largestGapMs: number; ownLagMs: number }): FigureProps {
   return {
     name: "Late chunks",
     hint: "Times the voice of your bot broke off because the next sound came too late",
     value: String(pacing.lateChunks),
-    note: pacing.lateChunks > 0 ? `gap of ${toDelay(pacing.largestGapMs)}` : "",
-    alarming: pacing.lateChunks > 0,
+    note: lateNote(pacing),
+    alarming: pacing.lateChunks > 0 && isPunctual(pacing),
   };
+}
+
+function lateNote(pacing: { lateChunks: number; largestGapMs: number; ownLagMs: number }): string {
+  if (pacing.lateChunks === 0) return "";
+  return isPunctual(pacing) ? `gap of ${toDelay(pacing.largestGapMs)}` : "this page was busy";
+}
+
+/** A page that is late itself cannot blame the bot. */
+function isPunctual({ ownLagMs }: { ownLagMs: number }): boolean {
+  return ownLagMs < OWN_LAG_MAX_MS;
 }
 
 function marksCell(marks: { received: number; reached: number; returnedByClear: number }): FigureProps {
@@ -151,6 +163,10 @@ function clearsNote(droppedMs: number, interruptionsMs: number[]): string {
 /** Zero is a length here, not the absence of one. */
 function toAhead(ms: number): string {
   return ms < 0.5 ? "0 ms" : toDelay(ms);
+}
+
+function toMessages(count: number): string {
+  return count === 1 ? "1 message" : `${count} messages`;
 }
 
 const KEYS_SHOWN = 8;

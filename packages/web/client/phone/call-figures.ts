@@ -19,6 +19,14 @@ export interface CallFigures {
   violations: (Violation & { count: number })[];
 }
 
+/** The figures of one moment. */
+export interface ShownFigures extends CallFigures {
+  /** How much sound of the bot waits to be played. */
+  leadMs: number;
+  /** How late this page's own timers were, at worst. */
+  ownLagMs: number;
+}
+
 export const emptyFigures: CallFigures = {
   connectMs: undefined,
   firstAudioMs: undefined,
@@ -70,7 +78,6 @@ export function nextFigures(figures: CallFigures, event: CallEvent, sampleRateHz
   }
 }
 
-/** How much sound of the bot waits to be played. */
 export function leadMs(figures: CallFigures, sinceDiallingMs: number): number {
   return Math.max(0, figures.playsUntilMs - sinceDiallingMs);
 }

@@ -42,14 +42,32 @@ test("both may talk at once", () => {
 test("keys and marks that come in a row share a note", () => {
   check(
     [key("1"), key("#"), mark("a"), mark("b"), mark("c"), key("2"), mark("d")],
-    ["You pressed 1 #", "3 marks reached", "You pressed 2", "Mark d reached"],
+    ["You pressed 1 # 2", "4 marks reached"],
   );
+});
+
+test("what is said in between begins a new note", () => {
+  check(
+    [key("1"), ...speech("bot", 0, 1000), key("2")],
+    ["You pressed 1", "Bot: spoke for 1.0 s", "You pressed 2"],
+  );
+});
+
+test("a click is no turn", () => {
+  check([...speech("user", 0, 20), ...speech("bot", 3000, 4000)], ["Bot: spoke for 1.0 s"]);
 });
 
 test("marks in between do not split a turn", () => {
   check(
     [...speech("bot", 0, 1000), mark("a"), ...speech("bot", 1100, 2000), mark("b")],
     ["Bot: spoke for 1.9 s", "2 marks reached"],
+  );
+});
+
+test("a mark that is reached before the voice is noticed belongs to its turn", () => {
+  check(
+    [...speech("user", 0, 1000), mark("a"), ...speech("bot", 2000, 3000), mark("b")],
+    ["You: spoke for 1.0 s", "Bot: spoke for 1.0 s", "2 marks reached"],
   );
 });
 

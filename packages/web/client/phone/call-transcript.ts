@@ -13,6 +13,7 @@ import {
 } from "../transcript/transcript.ts";
 
 const SAME_TURN_PAUSE_MS = 1_200; // a breath within a turn
+const NOISE_MS = 100; // a click or a cough; nobody says anything so fast
 
 /** A phone line has no words of its own: turns are found by loudness, the rest are small notes. */
 export function nextCallTranscript(transcript: Transcript, event: ConnectionEvent): Transcript {
@@ -20,9 +21,7 @@ export function nextCallTranscript(transcript: Transcript, event: ConnectionEven
     case "speech-start":
       return startTurn(transcript, event.who, event.atMs);
     case "speech-end":
-      return editLast(transcript, event.who, (turn) =>
-        stopped(turn, Math.max(event.atMs, turn.speakingSinceMs ?? 0)),
-      );
+      return endTurn(transcript, event.who, event.atMs);
     case "key-pressed":
       return note(transcript, "keys", event.key);
     case "mark-reached":
@@ -43,7 +42,22 @@ function startTurn(transcript: Transcript, who: Speaker, atMs: number): Transcri
   if (latest?.kind === who && !wasCutOff && pauseMs <= SAME_TURN_PAUSE_MS) {
     return replace(transcript, { ...latest, speakingSinceMs: latest.speakingSinceMs ?? atMs });
   }
-  return append(transcript, who === "user" ? voiceTurn(atMs) : { ...emptyBotTurn, speakingSinceMs: atMs });
+  if (who === "user") return append(transcript, voiceTurn(atMs));
+  return beforeItsMarks(append(transcript, { ...emptyBotTurn, speakingSinceMs: atMs }));
+}
+
+/** A bot's sound begins softly: its first marks may be reached before it is noticed. */
+function beforeItsMarks(transcript: Transcript): Transcript {
+  const [marks, turn] = transcript.entries.slice(-2);
+  if (!turn || marks?.kind !== "note" || marks.gathers?.of !== "marks") return transcript;
+  return { ...transcript, entries: [...transcript.entries.slice(0, -2), turn, marks] };
+}
+
+function endTurn(transcript: Transcript, who: Speaker, atMs: number): Transcript {
+  const ended = editLast(transcript, who, (turn) => stopped(turn, Math.max(atMs, turn.speakingSinceMs ?? 0)));
+  const turn = ended.entries.findLast((entry) => entry.kind === who);
+  const isNoise = turn !== undefined && turn.kind !== "note" && turn.spokenMs < NOISE_MS;
+  return isNoise ? { ...ended, entries: ended.entries.filter((entry) => entry !== turn) } : ended;
 }
 
 /** The bot took back what it had not said yet. */
@@ -54,14 +68,19 @@ function cutOff(transcript: Transcript, droppedMs: number): Transcript {
 
 /** Keys follow keys, and marks follow marks: they share a line. */
 function note(transcript: Transcript, of: "keys" | "marks", item: string): Transcript {
-  const last = transcript.entries.at(-1);
-  const items = last?.kind === "note" && last.gathers?.of === of ? [...last.gathers.items, item] : [item];
+  const last = gathering(transcript, of);
+  const items = [...(last?.gathers?.items ?? []), item];
   const gathers: TranscriptNote["gathers"] = { of, items: items.slice(-ITEMS_MAX) };
   const text = of === "keys" ? `You pressed ${gathers.items.join(" ")}` : marksText(items);
   const entry: Omit<TranscriptNote, "id"> = { kind: "note", text, gathers };
-  return items.length > 1 && last
-    ? replace(transcript, { ...entry, id: last.id })
-    : append(transcript, entry);
+  return last ? replace(transcript, { ...entry, id: last.id }) : append(transcript, entry);
+}
+
+/** The note such things go into, unless somebody has spoken since. */
+function gathering(transcript: Transcript, of: "keys" | "marks"): TranscriptNote | undefined {
+  const spoken = transcript.entries.findLastIndex((entry) => entry.kind !== "note");
+  const notes = transcript.entries.slice(spoken + 1).filter((entry) => entry.kind === "note");
+  return notes.findLast((note) => note.gathers?.of === of);
 }
 
 const ITEMS_MAX = 40;

@@ -16,17 +16,17 @@ export function DialPad() {
   return (
     <section
       aria-label="Keypad"
-      className={`shrink-0 border-line px-4 py-4 max-lg:order-first max-lg:border-b sm:px-5 lg:border-t ${open ? "" : "max-lg:hidden"}`}
+      className={`shrink-0 border-line px-4 py-4 max-lg:order-first max-lg:border-b max-lg:pt-1 max-lg:pb-2 sm:px-5 lg:border-t ${open ? "" : "max-lg:hidden"}`}
     >
       <Pressed />
-      <div className="mx-auto grid max-w-72 grid-cols-3 gap-2">
+      <div className="mx-auto grid max-w-72 grid-cols-3 gap-2 max-lg:gap-1.5">
         {phoneKeys.map(({ key, letters }) => (
           <button
             key={key}
             type="button"
             aria-label={spoken[key] ?? key}
             data-lit={lit === key ? "" : undefined}
-            className="flex h-12 touch-manipulation flex-col items-center justify-center rounded-2xl bg-sunken leading-none transition-colors select-none hover:bg-line active:bg-accent-soft data-lit:bg-accent-soft data-lit:text-accent"
+            className="flex h-12 touch-manipulation max-lg:h-11 flex-col items-center justify-center rounded-2xl border border-line bg-sunken leading-none transition-colors select-none hover:bg-line active:bg-accent-soft data-lit:border-accent data-lit:bg-accent-soft data-lit:text-accent"
             onClick={() => pressKey(key)}
           >
             <span className={`font-medium ${key === "*" ? "mt-2 text-3xl" : "text-xl"}`}>{key}</span>
@@ -48,7 +48,7 @@ function Pressed() {
   const { keys } = useStore(callFigures);
   const open = isOpen(phase);
   return (
-    <p className="mx-auto mb-3 flex h-6 max-w-72 items-center justify-center overflow-hidden text-[0.8125rem] text-muted">
+    <p className="mx-auto mb-3 flex h-6 max-w-72 max-lg:mb-0 items-center justify-center overflow-hidden text-[0.8125rem] text-muted">
       {open && keys ? (
         <span
           className="text-lg font-medium tracking-[0.2em] text-ink tabular-nums"

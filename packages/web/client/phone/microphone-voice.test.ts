@@ -30,10 +30,31 @@ test("a microphone that stops leaves silence and fills its cushion again", () =>
   assert.deepEqual(voice.next(20, line), sound(20));
 });
 
-test("what lies too far back is dropped, the newest is kept", () => {
+test("a voice that stays behind catches up, with its newest sound", () => {
   const voice = createMicrophoneVoice({ sampleRateHz: RATE_HZ });
   voice.hear(sound(400, 1));
-  voice.hear(sound(50, 2));
+  for (let chunk = 0; chunk < 50; chunk++) {
+    voice.hear(sound(20, 2));
+    voice.next(20, line);
+  }
+  voice.hear(sound(20, 3));
+  const soon = [voice.next(20, line), voice.next(20, line)].flatMap((samples) => [...samples]);
+  assert.ok(soon.includes(3), "what is said now is sent at once");
+});
+
+test("a page that asks in bursts loses nothing", () => {
+  const voice = createMicrophoneVoice({ sampleRateHz: RATE_HZ });
+  voice.hear(sound(40));
+  for (let burst = 0; burst < 10; burst++) {
+    voice.hear(sound(400));
+    for (let chunk = 0; chunk < 20; chunk++) assert.deepEqual(voice.next(20, line), sound(20));
+  }
+});
+
+test("a page that slept keeps the newest seconds only", () => {
+  const voice = createMicrophoneVoice({ sampleRateHz: RATE_HZ });
+  voice.hear(sound(9000, 1));
+  voice.hear(sound(5000, 2));
   assert.deepEqual(voice.next(20, line), sound(20, 2));
 });
 

@@ -4,6 +4,7 @@ import {
   placeCall,
   writeStereoWav,
   type CallEvent,
+  type CallOutcome,
   type CallReport,
   type Carrier,
   type PhoneCall,
@@ -32,6 +33,7 @@ export function openPhoneSession(options: OpenSessionOptions): OpenSession {
 }
 
 const MICROPHONE_LIMIT_MS = 60_000; // a person has to answer a question
+const LAST_WORD_LIMIT_MS = 1_000;
 const SHOW_EVERY_MS = 250;
 const PAUSE_MS = 400; // of quiet, before the simulator calls an utterance ended
 const BARS = 120;
@@ -48,6 +50,8 @@ class PhoneSession implements OpenSession {
   readonly #giveUp = new AbortController();
   #figures = emptyFigures;
   #dialledMs = 0;
+  #shownMs = 0;
+  #ownLagMs = 0;
   #call: PhoneCall | undefined;
   #earlyKeys = "";
   #finished = false;
@@ -142,11 +146,14 @@ class PhoneSession implements OpenSession {
       return this.#fail(problem("call-refused", error instanceof Error ? error.message : undefined));
     }
     if (this.#earlyKeys) this.#call.press(this.#earlyKeys);
+    this.#shownMs = nowMs();
     const timer = setInterval(() => this.#show(), SHOW_EVERY_MS);
     this.#owned.defer(() => clearInterval(timer));
     const report = await this.#call.ended;
     this.#show();
     this.#keep(report);
+    // The speaker is a moment behind the line; the bot's last word is still to come.
+    if (isBotGone(report.outcome)) await this.#media.played(LAST_WORD_LIMIT_MS);
     await this.#finish(toEnding(report.outcome));
   }
 
@@ -189,7 +196,11 @@ class PhoneSession implements OpenSession {
   }
 
   #show(): void {
-    callFigures.set({ ...this.#figures, leadMs: leadMs(this.#figures, nowMs() - this.#dialledMs) });
+    const now = nowMs();
+    if (this.#call) this.#ownLagMs = Math.max(this.#ownLagMs, now - this.#shownMs - SHOW_EVERY_MS);
+    this.#shownMs = now;
+    const ownLagMs = this.#ownLagMs;
+    callFigures.set({ ...this.#figures, leadMs: leadMs(this.#figures, now - this.#dialledMs), ownLagMs });
   }
 
   /** What is left of a call that came about. */
@@ -235,6 +246,10 @@ class PhoneSession implements OpenSession {
   #report(report: ConnectionReport & { atMs?: number }): void {
     if (!this.#finished) this.#options.report(report);
   }
+}
+
+function isBotGone(outcome: CallOutcome): boolean {
+  return outcome.type === "hung-up" && outcome.by === "bot";
 }
 
 function forgetLastCall(): void {

@@ -1,7 +1,7 @@
 import type { CallSummary } from "@vocalhost/simulator";
 import { createSavedText, createStore } from "../../shared/store.ts";
 import type { CallChoice } from "./call-choice.ts";
-import { emptyFigures, type CallFigures } from "./call-figures.ts";
+import { emptyFigures, type ShownFigures } from "./call-figures.ts";
 
 /** What the user chose, kept in this browser. The numbers are kept free for fiction. */
 export const chosenCarrier = createSavedText("vocalhost-carrier", "twilio");
@@ -9,7 +9,7 @@ export const fromNumber = createSavedText("vocalhost-from", "+12025550143");
 export const toNumber = createSavedText("vocalhost-to", "+12025550199");
 
 /** The call in progress, a few times a second. */
-export const callFigures = createStore<CallFigures & { leadMs: number }>({ ...emptyFigures, leadMs: 0 });
+export const callFigures = createStore<ShownFigures>({ ...emptyFigures, leadMs: 0, ownLagMs: 0 });
 
 /** The last call that came about. */
 export const finishedCall = createStore<FinishedCall | undefined>(undefined);

@@ -41,13 +41,19 @@ export function RecordingPlayer({ recording, fileName }: { recording: CallRecord
         >
           {playing ? "Pause" : "Play"}
         </Button>
-        <a className={buttonLook({ look: "plain", size: "small" })} href={url} download={fileName}>
-          <Icon name="download" />
-          Download WAV
-        </a>
-        <span className="ml-auto text-[0.8125rem] text-muted tabular-nums">
+        <span className="text-[0.8125rem] text-muted tabular-nums">
           {toClock(atMs)} / {toClock(durationMs)}
         </span>
+        <a
+          className={`ml-auto ${buttonLook({ look: "plain", size: "small" })}`}
+          href={url}
+          download={fileName}
+        >
+          <Icon name="download" />
+          <span>
+            <span className="max-sm:sr-only">Download </span>WAV
+          </span>
+        </a>
       </div>
     </div>
   );

@@ -34,11 +34,13 @@ export function Waveform({ recording, atMs, onSeek }: WaveformProps) {
             <path d={toPath(heard, 1)} className="stroke-accent" />
           </g>
         </svg>
-        <div
-          aria-hidden="true"
-          className="pointer-events-none absolute inset-y-0 w-0.5 -translate-x-1/2 rounded-full bg-ink"
-          style={{ left: `${(100 * Math.min(atMs, durationMs)) / durationMs}%` }}
-        />
+        {atMs > 0 && (
+          <div
+            aria-hidden="true"
+            className="pointer-events-none absolute inset-y-0 w-0.5 -translate-x-1/2 rounded-full bg-ink"
+            style={{ left: `${(100 * Math.min(atMs, durationMs)) / durationMs}%` }}
+          />
+        )}
         <input
           type="range"
           aria-label="Position in the recording"

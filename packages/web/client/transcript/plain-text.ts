@@ -9,7 +9,8 @@ export function toPlainText(entries: TranscriptEntry[]): string {
 /** The newest turn that is over, for those who hear the page instead of seeing it. */
 export function lastFinished(entries: TranscriptEntry[]): string {
   const entry = entries.findLast((candidate) => {
-    if (candidate.kind === "note") return true;
+    // Marks come several times a second, too fast to be read out.
+    if (candidate.kind === "note") return candidate.gathers?.of !== "marks";
     if (candidate.speakingSinceMs !== undefined) return false;
     return candidate.kind === "bot" || !candidate.interim;
   });
