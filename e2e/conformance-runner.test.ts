@@ -31,7 +31,10 @@ function startBot(pageOrigin: string, ...flags: string[]): Promise<RunnerProcess
   });
 }
 
+// On a busy machine Opus tries less hard and the log says so; nothing is wrong with the conversation.
+const HARMLESS = "media thread changed the opus complexity";
+
 function problemsOf(runner: RunnerProcess): string[] {
   const lines = runner.output().split("\n");
-  return lines.filter((line) => /"level":(?:[4-9]0)/.test(line));
+  return lines.filter((line) => /"level":[4-9]0/.test(line) && !line.includes(HARMLESS));
 }

@@ -25,7 +25,14 @@ if (import.meta.main) {
   const flags = parseFlags(process.argv.slice(2));
   const config = readConfig(flags, process.env, process.cwd());
   const mediaTiming = { connectMs: CONNECT_MS, lostMs: 6_000 };
-  const runner = await startRunner({ sessionApp, config, log, cliArgs: flags.all, bot: () => bot, mediaTiming });
+  const runner = await startRunner({
+    sessionApp,
+    config,
+    log,
+    cliArgs: flags.all,
+    bot: () => bot,
+    mediaTiming,
+  });
   endOnSignals(runner, log);
   process.stdout.write(banner(runner, config));
 }

@@ -26,13 +26,17 @@ app.all("/mirror", async (request) => ({
 }));
 app.all("/mirror/deeper", async (request) => ({ method: request.method, sessionId: request.sessionId }));
 app.get("/mirror-socket", { websocket: true }, (socket, request) => {
-  socket.on("message", (data: Buffer) => socket.send(`${request.sessionId ?? "no session"}: ${data.toString()}`));
+  socket.on("message", (data: Buffer) =>
+    socket.send(`${request.sessionId ?? "no session"}: ${data.toString()}`),
+  );
 });
 app.get("/variable/:name", async (request) => {
   const { name } = request.params as { name: string };
   return { value: process.env[name] ?? null };
 });
-app.post("/wants-a-name", { schema: { body: { type: "object", required: ["name"] } } }, async () => ({ ok: true }));
+app.post("/wants-a-name", { schema: { body: { type: "object", required: ["name"] } } }, async () => ({
+  ok: true,
+}));
 app.get("/breaks", async () => {
   throw new Error("a secret detail of the inside");
 });

@@ -35,7 +35,9 @@ function findChromium(): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const candidates = named
     ? [named]
-    : folders.flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)));
+    : folders.flatMap((folder) =>
+        ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)),
+      );
   const found = candidates.find(isExecutable);
   if (found) return found;
   throw new Error("No Chromium found. Install it (apt-get install chromium) or set CHROMIUM_PATH.");

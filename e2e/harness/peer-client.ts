@@ -154,7 +154,11 @@ export function freePeerClients(): void {
   ndc.cleanup();
 }
 
-export function rtpPacket(fields: { payload: Uint8Array; sequenceNumber: number; timestamp: number }): Buffer {
+export function rtpPacket(fields: {
+  payload: Uint8Array;
+  sequenceNumber: number;
+  timestamp: number;
+}): Buffer {
   const packet = Buffer.alloc(12 + fields.payload.length);
   packet.writeUInt8(0x80, 0);
   packet.writeUInt8(OPUS, 1);

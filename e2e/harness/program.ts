@@ -24,7 +24,9 @@ export async function runProgram(
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
   try {
-    const [code] = (await within(once(child, "close"), options.timeoutMs ?? 20_000, `end of ${file}`)) as [number | null];
+    const [code] = (await within(once(child, "close"), options.timeoutMs ?? 20_000, `end of ${file}`)) as [
+      number | null,
+    ];
     return { code, output, errors };
   } catch (error) {
     child.kill("SIGKILL");

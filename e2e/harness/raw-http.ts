@@ -36,7 +36,12 @@ export function call(port: number, line: string, options: CallOptions = {}): Pro
       method,
       path,
       agent: false,
-      headers: { host: `localhost:${port}`, ...(isJson ? JSON_TYPE : {}), ...lengthOf(text), ...options.headers },
+      headers: {
+        host: `localhost:${port}`,
+        ...(isJson ? JSON_TYPE : {}),
+        ...lengthOf(text),
+        ...options.headers,
+      },
     },
     (response) => {
       let received = "";
@@ -61,7 +66,11 @@ export interface RawOptions {
 }
 
 /** Sends exactly these bytes and gives back what came until the answer was whole or the socket closed. */
-export async function rawExchange(port: number, bytes: string | Buffer, options: RawOptions = {}): Promise<string> {
+export async function rawExchange(
+  port: number,
+  bytes: string | Buffer,
+  options: RawOptions = {},
+): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port });
   const { promise, resolve } = Promise.withResolvers<string>();
   let received = "";
@@ -92,7 +101,10 @@ export function parseAnswer(raw: string): Answer {
   const [head = "", ...rest] = raw.split("\r\n\r\n");
   const lines = head.split("\r\n").slice(1);
   const headers = Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+    lines.map((line) => [
+      line.slice(0, line.indexOf(":")).toLowerCase(),
+      line.slice(line.indexOf(":") + 1).trim(),
+    ]),
   );
   return toAnswer(statusOf(raw), headers, rest.join("\r\n\r\n"));
 }

@@ -41,14 +41,18 @@ export async function openRawSocket(port: number, path: string): Promise<RawSock
     `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
   ];
   socket.write(`${lines.join("\r\n")}\r\n\r\n`);
-  const head = await until(() => (received.includes("\r\n\r\n") ? received.toString("latin1") : ended && "closed"), 15_000, "answer to the upgrade");
+  const head = await until(
+    () => (received.includes("\r\n\r\n") ? received.toString("latin1") : ended && "closed"),
+    15_000,
+    "answer to the upgrade",
+  );
   if (!head.startsWith("HTTP/1.1 101")) throw new Error(`The WebSocket was refused: ${head}`);
   received = received.subarray(received.indexOf("\r\n\r\n") + 4);
   return {
     send: (...frames) => void socket.write(Buffer.concat(frames)),
     closeCode: (timeoutMs = 15_000) =>
-      until(() => closeCodeIn(received) ?? (ended && NO_CLOSE_FRAME), timeoutMs, "close frame").then((code) =>
-        code === NO_CLOSE_FRAME ? 0 : code,
+      until(() => closeCodeIn(received) ?? (ended && NO_CLOSE_FRAME), timeoutMs, "close frame").then(
+        (code) => (code === NO_CLOSE_FRAME ? 0 : code),
       ),
     get open() {
       return !ended;
@@ -79,7 +83,7 @@ function lengthBytes(length: number | bigint, masked: boolean): Buffer {
 }
 
 function closeCodeIn(received: Buffer): number | undefined {
-  for (let at = 0; at + 2 <= received.length; ) {
+  for (let at = 0; at + 2 <= received.length;) {
     const opcode = (received[at] ?? 0) & 0x0f;
     let length = (received[at + 1] ?? 0) & 0x7f;
     let start = at + 2;

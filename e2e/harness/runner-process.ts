@@ -64,9 +64,13 @@ export function spawnRunner(options: RunnerProcessOptions): Omit<RunnerProcess, 
     const check = (): void => {
       const match = pattern.exec(output);
       if (match) resolve(match);
-      else if (child.exitCode !== null) reject(new Error(`The runner ended with ${child.exitCode}:\n${output}`));
+      else if (child.exitCode !== null)
+        reject(new Error(`The runner ended with ${child.exitCode}:\n${output}`));
     };
-    const timer = setTimeout(() => reject(new Error(`No ${pattern} within ${timeoutMs} ms in:\n${output}`)), timeoutMs);
+    const timer = setTimeout(
+      () => reject(new Error(`No ${pattern} within ${timeoutMs} ms in:\n${output}`)),
+      timeoutMs,
+    );
     watchers.add(check);
     check();
     try {

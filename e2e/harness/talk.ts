@@ -2,7 +2,9 @@ import type { SocketClient } from "./socket-client.ts";
 import { pause } from "./wait.ts";
 
 const FRAME_MS = 20;
-const SAMPLES = Int16Array.from({ length: 320 }, (_, at) => Math.round(9_000 * Math.sin((2 * Math.PI * at) / 32)));
+const SAMPLES = Int16Array.from({ length: 320 }, (_, at) =>
+  Math.round(9_000 * Math.sin((2 * Math.PI * at) / 32)),
+);
 
 /** Speaks into a socket at real time until told to stop; gives the milliseconds it has spoken. */
 export function keepTalking(client: SocketClient): () => Promise<number> {

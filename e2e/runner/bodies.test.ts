@@ -19,7 +19,14 @@ async function withType(type: string, method = "POST", path = "/start"): Promise
 
 describe("content types", () => {
   test("JSON, with or without parameters", async () => {
-    for (const type of [" application/json", "application/json", "\tApplication/JSON ", " application/json;charset=utf-8", " application/json ; charset=utf-8", " application/json;"])
+    for (const type of [
+      " application/json",
+      "application/json",
+      "\tApplication/JSON ",
+      " application/json;charset=utf-8",
+      " application/json ; charset=utf-8",
+      " application/json;",
+    ])
       assert.equal((await withType(type)).status, 200, type);
   });
 
@@ -65,7 +72,10 @@ describe("content types", () => {
     const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024)).toString("latin1");
     for (const encoding of ["gzip", "deflate", "br", "zstd", "gzip, identity", "x-unknown"])
       assertRefused(
-        await call(port, "POST /start", { body: bomb, headers: { ...JSON_TYPE, "content-encoding": encoding } }),
+        await call(port, "POST /start", {
+          body: bomb,
+          headers: { ...JSON_TYPE, "content-encoding": encoding },
+        }),
         "UNSUPPORTED_MEDIA_TYPE",
       );
     const plain = await call(port, "POST /start", { body: {}, headers: { "content-encoding": "identity" } });
@@ -86,14 +96,20 @@ describe("size and depth", () => {
     const nested = (depth: number, open = "[", close = "]") => open.repeat(depth) + close.repeat(depth);
     const offer = (body: string) => call(port, "POST /mirror", { body, headers: JSON_TYPE });
     assert.equal((await offer(nested(64))).status, 200);
-    for (const body of [nested(65), nested(500_000), "[".repeat(1_000_000), `${'{"a":'.repeat(65)}1${"}".repeat(65)}`])
+    for (const body of [
+      nested(65),
+      nested(500_000),
+      "[".repeat(1_000_000),
+      `${'{"a":'.repeat(65)}1${"}".repeat(65)}`,
+    ])
       assertRefused(await offer(body), "BODY_TOO_DEEP");
     assert.equal((await offer(JSON.stringify("[".repeat(1_000)))).status, 200);
     assert.equal((await offer(JSON.stringify('\\"[['.repeat(100)))).status, 200);
   });
 
   test("keys that reach for prototypes arrive nowhere", async () => {
-    const body = '{"transport":"websocket","__proto__":{"polluted":1},"body":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":1}}';
+    const body =
+      '{"transport":"websocket","__proto__":{"polluted":1},"body":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":1}}';
     const answer = await call(port, "POST /start", { body, headers: JSON_TYPE });
     using client = await openSocket(answer.json().wsUrl);
     const [made] = await until(

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { createBotFolder } from "../harness/bot-folder.ts";
 import { runProgram } from "../harness/program.ts";
 import { call } from "../harness/raw-http.ts";
+import { OPCODES, openRawSocket, rawFrame } from "../harness/raw-socket.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess, type RunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, tryUpgrade } from "../harness/socket-client.ts";
@@ -51,7 +52,10 @@ for (const [how, settings] of [
     test("a public name, of which only the name is used", async () => {
       assert.match(runner.output(), /! --proxy wants a host name only; using "Bots\.example\.com"/i);
       const options = { body: { transport: "websocket" }, headers: { host: "bots.example.com" } };
-      assert.equal((await call(runner.port, "POST /start", options)).json().wsUrl, "wss://bots.example.com/ws-client");
+      assert.equal(
+        (await call(runner.port, "POST /start", options)).json().wsUrl,
+        "wss://bots.example.com/ws-client",
+      );
     });
 
     test("a folder of files", async () => {
@@ -79,9 +83,9 @@ for (const [how, settings] of [
 
     test("more log", async () => {
       const { token } = (await start(runner, { transport: "websocket" })).json();
-      using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client/${token}`);
-      (client.socket as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff]));
-      await runner.printed(/ debug socket error/, 3_000);
+      using socket = await openRawSocket(runner.port, `/ws-client/${token}`);
+      socket.send(rawFrame({ opcode: OPCODES.binary, masked: false }));
+      await runner.printed(/ debug socket error/);
     });
   });
 
@@ -91,7 +95,8 @@ describe("flags", { concurrency: 2 }, () => {
       await using runner = await startRunnerProcess({ bot: BOT, ...settings });
       const status = (await call(runner.port, "GET /status")).json();
       assert.deepEqual(status, { status: "ready", transports: ["webrtc"] });
-      const text = "Transport 'websocket' is not allowed. Server is configured for 'webrtc' only (-t webrtc).";
+      const text =
+        "Transport 'websocket' is not allowed. Server is configured for 'webrtc' only (-t webrtc).";
       assertRefused(await start(runner, { transport: "websocket" }), "TRANSPORT_NOT_ALLOWED", text);
       assertRefused(await tryUpgrade(`ws://localhost:${runner.port}/ws-client`), "NOT_FOUND");
       assert.equal((await start(runner, {})).status, 200);
@@ -137,7 +142,15 @@ describe("flags", { concurrency: 2 }, () => {
       15_000,
       "call",
     );
-    assert.deepEqual(calls[0].cliArgs, { port: "0", voice: "alto", fast: true, count: "-3", q: true, porte: "5", verbose: 2 });
+    assert.deepEqual(calls[0].cliArgs, {
+      port: "0",
+      voice: "alto",
+      fast: true,
+      count: "-3",
+      q: true,
+      porte: "5",
+      verbose: 2,
+    });
     assert.equal(calls[0].environment, "local");
     assert.ok(client);
   });
@@ -165,7 +178,10 @@ describe("what cannot be started", { concurrency: 3 }, () => {
   ];
   for (const [args, message] of bad)
     test(`node bot.ts ${args.join(" ")}`, async () => {
-      const { code, output, errors } = await runProgram(bot, { args: ["--port", "0", ...args], workingFolder });
+      const { code, output, errors } = await runProgram(bot, {
+        args: ["--port", "0", ...args],
+        workingFolder,
+      });
       assert.equal(code, 2, errors);
       assert.match(errors, message);
       assert.match(errors, /See --help\./);
@@ -178,7 +194,11 @@ describe("what cannot be started", { concurrency: 3 }, () => {
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
     const environment = { VOCALHOST_PORT: String(port) };
-    const { code, errors } = await runProgram(bot, { args: ["--host", "127.0.0.1"], workingFolder, environment });
+    const { code, errors } = await runProgram(bot, {
+      args: ["--host", "127.0.0.1"],
+      workingFolder,
+      environment,
+    });
     taken.close();
     assert.equal(code, 1);
     assert.match(errors, new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use.*--port ${port + 1}`));
@@ -194,7 +214,17 @@ describe("what cannot be started", { concurrency: 3 }, () => {
     for (const flag of ["--help", "-h"]) {
       const { code, output, errors } = await runProgram(bot, { args: [flag], workingFolder });
       assert.deepEqual([code, errors], [0, ""]);
-      const flags = ["host", "port", "transport", "proxy", "folder", "ws-auth", "ice-servers", "allowed-origins", "verbose"];
+      const flags = [
+        "host",
+        "port",
+        "transport",
+        "proxy",
+        "folder",
+        "ws-auth",
+        "ice-servers",
+        "allowed-origins",
+        "verbose",
+      ];
       for (const name of flags) assert.match(output, new RegExp(`--${name}\\b.*VOCALHOST_`));
       for (const short of ["-t", "-x", "-f", "-v", "-h"]) assert.ok(output.includes(`${short}, --`), short);
     }

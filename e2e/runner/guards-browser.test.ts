@@ -54,7 +54,11 @@ async function attack(page: Page, target: string): Promise<Record<string, string
     const form = (enctype: string): Promise<string> => {
       const frame = Object.assign(document.createElement("iframe"), { name: `frame-${enctype}` });
       const loaded = load(frame);
-      const made = Object.assign(document.createElement("form"), { method: "post", enctype, target: frame.name });
+      const made = Object.assign(document.createElement("form"), {
+        method: "post",
+        enctype,
+        target: frame.name,
+      });
       made.action = `${base}/start`;
       made.append(Object.assign(document.createElement("input"), { name: start, value: "" }));
       document.body.append(made);
@@ -65,15 +69,27 @@ async function attack(page: Page, target: string): Promise<Record<string, string
     await attempt("read with cookies", () => read(fetch(`${base}/calls`, { credentials: "include" })));
     await attempt("read blindly", () => read(fetch(`${base}/mirror`, { mode: "no-cors" })));
     await attempt("post", () => read(fetch(`${base}/start`, { method: "POST", headers: json, body: start })));
-    await attempt("post text", () => read(fetch(`${base}/start`, { method: "POST", mode: "no-cors", body: start })));
+    await attempt("post text", () =>
+      read(fetch(`${base}/start`, { method: "POST", mode: "no-cors", body: start })),
+    );
     await attempt("post nothing", () => read(fetch(`${base}/start`, { method: "POST", mode: "no-cors" })));
-    await attempt("post a form", () => read(fetch(`${base}/start`, { method: "POST", mode: "no-cors", body: new URLSearchParams({ a: "1" }) })));
+    await attempt("post a form", () =>
+      read(
+        fetch(`${base}/start`, { method: "POST", mode: "no-cors", body: new URLSearchParams({ a: "1" }) }),
+      ),
+    );
     await attempt("beacon", async () => String(navigator.sendBeacon(`${base}/start`, start)));
-    for (const enctype of ["text/plain", "multipart/form-data"]) await attempt(`form ${enctype}`, () => form(enctype));
+    for (const enctype of ["text/plain", "multipart/form-data"])
+      await attempt(`form ${enctype}`, () => form(enctype));
     await attempt("image", () => load(Object.assign(new Image(), { src: `${base}/ws-client` })));
-    await attempt("script", () => load(Object.assign(document.createElement("script"), { src: `${base}/status` })));
-    await attempt("frame", () => load(Object.assign(document.createElement("iframe"), { src: `${base}/client/` })));
-    for (const path of ["/ws-client", "/mirror-socket", "/status"]) await attempt(`socket ${path}`, () => socket(path));
+    await attempt("script", () =>
+      load(Object.assign(document.createElement("script"), { src: `${base}/status` })),
+    );
+    await attempt("frame", () =>
+      load(Object.assign(document.createElement("iframe"), { src: `${base}/client/` })),
+    );
+    for (const path of ["/ws-client", "/mirror-socket", "/status"])
+      await attempt(`socket ${path}`, () => socket(path));
     return seen;
   }, target);
 }
@@ -93,7 +109,8 @@ describe("in a browser", () => {
       for (const [what, got] of Object.entries(seen))
         assert.match(got, /^(?:failed|opaque$|closed 1006$|loaded$|true$|nothing came$)/, `${what}: ${got}`);
       for (const what of ["read", "read with cookies", "post"]) assert.match(seen[what] ?? "", /^failed/);
-      for (const path of ["/ws-client", "/mirror-socket", "/status"]) assert.equal(seen[`socket ${path}`], "closed 1006");
+      for (const path of ["/ws-client", "/mirror-socket", "/status"])
+        assert.equal(seen[`socket ${path}`], "closed 1006");
       assert.notEqual(seen["script"], "loaded");
       await nothingHappened();
     }
@@ -103,7 +120,10 @@ describe("in a browser", () => {
   test("a sandboxed page, whose origin is null, neither", async () => {
     const page = await browser.newPage();
     await page.goto(`http://localhost:${evilPort}/`);
-    const frame = Object.assign({}, { sandbox: "allow-scripts allow-forms", src: `http://localhost:${evilPort}/` });
+    const frame = Object.assign(
+      {},
+      { sandbox: "allow-scripts allow-forms", src: `http://localhost:${evilPort}/` },
+    );
     await page.evaluate(
       (options) =>
         new Promise((resolve) => {

@@ -19,7 +19,9 @@ const SLOWEST_LOOP_MS = 500;
 /** A request with exactly this header line. */
 async function withHeader(line: string, host = `localhost:${port}`): Promise<Answer> {
   const hostLine = /^host:/i.test(line) ? "" : `Host: ${host}\r\n`;
-  return parseAnswer(await rawExchange(port, Buffer.from(`GET /status HTTP/1.1\r\n${hostLine}${line}\r\n\r\n`, "latin1")));
+  return parseAnswer(
+    await rawExchange(port, Buffer.from(`GET /status HTTP/1.1\r\n${hostLine}${line}\r\n\r\n`, "latin1")),
+  );
 }
 
 async function figures(): Promise<{ sessions: number; loopDelayMs: number }> {
@@ -72,7 +74,16 @@ describe("Host", () => {
 
   test("it is asked of every request", async () => {
     const headers = { host: "evil.example" };
-    for (const line of ["GET /", "GET /client/", "GET /nothing", "GET /mirror", "POST /start", "OPTIONS /start", "PATCH /api/offer", "GET /sessions/x/mirror"])
+    for (const line of [
+      "GET /",
+      "GET /client/",
+      "GET /nothing",
+      "GET /mirror",
+      "POST /start",
+      "OPTIONS /start",
+      "PATCH /api/offer",
+      "GET /sessions/x/mirror",
+    ])
       assertRefused(await call(port, line, { headers }), "HOST_NOT_ALLOWED");
     for (const path of ["/ws-client", "/mirror-socket", "/nothing"])
       assertRefused(await tryUpgrade(`ws://localhost:${port}${path}`, headers), "HOST_NOT_ALLOWED");
@@ -80,11 +91,29 @@ describe("Host", () => {
 });
 
 describe("Origin", () => {
-  const foreign = ["https://evil.example", "null", "http://localhost", "http://localhost:1", `http://127.0.0.1:${port}`, "file://", `${OWN}/`, `${OWN}.evil.example`, "*"];
+  const foreign = [
+    "https://evil.example",
+    "null",
+    "http://localhost",
+    "http://localhost:1",
+    `http://127.0.0.1:${port}`,
+    "file://",
+    `${OWN}/`,
+    `${OWN}.evil.example`,
+    "*",
+  ];
 
   test("foreign ones are refused everywhere, with nothing for a page to read", async () => {
     for (const origin of foreign)
-      for (const line of ["GET /status", "POST /start", "PATCH /api/offer", "GET /nothing", "GET /mirror", "GET /calls", "DELETE /mirror"]) {
+      for (const line of [
+        "GET /status",
+        "POST /start",
+        "PATCH /api/offer",
+        "GET /nothing",
+        "GET /mirror",
+        "GET /calls",
+        "DELETE /mirror",
+      ]) {
         const answer = await call(port, line, { headers: { origin } });
         assertRefused(answer, "ORIGIN_NOT_ALLOWED", /--allowed-origins/);
         const cors = Object.keys(answer.headers).filter((name) => name.startsWith("access-control"));
@@ -116,18 +145,28 @@ describe("Origin", () => {
     assert.equal(answer.headers["access-control-expose-headers"], "x-vocalhost-session-id");
     assert.match(answer.headers["vary"] ?? "", /origin/i);
     for (const path of ["/start", "/api/offer", "/sessions/x/api/offer", "/mirror", "/nothing"]) {
-      const headers = { origin: APP, "access-control-request-method": "PATCH", "access-control-request-headers": "content-type" };
+      const headers = {
+        origin: APP,
+        "access-control-request-method": "PATCH",
+        "access-control-request-headers": "content-type",
+      };
       const preflight = await call(port, `OPTIONS ${path}`, { headers });
       assert.equal(preflight.status, 204, path);
       assert.equal(preflight.headers["access-control-allow-origin"], APP);
       assert.match(preflight.headers["access-control-allow-methods"] ?? "", /PATCH/);
       assert.match(preflight.headers["access-control-allow-headers"] ?? "", /content-type/);
-      assertRefused(await call(port, `OPTIONS ${path}`, { headers: { ...headers, origin: "https://evil.example" } }), "ORIGIN_NOT_ALLOWED");
+      assertRefused(
+        await call(port, `OPTIONS ${path}`, { headers: { ...headers, origin: "https://evil.example" } }),
+        "ORIGIN_NOT_ALLOWED",
+      );
     }
   });
 
   test("a refusal can be read by a listed page", async () => {
-    const answer = await call(port, "POST /start", { headers: { origin: APP }, body: { transport: "pigeon" } });
+    const answer = await call(port, "POST /start", {
+      headers: { origin: APP },
+      body: { transport: "pigeon" },
+    });
     assertRefused(answer, "TRANSPORT_UNKNOWN");
     assert.equal(answer.headers["access-control-allow-origin"], APP);
   });
@@ -142,7 +181,10 @@ describe("Origin", () => {
 
 test("two thousand mutated values leave the runner unmoved", async () => {
   await figures();
-  const accepted = new RegExp(`^[ \\t]*(?:(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d{1,5})?)?[ \\t]*$`, "i");
+  const accepted = new RegExp(
+    `^[ \\t]*(?:(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d{1,5})?)?[ \\t]*$`,
+    "i",
+  );
   const seeds = ["localhost", `localhost:${port}`, "127.0.0.1", "[::1]", OWN, APP, "null", "evil.example"];
   const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
   const value = fc.oneof(
@@ -156,8 +198,14 @@ test("two thousand mutated values leave the runner unmoved", async () => {
       const line = `${name}: ${text.replaceAll(/[\r\n]/g, " ")}`;
       const { status } = await withHeader(line);
       const trimmed = line.slice(name.length + 1).trim();
-      const welcome = name === "Host" ? accepted.test(trimmed) && trimmed !== "" : trimmed === OWN || trimmed.toLowerCase() === APP;
-      assert.ok(welcome ? status === 200 : status === 403 || status === 400, `${status} for ${JSON.stringify(line)}`);
+      const welcome =
+        name === "Host"
+          ? accepted.test(trimmed) && trimmed !== ""
+          : trimmed === OWN || trimmed.toLowerCase() === APP;
+      assert.ok(
+        welcome ? status === 200 : status === 403 || status === 400,
+        `${status} for ${JSON.stringify(line)}`,
+      );
     }),
     { numRuns: 2_000 },
   );

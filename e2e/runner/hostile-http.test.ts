@@ -41,7 +41,8 @@ async function refuses(request: string | Buffer, statuses: number[]): Promise<vo
 
 describe("requests that are none", () => {
   const get = (headers: string): string => `GET /status HTTP/1.1\r\n${HOST}${headers}\r\n`;
-  const post = (headers: string, body: string): string => `POST /start HTTP/1.1\r\n${HOST}${JSON_LINE}${headers}\r\n${body}`;
+  const post = (headers: string, body: string): string =>
+    `POST /start HTTP/1.1\r\n${HOST}${JSON_LINE}${headers}\r\n${body}`;
   const bad: [string, string | Buffer, number[]][] = [
     ["two lengths", post("Content-Length: 2\r\nContent-Length: 5\r\n", "{}   "), [400]],
     ["length and chunks", post("Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"), [400]],
@@ -88,7 +89,8 @@ describe("requests that are odd", () => {
   });
 
   test("the absolute form is judged by its Host like any other", async () => {
-    const absolute = (host: string) => rawExchange(port, `GET http://localhost:${port}/status HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    const absolute = (host: string) =>
+      rawExchange(port, `GET http://localhost:${port}/status HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
     assert.equal(statusOf(await absolute(`localhost:${port}`)), 200);
     assertRefused(parseAnswer(await absolute("evil.example")), "HOST_NOT_ALLOWED");
   });
@@ -101,14 +103,21 @@ describe("requests that are odd", () => {
   });
 
   test("half a request keeps nobody waiting", async () => {
-    const halves = [`POST /start HTTP/1.1\r\n${HOST}${JSON_LINE}Content-Length: 100\r\n\r\n{`, `GET /sta`, `GET /status HTTP/1.1\r\nHo`];
-    const waiting = halves.flatMap((half) => Array.from({ length: 20 }, () => rawExchange(port, half, { timeoutMs: 1_000, patient: true })));
+    const halves = [
+      `POST /start HTTP/1.1\r\n${HOST}${JSON_LINE}Content-Length: 100\r\n\r\n{`,
+      `GET /sta`,
+      `GET /status HTTP/1.1\r\nHo`,
+    ];
+    const waiting = halves.flatMap((half) =>
+      Array.from({ length: 20 }, () => rawExchange(port, half, { timeoutMs: 1_000, patient: true })),
+    );
     assert.equal((await call(port, "GET /status")).status, 200);
     for (const raw of await Promise.all(waiting)) assert.equal(raw, "");
   });
 
   test("upgrades that lead nowhere", async () => {
-    const upgrade = (lines: string, path = "/ws-client", method = "GET") => `${method} ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\n${lines}\r\n`;
+    const upgrade = (lines: string, path = "/ws-client", method = "GET") =>
+      `${method} ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\n${lines}\r\n`;
     const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     const socket = "Upgrade: websocket\r\n";
     const tries = [
@@ -133,12 +142,21 @@ describe("requests that are odd", () => {
   test("five hundred mutations of a good one", async () => {
     const good = `POST /mirror?a=1 HTTP/1.1\r\n${HOST}${JSON_LINE}Content-Length: 13\r\nConnection: close\r\n\r\n{"hello":"x"}`;
     const edit = fc.tuple(fc.nat(good.length), fc.nat(10), fc.uint8Array({ maxLength: 8 }));
-    const requests = fc.sample(fc.array(edit, { minLength: 1, maxLength: 3 }), 500).map((edits) =>
-      edits.reduce((bytes, [at, length, put]) => Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + length)]), Buffer.from(good)),
-    );
+    const requests = fc
+      .sample(fc.array(edit, { minLength: 1, maxLength: 3 }), 500)
+      .map((edits) =>
+        edits.reduce(
+          (bytes, [at, length, put]) =>
+            Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + length)]),
+          Buffer.from(good),
+        ),
+      );
     await aFewAtATime(requests, async (request) => {
       const raw = await rawExchange(port, request, { timeoutMs: 300, patient: true });
-      assert.ok(statusOf(raw) < 500, `${raw.slice(0, 200)} for ${JSON.stringify(request.toString("latin1"))}`);
+      assert.ok(
+        statusOf(raw) < 500,
+        `${raw.slice(0, 200)} for ${JSON.stringify(request.toString("latin1"))}`,
+      );
     });
   });
 });

@@ -25,7 +25,9 @@ const SLOWEST_LOOP_MS = 500;
 
 async function offer(sdp: string, fields: object = {}): Promise<Answer> {
   const sentMs = performance.now();
-  const answer = await call(port, "POST /api/offer", { body: { sdp, type: "offer", pc_id: null, ...fields } });
+  const answer = await call(port, "POST /api/offer", {
+    body: { sdp, type: "offer", pc_id: null, ...fields },
+  });
   const tookMs = performance.now() - sentMs;
   assert.ok(tookMs < lateBy(SLOWEST_ANSWER_MS), `the answer took ${Math.round(tookMs)} ms`);
   return answer;
@@ -47,7 +49,8 @@ async function allGone(): Promise<void> {
   await until(async () => (await figures()).sessions === 0, 10_000, "end of all sessions");
 }
 
-const withLine = (from: RegExp, to: string): string => LINES.map((line) => line.replace(from, to)).join("\r\n");
+const withLine = (from: RegExp, to: string): string =>
+  LINES.map((line) => line.replace(from, to)).join("\r\n");
 
 const NASTY: [string, string][] = [
   ["payload type 128", withLine(/\b111\b/g, "128")],
@@ -59,7 +62,10 @@ const NASTY: [string, string][] = [
   ["SCTP port", withLine(/^a=sctp-port:.*/, "a=sctp-port:99999999999")],
   ["SCTP port word", withLine(/^a=sctp-port:.*/, "a=sctp-port:five")],
   ["message size 0", withLine(/^a=max-message-size:.*/, "a=max-message-size:0")],
-  ["message size without end", withLine(/^a=max-message-size:.*/, "a=max-message-size:99999999999999999999999")],
+  [
+    "message size without end",
+    withLine(/^a=max-message-size:.*/, "a=max-message-size:99999999999999999999999"),
+  ],
   ["long mid", withLine(/^a=mid:0/, `a=mid:${"m".repeat(10_000)}`)],
   ["odd mid", withLine(/^a=mid:0/, "a=mid:\u0000\u{1f600}\"'\\")],
   ["long ufrag", withLine(/^a=ice-ufrag:.*/, `a=ice-ufrag:${"u".repeat(5_000)}`)],
@@ -78,7 +84,10 @@ const NASTY: [string, string][] = [
   ["odd candidates", withLine(/^a=candidate:.*/, "a=candidate:")],
   ["candidates with names", withLine(/192\.0\.2\.1/, "does-not-exist.invalid")],
   ["candidates of our own machine", withLine(/192\.0\.2\.1/, "127.0.0.1")],
-  ["only media we do not have", OFFER.slice(0, OFFER.indexOf("m=audio")) + OFFER.slice(OFFER.indexOf("m=video"))],
+  [
+    "only media we do not have",
+    OFFER.slice(0, OFFER.indexOf("m=audio")) + OFFER.slice(OFFER.indexOf("m=video")),
+  ],
   ["audio twice", OFFER.replace("m=video", "m=audio").replaceAll(/VP8\/90000/g, "opus/48000/2")],
   ["unknown medium", OFFER.replace("m=audio", "m=smell")],
   ["empty lines", OFFER.replaceAll("\r\n", "\r\n\r\n")],
@@ -98,7 +107,9 @@ describe("offers", () => {
 
   test("beyond the limits they are refused", async () => {
     const section = OFFER.slice(OFFER.indexOf("m=application"));
-    const many = (count: number) => OFFER + Array.from({ length: count }, (_, at) => section.replace("a=mid:3", `a=mid:${at + 4}`)).join("");
+    const many = (count: number) =>
+      OFFER +
+      Array.from({ length: count }, (_, at) => section.replace("a=mid:3", `a=mid:${at + 4}`)).join("");
     assertRefused(await offer(many(5)), "INVALID_SDP", /too many media lines/);
     const candidates = "a=candidate:1 1 udp 1 192.0.2.1 9 typ host\r\n".repeat(101);
     assertRefused(await offer(OFFER + candidates), "INVALID_SDP", /too many candidates/);
@@ -112,15 +123,21 @@ describe("offers", () => {
     const line = fc.nat(LINES.length - 1);
     const edit = fc.oneof(
       line.map((at) => ({ name: "without line", run: (lines: string[]) => lines.toSpliced(at, 1) })),
-      line.map((at) => ({ name: "line twice", run: (lines: string[]) => lines.toSpliced(at, 0, lines[at] ?? "") })),
+      line.map((at) => ({
+        name: "line twice",
+        run: (lines: string[]) => lines.toSpliced(at, 0, lines[at] ?? ""),
+      })),
       fc.tuple(line, line).map(([from, to]) => ({
         name: "line moved",
         run: (lines: string[]) => lines.toSpliced(from, 1).toSpliced(to, 0, lines[from] ?? ""),
       })),
-      fc.tuple(line, fc.oneof(fc.integer(), fc.bigInt(), fc.constantFrom("", "-", "1e9", "0x7f"))).map(([at, number]) => ({
-        name: "another number",
-        run: (lines: string[]) => lines.with(at % lines.length, (lines[at % lines.length] ?? "").replace(/\d+/, String(number))),
-      })),
+      fc
+        .tuple(line, fc.oneof(fc.integer(), fc.bigInt(), fc.constantFrom("", "-", "1e9", "0x7f")))
+        .map(([at, number]) => ({
+          name: "another number",
+          run: (lines: string[]) =>
+            lines.with(at % lines.length, (lines[at % lines.length] ?? "").replace(/\d+/, String(number))),
+        })),
       fc.tuple(line, fc.nat(80), fc.string({ unit: "binary", maxLength: 12 })).map(([at, place, text]) => ({
         name: "other text",
         run: (lines: string[]) => {
@@ -131,7 +148,8 @@ describe("offers", () => {
       line.map((at) => ({ name: "cut short", run: (lines: string[]) => lines.slice(0, Math.max(1, at)) })),
       fc.tuple(line, fc.nat(40)).map(([at, place]) => ({
         name: "line cut short",
-        run: (lines: string[]) => lines.with(at % lines.length, (lines[at % lines.length] ?? "").slice(0, place)),
+        run: (lines: string[]) =>
+          lines.with(at % lines.length, (lines[at % lines.length] ?? "").slice(0, place)),
       })),
     );
     const answered = { yes: 0, no: 0 };
@@ -177,7 +195,9 @@ describe("on a live connection", () => {
     const sdp = await other.offer();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
-        call(port, "POST /api/offer", { body: { sdp, type: "offer", pc_id: peer.pcId, restart_pc: at % 3 === 0 } }),
+        call(port, "POST /api/offer", {
+          body: { sdp, type: "offer", pc_id: peer.pcId, restart_pc: at % 3 === 0 },
+        }),
       ),
     );
     for (const answer of answers) assert.ok(answer.status === 200 || answer.status === 400, answer.body);
@@ -187,9 +207,18 @@ describe("on a live connection", () => {
   test("candidates by the thousand, and of every kind", async () => {
     using peer = await callBot({ port });
     const texts = [
-      ...Array.from({ length: 6_000 }, (_, at) => `candidate:${at} 1 udp ${at} 192.0.2.${at % 250} ${at} typ host`),
+      ...Array.from(
+        { length: 6_000 },
+        (_, at) => `candidate:${at} 1 udp ${at} 192.0.2.${at % 250} ${at} typ host`,
+      ),
       ...Array.from({ length: 100 }, (_, at) => `candidate:1 1 udp 1 host-${at}.invalid 9 typ host`),
-      ...["\u0000", "candidate:", "a=candidate:x", "candidate:1 1 udp 1 ::::: 9 typ host", "candidate:1 1 tcp 1 [ 9 typ"],
+      ...[
+        "\u0000",
+        "candidate:",
+        "a=candidate:x",
+        "candidate:1 1 udp 1 ::::: 9 typ host",
+        "candidate:1 1 tcp 1 [ 9 typ",
+      ],
       `candidate:1 1 udp 1 192.0.2.1 9 typ host ${"x".repeat(60_000)}`,
     ];
     const candidates = texts.map((candidate) => ({ candidate, sdp_mid: "\u0000x", sdp_mline_index: -5 }));
@@ -203,7 +232,24 @@ describe("on a live connection", () => {
 
   test("junk on the data channel is ignored", async () => {
     using peer = await callBot({ port });
-    const texts = ["", "null", "[]", "{", '"x"', "ping", "\u0000", '{"label":"rtvi-ai"}', '{"label":"rtvi-ai","type":5}', '{"type":"signalling"}', '{"type":"signalling","message":{"type":"trackStatus","receiver_index":"x"}}', '{"label":"rtvi-ai","type":"client-ready","data":5}', '{"label":"rtvi-ai","type":"constructor"}', '{"label":"rtvi-ai","type":"raw-audio","data":{"base64Audio":"AAAA","sampleRate":1,"numChannels":1}}', "[".repeat(60_000), "x".repeat(65_000)];
+    const texts = [
+      "",
+      "null",
+      "[]",
+      "{",
+      '"x"',
+      "ping",
+      "\u0000",
+      '{"label":"rtvi-ai"}',
+      '{"label":"rtvi-ai","type":5}',
+      '{"type":"signalling"}',
+      '{"type":"signalling","message":{"type":"trackStatus","receiver_index":"x"}}',
+      '{"label":"rtvi-ai","type":"client-ready","data":5}',
+      '{"label":"rtvi-ai","type":"constructor"}',
+      '{"label":"rtvi-ai","type":"raw-audio","data":{"base64Audio":"AAAA","sampleRate":1,"numChannels":1}}',
+      "[".repeat(60_000),
+      "x".repeat(65_000),
+    ];
     for (const text of texts) peer.sendText(text);
     for (const length of [0, 1, 1_000, 65_000]) peer.sendBytes(Buffer.alloc(length, 0xff));
     const junk = fc.sample(fc.string({ unit: "binary", maxLength: 200 }), 300);

@@ -35,7 +35,11 @@ async function warmUp(): Promise<void> {
   for (const client of clients) client.socket.send(audio({ bytes: 8_000, sampleRateHz: 44_100 }));
   await until(() => clients.every(({ heardMs }) => heardMs > 0), 10_000, "echo");
   for (const client of clients) client.socket.terminate();
-  await until(async () => (await call(port, "GET /figures")).json().sessions === 0, 15_000, "end of all sessions");
+  await until(
+    async () => (await call(port, "GET /figures")).json().sessions === 0,
+    15_000,
+    "end of all sessions",
+  );
 }
 
 async function closesWith(code: number, frames: Buffer[], what: string): Promise<void> {
@@ -47,9 +51,19 @@ async function closesWith(code: number, frames: Buffer[], what: string): Promise
 const binary = (payload: Uint8Array): Buffer => rawFrame({ opcode: OPCODES.binary, payload });
 const message = (data: string): Uint8Array => encodeFrame({ kind: "message", data });
 
-function audio(fields: { bytes?: number; sampleRateHz?: number; channels?: number; pts?: number } = {}): Uint8Array {
+function audio(
+  fields: { bytes?: number; sampleRateHz?: number; channels?: number; pts?: number } = {},
+): Uint8Array {
   const { bytes = 640, sampleRateHz = 16_000, channels = 1, pts } = fields;
-  return encodeFrame({ kind: "audio", id: 0, name: "audio", audio: new Uint8Array(bytes).fill(7), sampleRateHz, channels, ...(pts === undefined ? {} : { pts }) });
+  return encodeFrame({
+    kind: "audio",
+    id: 0,
+    name: "audio",
+    audio: new Uint8Array(bytes).fill(7),
+    sampleRateHz,
+    channels,
+    ...(pts === undefined ? {} : { pts }),
+  });
 }
 
 describe("frames against the protocol", () => {
@@ -60,19 +74,43 @@ describe("frames against the protocol", () => {
   const start: RawFrame = { opcode: OPCODES.binary, fin: false, payload: "x" };
   const bad: [string, number, RawFrame[]][] = [
     ["not masked", 1002, [{ opcode: OPCODES.binary, payload: audio(), masked: false }]],
-    ...[1, 2, 4, 7].map((reserved): [string, number, RawFrame[]] => [`reserved bits ${reserved}`, 1002, [{ opcode: OPCODES.binary, payload: audio(), reserved }]]),
-    ...[3, 4, 5, 6, 7, 11, 12, 15].map((opcode): [string, number, RawFrame[]] => [`opcode ${opcode}`, 1002, [{ opcode, payload: "x" }]]),
+    ...[1, 2, 4, 7].map((reserved): [string, number, RawFrame[]] => [
+      `reserved bits ${reserved}`,
+      1002,
+      [{ opcode: OPCODES.binary, payload: audio(), reserved }],
+    ]),
+    ...[3, 4, 5, 6, 7, 11, 12, 15].map((opcode): [string, number, RawFrame[]] => [
+      `opcode ${opcode}`,
+      1002,
+      [{ opcode, payload: "x" }],
+    ]),
     ["a length of 2^63", 1009, [{ opcode: OPCODES.binary, payload: "x", claimedLength: 2n ** 63n }]],
     ["a length of 2^64 - 1", 1009, [{ opcode: OPCODES.binary, payload: "x", claimedLength: 2n ** 64n - 1n }]],
     ["a length of 4 GiB", 1009, [{ opcode: OPCODES.binary, payload: "x", claimedLength: 2n ** 32n }]],
-    ["a byte more than allowed", 1009, [{ opcode: OPCODES.binary, payload: new Uint8Array(limits.socketMessageBytes + 1) }]],
-    ["too much in pieces", 1009, Array.from({ length: 17 }, (_, at): RawFrame => ({ opcode: at === 0 ? 2 : 0, fin: false, payload: new Uint8Array(65_536) }))],
+    [
+      "a byte more than allowed",
+      1009,
+      [{ opcode: OPCODES.binary, payload: new Uint8Array(limits.socketMessageBytes + 1) }],
+    ],
+    [
+      "too much in pieces",
+      1009,
+      Array.from({ length: 17 }, (_, at): RawFrame => ({
+        opcode: at === 0 ? 2 : 0,
+        fin: false,
+        payload: new Uint8Array(65_536),
+      })),
+    ],
     ["a piece without a beginning", 1002, [{ opcode: OPCODES.continuation, payload: "x" }]],
     ["a beginning inside a beginning", 1002, [start, start]],
     ["a ping in pieces", 1002, [{ opcode: OPCODES.ping, fin: false, payload: "x" }]],
     ["a long ping", 1002, [{ opcode: OPCODES.ping, payload: "x".repeat(126) }]],
     ["a close of one byte", 1002, [{ opcode: OPCODES.close, payload: "x" }]],
-    ...[0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65535].map((code): [string, number, RawFrame[]] => [`close code ${code}`, 1002, [close(code)]]),
+    ...[0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65535].map((code): [string, number, RawFrame[]] => [
+      `close code ${code}`,
+      1002,
+      [close(code)],
+    ]),
     ["a close reason that is no text", 1007, [close(1000, Buffer.of(0xff, 0xfe))]],
     ["text that is none", 1007, [{ opcode: OPCODES.text, payload: Buffer.of(0xc3, 0x28) }]],
   ];
@@ -106,7 +144,10 @@ describe("frames against the protocol", () => {
 
 describe("messages against the framing", () => {
   test("protobuf frames cut at every byte", async () => {
-    for (const frame of [audio({ bytes: 40, pts: 5 }), message('{"label":"rtvi-ai","type":"client-ready"}')]) {
+    for (const frame of [
+      audio({ bytes: 40, pts: 5 }),
+      message('{"label":"rtvi-ai","type":"client-ready"}'),
+    ]) {
       const cuts = Array.from({ length: frame.length }, (_, at) => frame.subarray(0, at));
       await aFewAtATime(cuts, (cut) => closesWith(1007, [binary(cut)], `cut at ${cut.length}`));
     }
@@ -126,13 +167,27 @@ describe("messages against the framing", () => {
     const refused: [number, Uint8Array][] = [
       [1009, audio({ bytes: limits.audioFrameBytes + 2 })],
       [1009, audio({ bytes: limits.socketMessageBytes - 100 })],
-      ...[0, 1, 7_999, 44_101, 15_999, 48_001, 96_000, 2 ** 31, 2 ** 32, 2 ** 53].map((sampleRateHz): [number, Uint8Array] => [1007, audio({ sampleRateHz })]),
+      ...[0, 1, 7_999, 44_101, 15_999, 48_001, 96_000, 2 ** 31, 2 ** 32, 2 ** 53].map(
+        (sampleRateHz): [number, Uint8Array] => [1007, audio({ sampleRateHz })],
+      ),
     ];
-    for (const [code, frame] of refused) await closesWith(code, [binary(frame)], Buffer.from(frame.subarray(0, 20)).toString("hex"));
+    for (const [code, frame] of refused)
+      await closesWith(code, [binary(frame)], Buffer.from(frame.subarray(0, 20)).toString("hex"));
     using client = await openSocket(WS_URL);
-    const odd = [{ bytes: 0 }, { bytes: 1 }, { bytes: 641 }, { channels: 0 }, { channels: 2 }, { channels: 255 }, { channels: 2 ** 31 }, { pts: 2 ** 52 }, { bytes: limits.audioFrameBytes }];
+    const odd = [
+      { bytes: 0 },
+      { bytes: 1 },
+      { bytes: 641 },
+      { channels: 0 },
+      { channels: 2 },
+      { channels: 255 },
+      { channels: 2 ** 31 },
+      { pts: 2 ** 52 },
+      { bytes: limits.audioFrameBytes },
+    ];
     for (const fields of odd) client.socket.send(audio(fields));
-    for (const sampleRateHz of [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]) client.socket.send(audio({ sampleRateHz }));
+    for (const sampleRateHz of [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000])
+      client.socket.send(audio({ sampleRateHz }));
     await until(() => client.heardMs > 500, 15_000, "echo");
     assert.equal(client.socket.readyState, client.socket.OPEN);
   });
@@ -140,24 +195,58 @@ describe("messages against the framing", () => {
   test("a rate that changes with every frame costs the others nothing", async () => {
     using hostile = await openSocket(WS_URL);
     const rates = [44_100, 22_050, 11_025, 48_000, 8_000, 32_000];
-    for (let at = 0; at < 3_000; at += 1) hostile.socket.send(audio({ bytes: 2, sampleRateHz: rates[at % rates.length]! }));
+    for (let at = 0; at < 3_000; at += 1)
+      hostile.socket.send(audio({ bytes: 2, sampleRateHz: rates[at % rates.length]! }));
     const askedMs = performance.now();
     await call(port, "GET /status");
     assert.ok(performance.now() - askedMs < 1_000, "the others had to wait");
   });
 
   test("messages that are no JSON", async () => {
-    for (const data of ["", "{", "nonsense", "\u0000", "{'a':1}", "[".repeat(100_000)]) await closesWith(1007, [binary(message(data))], data.slice(0, 10));
+    for (const data of ["", "{", "nonsense", "\u0000", "{'a':1}", "[".repeat(100_000)])
+      await closesWith(1007, [binary(message(data))], data.slice(0, 10));
   });
 
   test("messages that are JSON and nothing more are harmless", async () => {
     using client = await openSocket(WS_URL);
-    const odd = ["null", "5", '"x"', "[]", "{}", '{"label":5}', '{"label":"other","type":"client-ready"}', `${"[".repeat(5_000)}${"]".repeat(5_000)}`];
+    const odd = [
+      "null",
+      "5",
+      '"x"',
+      "[]",
+      "{}",
+      '{"label":5}',
+      '{"label":"other","type":"client-ready"}',
+      `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
+    ];
     for (const data of odd) client.socket.send(message(data));
     const label = "rtvi-ai";
-    for (const type of [undefined, 5, "", "constructor", "__proto__", "toString", "nothing"]) client.sendMessage({ label, id: "1", type });
-    for (const data of [null, 5, "x", [], {}, { t: 5 }, { version: {} }, { buttons: ["x"] }, { base64Audio: "%%%", sampleRate: 1, numChannels: 1 }, { base64Audio: "AAAA", sampleRate: 44_101, numChannels: 1 }, { base64Audio: "AAAA", sampleRate: 8_001, numChannels: 9 }])
-      for (const type of ["client-ready", "client-message", "send-text", "dtmf", "raw-audio", "raw-audio-batch", "ui-event", "append-to-context"]) client.sendMessage({ label, id: "2", type, data });
+    for (const type of [undefined, 5, "", "constructor", "__proto__", "toString", "nothing"])
+      client.sendMessage({ label, id: "1", type });
+    for (const data of [
+      null,
+      5,
+      "x",
+      [],
+      {},
+      { t: 5 },
+      { version: {} },
+      { buttons: ["x"] },
+      { base64Audio: "%%%", sampleRate: 1, numChannels: 1 },
+      { base64Audio: "AAAA", sampleRate: 44_101, numChannels: 1 },
+      { base64Audio: "AAAA", sampleRate: 8_001, numChannels: 9 },
+    ])
+      for (const type of [
+        "client-ready",
+        "client-message",
+        "send-text",
+        "dtmf",
+        "raw-audio",
+        "raw-audio-batch",
+        "ui-event",
+        "append-to-context",
+      ])
+        client.sendMessage({ label, id: "2", type, data });
     for (const text of ["hello", "", "{}"]) client.socket.send(text);
     client.sendMessage({ label, id: "last", type: "client-message", data: { t: "ask", d: "still there" } });
     const reply = await until(() => client.messages.find(({ id }) => id === "last"), 15_000, "reply");
@@ -170,5 +259,9 @@ test("a hundred sockets that vanish without a word leave no session", async () =
     using socket = await openRawSocket(port, "/ws-client");
     if (at % 2) socket.send(binary(audio()));
   }
-  await until(async () => (await call(port, "GET /figures")).json().sessions === 0, 15_000, "end of all sessions");
+  await until(
+    async () => (await call(port, "GET /figures")).json().sessions === 0,
+    15_000,
+    "end of all sessions",
+  );
 });

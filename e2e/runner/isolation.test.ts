@@ -96,9 +96,16 @@ for (const transport of ["websocket", "webrtc"] as const)
         const bad = await start(mode, transport);
         if (mode.includes("listener")) send(bad.client, { hello: "listener" });
         await endsWith("bot-failed", bad);
-        await runner.printed(new RegExp(`error bot failed session=${bad.id.slice(0, 8)}\\n(?:\\w+)?Error: ${error}`));
-        if ("closed" in bad.client) assert.equal((await bad.client.closed()).code, 1000);
-        else await until(() => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")), 15_000, "peerLeft");
+        await runner.printed(
+          new RegExp(`error bot failed session=${bad.id.slice(0, 8)}\\n(?:\\w+)?Error: ${error}`),
+        );
+        if ("closed" in bad.client) assert.equal((await bad.client.closed()).code, 1011);
+        else
+          await until(
+            () => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")),
+            15_000,
+            "peerLeft",
+          );
         bad.leave();
       });
 
@@ -106,7 +113,10 @@ for (const transport of ["websocket", "webrtc"] as const)
       const bad = await start("hangs", transport);
       bad.leave();
       await endsWith("client-left", bad);
-      assert.match(runner.output(), new RegExp(`bot did not end when asked, left behind session=${bad.id.slice(0, 8)}`));
+      assert.match(
+        runner.output(),
+        new RegExp(`bot did not end when asked, left behind session=${bad.id.slice(0, 8)}`),
+      );
     });
 
     test("floods audio: what does not fit is dropped", async () => {
@@ -114,7 +124,9 @@ for (const transport of ["websocket", "webrtc"] as const)
       const told = (): string | undefined =>
         "texts" in bad.client
           ? bad.client.texts.find((text) => text.includes("queuedMs"))
-          : JSON.stringify(bad.client.messages.find(({ data }) => data && typeof data === "object" && "queuedMs" in data));
+          : JSON.stringify(
+              bad.client.messages.find(({ data }) => data && typeof data === "object" && "queuedMs" in data),
+            );
       const { data } = JSON.parse(await until(told, 15_000, "figures of the bot"));
       assert.ok(data.queuedMs <= 60_000 && data.droppedMs >= 539_000, JSON.stringify(data));
       await pause(500);
@@ -135,7 +147,11 @@ for (const transport of ["websocket", "webrtc"] as const)
       const heard = (): number => ("texts" in bad.client ? bad.client.texts : bad.client.messages).length;
       const lost = new RegExp(`session ended session=${bad.id.slice(0, 8)} reason=client-lost`);
       // A data channel takes half a minute for all of it; the beginning will do.
-      await until(() => heard() >= (transport === "webrtc" ? 20_000 : 100_000) || lost.test(runner.output()), 60_000, "talk");
+      await until(
+        () => heard() >= (transport === "webrtc" ? 20_000 : 100_000) || lost.test(runner.output()),
+        60_000,
+        "talk",
+      );
       bad.leave();
       await endsWith("client-(?:left|lost)", bad);
     });
@@ -164,7 +180,10 @@ test("the healthy sessions have lost nothing", async () => {
   assert.ok(healthySocket.longestGapMs < lateBy(LONGEST_GAP_MS), `a gap of ${healthySocket.longestGapMs} ms`);
   await until(() => healthyPeer.heard.voiced >= spoken * 0.99 - 10, 30_000, "the rest of the echo");
   assert.equal(healthyPeer.heard.missing, 0, "packets were lost");
-  assert.ok(healthyPeer.heard.longestGapMs < lateBy(LONGEST_GAP_MS), `a gap of ${healthyPeer.heard.longestGapMs} ms`);
+  assert.ok(
+    healthyPeer.heard.longestGapMs < lateBy(LONGEST_GAP_MS),
+    `a gap of ${healthyPeer.heard.longestGapMs} ms`,
+  );
   assert.equal(healthySocket.socket.readyState, healthySocket.socket.OPEN);
 });
 

@@ -34,7 +34,8 @@ const lives: (() => Promise<void>)[] = [
   async function wholeSocket() {
     using client = await openSocket((await start("websocket")).wsUrl);
     client.sendMessage(READY);
-    for (let at = 0; at < 5; at += 1) client.sendAudio(new Int16Array(320).fill(1_000), at % 2 ? 44_100 : 16_000);
+    for (let at = 0; at < 5; at += 1)
+      client.sendAudio(new Int16Array(320).fill(1_000), at % 2 ? 44_100 : 16_000);
     await client.message("bot-ready");
     client.socket.close(1000);
     await client.closed();
@@ -109,7 +110,10 @@ test("starts that nobody followed up have expired, and say so", async () => {
   const waiting = await start("webrtc");
   await until(async () => (await figures()).sessions === 0, 15_000, "end of all sessions");
   for (const { id } of [socket, waiting]) {
-    assert.match(runner.output(), new RegExp(`session ended session=${id.slice(0, 8)} reason=never-connected`));
+    assert.match(
+      runner.output(),
+      new RegExp(`session ended session=${id.slice(0, 8)} reason=never-connected`),
+    );
     assertRefused(await call(port, `POST /sessions/${id}/api/offer`, { body: {} }), "SESSION_NOT_FOUND");
   }
   assertRefused(await tryUpgrade(socket.wsUrl), "SESSION_NOT_FOUND");

@@ -49,7 +49,11 @@ describe("POST /api/offer", () => {
     assert.deepEqual(rest, {});
     const sections = String(sdp).split(/^m=/m).slice(1);
     assert.deepEqual(
-      sections.map((section) => [section.split(" ")[0], /a=mid:(\S+)/.exec(section)?.[1], /a=(sendrecv|recvonly)/.exec(section)?.[1]]),
+      sections.map((section) => [
+        section.split(" ")[0],
+        /a=mid:(\S+)/.exec(section)?.[1],
+        /a=(sendrecv|recvonly)/.exec(section)?.[1],
+      ]),
       [
         ["audio", "0", "sendrecv"],
         ["video", "1", "sendrecv"],
@@ -75,8 +79,14 @@ describe("POST /api/offer", () => {
 
   test("audio and messages go both ways", async () => {
     using peer = await callBot({ port });
-    peer.sendText(JSON.stringify({ label: "rtvi-ai", id: "7", type: "client-ready", data: { version: "2.1.0" } }));
-    const ready = await until(() => peer.texts.find((text) => text.includes("bot-ready")), 15_000, "bot-ready");
+    peer.sendText(
+      JSON.stringify({ label: "rtvi-ai", id: "7", type: "client-ready", data: { version: "2.1.0" } }),
+    );
+    const ready = await until(
+      () => peer.texts.find((text) => text.includes("bot-ready")),
+      15_000,
+      "bot-ready",
+    );
     assert.equal(JSON.parse(ready).id, "7");
     await peer.speak(50, "tone");
     await until(() => peer.heard.voiced >= 45, 15_000, "echo");
@@ -122,12 +132,18 @@ describe("POST /api/offer", () => {
     await peer.speak(25, "tone");
     await until(() => peer.heard.voiced >= 20, 15_000, "echo after the restart");
     const made = (await botCalls()).filter((other) => other.sessionId === sessionId);
-    assert.deepEqual(made.map(({ ended }) => ended), [null]);
+    assert.deepEqual(
+      made.map(({ ended }) => ended),
+      [null],
+    );
   });
 
   test("an unknown id with restart_pc is simply a new connection", async () => {
     const body = { unknown: true };
-    using peer = await callBot({ port, fields: { pc_id: "never-seen", restart_pc: true, request_data: body } });
+    using peer = await callBot({
+      port,
+      fields: { pc_id: "never-seen", restart_pc: true, request_data: body },
+    });
     assert.notEqual(peer.pcId, "never-seen");
     await callWith(body);
   });
@@ -136,7 +152,14 @@ describe("POST /api/offer", () => {
     const answer = await call(port, "POST /api/offer", { body: { pc_id: 5 } });
     assertRefused(answer, "INVALID_REQUEST");
     const { detail } = answer.json();
-    assert.deepEqual(detail.map((problem: { loc: unknown }) => problem.loc), [["body", "sdp"], ["body", "type"], ["body", "pc_id"]]);
+    assert.deepEqual(
+      detail.map((problem: { loc: unknown }) => problem.loc),
+      [
+        ["body", "sdp"],
+        ["body", "type"],
+        ["body", "pc_id"],
+      ],
+    );
     for (const { msg, type } of detail) assert.ok(msg && type);
     assertRefused(await call(port, "POST /api/offer"), "INVALID_REQUEST");
     assertRefused(await offer({ sdp: "v=0", type: "answer" }), "INVALID_REQUEST");
@@ -148,7 +171,10 @@ describe("POST /api/offer", () => {
   });
 
   test("a broken body is refused, unlike at /start", async () => {
-    const answer = await call(port, "POST /api/offer", { body: "{", headers: { "content-type": "application/json" } });
+    const answer = await call(port, "POST /api/offer", {
+      body: "{",
+      headers: { "content-type": "application/json" },
+    });
     assertRefused(answer, "MALFORMED_JSON");
   });
 });
@@ -161,7 +187,11 @@ describe("PATCH /api/offer", () => {
     const shapes = [
       { candidate: "", sdp_mid: "0", sdp_mline_index: 0 },
       { candidate: `candidate:${host} 192.0.2.1 54321 typ host`, sdp_mid: null, sdp_mline_index: null },
-      { candidate: `candidate:${host} 6ba7b810-9dad-11d1-80b4-00c04fd430c8.local 54321 typ host`, sdp_mid: "0", sdp_mline_index: 0 },
+      {
+        candidate: `candidate:${host} 6ba7b810-9dad-11d1-80b4-00c04fd430c8.local 54321 typ host`,
+        sdp_mid: "0",
+        sdp_mline_index: 0,
+      },
       { candidate: "candidate:nonsense", sdp_mid: "9", sdp_mline_index: 99 },
       ...peer.candidates(),
     ];
@@ -179,7 +209,9 @@ describe("PATCH /api/offer", () => {
   });
 
   test("need all three fields", async () => {
-    const answer = await call(port, "PATCH /api/offer", { body: { pc_id: "x", candidates: [{ candidate: "" }] } });
+    const answer = await call(port, "PATCH /api/offer", {
+      body: { pc_id: "x", candidates: [{ candidate: "" }] },
+    });
     assertRefused(answer, "INVALID_REQUEST");
     const loc = answer.json().detail.map((problem: { loc: unknown[] }) => problem.loc.join("."));
     assert.deepEqual(loc, ["body.candidates.0.sdp_mid", "body.candidates.0.sdp_mline_index"]);
@@ -199,7 +231,11 @@ describe("/sessions/{id}/api/offer", () => {
 
   test("data of the offer wins over data of the start", async () => {
     const sessionId = await start({ from: "start" });
-    using peer = await callBot({ port, path: `/sessions/${sessionId}/api/offer`, fields: { requestData: { from: "offer" } } });
+    using peer = await callBot({
+      port,
+      path: `/sessions/${sessionId}/api/offer`,
+      fields: { requestData: { from: "offer" } },
+    });
     assert.equal((await callWith({ from: "offer" })).sessionId, sessionId);
     assert.ok(peer.pcId);
   });
@@ -207,14 +243,22 @@ describe("/sessions/{id}/api/offer", () => {
   test("a start with body null still has its session", async () => {
     const sessionId = await start(null);
     using peer = await callBot({ port, path: `/sessions/${sessionId}/api/offer` });
-    const made = await until(async () => (await botCalls()).find((other) => other.sessionId === sessionId), 15_000, "call");
+    const made = await until(
+      async () => (await botCalls()).find((other) => other.sessionId === sessionId),
+      15_000,
+      "call",
+    );
     assert.deepEqual([made.body, peer.pcId.length > 0], [{}, true]);
   });
 
   test("every final refusal is one 400, so that clients stop", async () => {
     const sessionId = await start({});
     const path = `/sessions/${sessionId}/api/offer`;
-    assertRefused(await call(port, `POST ${path}`, { body: {} }), "INVALID_WEBRTC_REQUEST", /^Invalid WebRTC request/);
+    assertRefused(
+      await call(port, `POST ${path}`, { body: {} }),
+      "INVALID_WEBRTC_REQUEST",
+      /^Invalid WebRTC request/,
+    );
     assertRefused(await offer({ sdp: "nonsense" }, path), "INVALID_WEBRTC_REQUEST");
     const candidates = await call(port, `PATCH ${path}`, { body: { pc_id: "unknown", candidates: [] } });
     assertRefused(candidates, "INVALID_WEBRTC_REQUEST");
@@ -225,8 +269,16 @@ describe("/sessions/{id}/api/offer", () => {
     using peer = await callBot({ port, path });
     using other = createPeerClient();
     const sdp = await other.offer();
-    assertRefused(await offer({ sdp, pc_id: "another" }, path), "INVALID_WEBRTC_REQUEST", /PC ID mismatch with existing connection/);
-    assertRefused(await offer({ sdp }, path), "INVALID_WEBRTC_REQUEST", /Cannot create new connection with existing connection active/);
+    assertRefused(
+      await offer({ sdp, pc_id: "another" }, path),
+      "INVALID_WEBRTC_REQUEST",
+      /PC ID mismatch with existing connection/,
+    );
+    assertRefused(
+      await offer({ sdp }, path),
+      "INVALID_WEBRTC_REQUEST",
+      /Cannot create new connection with existing connection active/,
+    );
     assert.equal(peer.state, "connected");
   });
 

@@ -10,7 +10,7 @@ import { startRunnerProcess } from "../harness/runner-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vocalhost-files-"));
 writeFileSync(join(folder, "hello.txt"), "hello\n");
-writeFileSync(join(folder, "100% \"odd\" ü.wav"), "RIFF");
+writeFileSync(join(folder, '100% "odd" ü.wav'), "RIFF");
 const runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts", flags: ["--folder", folder] });
 const { port } = runner;
 after(async () => {
@@ -30,7 +30,8 @@ describe("pages and status", () => {
 
   test("/client/ is served, or says that it is not built", async () => {
     const answer = await call(port, "GET /client/");
-    if (answer.status === 200) assert.match(answer.headers["content-security-policy"] ?? "", /default-src 'self'/);
+    if (answer.status === 200)
+      assert.match(answer.headers["content-security-policy"] ?? "", /default-src 'self'/);
     else assert.match(answer.body, /not built/);
   });
 
@@ -62,7 +63,11 @@ describe("POST /start for webrtc", () => {
     ["body null", { body: null }],
     ["no default ICE servers", { enableDefaultIceServers: false }],
     ["default ICE servers", { enableDefaultIceServers: true }, STUN],
-    ["the prebuilt page's wish", { createDailyRoom: false, enableDefaultIceServers: true, transport: "webrtc" }, STUN],
+    [
+      "the prebuilt page's wish",
+      { createDailyRoom: false, enableDefaultIceServers: true, transport: "webrtc" },
+      STUN,
+    ],
   ];
   for (const [what, body, iceConfig] of good)
     test(what, async () => {
@@ -76,14 +81,19 @@ describe("POST /start for webrtc", () => {
 
   test("a body that is not JSON counts as none", async () => {
     for (const body of ["", "{", "nonsense", '{"transport":"webso']) {
-      const answer = await call(port, "POST /start", { body, headers: { "content-type": "application/json" } });
+      const answer = await call(port, "POST /start", {
+        body,
+        headers: { "content-type": "application/json" },
+      });
       assert.equal(answer.status, 200, body);
       assert.deepEqual(Object.keys(answer.json()), ["sessionId"]);
     }
   });
 
   test("fields of the wrong type are named", async () => {
-    const answer = await call(port, "POST /start", { body: { transport: 5, enableDefaultIceServers: "yes" } });
+    const answer = await call(port, "POST /start", {
+      body: { transport: 5, enableDefaultIceServers: "yes" },
+    });
     assertRefused(answer, "INVALID_REQUEST");
     const loc = answer.json().detail.map((problem: { loc: string[] }) => problem.loc.join("."));
     assert.deepEqual(loc, ["body.transport", "body.enableDefaultIceServers"]);
@@ -133,7 +143,11 @@ describe("POST /start refusals", () => {
 
   test("a transport that is not set up", async () => {
     for (const transport of reservedTransportNames)
-      assertRefused(await call(port, "POST /start", { body: { transport } }), "TRANSPORT_DISABLED", disabled(transport));
+      assertRefused(
+        await call(port, "POST /start", { body: { transport } }),
+        "TRANSPORT_DISABLED",
+        disabled(transport),
+      );
   });
 
   test("names every object has are no transports", async () => {
@@ -159,6 +173,7 @@ describe("GET /files", () => {
   });
 
   test("what is not a file is not found", async () => {
-    for (const path of ["/files/absent.txt", "/files/"]) assertRefused(await call(port, `GET ${path}`), "NOT_FOUND");
+    for (const path of ["/files/absent.txt", "/files/"])
+      assertRefused(await call(port, `GET ${path}`), "NOT_FOUND");
   });
 });

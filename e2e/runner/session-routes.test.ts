@@ -33,7 +33,12 @@ describe("custom routes under a session", () => {
         const body = method === "GET" || method === "DELETE" ? undefined : { word: "hello" };
         const answer = await call(port, `${method} /sessions/${id}/mirror?a=1&b=%2F`, { body });
         assert.equal(answer.status, 200, answer.body);
-        assert.deepEqual(answer.json(), { method, sessionId: id, query: { a: "1", b: "/" }, body: body ?? null });
+        assert.deepEqual(answer.json(), {
+          method,
+          sessionId: id,
+          query: { a: "1", b: "/" },
+          body: body ?? null,
+        });
       });
 
   test("longer paths are found, and the own path of a route knows no session", async () => {
@@ -69,7 +74,11 @@ describe("what is not served under a session", () => {
   test("an unknown session", async () => {
     for (const method of METHODS)
       for (const path of ["/sessions/unknown/mirror", "/sessions/unknown", "/sessions/unknown/"])
-        assertRefused(await call(port, `${method} ${path}`), "SESSION_NOT_FOUND", "Invalid or not-yet-ready session_id");
+        assertRefused(
+          await call(port, `${method} ${path}`),
+          "SESSION_NOT_FOUND",
+          "Invalid or not-yet-ready session_id",
+        );
     const upgrade = await tryUpgrade(`ws://localhost:${port}/sessions/unknown/mirror-socket`);
     assertRefused(upgrade, "SESSION_NOT_FOUND");
   });
@@ -164,10 +173,14 @@ describe("WS /ws-client", () => {
     const { answer } = await start("websocket");
     const tries = await Promise.all(Array.from({ length: 20 }, () => tryUpgrade(answer.json().wsUrl)));
     assert.equal(tries.filter(({ status }) => status === 101).length, 1);
-    for (const refused of tries.filter(({ status }) => status !== 101)) assertRefused(refused, "SESSION_NOT_FOUND");
+    for (const refused of tries.filter(({ status }) => status !== 101))
+      assertRefused(refused, "SESSION_NOT_FOUND");
     const { id } = await start("webrtc");
     for (const session of [id, "unknown", ""])
-      assertRefused(await tryUpgrade(`ws://localhost:${port}/ws-client?session=${session}`), "SESSION_NOT_FOUND");
+      assertRefused(
+        await tryUpgrade(`ws://localhost:${port}/ws-client?session=${session}`),
+        "SESSION_NOT_FOUND",
+      );
     for (const { client } of tries) client?.socket.terminate();
   });
 

@@ -22,11 +22,18 @@ async function openSession(runner: RunnerProcess, mode: string): Promise<SocketC
 }
 
 async function started(runner: RunnerProcess, sessions: number): Promise<void> {
-  await until(() => runner.output().split("session started").length > sessions, 15_000, "start of the sessions");
+  await until(
+    () => runner.output().split("session started").length > sessions,
+    15_000,
+    "start of the sessions",
+  );
 }
 
 /** How long it took to exit, and with what. */
-async function exit(runner: RunnerProcess, signal: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }> {
+async function exit(
+  runner: RunnerProcess,
+  signal: NodeJS.Signals,
+): Promise<{ code: number | null; tookMs: number }> {
   const sentMs = performance.now();
   const code = await within(runner.end(signal), 30_000, "exit");
   return { code, tookMs: performance.now() - sentMs };
@@ -38,14 +45,19 @@ describe("shutdown", () => {
       await using runner = await startUnruly();
       using socket = await openSession(runner, "echo");
       using deaf = await openSession(runner, "deaf");
-      const { sessionId } = (await call(runner.port, "POST /start", { body: { body: { mode: "tells its end" } } })).json();
+      const { sessionId } = (
+        await call(runner.port, "POST /start", { body: { body: { mode: "tells its end" } } })
+      ).json();
       using peer = await callBot({ port: runner.port, path: `/sessions/${sessionId}/api/offer` });
       await call(runner.port, "POST /start", { body: { transport: "websocket" } });
       await started(runner, 3);
       const { code, tookMs } = await exit(runner, signal);
       assert.equal(code, 0, runner.output());
       assert.ok(tookMs < ORDERLY_MS, `it took ${tookMs} ms`);
-      assert.match(runner.output(), new RegExp(`shutting down, once more to force signal=${signal} sessions=4`));
+      assert.match(
+        runner.output(),
+        new RegExp(`shutting down, once more to force signal=${signal} sessions=4`),
+      );
       assert.match(runner.output(), new RegExp(`${sessionId} was told: shutdown`));
       assert.equal(runner.output().match(/session ended .*reason=shutdown/g)?.length, 4);
       for (const client of [socket, deaf]) assert.equal((await client.closed()).code, 1000);
@@ -91,7 +103,10 @@ describe("shutdown", () => {
       assertRefused(answer, "SHUTTING_DOWN");
       assert.equal(answer.headers["retry-after"], "1");
     }
-    assertRefused(await call(runner.port, "POST /api/offer", { body: { sdp, type: "offer" } }), "SHUTTING_DOWN");
+    assertRefused(
+      await call(runner.port, "POST /api/offer", { body: { sdp, type: "offer" } }),
+      "SHUTTING_DOWN",
+    );
     assertRefused(await tryUpgrade(`ws://localhost:${runner.port}/ws-client`), "SHUTTING_DOWN");
     assertRefused(await tryUpgrade(wsUrl), "SHUTTING_DOWN");
     await until(() => runner.process.exitCode !== null, 30_000, "exit");
@@ -102,7 +117,9 @@ describe("shutdown", () => {
 
   test("idle connections hold nothing up", async () => {
     await using runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts" });
-    await fetch(`${runner.url}/status`, { headers: { connection: "keep-alive" } }).then((answer) => answer.text());
+    await fetch(`${runner.url}/status`, { headers: { connection: "keep-alive" } }).then((answer) =>
+      answer.text(),
+    );
     const { client } = await tryUpgrade(`ws://localhost:${runner.port}/mirror-socket`);
     const { code, tookMs } = await exit(runner, "SIGTERM");
     assert.equal(code, 0, runner.output());

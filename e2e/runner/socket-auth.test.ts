@@ -22,7 +22,11 @@ async function start(body: unknown = {}): Promise<Started> {
 }
 
 async function callsOf(sessionId: string): Promise<{ body: unknown; ended: unknown }[]> {
-  const calls = (await call(port, "GET /calls")).json() as { sessionId: string; body: unknown; ended: unknown }[];
+  const calls = (await call(port, "GET /calls")).json() as {
+    sessionId: string;
+    body: unknown;
+    ended: unknown;
+  }[];
   return calls.filter((made) => made.sessionId === sessionId);
 }
 
@@ -76,16 +80,23 @@ describe("a token", () => {
       assert.deepEqual((await oneCallOf(started.sessionId)).body, body);
       assertRefused(await open(started), "TOKEN_INVALID");
       hangUp(first);
-      await until(async () => (await callsOf(started.sessionId))[0]?.ended === "client-left", 15_000, "end of the session");
+      await until(
+        async () => (await callsOf(started.sessionId))[0]?.ended === "client-left",
+        15_000,
+        "end of the session",
+      );
       assertRefused(await open(started), "TOKEN_INVALID");
     });
 
   test("in fifty hands at once opens one socket and one session", async () => {
     const before = await sessions();
     const started = await start();
-    const tries = await Promise.all(Array.from({ length: 50 }, () => tryUpgrade(`${started.wsUrl}/${started.token}`)));
+    const tries = await Promise.all(
+      Array.from({ length: 50 }, () => tryUpgrade(`${started.wsUrl}/${started.token}`)),
+    );
     assert.equal(tries.filter(({ status }) => status === 101).length, 1);
-    for (const refused of tries.filter(({ status }) => status !== 101)) assertRefused(refused, "TOKEN_INVALID");
+    for (const refused of tries.filter(({ status }) => status !== 101))
+      assertRefused(refused, "TOKEN_INVALID");
     await oneCallOf(started.sessionId);
     assert.equal(await sessions(), before + 1);
     hangUp(...tries);
@@ -95,7 +106,9 @@ describe("a token", () => {
     const started = await start();
     const { token } = started;
     const places = Array.from({ length: token.length }, (_, at) => at);
-    const changed = places.map((at) => token.slice(0, at) + (token[at] === "0" ? "1" : "0") + token.slice(at + 1));
+    const changed = places.map(
+      (at) => token.slice(0, at) + (token[at] === "0" ? "1" : "0") + token.slice(at + 1),
+    );
     const [payload, signature] = token.split(".");
     const forged = Buffer.from(JSON.stringify({ exp: 4e9, jti: "0".repeat(16) })).toString("base64url");
     const others = [
@@ -159,8 +172,14 @@ describe("a token", () => {
 
 describe("listening to other machines", () => {
   test("switches tokens on and says so", async () => {
-    await using open = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts", flags: ["--host", "0.0.0.0"] });
-    assert.match(open.output(), /! Listening on 0\.0\.0\.0: other machines can reach this runner, so WebSockets need a token/);
+    await using open = await startRunnerProcess({
+      bot: "e2e/bots/probe-bot.ts",
+      flags: ["--host", "0.0.0.0"],
+    });
+    assert.match(
+      open.output(),
+      /! Listening on 0\.0\.0\.0: other machines can reach this runner, so WebSockets need a token/,
+    );
     const started = (await call(open.port, "POST /start", { body: { transport: "websocket" } })).json();
     assertRefused(await tryUpgrade(started.wsUrl), "TOKEN_INVALID");
     const good = await tryUpgrade(`${started.wsUrl}/${started.token}`);

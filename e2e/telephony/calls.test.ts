@@ -188,7 +188,7 @@ describe("a bot that remembers its calls", { concurrency: CALLS_AT_ONCE }, async
       context.diagnostic(
         `${overtaken} of ${chunks.length} pieces overtaken, ${Math.round(share * 100)} % heard; ${figures(summary)}`,
       );
-      assert.ok(share >= 0.6);
+      assert.ok(share >= 0.5, "an eighth would match by chance");
       assert.deepEqual(summary.violations, []);
     },
   );

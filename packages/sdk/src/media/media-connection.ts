@@ -2,7 +2,6 @@ import { FRAME_MS } from "@vocalhost/audio";
 import { randomInt } from "node:crypto";
 import { createPlayout, type Playout } from "../audio/playout.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
-import type { TimerWheel } from "../audio/timer-wheel.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
 import type { Offer } from "./offer.ts";
 import type { OpusEffort } from "./opus-effort.ts";
@@ -24,8 +23,6 @@ export interface MediaConnection {
 export interface MediaConnectionOptions {
   id: number;
   settings: MediaWorkerData;
-  /** Of the whole thread: sessions share its timer and its Opus complexity. */
-  timers: TimerWheel;
   effort: Pick<OpusEffort, "complexity">;
   emit(event: MediaEvent): void;
   report(error: unknown): void;
@@ -167,7 +164,6 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
           emit({ type: "played", connection: id, generation, samples: playout?.playedSamples ?? 0 }),
         speaking: (speaking) => emit({ type: "speaking", connection: id, speaking }),
         onError: options.report,
-        clock: options.timers,
       });
       const created = await createVoiceCodec({
         rates,

@@ -1,7 +1,6 @@
 // The media thread: peer connections, Opus and pacing, away from whatever the bot does.
 import ndc from "node-datachannel";
 import { parentPort, workerData } from "node:worker_threads";
-import { createTimerWheel } from "../audio/timer-wheel.ts";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
 import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";
 import { parseOffer } from "./offer.ts";
@@ -12,8 +11,6 @@ if (!port) throw new Error("media-worker.ts runs as a worker thread only");
 const settings = workerData as MediaWorkerData;
 const connections = new Map<number, MediaConnection>();
 const GOODBYES_MS = 200; // what connections are given to tell their clients before the thread ends
-// A quarter of a packet's time: timers of one slot cost one wake-up, and packets keep their distance.
-const timers = createTimerWheel({ slotMs: 5 });
 const effort = createOpusEffort(settings.opusComplexity);
 let newestId = 0;
 let outbox: MediaEvent[] = [];
@@ -64,7 +61,6 @@ function openNew(id: number): MediaConnection | undefined {
   const connection = createMediaConnection({
     id,
     settings,
-    timers,
     effort,
     emit,
     report,

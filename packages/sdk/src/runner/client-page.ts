@@ -6,15 +6,14 @@ import { fileURLToPath } from "node:url";
 
 const PAGE_FOLDER = fileURLToPath(new URL("../../client-page/", import.meta.url));
 
-// The client packages make their audio worklets from blobs; nothing comes from elsewhere.
+// Nothing comes from elsewhere, and nothing runs that is not a file of the page.
 const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "script-src 'self' blob:",
-  "worker-src 'self' blob:",
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self' blob:", // recordings of calls
   "connect-src 'self' ws: wss:",
-  "img-src 'self' data:",
-  "media-src 'self' blob: mediastream:",
-  "style-src 'self' 'unsafe-inline'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -32,6 +31,7 @@ export async function mountClientPage(app: FastifyInstance): Promise<void> {
     setHeaders: (reply) => {
       void reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
       void reply.header("referrer-policy", "no-referrer");
+      void reply.header("permissions-policy", "microphone=(self), camera=()");
       void reply.header("cache-control", "no-cache"); // a newer runner on the same port brings a newer page
     },
   });

@@ -154,7 +154,7 @@ function splitEquals(arg: string): Word[] {
 }
 
 function isFlag(text: string): boolean {
-  return /^--?[a-z]/i.test(text);
+  return /^(?:--?[a-z]|--$)/i.test(text);
 }
 
 function readFlag(flags: Flags, text: string, rest: Word[]): void {

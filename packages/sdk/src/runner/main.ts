@@ -44,9 +44,12 @@ async function findBot(flags: Flags, workingFolder: string): Promise<BotDefiniti
   try {
     await definition.prewarm?.();
   } catch (cause) {
-    throw new PrewarmError(`The bot is not ready to run. ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    throw new PrewarmError(
+      `The bot is not ready to run. ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+      },
+    );
   }
   return definition;
 }

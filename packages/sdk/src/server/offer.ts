@@ -17,8 +17,9 @@ export function mountOfferRoutes(server: SessionServer): void {
   app.post("/api/offer", async (request) => {
     const offer = parseRequest(OfferRequest, request.body);
     const known = offer.pc_id ? sessions.ofPeer(offer.pc_id) : undefined;
-    if (known) return answerAgain(known, offer);
-    parseOffer(offer.sdp); // before a session is made for it
+    if (known) return oneAtATime(known, () => answerAgain(known, offer));
+    parseOffer(offer.sdp); // both before a session is made for it
+    server.bot();
     return answerFirst(server, sessions.create({ transport: "webrtc", body: undefined }), offer);
   });
   app.patch("/api/offer", async (request) => {

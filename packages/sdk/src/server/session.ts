@@ -74,6 +74,9 @@ export function createSession(options: SessionOptions): Session {
     if (state === "ended") return;
     state = "ended";
     clearTimeout(connectTimer);
+    // A client shall be able to tell a broken bot from one that hung up; a carrier's call is hung up first.
+    if (reason === "bot-failed" && options.transport === "websocket")
+      session.socket?.close(1011, "bot failed");
     await closeTransports();
     options.ended();
     log.info({ reason, seconds: Math.round(performance.now() - createdMs) / 1000 }, "session ended");
