@@ -32,7 +32,7 @@ function startBot(pageOrigin: string, ...flags: string[]): Promise<RunnerProcess
 }
 
 // On a busy machine Opus tries less hard and the log says so; nothing is wrong with the conversation.
-const HARMLESS = "media thread changed the opus complexity";
+const HARMLESS = "opus complexity";
 
 function problemsOf(runner: RunnerProcess): string[] {
   const lines = runner.output().split("\n");

@@ -24,7 +24,7 @@ export interface RunnerProcessOptions {
 }
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
-const START_DEADLINE_MS = 20_000;
+const START_DEADLINE_MS = 60_000;
 
 /** Starts a runner on a free port and resolves when it says where to talk to it. */
 export async function startRunnerProcess(options: RunnerProcessOptions): Promise<RunnerProcess> {

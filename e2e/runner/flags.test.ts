@@ -58,6 +58,18 @@ for (const [how, settings] of [
       );
     });
 
+    test("our own page under that name, whatever the proxy makes of Host", async () => {
+      const origin = "https://bots.example.com";
+      for (const host of ["bots.example.com", `localhost:${runner.port}`])
+        assert.equal(
+          (await call(runner.port, "GET /status", { headers: { origin, host } })).status,
+          200,
+          host,
+        );
+      const headers = { origin: "http://bots.example.com" };
+      assertRefused(await call(runner.port, "GET /status", { headers }), "ORIGIN_NOT_ALLOWED");
+    });
+
     test("a folder of files", async () => {
       assert.equal((await call(runner.port, "GET /files/hello.txt")).body, "hello");
     });

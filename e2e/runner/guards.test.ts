@@ -181,10 +181,7 @@ describe("Origin", () => {
 
 test("two thousand mutated values leave the runner unmoved", async () => {
   await figures();
-  const accepted = new RegExp(
-    `^[ \\t]*(?:(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d{1,5})?)?[ \\t]*$`,
-    "i",
-  );
+  const ours = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
   const seeds = ["localhost", `localhost:${port}`, "127.0.0.1", "[::1]", OWN, APP, "null", "evil.example"];
   const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
   const value = fc.oneof(
@@ -197,11 +194,8 @@ test("two thousand mutated values leave the runner unmoved", async () => {
     fc.asyncProperty(fc.constantFrom("Host", "Origin"), value, async (name, text) => {
       const line = `${name}: ${text.replaceAll(/[\r\n]/g, " ")}`;
       const { status } = await withHeader(line);
-      const trimmed = line.slice(name.length + 1).trim();
-      const welcome =
-        name === "Host"
-          ? accepted.test(trimmed) && trimmed !== ""
-          : trimmed === OWN || trimmed.toLowerCase() === APP;
+      const trimmed = line.slice(name.length + 1).replaceAll(/^[ \t]+|[ \t]+$/g, "");
+      const welcome = name === "Host" ? ours.test(trimmed) : trimmed === OWN || trimmed.toLowerCase() === APP;
       assert.ok(
         welcome ? status === 200 : status === 403 || status === 400,
         `${status} for ${JSON.stringify(line)}`,

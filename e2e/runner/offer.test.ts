@@ -4,6 +4,7 @@ import { callBot, createPeerClient, freePeerClients } from "../harness/peer-clie
 import { call, type Answer } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
+import { openSocket } from "../harness/socket-client.ts";
 import { until } from "../harness/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts" });
@@ -280,6 +281,16 @@ describe("/sessions/{id}/api/offer", () => {
       /Cannot create new connection with existing connection active/,
     );
     assert.equal(peer.state, "connected");
+  });
+
+  test("a session that waits for a WebSocket takes no offer", async () => {
+    const answer = await call(port, "POST /start", { body: { transport: "websocket", body: {} } });
+    const id = answer.headers["x-vocalhost-session-id"];
+    using peer = createPeerClient();
+    const refused = await offer({ sdp: await peer.offer() }, `/sessions/${id}/api/offer`);
+    assertRefused(refused, "INVALID_WEBRTC_REQUEST", /websocket/);
+    using client = await openSocket(answer.json().wsUrl);
+    assert.ok(client);
   });
 
   test("an unknown session", async () => {

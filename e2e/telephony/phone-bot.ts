@@ -19,8 +19,9 @@ export interface CallRecord {
   droppedFrames: number;
   /** When everything the bot said had been heard, as far as the transport knows. */
   drainedMs: number | null;
-  /** Why the session was ended; null while it runs. */
+  /** Why the session was ended, and when; null while it runs. */
   ended: unknown;
+  endedMs: number | null;
 }
 
 export const GOODBYE_MS = 600;
@@ -42,9 +43,13 @@ export async function bot(args: RunnerArguments): Promise<void> {
     droppedFrames: 0,
     drainedMs: null,
     ended: null,
+    endedMs: null,
   };
   calls.push(record);
-  args.signal.addEventListener("abort", () => (record.ended = args.signal.reason));
+  args.signal.addEventListener("abort", () => {
+    record.ended = args.signal.reason;
+    record.endedMs = performance.now();
+  });
   const transport = await createTransport(args);
   await behave(transport, record, modeOf(args.callData));
 }

@@ -7,7 +7,7 @@ import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 import { isSilence } from "../tone.ts";
 
-const SILENT_WITHIN_MS = 2_000; // a third of a second on an idle machine; the bot has far more to say
+const SILENT_WITHIN_MS = 4_000; // a third of a second on an idle machine; the bot has far more to say
 
 export function soundCases(line: Line): void {
   test("the bot hears the microphone, and nobody hears a quiet bot", async (context) => {

@@ -79,7 +79,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
 
   function receive(events: MediaEvent[] | MediaProblem | MediaEffort): void {
     if ("error" in events) return log.warn({ reason: events.error }, "media thread met an error");
-    if ("complexity" in events) return log.warn({ ...events }, "media thread changed the opus complexity");
+    if ("complexity" in events) return log.warn({ ...events }, "opus complexity changed");
     for (const event of events) {
       const port = ports.get(event.connection);
       if (!port) continue;

@@ -94,7 +94,8 @@ const observing = setInterval(() => {
   if (!effort.observe(utilization)) return;
   const { complexity } = effort;
   for (const connection of connections.values()) connection.setComplexity(complexity);
-  port.postMessage({ complexity, utilization, connections: connections.size } satisfies MediaEffort);
+  const busyPercent = Math.round(utilization * 100);
+  port.postMessage({ complexity, busyPercent, connections: connections.size } satisfies MediaEffort);
 }, OBSERVE_EVERY_MS);
 
 function shutDown(): void {

@@ -37,7 +37,7 @@ export interface MediaProblem {
 /** The media thread changed how hard Opus works, because of how busy it is. */
 export interface MediaEffort {
   complexity: number;
-  utilization: number;
+  busyPercent: number;
   connections: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Log } from "../log.ts";
 import type { Runner } from "./start-runner.ts";
 
-const AT_ONCE_MS = 1_000;
+const AT_ONCE_MS = 3_000; // usually a few hundredths of it; a busy machine needs more
 
 /** The first signal ends in order, the second at once. So does losing whoever reads our output. */
 export function endOnSignals(runner: Runner, log: Log): void {

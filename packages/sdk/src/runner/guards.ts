@@ -20,6 +20,7 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
   else if (isIP(config.host) === 0) names.add(config.host.toLowerCase());
   if (config.proxy) names.add(hostName(config.proxy) ?? config.proxy);
   const allowedOrigins = new Set(config.allowedOrigins);
+  if (config.proxy) allowedOrigins.add(`https://${config.proxy}`); // our own page, if the proxy changes Host
 
   // A page that rebinds its own name to us sends that name; a bare address cannot be rebound.
   function isOurName(name: string): boolean {

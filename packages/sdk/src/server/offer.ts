@@ -29,6 +29,10 @@ export function mountOfferRoutes(server: SessionServer): void {
   app.post<SessionParams>("/sessions/:id/api/offer", async (request) => {
     const session = requireSession(server, request.params.id);
     return asWebRtcRequest(async () => {
+      if (session.transport !== "webrtc")
+        throw new AppError("INVALID_WEBRTC_REQUEST", {
+          message: `the session is a ${session.transport} one`,
+        });
       const offer = parseRequest(OfferRequest, request.body);
       return oneAtATime(session, () =>
         session.connection ? answerAgain(session, offer) : answerFirst(server, session, offer),

@@ -1,0 +1,39 @@
+// npm run bench [names…] [--json]
+import { blocked } from "./rows/blocked.ts";
+import { capacity } from "./rows/capacity.ts";
+import { firstAudio } from "./rows/first-audio.ts";
+import { latency } from "./rows/latency.ts";
+import { sessionStart } from "./rows/session-start.ts";
+import { sessions } from "./rows/sessions.ts";
+import { startup } from "./rows/startup.ts";
+import { describeMachine } from "./machine/describe.ts";
+import type { Benchmark, Row } from "./report/row.ts";
+import { formatTable } from "./report/table.ts";
+
+const ALL: Benchmark[] = [startup, sessionStart, firstAudio, latency, sessions, blocked, capacity];
+
+const words = process.argv.slice(2);
+const names = words.filter((word) => !word.startsWith("--"));
+const unknown = names.filter((name) => !ALL.some((benchmark) => benchmark.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(", ")}. There are:`);
+  for (const { name, about } of ALL) console.error(`  ${name.padEnd(14)} ${about}`);
+  process.exit(2);
+}
+process.on("SIGINT", () => process.exit(1)); // our processes end with us
+
+const rows: Row[] = [];
+let failures = 0;
+for (const benchmark of ALL.filter(({ name }) => names.length === 0 || names.includes(name))) {
+  console.error(`${benchmark.name}: ${benchmark.about} …`);
+  try {
+    rows.push(...(await benchmark.run()));
+  } catch (error) {
+    failures += 1;
+    console.error(error);
+  }
+}
+const machine = describeMachine();
+if (words.includes("--json")) console.log(JSON.stringify({ machine, rows }, undefined, 2));
+else console.log(`\n${machine}\n\n${formatTable(rows)}`);
+process.exit(failures > 0 ? 1 : 0);
