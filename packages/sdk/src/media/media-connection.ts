@@ -33,6 +33,7 @@ const OPUS_SAMPLES_PER_FRAME = 960; // 20 ms on Opus' 48 kHz clock
 const QUEUED_MESSAGES_MAX = 50; // sent before the data channel opened
 const CHANNEL_BUFFER_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
 const PEER_LEFT = JSON.stringify({ type: "signalling", message: { type: "peerLeft" } });
+const GOODBYE_AFTER_SOUND_MS = 2_500; // clients ping every second, so one that leaves was heard just before
 const GOODBYE_MS = 100; // lets the last message leave before the connection closes
 const LATE_GOODBYE_MS = 5_000; // for a client still connecting, which would wait for a bot that has failed
 
@@ -91,7 +92,10 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
           emit({ type: "disconnected", connection: id });
         },
         left: () => {
-          if (peer === opened) end("client-left");
+          if (peer !== opened) return;
+          // A channel also closes when its messages got lost too often; the watchdog judges a lost network.
+          if (performance.now() - lastHeardMs < GOODBYE_AFTER_SOUND_MS) end("client-left");
+          else connected = false;
         },
         channelOpen: () => {
           emit({ type: "channel-open", connection: id });

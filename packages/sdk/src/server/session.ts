@@ -1,5 +1,6 @@
 import type { SessionId, TransportName } from "@vocalhost/protocol";
 import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
@@ -42,6 +43,8 @@ export interface SessionOptions {
   lastWordsMs?: number;
   ended(): void;
 }
+
+const CLIENT_BUFFER_MS = 400; // sent is not heard: clients hold audio back against jitter, and drop it when we close
 
 const currentSession = new AsyncLocalStorage<Session>();
 
@@ -88,6 +91,11 @@ export function createSession(options: SessionOptions): Session {
       transport.audioOut.drained({ signal: controller.signal, timeoutMs: lastWordsMs }),
     );
     await Promise.allSettled(drained);
+    if (transports.size === 0 || controller.signal.aborted) return;
+    const { signal } = controller;
+    await setTimeoutPromise(Math.min(CLIENT_BUFFER_MS, lastWordsMs), undefined, { signal }).catch(
+      () => undefined,
+    );
   }
 
   async function runBot(bot: Bot, args: RunnerArguments): Promise<EndReason> {

@@ -8,6 +8,7 @@ import { bytesOf } from "./socket-data.ts";
 import type { Transport } from "./transport.ts";
 
 const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
+const LEAD_MS = 80; // their player has no buffer against a stutter; more would outlast an interruption
 const CHUNK_MS = 40; // what released clients play smoothly without a buffer of their own
 const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
 
@@ -19,6 +20,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
     chunkMs: CHUNK_MS,
+    leadMs: LEAD_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
     send: (chunk) => chunk && sendAudio(chunk),
     progress: () => audioOut.played(generation, playout.playedSamples),
