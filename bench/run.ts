@@ -1,4 +1,5 @@
 // npm run bench [names…] [--json]
+import { calls } from "./calls.ts";
 import { blocked } from "./rows/blocked.ts";
 import { capacity } from "./rows/capacity.ts";
 import { firstAudio } from "./rows/first-audio.ts";
@@ -10,7 +11,7 @@ import { describeMachine } from "./machine/describe.ts";
 import type { Benchmark, Row } from "./report/row.ts";
 import { formatTable } from "./report/table.ts";
 
-const ALL: Benchmark[] = [startup, sessionStart, firstAudio, latency, sessions, blocked, capacity];
+const ALL: Benchmark[] = [startup, sessionStart, firstAudio, latency, sessions, blocked, calls, capacity];
 
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith("--"));
