@@ -1,5 +1,6 @@
 // Phone calls at once: how evenly the bot is heard, and what a call costs.
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import type { CallsAnswer, CallsCommand } from "./calls-load.ts";
 import { pause, startChild, type Child } from "./machine/child.ts";
 import { LOAD_CORE } from "./machine/cores.ts";
@@ -38,6 +39,8 @@ interface Point extends CallsAnswer {
   cores: number;
   /** Of the chunks that real time has room for. */
   cameShare: number;
+  /** Time in which the bot could have run, had its core been free: others' work, not ours. */
+  waitedShare: number;
   memory: Memory;
 }
 
@@ -51,13 +54,14 @@ async function grow(): Promise<Point[]> {
     open = size;
     await pause(SETTLE_MS);
     await ask(load, {}); // forgets the beginning
-    const before = readUsage(runner.pid);
+    const [before, waitedBeforeMs] = [readUsage(runner.pid), waitedMs(runner.pid)];
     await pause(WINDOW_MS);
     const cores = coresUsed(before, readUsage(runner.pid));
+    const waitedShare = (waitedMs(runner.pid) - waitedBeforeMs) / WINDOW_MS;
     const answer = await ask(load, {});
     const cameShare = answer.chunkLateMs.length / ((size * WINDOW_MS) / CHUNK_MS);
     if (cameShare < 0.5) throw new Error(`The bot fell silent:\n${runner.output().slice(-2_000)}`);
-    points.push({ ...answer, cores, cameShare, memory: readMemory(runner.pid) });
+    points.push({ ...answer, cores, cameShare, waitedShare, memory: readMemory(runner.pid) });
   }
   return points;
 }
@@ -72,7 +76,12 @@ async function ask(load: Child, command: CallsCommand): Promise<CallsAnswer> {
   return answer;
 }
 
-function latenessRow({ calls, chunkLateMs, ownLateMs, cameShare }: Point): Row {
+function waitedMs(pid: number): number {
+  const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+  return Number(waitedNs) / 1e6;
+}
+
+function latenessRow({ calls, chunkLateMs, ownLateMs, cameShare, waitedShare }: Point): Row {
   const late = (share: number): string => figure(percentile(chunkLateMs, share));
   return {
     what: `${calls} phone calls, lateness of the bot's chunks`,
@@ -80,7 +89,11 @@ function latenessRow({ calls, chunkLateMs, ownLateMs, cameShare }: Point): Row {
       ? { target: `p99 ≤ ${LATE_TARGET_MS} ms`, met: percentile(chunkLateMs, 0.99) <= LATE_TARGET_MS }
       : {}),
     measured: `p50 ${late(0.5)} ms, p99 ${late(0.99)} ms, worst ${late(1)} ms`,
-    note: `${figure(cameShare * 100)} % of the chunks came; the load itself was late by p99 ${figure(percentile(ownLateMs, 0.99))} ms`,
+    note: [
+      `${figure(cameShare * 100)} % of the chunks came`,
+      `the load itself was late by p99 ${figure(percentile(ownLateMs, 0.99))} ms`,
+      `the bot waited ${figure(waitedShare * 100)} % of the time for its core`,
+    ].join("; "),
   };
 }
 

@@ -13,10 +13,8 @@ const RECONNECT_MS = 30_000; // released clients need 5 to 11 s to notice that n
 export function reconnectingCases(line: Line): void {
   test("the conversation goes on", (context) => loseNetwork(context, line, { lostOffers: 0 }));
 
-  const tooEarly = "the session may end 13 s after the loss, when messages wait to be acknowledged";
-  test("the conversation goes on even if the first offers are lost too", { todo: tooEarly }, (context) =>
-    loseNetwork(context, line, { lostOffers: 2 }),
-  );
+  test("the conversation goes on even if the first offers are lost too", (context) =>
+    loseNetwork(context, line, { lostOffers: 2 }));
 }
 
 async function loseNetwork(context: TestContext, line: Line, loss: { lostOffers: number }): Promise<void> {
