@@ -30,6 +30,7 @@ const PACKAGES: Record<string, PackageRule> = {
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
   runner: ["server", "media", "telephony"],
+  instance: ["runner", "server", "media", "telephony"],
   server: ["transports", "media", "telephony"],
   speech: ["transports"],
   transports: ["audio", "filters", "media", "rtvi", "telephony"],

@@ -1,6 +1,6 @@
 // Runs every test: builds the client page, makes sure there is a browser, then node's test runner.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const PATTERNS = ["packages/**/*.test.ts", "e2e/**/*.test.ts"];
@@ -8,6 +8,7 @@ const patterns = process.argv.length > 2 ? process.argv.slice(2) : PATTERNS;
 
 run(process.execPath, ["scripts/build-client-page.ts"]);
 ensureChromium();
+ensurePostgres();
 const { status } = spawnSync(
   process.execPath,
   [
@@ -34,6 +35,23 @@ function ensureChromium(): void {
   console.log("Installing Chromium with apt-get …");
   run("apt-get", ["update", "-qq"]);
   run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"]);
+}
+
+function ensurePostgres(): void {
+  const folders = [
+    "/usr/local/bin",
+    "/usr/bin",
+    "/opt/homebrew/bin",
+    ...globSync("/usr/lib/postgresql/*/bin"),
+  ];
+  if (folders.some((folder) => existsSync(join(folder, "initdb")))) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error("The store's tests need PostgreSQL (initdb, pg_ctl, createdb). Install it.");
+    process.exit(1);
+  }
+  console.log("Installing PostgreSQL with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "postgresql"]);
 }
 
 function run(command: string, args: string[]): void {

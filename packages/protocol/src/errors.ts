@@ -36,6 +36,41 @@ export const errorTable = {
   INTERNAL_SERVER_ERROR: { status: 500, retryable: false, message: "Internal server error" },
   SHUTTING_DOWN: { status: 503, retryable: true, message: "The server is shutting down" },
   BOT_NOT_READY: { status: 503, retryable: true, message: "The bot is still starting" },
+
+  // The hosted service
+  UNAUTHORIZED: { status: 401, retryable: false, message: "Unauthorized" },
+  GENERIC_BAD_REQUEST: { status: 400, retryable: false, message: "Invalid parameters" },
+  CONFLICT: { status: 409, retryable: false, message: "The object was changed by somebody else" },
+  RATE_LIMITED: { status: 429, retryable: true, message: "Too many requests with this key" },
+  "AGENT-1001": {
+    status: 400,
+    retryable: false,
+    message:
+      "Attempt to start agent when deployment is not in ready state. Is your image pull secret valid?",
+  },
+  "AGENT-1002": {
+    status: 401,
+    retryable: false,
+    message: "Attempt to start an agent without a public API key",
+  },
+  "AGENT-AT-CAPACITY": {
+    status: 429,
+    retryable: true,
+    message: "Rate limit exceeded. Please try again later: all instances of the agent are in use",
+  },
+  START_TIMED_OUT: { status: 504, retryable: false, message: "The bot did not start in time" },
+  SERVICE_UNAVAILABLE: { status: 503, retryable: true, message: "The service cannot do this just now" },
+
+  // The gateway
+  INSTANCE_UNREACHABLE: {
+    status: 502,
+    retryable: false,
+    message: "The session's instance did not answer as it should",
+  },
+
+  // Between controller and instance
+  INSTANCE_TAKEN: { status: 409, retryable: false, message: "The instance runs another session" },
+  EPOCH_STALE: { status: 409, retryable: false, message: "A newer controller has spoken" },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errorTable;

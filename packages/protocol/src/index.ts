@@ -41,3 +41,78 @@ export type {
 } from "./rtvi.ts";
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
+
+// Controller and instance
+export {
+  AliveRecord,
+  ExitRecord,
+  InstanceEvent,
+  instanceFiles,
+  InstanceStart,
+  InstanceStatus,
+  InstanceStop,
+  instanceVariables,
+  SessionMarks,
+} from "./instance-api.ts";
+
+// The REST interface of the hosted service
+export { ApiError, createApiClient } from "./api-client.ts";
+export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
+export {
+  AgentCondition,
+  agentLimits,
+  AgentList,
+  AgentListItem,
+  AgentListQuery,
+  AgentName,
+  AgentProfile,
+  AgentRecord,
+  AudioFilter,
+  CreateAgent,
+  ImageReference,
+  RevisionHealth,
+  RevisionInfo,
+  UpdateAgent,
+  UpdateService,
+  WrappedAgentRecord,
+} from "./rest/agents.ts";
+export {
+  Build,
+  BuildAnswer,
+  BuildList,
+  BuildListQuery,
+  BuildLogs,
+  BuildLogsQuery,
+  BuildStarted,
+  BuildStatus,
+  CreateBuild,
+  CreateUpload,
+  Upload,
+} from "./rest/builds.ts";
+export { Deployment, DeploymentList, DeploymentListItem, Manifest, Rollback } from "./rest/deployments.ts";
+export { CreateKey, Key, KeyCreated, KeyList } from "./rest/keys.ts";
+export { LogLine, LogList, LogQuery, LogTailQuery } from "./rest/logs.ts";
+export { AuditList, AuditQuery, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
+export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
+export { IdempotencyKey, SocketPrepared, Started, WebrtcStarted } from "./rest/public-start.ts";
+export { Region, RegionCode, RegionList } from "./rest/regions.ts";
+export {
+  PutSecrets,
+  SecretKey,
+  SecretSet,
+  SecretSetList,
+  SecretSetName,
+  SecretSetSummary,
+  SecretsStored,
+} from "./rest/secrets.ts";
+export {
+  ResourceMetrics,
+  Session,
+  SessionDetails,
+  SessionList,
+  SessionListQuery,
+  SessionStopped,
+  StartTimeline,
+} from "./rest/sessions.ts";
+export { Usage, UsageQuery } from "./rest/usage.ts";
+export { Done, ErrorAnswer, Month } from "./rest/values.ts";

@@ -21,6 +21,7 @@ export type EndReason =
   | "client-lost"
   | "never-connected"
   | "stopped"
+  | "deadline"
   | "shutdown";
 
 const hooksOfArguments = new WeakMap<RunnerArguments, SessionHooks>();

@@ -1,4 +1,5 @@
 import { FRAME_MS } from "@vocalhost/audio";
+import type { IceServer } from "@vocalhost/protocol";
 import { randomInt } from "node:crypto";
 import { createPlayout, type Playout } from "../audio/playout.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
@@ -23,6 +24,7 @@ export interface MediaConnection {
 export interface MediaConnectionOptions {
   id: number;
   settings: MediaWorkerData;
+  iceServers: IceServer[];
   effort: Pick<OpusEffort, "complexity">;
   emit(event: MediaEvent): void;
   report(error: unknown): void;
@@ -76,7 +78,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
 
   function openPeer(): Peer {
     const opened: Peer = createPeer({
-      iceServers: settings.iceServers,
+      iceServers: options.iceServers,
       gatherMs: settings.timing.gatherMs,
       ssrc,
       on: {

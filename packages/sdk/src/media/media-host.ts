@@ -15,6 +15,8 @@ import {
 /** The main thread's side of the media thread. */
 export interface MediaHost extends AsyncDisposable {
   open(on: MediaHandlers): MediaPort;
+  /** Gets ready for a first offer that is about to come, with ICE servers for connections opened from now on. */
+  prepare(iceServers: IceServer[]): void;
 }
 
 /** One connection, as the main thread sees it. */
@@ -37,6 +39,8 @@ export interface MediaHostOptions {
   iceServers: IceServer[];
   /** 1 to 10: quality against CPU. @default 5 */
   opusComplexity?: number;
+  /** When to start the thread, which costs some 25 MB: now, or once it is prepared for or needed. @default "now" */
+  start?: "now" | "later";
   timing?: Partial<MediaTiming>;
 }
 
@@ -51,6 +55,7 @@ interface Answering {
 export function startMediaHost(options: MediaHostOptions): MediaHost {
   const { log } = options;
   const ports = new Map<number, { handle: MediaHandlers; answering: Map<number, Answering> }>();
+  let { iceServers } = options;
   let worker: Worker | undefined;
   let lastConnection = 0;
   let lastRequest = 0;
@@ -59,7 +64,6 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
 
   function startWorker(): Worker {
     const workerData: MediaWorkerData = {
-      iceServers: options.iceServers,
       opusComplexity: options.opusComplexity ?? 5,
       timing: { ...DEFAULT_MEDIA_TIMING, ...options.timing },
     };
@@ -113,7 +117,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
     worker.postMessage(commands);
   }
 
-  worker = startWorker(); // before the first caller needs it
+  if (options.start !== "later") worker = startWorker(); // before the first caller needs it
   return {
     open(handle) {
       lastConnection += 1;
@@ -132,7 +136,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
               reject(new AppError("INTERNAL_SERVER_ERROR", { message: "No answer to the offer in time" })),
             OFFER_DEADLINE_MS,
           );
-          post({ type: "offer", connection, request, sdp, rebuild });
+          post({ type: "offer", connection, request, sdp, rebuild, iceServers });
           try {
             return await promise;
           } finally {
@@ -147,6 +151,10 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
         send: (text) => post({ type: "message", connection, text }),
         close: (sayGoodbye) => post({ type: "close", connection, sayGoodbye }),
       };
+    },
+    prepare(next) {
+      iceServers = next;
+      if (!disposed) worker ??= startWorker();
     },
     async [Symbol.asyncDispose]() {
       const ending = worker;

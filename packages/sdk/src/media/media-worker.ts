@@ -1,4 +1,5 @@
 // The media thread: peer connections, Opus and pacing, away from whatever the bot does.
+import type { IceServer } from "@vocalhost/protocol";
 import ndc from "node-datachannel";
 import { parentPort, workerData } from "node:worker_threads";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
@@ -28,8 +29,8 @@ port.on("message", (message: MediaCommand[] | "shut-down") => {
 
 function execute(command: MediaCommand): void {
   if (command.type === "offer") {
-    const { connection: id, request, sdp, rebuild } = command;
-    const connection = connections.get(id) ?? openNew(id);
+    const { connection: id, request, sdp, rebuild, iceServers } = command;
+    const connection = connections.get(id) ?? openNew(id, iceServers);
     if (connection) void connection.offer(request, parseOffer(sdp), rebuild).catch(report);
     else emit({ type: "offer-refused", connection: id, request, reason: "The connection is over" });
     return;
@@ -55,12 +56,13 @@ function execute(command: MediaCommand): void {
 }
 
 // Identifiers rise, so one that is neither in the table nor the newest belongs to a connection that has ended.
-function openNew(id: number): MediaConnection | undefined {
+function openNew(id: number, iceServers: IceServer[]): MediaConnection | undefined {
   if (id <= newestId) return undefined;
   newestId = id;
   const connection = createMediaConnection({
     id,
     settings,
+    iceServers,
     effort,
     emit,
     report,

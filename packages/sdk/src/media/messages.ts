@@ -2,7 +2,14 @@ import type { IceCandidate, IceServer } from "@vocalhost/protocol";
 
 /** What the main thread asks of the media thread. `connection` is a number the main thread chose. */
 export type MediaCommand =
-  | { type: "offer"; connection: number; request: number; sdp: string; rebuild: boolean }
+  | {
+      type: "offer";
+      connection: number;
+      request: number;
+      sdp: string;
+      rebuild: boolean;
+      iceServers: IceServer[];
+    }
   | { type: "candidates"; connection: number; candidates: IceCandidate[] }
   | { type: "attach"; connection: number; rates: MediaRates }
   | { type: "audio"; connection: number; samples: Int16Array }
@@ -44,7 +51,6 @@ export interface MediaEffort {
 export type CloseReason = "client-left" | "client-lost" | "never-connected" | "requested";
 
 export interface MediaWorkerData {
-  iceServers: IceServer[];
   opusComplexity: number;
   timing: MediaTiming;
 }

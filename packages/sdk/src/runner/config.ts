@@ -24,7 +24,7 @@ export interface RunnerConfig {
   socketAuth: "none" | "token";
   iceServers: IceServer[];
   allowedOrigins: string[];
-  logLevel: "info" | "debug" | "trace";
+  logLevel: LogLevel;
   logFormat: "text" | "json";
   opusComplexity: number;
   /** What carriers' webhooks are checked with. */
@@ -32,6 +32,8 @@ export interface RunnerConfig {
   /** Things the user should know about the settings. */
   warnings: string[];
 }
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -145,7 +147,7 @@ function parseOrigin(text: string): string {
   throw new FlagError(`--allowed-origins wants origins such as https://app.example.com, got "${text}"`);
 }
 
-function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined): RunnerConfig["logLevel"] {
+function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined): LogLevel {
   const count = Number(flag ?? variable ?? 0);
   if (count >= 2) return "trace";
   return count === 1 ? "debug" : "info";

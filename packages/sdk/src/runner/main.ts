@@ -5,11 +5,13 @@ import { banner } from "./banner.ts";
 import { loadEnvironment, readConfig, type RunnerConfig } from "./config.ts";
 import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
 import { endOnSignals } from "./end-on-signals.ts";
+import { isHosted } from "./hosted.ts";
 import { keepFailuresApart } from "./keep-failures-apart.ts";
 import { startRunner, type Runner } from "./start-runner.ts";
 
 /** Runs the bot of the program that calls this. Resolves once the runner listens. */
 export async function main(): Promise<void> {
+  if (isHosted()) return;
   const workingFolder = process.cwd();
   const environment = loadEnvironment(workingFolder);
   const { flags, config } = settings(process.argv.slice(2), environment, workingFolder);

@@ -13,6 +13,12 @@ interface SessionParams {
 /** `/api/offer`, on its own and under a session: a browser's peer connection comes and changes here. */
 export function mountOfferRoutes(server: SessionServer): void {
   if (!server.transports.includes("webrtc")) return;
+  mountOpenOfferRoutes(server);
+  mountSessionOfferRoutes(server);
+}
+
+// Without a session of its own: the offer makes one.
+function mountOpenOfferRoutes(server: SessionServer): void {
   const { app, sessions } = server;
   app.post("/api/offer", async (request) => {
     const offer = parseRequest(OfferRequest, request.body);
@@ -26,6 +32,11 @@ export function mountOfferRoutes(server: SessionServer): void {
     const { pc_id, candidates } = parseRequest(CandidatesRequest, request.body);
     return addCandidates(sessions.ofPeer(pc_id), candidates);
   });
+}
+
+/** `/sessions/{id}/api/offer`: the offer of a session that was started. */
+export function mountSessionOfferRoutes(server: SessionServer): void {
+  const { app } = server;
   app.post<SessionParams>("/sessions/:id/api/offer", async (request) => {
     const session = requireSession(server, request.params.id);
     return asWebRtcRequest(async () => {

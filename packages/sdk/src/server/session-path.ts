@@ -10,7 +10,7 @@ export interface SessionRequest extends IncomingMessage {
 
 // The server's own routes make no sense under a session, except the offer, which has a route there.
 const OWN_PATHS =
-  /^\/(?:$|start$|status$|client(?:\/|$)|files\/|sessions\/|ws(?:\/|$)|ws-client(?:\/|$)|api\/offer$)/;
+  /^\/(?:$|start$|status$|client(?:\/|$)|files\/|instance(?:\/|$)|sessions\/|ws(?:\/|$)|ws-client(?:\/|$)|api\/offer$)/;
 
 /** `/sessions/{id}/rest` of a known session becomes `/rest`, so that users' routes are found there too. */
 export function unwrapSessionPath(request: SessionRequest, sessions: SessionTable): string {

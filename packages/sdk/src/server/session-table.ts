@@ -1,5 +1,12 @@
-import { AppError, newSessionId, type TransportName } from "@vocalhost/protocol";
+import {
+  AppError,
+  newSessionId,
+  type SessionId,
+  type SessionMarks,
+  type TransportName,
+} from "@vocalhost/protocol";
 import type { Log } from "../log.ts";
+import type { EndReason } from "../session-hooks.ts";
 import { createSession, type Session } from "./session.ts";
 
 /** Every session that is waiting for its client or running. Ended ones are gone. */
@@ -16,6 +23,12 @@ export interface SessionTable {
 export interface NewSession {
   transport: TransportName;
   body: unknown;
+  /** @default a new one */
+  id?: string;
+  /** @default that of the table */
+  connectDeadlineMs?: number;
+  marked?(mark: keyof SessionMarks): void;
+  ended?(reason: EndReason): void;
 }
 
 const SESSIONS_MAX = 1_000; // far beyond what one process can carry; bounds what callers can make us remember
@@ -30,16 +43,20 @@ export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_
   }
 
   return {
-    create({ transport, body }) {
+    create({ transport, body, marked, ended, ...wishes }) {
       if (sessions.size >= SESSIONS_MAX) throw new AppError("TOO_MANY_SESSIONS");
-      const id = newSessionId();
+      const id = (wishes.id as SessionId | undefined) ?? newSessionId();
       const session = createSession({
         id,
         transport,
         body: body ?? {},
         log: log.child({ sessionId: id }),
-        connectDeadlineMs,
-        ended: () => sessions.delete(id),
+        connectDeadlineMs: wishes.connectDeadlineMs ?? connectDeadlineMs,
+        ...(marked ? { marked } : {}),
+        ended(reason) {
+          sessions.delete(id);
+          ended?.(reason);
+        },
       });
       sessions.set(id, session);
       return session;

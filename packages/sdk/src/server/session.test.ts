@@ -236,7 +236,8 @@ test("everything the session has is closed at its end, whatever one of them does
   const { session, args, run, over, messages } = start();
   const closed: string[] = [];
   run(untilAborted);
-  const transport = (close: () => Promise<void>) => ({ close }) as unknown as Transport;
+  const transport = (close: () => Promise<void>) =>
+    ({ close, audioOut: { on() {} } }) as unknown as Transport;
   hooksOf(args).transportCreated(transport(() => Promise.reject(new Error("stuck"))));
   hooksOf(args).transportCreated(transport(async () => void closed.push("transport")));
   session.connection = { close: () => void closed.push("connection") } as unknown as OpenConnection;

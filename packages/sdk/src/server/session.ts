@@ -1,4 +1,4 @@
-import type { SessionId, TransportName } from "@vocalhost/protocol";
+import type { SessionId, SessionMarks, TransportName } from "@vocalhost/protocol";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 import type { WebSocket } from "ws";
@@ -41,10 +41,13 @@ export interface SessionOptions {
   stopGraceMs?: number;
   /** What a finished bot's queued audio may take to be heard. @default 10000 */
   lastWordsMs?: number;
-  ended(): void;
+  /** Something happened for the first time. */
+  marked?(mark: keyof SessionMarks): void;
+  ended(reason: EndReason): void;
 }
 
 const CLIENT_BUFFER_MS = 400; // sent is not heard: clients hold audio back against jitter, and drop it when we close
+const CLOSE_MS = 8_000; // hanging up a phone call takes five at most; what takes longer must not keep the session
 
 const currentSession = new AsyncLocalStorage<Session>();
 
@@ -60,15 +63,22 @@ export function createSession(options: SessionOptions): Session {
   const controller = new AbortController();
   const transports = new Set<Transport>();
   const over = Promise.withResolvers<void>();
+  const marked = new Set<keyof SessionMarks>();
   const createdMs = performance.now();
   let state: Session["state"] = "waiting";
   const connectTimer = setTimeout(() => void session.end("never-connected"), options.connectDeadlineMs);
 
   async function closeTransports(): Promise<void> {
-    const closing = [...transports].map((transport) => transport.close());
-    for (const result of await Promise.allSettled(closing)) {
-      if (result.status === "rejected") log.warn({ err: result.reason }, "transport did not close cleanly");
-    }
+    const closing = [...transports].map((transport) =>
+      transport
+        .close()
+        .catch((error: unknown) => log.warn({ err: error }, "transport did not close cleanly")),
+    );
+    const patience = new AbortController();
+    const late = setTimeoutPromise(CLOSE_MS, "late", { signal: patience.signal }).catch(() => "");
+    if ((await Promise.race([Promise.all(closing), late])) === "late")
+      log.warn({ closeMs: CLOSE_MS }, "transport did not close in time");
+    patience.abort();
     session.connection?.close();
     session.socket?.close(1000);
   }
@@ -81,9 +91,22 @@ export function createSession(options: SessionOptions): Session {
     if (reason === "bot-failed" && options.transport === "websocket")
       session.socket?.close(1011, "bot failed");
     await closeTransports();
-    options.ended();
+    options.ended(reason);
     log.info({ reason, seconds: Math.round(performance.now() - createdMs) / 1000 }, "session ended");
     over.resolve();
+  }
+
+  function markClient(): void {
+    const { connection } = session;
+    const connected = (): void => mark("clientConnected");
+    if (session.socket || connection?.state === "connected") connected();
+    else connection?.on("connected", connected);
+  }
+
+  function mark(name: keyof SessionMarks): void {
+    if (marked.has(name)) return;
+    marked.add(name);
+    options.marked?.(name);
   }
 
   async function lastWords(): Promise<void> {
@@ -107,7 +130,10 @@ export function createSession(options: SessionOptions): Session {
     if (controller.signal.aborted) onAbort();
     controller.signal.addEventListener("abort", onAbort, { once: true });
     const outcome = await Promise.race([
-      settled(() => currentSession.run(session, () => bot(args))),
+      settled(() => {
+        mark("botEntered");
+        return currentSession.run(session, () => bot(args));
+      }),
       gaveUp.promise,
     ]);
     if (outcome === "gave-up") log.warn({ stopGraceMs }, "bot did not end when asked, left behind");
@@ -137,9 +163,13 @@ export function createSession(options: SessionOptions): Session {
       state = "running";
       clearTimeout(connectTimer);
       log.info({ transport: options.transport }, "session started");
+      markClient();
       attachHooks(args, {
         log,
-        transportCreated: (transport) => void transports.add(transport),
+        transportCreated(transport) {
+          transports.add(transport);
+          transport.audioOut.on("started", () => mark("firstAudio"));
+        },
         failed: (error) => session.fail(error),
         ended: (reason) => void session.end(reason),
       });

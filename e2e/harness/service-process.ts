@@ -1,0 +1,189 @@
+import { createApiClient, type ApiClient, type CreateAgent } from "@vocalhost/protocol";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { until } from "./wait.ts";
+import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+
+/** The hosted service with its own data folder, as an operator would start it. */
+export interface ServiceProcess extends WatchedProcess {
+  readonly apiUrl: string;
+  readonly dataFolder: string;
+  readonly privateKey: string;
+  readonly publicKey: string;
+  readonly organization: string;
+  /** With the private key. */
+  readonly api: ApiClient;
+  /** With the public key. */
+  readonly publicApi: ApiClient;
+  /** Builds the bot and deploys it; resolves when it takes sessions. */
+  deploy(agent: DeployOptions): Promise<void>;
+  /** Builds only; gives the build's id. */
+  build(files: Record<string, string>): Promise<string>;
+  pid(name: "gateway" | "controller"): number;
+  /** Kills the controller and resolves when the next one serves. */
+  replaceController(): Promise<void>;
+  /** Pids of the instances that run. */
+  instancePids(): number[];
+  /** Its supervisor only, so that the data folder can be looked at. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  environment?: Record<string, string>;
+  /** Compresses time. */
+  timing?: Record<string, number | number[]>;
+  /** Taken over from an earlier service. */
+  dataFolder?: string;
+}
+
+export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildId"> {
+  name: string;
+  /** Of the bot's folder; a `bot.ts` at least. */
+  files: Record<string, string>;
+}
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+const READY_MS = 60_000;
+
+/** Starts it on a free port and resolves when it serves. */
+export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
+  const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "vocalhost-service-"));
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@vocalhost/source", join(REPOSITORY, "packages/control-plane/src/up-main.ts")],
+    {
+      cwd: dataFolder,
+      env: {
+        ...process.env,
+        VOCALHOST_PORT: "0",
+        VOCALHOST_DATA_DIR: dataFolder,
+        ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
+        ...options.environment,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const watched = watchProcess(child, "service");
+  await watched.printed(/Vocalhost is running/).catch(async (error: unknown) => {
+    await watched.end("SIGKILL");
+    throw error;
+  });
+  const [, apiUrl = ""] = await watched.printed(/API\s+(http\S+)/);
+  const { privateKey, publicKey, organization } = JSON.parse(
+    readFileSync(join(dataFolder, "first-run.json"), "utf8"),
+  ) as Record<"privateKey" | "publicKey" | "organization", string>;
+  const api = createApiClient({ baseUrl: apiUrl, token: privateKey });
+
+  function pid(name: string): number {
+    const lines = [...watched.output().matchAll(/"name":"([a-z]+)","pid":(\d+),"msg":"process started"/g)];
+    const last = lines.findLast(([, each]) => each === name);
+    if (!last) throw new Error(`No ${name} in:\n${watched.output()}`);
+    return Number(last[2]);
+  }
+
+  async function build(files: Record<string, string>): Promise<string> {
+    const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload();
+    const file = new Blob([pack(files)], { type: "application/gzip" });
+    await api.builds.upload({ uploadUrl, uploadFields, file });
+    const { build: started } = await api.builds.create({ uploadId });
+    return until(
+      async () => {
+        const { build: now } = await api.builds.get(started.id);
+        if (now.status === "failed" || now.status === "timeout")
+          throw new Error(`Build: ${now.errorMessage}`);
+        return now.status === "success" && now.id;
+      },
+      READY_MS,
+      "successful build",
+    );
+  }
+
+  return Object.assign(watched, {
+    apiUrl,
+    dataFolder,
+    privateKey,
+    publicKey,
+    organization,
+    api,
+    publicApi: createApiClient({ baseUrl: apiUrl, token: publicKey }),
+    build,
+    async deploy({ name, files, ...agent }: DeployOptions) {
+      await api.agents.create({ ...agent, serviceName: name, buildId: await build(files) });
+      await until(
+        async () => {
+          const record = await api.agents.get(name);
+          if (record.errors?.length) throw new Error(JSON.stringify(record.errors));
+          return record.ready && record.available;
+        },
+        READY_MS,
+        `ready ${name}`,
+      );
+    },
+    pid,
+    async replaceController() {
+      const before = pid("controller");
+      process.kill(before, "SIGKILL");
+      await until(() => pid("controller") !== before, READY_MS, "new controller");
+      await until(
+        () => fetch(`${apiUrl.replace(/\/v1$/, "")}/readyz`).then(({ ok }) => ok),
+        READY_MS,
+        "ready service",
+      );
+    },
+    instancePids: () => instancePids(dataFolder),
+    async stop() {
+      await watched.end();
+    },
+    async [Symbol.asyncDispose]() {
+      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      await watched.end();
+      clearTimeout(timer);
+      if (!options.dataFolder) rmSync(dataFolder, { recursive: true, force: true });
+    },
+  });
+}
+
+function instancePids(dataFolder: string): number[] {
+  const folder = join(dataFolder, "instances");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((id) => {
+    const file = join(folder, id, "process.json");
+    if (!existsSync(file)) return [];
+    const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
+    return isRunning(pid) ? [pid] : [];
+  });
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function pack(files: Record<string, string>): Uint8Array<ArrayBuffer> {
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-context-"));
+  try {
+    for (const [name, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    const { stdout, status } = spawnSync("tar", ["-cz", "-C", folder, "."], { maxBuffer: 64 * 1024 * 1024 });
+    if (status !== 0) throw new Error("tar failed");
+    return new Uint8Array(stdout);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,145 @@
+import type { AgentCondition, AgentRecord, RevisionHealth, RevisionInfo } from "@vocalhost/protocol";
+import type { AgentRow, DeploymentRow, InstanceState } from "../store/schema.ts";
+import { DeploymentSpec } from "./deployment-spec.ts";
+import { toDeployment, toTime } from "./manifest.ts";
+
+/** Everything a record is made of, read at one moment. */
+export interface AgentFacts {
+  agent: AgentRow;
+  organizationName: string;
+  /** The desired one, and every one that is Active or Draining. */
+  deployments: DeploymentRow[];
+  instances: InstanceCount[];
+  activeSessionCount: number;
+}
+
+export interface InstanceCount {
+  deploymentId: string;
+  state: InstanceState;
+  count: number;
+}
+
+export function toAgentRecord(facts: AgentFacts): AgentRecord {
+  const { agent, organizationName } = facts;
+  const desired = facts.deployments.find(({ id }) => id === agent.desiredDeploymentId);
+  const active = facts.deployments.find(({ phase }) => phase === "Active");
+  const draining = facts.deployments
+    .filter(({ phase, id }) => phase === "Draining" && id !== desired?.id)
+    .sort((one, other) => other.createdAt - one.createdAt);
+  const previous = active && active !== desired ? active : draining[0];
+  const spec = desired && DeploymentSpec.parse(JSON.parse(desired.spec));
+  const ready = desired?.phase === "Active";
+  const available = agent.state === "live" && active !== undefined && canServe(facts, active);
+  return {
+    name: agent.name,
+    region: agent.region,
+    ready,
+    available,
+    createdAt: toTime(agent.createdAt),
+    updatedAt: toTime(agent.updatedAt),
+    desiredDeploymentId: agent.desiredDeploymentId,
+    activeDeploymentId: agent.desiredDeploymentId,
+    reconciledDeploymentId: agent.reconciledDeploymentId,
+    activeDeploymentReady: ready,
+    autoScaling: { minReplicas: agent.minAgents, maxReplicas: agent.maxAgents },
+    activeSessionCount: facts.activeSessionCount,
+    agentProfile: spec?.agentProfile ?? null,
+    vendorViva: spec ? { audioFilter: spec.audioFilter } : null,
+    deployment: desired ? toDeployment({ agent, organizationName, deployment: desired }) : null,
+    currentRevision: desired ? toRevision(facts, desired) : null,
+    previousRevision: previous ? toRevision(facts, previous) : null,
+    errors: errorsOf(desired),
+    conditions: conditionsOf({ agent, available, desired }),
+  };
+}
+
+function canServe(facts: AgentFacts, active: DeploymentRow): boolean {
+  return active.crashes === 0 || countOf(facts, active.id, ["ready", "busy"]) > 0;
+}
+
+function toRevision(facts: AgentFacts, deployment: DeploymentRow): RevisionInfo {
+  const health = healthOf(facts, deployment);
+  return {
+    deploymentID: deployment.id,
+    phase: PHASES[deployment.phase],
+    readyReplicas: countOf(facts, deployment.id, ["ready", "busy"]),
+    phaseStartedAt: toTime(deployment.phaseStartedAt),
+    ...(health ? { health } : {}),
+  };
+}
+
+/** The published phases are fewer than ours. */
+const PHASES: Record<DeploymentRow["phase"], RevisionInfo["phase"]> = {
+  Creating: "Creating",
+  Validating: "Validating",
+  Active: "Active",
+  Draining: "Draining",
+  Retired: "Draining",
+  Failed: "Failed",
+  Superseded: "Failed",
+};
+
+const OUT_OF_MEMORY_EXIT_CODE = 137;
+
+function healthOf(facts: AgentFacts, deployment: DeploymentRow): RevisionHealth | undefined {
+  const { id, crashes, lastExitCode, crashText } = deployment;
+  const running = countOf(facts, id, ["ready", "busy"]);
+  const started = countOf(facts, id, ["starting", "ready", "busy", "draining"]);
+  const ended = countOf(facts, id, ["stopped", "lost"]);
+  if (started + ended + crashes === 0) return undefined;
+  const hasCrashed = crashes > 0;
+  const exitReason = lastExitCode === OUT_OF_MEMORY_EXIT_CODE ? "OOMKilled" : "Error";
+  const reason = deployment.phase === "Failed" ? exitReason : "CrashLoopBackOff";
+  return {
+    ready: running > 0,
+    state: running > 0 ? "running" : hasCrashed && started === 0 ? "terminated" : "waiting",
+    restartCount: crashes,
+    replicasStarted: started,
+    ...(hasCrashed && running === 0 ? { reason } : {}),
+    ...(lastExitCode === null ? {} : { lastExitCode }),
+    ...(hasCrashed ? { lastTerminationReason: exitReason } : {}),
+    ...(crashText === null ? {} : { message: crashText }),
+  };
+}
+
+function errorsOf(desired: DeploymentRow | undefined): { code: string; message: string }[] {
+  if (!desired || desired.failureCode === null) return [];
+  return [{ code: desired.failureCode, message: desired.failureText ?? desired.failureCode }];
+}
+
+function conditionsOf(options: {
+  agent: AgentRow;
+  available: boolean;
+  desired: DeploymentRow | undefined;
+}): AgentCondition[] {
+  const { agent, available, desired } = options;
+  const isProgressing = desired?.phase === "Creating" || desired?.phase === "Validating";
+  const hasFailed = desired?.phase === "Failed";
+  const isCrashing = (desired?.crashes ?? 0) > 0;
+  return [
+    condition("Available", available, agent.state === "live" ? undefined : "Deleting"),
+    condition("Progressing", isProgressing, desired?.phase),
+    {
+      ...condition(
+        "Degraded",
+        hasFailed || isCrashing,
+        hasFailed ? "Failed" : isCrashing ? "Crashing" : undefined,
+      ),
+      ...(hasFailed && desired.failureText !== null ? { message: desired.failureText } : {}),
+    },
+  ];
+}
+
+function condition(
+  type: AgentCondition["type"],
+  isTrue: boolean,
+  reason: string | undefined,
+): AgentCondition {
+  return { type, status: isTrue ? "True" : "False", ...(reason === undefined ? {} : { reason }) };
+}
+
+function countOf({ instances }: AgentFacts, deploymentId: string, states: InstanceState[]): number {
+  return instances
+    .filter((row) => row.deploymentId === deploymentId && states.includes(row.state))
+    .reduce((sum, { count }) => sum + count, 0);
+}

@@ -1,0 +1,35 @@
+import type { OrganizationId } from "../auth/principal.ts";
+import type { AgentRow } from "../store/schema.ts";
+import type { Db, Store, Tx } from "../store/store.ts";
+import { notFound } from "./deploy-context.ts";
+
+/** An agent that is not deleted yet. A foreign one is like none. */
+export async function findAgent(
+  db: Db,
+  organizationId: OrganizationId,
+  { name, message = "Not found" }: { name: string; message?: string },
+): Promise<AgentRow> {
+  const row = await query(db, organizationId, name).executeTakeFirst();
+  if (!row) throw notFound(message);
+  return row;
+}
+
+/** The same, held against others until the transaction is over. */
+export async function lockAgent(
+  { store, tx }: { store: Store; tx: Tx },
+  organizationId: OrganizationId,
+  { name, message = "Not found" }: { name: string; message?: string },
+): Promise<AgentRow> {
+  const row = await store.forUpdate(query(tx, organizationId, name)).executeTakeFirst();
+  if (!row) throw notFound(message);
+  return row;
+}
+
+function query(db: Db, organizationId: OrganizationId, name: string) {
+  return db
+    .selectFrom("agents")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("name", "=", name)
+    .where("state", "<>", "deleted");
+}

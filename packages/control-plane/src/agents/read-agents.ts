@@ -1,0 +1,126 @@
+import type { AgentList, AgentRecord } from "@vocalhost/protocol";
+import type { OrganizationId } from "../auth/principal.ts";
+import { BOUND_SESSION_STATES } from "../sessions/session-state.ts";
+import type { AgentRow } from "../store/schema.ts";
+import type { Db, Store } from "../store/store.ts";
+import { toAgentRecord, type InstanceCount } from "./agent-record.ts";
+import { findAgent } from "./find-agent.ts";
+import { toDeployment, toTime } from "./manifest.ts";
+
+export async function readAgent(
+  { db }: Pick<Store, "db">,
+  organizationId: OrganizationId,
+  name: string,
+): Promise<AgentRecord> {
+  const agent = await findAgent(db, organizationId, { name });
+  const [organizationName, deployments, activeSessionCount] = await Promise.all([
+    readOrganizationName(db, organizationId),
+    db
+      .selectFrom("deployments")
+      .selectAll()
+      .where("organizationId", "=", organizationId)
+      .where("agentId", "=", agent.id)
+      .where((where) =>
+        where.or([where("id", "=", agent.desiredDeploymentId), where("phase", "in", ["Active", "Draining"])]),
+      )
+      .execute(),
+    countSessions(db, organizationId, agent.id),
+  ]);
+  const instances = await countInstances(
+    db,
+    organizationId,
+    deployments.map(({ id }) => id),
+  );
+  return toAgentRecord({ agent, organizationName, deployments, instances, activeSessionCount });
+}
+
+export async function listAgents(
+  { db }: Pick<Store, "db">,
+  organizationId: OrganizationId,
+  options: { region?: string; includeActiveDeployment: boolean },
+): Promise<AgentList> {
+  let query = db
+    .selectFrom("agents")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("state", "<>", "deleted");
+  if (options.region !== undefined) query = query.where("region", "=", options.region);
+  const agents = await query.orderBy("createdAt").orderBy("id").execute();
+  const deployments = options.includeActiveDeployment
+    ? await readDeployments(db, organizationId, agents)
+    : undefined;
+  return {
+    services: agents.map((agent) => {
+      const deployment = deployments?.get(agent.desiredDeploymentId);
+      return {
+        id: agent.id,
+        name: agent.name,
+        region: agent.region,
+        desiredDeploymentId: agent.desiredDeploymentId,
+        activeDeploymentId: agent.desiredDeploymentId,
+        reconciledDeploymentId: agent.reconciledDeploymentId,
+        organizationId,
+        createdAt: toTime(agent.createdAt),
+        updatedAt: toTime(agent.updatedAt),
+        deletedAt: agent.deletedAt === null ? null : toTime(agent.deletedAt),
+        ...(deployment ? { deployment } : {}),
+      };
+    }),
+  };
+}
+
+export async function readOrganizationName(db: Db, organizationId: OrganizationId): Promise<string> {
+  const { name } = await db
+    .selectFrom("organizations")
+    .select("name")
+    .where("id", "=", organizationId)
+    .executeTakeFirstOrThrow();
+  return name;
+}
+
+async function readDeployments(db: Db, organizationId: OrganizationId, agents: AgentRow[]) {
+  if (agents.length === 0) return new Map<string, ReturnType<typeof toDeployment>>();
+  const organizationName = await readOrganizationName(db, organizationId);
+  const rows = await db
+    .selectFrom("deployments")
+    .innerJoin("agents", "agents.desiredDeploymentId", "deployments.id")
+    .selectAll("deployments")
+    .where("deployments.organizationId", "=", organizationId)
+    .where("agents.state", "<>", "deleted")
+    .execute();
+  const byId = new Map(agents.map((agent) => [agent.id, agent]));
+  return new Map(
+    rows.flatMap((deployment) => {
+      const agent = byId.get(deployment.agentId);
+      return agent ? [[deployment.id, toDeployment({ agent, organizationName, deployment })] as const] : [];
+    }),
+  );
+}
+
+async function countSessions(db: Db, organizationId: OrganizationId, agentId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom("sessions")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("organizationId", "=", organizationId)
+    .where("agentId", "=", agentId)
+    .where("state", "in", [...BOUND_SESSION_STATES])
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+async function countInstances(
+  db: Db,
+  organizationId: OrganizationId,
+  deploymentIds: string[],
+): Promise<InstanceCount[]> {
+  if (deploymentIds.length === 0) return [];
+  const rows = await db
+    .selectFrom("instances")
+    .select(["deploymentId", "state"])
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("organizationId", "=", organizationId)
+    .where("deploymentId", "in", deploymentIds)
+    .groupBy(["deploymentId", "state"])
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}

@@ -1,0 +1,122 @@
+import type { UpdateAgent } from "@vocalhost/protocol";
+import { writeAudit } from "../auth/audit.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import type { AgentRow } from "../store/schema.ts";
+import type { Tx } from "../store/store.ts";
+import { bindSecrets } from "./bind-secrets.ts";
+import { badField, notFound, requireRoom, type DeployContext } from "./deploy-context.ts";
+import { DeploymentSpec } from "./deployment-spec.ts";
+import { lockAgent } from "./find-agent.ts";
+import { insertDeployment } from "./insert-deployment.ts";
+import { readSource, requireFilterBase } from "./resolve-source.ts";
+import { isSameSettings, mergeScaling, mergeSettings, requireOneSource, type Settings } from "./settings.ts";
+
+export interface AgentUpdated {
+  agentId: string;
+  /** Undefined when none was needed. */
+  deploymentId: string | undefined;
+  warning: string | undefined;
+}
+
+const NOTHING_CHANGED =
+  "The configuration is the same as the one deployed, so no new deployment was made. Send forceRedeploy to make one.";
+
+/** Changes what is given; makes a new deployment only if something but the scaling is different, or on demand. */
+export async function updateAgent(
+  context: DeployContext,
+  organizationId: OrganizationId,
+  { name, wish, actor }: { name: string; wish: UpdateAgent; actor: string },
+): Promise<AgentUpdated> {
+  requireRoom(context.store);
+  requireOneSource(wish);
+  context.failpoint("deploy.inserted.before");
+  const updated = await context.store.transaction(async (tx) => {
+    const inside = { ...context, tx };
+    const agent = await lockAgent(inside, organizationId, { name, message: "Service not found" });
+    if (agent.state !== "live") throw notFound("Service not found");
+    requireSameIdentity(agent, wish);
+    return change(inside, organizationId, { agent, wish, actor });
+  });
+  context.failpoint("deploy.inserted.after");
+  return updated;
+}
+
+async function change(
+  context: DeployContext & { tx: Tx },
+  organizationId: OrganizationId,
+  { agent, wish, actor }: { agent: AgentRow; wish: UpdateAgent; actor: string },
+): Promise<AgentUpdated> {
+  const { tx } = context;
+  const { region } = agent;
+  const scaling = mergeScaling(agent, wish);
+  const isScaled = scaling.minAgents !== agent.minAgents || scaling.maxAgents !== agent.maxAgents;
+  const current = await readSpec(tx, organizationId, agent.desiredDeploymentId);
+  const source = await readSource(tx, organizationId, { wish, region, registries: context.registries });
+  const settings: Settings = { ...mergeSettings(current, wish), ...source };
+  const isRedeployed = wish.forceRedeploy === true || !isSameSettings(current, settings);
+  if (!isRedeployed && !isScaled)
+    return { agentId: agent.id, deploymentId: undefined, warning: NOTHING_CHANGED };
+
+  const nowMs = context.clock.nowMs();
+  const deploymentId = isRedeployed ? context.newId() : undefined;
+  if (deploymentId !== undefined) {
+    const spec = await bindSecrets(tx, organizationId, { settings, region, isNew: false });
+    await requireFilterBase(tx, organizationId, settings);
+    await insertDeployment(context, organizationId, { id: deploymentId, agentId: agent.id, spec, nowMs });
+  }
+  await setDesired(tx, organizationId, { agent, deploymentId, scaling, nowMs });
+  await writeAudit(tx, {
+    organizationId,
+    at: nowMs,
+    actor,
+    action: isRedeployed ? "agent-deployed" : "agent-scaled",
+    target: `agent:${agent.id}`,
+    details: { name: agent.name, ...(deploymentId ? { deploymentId } : {}), ...scaling },
+  });
+  return { agentId: agent.id, deploymentId, warning: undefined };
+}
+
+/** What the agent should be from now on. */
+export async function setDesired(
+  tx: Tx,
+  organizationId: OrganizationId,
+  options: {
+    agent: Pick<AgentRow, "id" | "version" | "desiredDeploymentId">;
+    deploymentId: string | undefined;
+    scaling?: { minAgents: number; maxAgents: number };
+    nowMs: number;
+  },
+): Promise<void> {
+  const { agent, deploymentId, scaling, nowMs } = options;
+  await tx
+    .updateTable("agents")
+    .set({
+      ...(scaling ? { minAgents: scaling.minAgents, maxAgents: scaling.maxAgents } : {}),
+      desiredDeploymentId: deploymentId ?? agent.desiredDeploymentId,
+      version: agent.version + 1,
+      updatedAt: nowMs,
+    })
+    .where("organizationId", "=", organizationId)
+    .where("id", "=", agent.id)
+    .execute();
+}
+
+async function readSpec(tx: Tx, organizationId: OrganizationId, id: string): Promise<DeploymentSpec> {
+  const { spec } = await tx
+    .selectFrom("deployments")
+    .select("spec")
+    .where("organizationId", "=", organizationId)
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return DeploymentSpec.parse(JSON.parse(spec));
+}
+
+function requireSameIdentity(agent: AgentRow, { serviceName, region }: UpdateAgent): void {
+  if (typeof serviceName === "string" && serviceName !== agent.name)
+    throw badField("serviceName", "An agent's name cannot be changed");
+  if (typeof region === "string" && region !== agent.region)
+    throw badField(
+      "region",
+      `The agent is in region '${agent.region}'; delete it and create it again to move it`,
+    );
+}

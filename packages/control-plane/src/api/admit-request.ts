@@ -1,0 +1,35 @@
+import type { FastifyRequest } from "fastify";
+import type { Admit, Principal, Right } from "../auth/principal.ts";
+import { requireSameOrigin } from "../auth/same-origin.ts";
+
+/** Every operation's way to the one admission function. */
+export async function admitRequest(
+  request: FastifyRequest,
+  { admit, right }: { admit: Admit; right: Right },
+): Promise<Principal> {
+  const { authorization, cookie } = request.headers;
+  const { org } = request.params as { org?: string };
+  const principal = await admit({ authorization, cookie, organizationName: org }, right);
+  requireOwnPage(request);
+  return principal;
+}
+
+/** What a cookie authorises must come from a page of ours. */
+export function requireOwnPage(request: FastifyRequest): void {
+  const { authorization, cookie, origin } = request.headers;
+  const secFetchSite = single(request.headers["sec-fetch-site"]);
+  requireSameOrigin({ method: request.method, origin, secFetchSite, authorization, cookie }, [
+    originOf(request),
+  ]);
+}
+
+/** The service as the client knows it; the gateway passes that on. */
+export function originOf(request: FastifyRequest): string {
+  const protocol = single(request.headers["x-forwarded-proto"]) === "https" ? "https" : "http";
+  const host = single(request.headers["x-forwarded-host"]) ?? request.headers.host ?? "localhost";
+  return `${protocol}://${host}`;
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && header !== "" ? header : undefined;
+}

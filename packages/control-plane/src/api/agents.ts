@@ -1,0 +1,148 @@
+import {
+  AgentList,
+  AgentListQuery,
+  AgentRecord,
+  CreateAgent,
+  Done,
+  UpdateAgent,
+  UpdateService,
+  WrappedAgentRecord,
+} from "@vocalhost/protocol";
+import { z } from "zod";
+import { createAgent } from "../agents/create-agent.ts";
+import { deleteAgent } from "../agents/delete-agent.ts";
+import type { DeployContext } from "../agents/deploy-context.ts";
+import { listAgents, readAgent } from "../agents/read-agents.ts";
+import { updateAgent } from "../agents/update-agent.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+
+export const AgentParams = z.object({ serviceName: z.string() });
+
+const tag = "Agents";
+
+export function deployContext(ports: ApiPorts): DeployContext {
+  const { store, clock, newId, failpoint, registries } = ports;
+  return { store, clock, newId, failpoint, registries, regions: ports.regions.map(({ code }) => code) };
+}
+
+export function agentOperations(ports: ApiPorts): Operation[] {
+  const { store } = ports;
+  const context = deployContext(ports);
+
+  const update = async (
+    organizationId: OrganizationId,
+    wish: { name: string; wish: UpdateAgent; actor: string },
+  ): Promise<AgentRecord> => {
+    const { agentId, warning } = await updateAgent(context, organizationId, wish);
+    ports.nudge(agentId);
+    const record = await readAgent(store, organizationId, wish.name);
+    return warning === undefined ? record : { ...record, warning };
+  };
+
+  return [
+    defineOperation({
+      id: "listAgents",
+      tag,
+      summary: "Agents of the organisation",
+      method: "GET",
+      path: "/agents",
+      alias: "/services",
+      right: "view",
+      query: AgentListQuery,
+      answers: { 200: AgentList },
+      run: async ({ organizationId, query }) =>
+        listAgents(store, organizationId, {
+          includeActiveDeployment: query.includeActiveDeployment === "true",
+          ...(query.region === undefined ? {} : { region: query.region }),
+        }),
+    }),
+    defineOperation({
+      id: "createAgent",
+      tag,
+      summary: "Create an agent and roll out its first deployment",
+      method: "POST",
+      path: "/agents",
+      alias: "/services",
+      right: "manage",
+      body: CreateAgent,
+      answers: { 200: AgentRecord },
+      refusals: [404, 409],
+      run: async ({ organizationId, body, actor }) => {
+        ports.nudge(await createAgent(context, organizationId, { wish: body, actor }));
+        return readAgent(store, organizationId, body.serviceName);
+      },
+    }),
+    defineOperation({
+      id: "getAgent",
+      tag,
+      summary: "One agent: what is asked for, what is rolled out, how it is",
+      method: "GET",
+      path: "/agents/:serviceName",
+      alias: null,
+      right: "view",
+      params: AgentParams,
+      answers: { 200: AgentRecord },
+      run: async ({ organizationId, params }) => readAgent(store, organizationId, params.serviceName),
+    }),
+    defineOperation({
+      id: "getService",
+      tag,
+      summary: "The same, wrapped",
+      method: "GET",
+      path: "/services/:serviceName",
+      aliasOnly: true,
+      right: "view",
+      params: AgentParams,
+      answers: { 200: WrappedAgentRecord },
+      run: async ({ organizationId, params }) => ({
+        body: await readAgent(store, organizationId, params.serviceName),
+      }),
+    }),
+    defineOperation({
+      id: "updateAgent",
+      tag,
+      summary: "Change settings; what is left out stays",
+      method: "POST",
+      path: "/agents/:serviceName",
+      alias: null,
+      right: "manage",
+      params: AgentParams,
+      body: UpdateAgent,
+      answers: { 200: AgentRecord },
+      refusals: [409],
+      run: async ({ organizationId, params, body, actor }) =>
+        update(organizationId, { name: params.serviceName, wish: body, actor }),
+    }),
+    defineOperation({
+      id: "updateService",
+      tag,
+      summary: "The same, with the agent named in the body",
+      method: "PUT",
+      path: "/services",
+      aliasOnly: true,
+      right: "manage",
+      body: UpdateService,
+      answers: { 200: AgentRecord },
+      refusals: [409],
+      run: async ({ organizationId, body, actor }) =>
+        update(organizationId, { name: body.serviceName, wish: body, actor }),
+    }),
+    defineOperation({
+      id: "deleteAgent",
+      tag,
+      summary: "Refuse new sessions, then delete; sessions that run go on",
+      method: "DELETE",
+      path: "/agents/:serviceName",
+      alias: "/services/:serviceName",
+      right: "manage",
+      params: AgentParams,
+      answers: { 200: Done },
+      run: async ({ organizationId, params, actor }) => {
+        ports.nudge(await deleteAgent(context, organizationId, { name: params.serviceName, actor }));
+        return { status: "OK" };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,39 @@
+import { limits } from "@vocalhost/protocol";
+import Fastify, { type FastifyInstance } from "fastify";
+import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
+import type { Log } from "../log.ts";
+import { installErrorReplies, refuseBytes, refusePath } from "./error-replies.ts";
+import { installJsonBodies } from "./json-bodies.ts";
+
+const HEADERS_MAX_BYTES = 16 * 1024;
+const PATH_PART_MAX_CHARACTERS = 255;
+
+/** The controller's web application before any route: how it reads bodies, what its refusals look like. */
+export function createApiApp(log: Log): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: limits.jsonBodyBytes,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: PATH_PART_MAX_CHARACTERS },
+    http: { maxHeaderSize: HEADERS_MAX_BYTES },
+    frameworkErrors: refusePath,
+    clientErrorHandler: refuseBytes,
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  installErrorReplies(app, log);
+  installJsonBodies(app);
+  app.addHook("onSend", async (_request, reply) => {
+    for (const [name, value] of SECURITY_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
+  });
+  return app;
+}
+
+/** What a route does not say otherwise: answers are data for the one who asked. */
+const SECURITY_HEADERS: [string, string][] = [
+  ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  ["referrer-policy", "no-referrer"],
+  ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+  ["cache-control", "no-store"],
+  ["cross-origin-opener-policy", "same-origin"],
+];

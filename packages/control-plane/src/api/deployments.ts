@@ -1,0 +1,47 @@
+import { AgentRecord, DeploymentList, Rollback } from "@vocalhost/protocol";
+import { listDeployments, rollBack } from "../agents/deployments.ts";
+import { readAgent } from "../agents/read-agents.ts";
+import { AgentParams, deployContext } from "./agents.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+
+const tag = "Deployments";
+
+export function deploymentOperations(ports: ApiPorts): Operation[] {
+  const { store } = ports;
+  const context = deployContext(ports);
+  return [
+    defineOperation({
+      id: "listDeployments",
+      tag,
+      summary: "Deployments of an agent, newest first",
+      method: "GET",
+      path: "/agents/:serviceName/deployments",
+      alias: "/services/:serviceName/deployments",
+      right: "view",
+      params: AgentParams,
+      answers: { 200: DeploymentList },
+      run: async ({ organizationId, params }) => listDeployments(store, organizationId, params.serviceName),
+    }),
+    defineOperation({
+      id: "rollBackAgent",
+      tag,
+      summary: "Roll out again what an earlier deployment ran",
+      method: "POST",
+      path: "/agents/:serviceName/rollback",
+      alias: "/services/:serviceName/rollback",
+      right: "manage",
+      params: AgentParams,
+      body: Rollback,
+      answers: { 200: AgentRecord },
+      refusals: [409],
+      run: async ({ organizationId, params, body, actor }) => {
+        const name = params.serviceName;
+        const { deploymentId } = body;
+        const { agentId } = await rollBack(context, organizationId, { name, deploymentId, actor });
+        ports.nudge(agentId);
+        return readAgent(store, organizationId, name);
+      },
+    }),
+  ];
+}

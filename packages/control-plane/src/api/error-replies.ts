@@ -1,0 +1,152 @@
+import {
+  AppError,
+  isAppError,
+  type ErrorAnswer,
+  type ErrorCode,
+  type FieldProblem,
+} from "@vocalhost/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Log } from "../log.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Says what is wrong with a request's fields. @default Invalid parameters */
+    invalidText?: (problems: FieldProblem[]) => string;
+    /** Repeats the validator's own words in `err`. */
+    repeatsIssues?: boolean;
+    /** @default Unauthorized */
+    unauthorizedText?: string;
+    /** @default Internal server error */
+    internalText?: string;
+  }
+}
+
+/** Every refusal and failure leaves as `{ error, code, detail }`; what is not meant for callers stays in the log. */
+export function installErrorReplies(app: FastifyInstance, log: Log): void {
+  app.setNotFoundHandler(async (request, reply) => {
+    await send(
+      reply,
+      new AppError("NOT_FOUND", { message: `There is no ${request.method} ${pathOf(request.url)}` }),
+    );
+  });
+  app.setErrorHandler(async (error, request, reply) => {
+    const known = toAppError(error, request);
+    if (known.status >= 500 && !known.retryable)
+      log.error({ err: error, method: request.method, path: pathOf(request.url) }, "request failed");
+    await send(reply, known, issuesOf(error, request));
+  });
+}
+
+/** For paths the router cannot read; they reach no hook and no handler. */
+export function refusePath(_error: unknown, _request: unknown, reply: FastifyReply): void {
+  const known = new AppError("NOT_FOUND");
+  void reply.code(known.status).send(known.toBody());
+}
+
+/** For bytes that are no request; there is nothing but the socket to answer on. */
+export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return;
+  const status = BYTES_STATUS[error.code ?? ""] ?? 400;
+  const message = STATUS_CODES[status] ?? "Bad Request";
+  const body = JSON.stringify(new AppError("GENERIC_BAD_REQUEST", { message }).toBody());
+  const head = [
+    `HTTP/1.1 ${status} ${message}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** `Invalid parameters`, with the fields named in `detail`. */
+export function invalid(problems: FieldProblem[], message?: string): AppError {
+  return new AppError("GENERIC_BAD_REQUEST", { problems, ...(message === undefined ? {} : { message }) });
+}
+
+async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): Promise<void> {
+  if (error.retryable) reply.header("retry-after", "1");
+  if (error.status === 401) reply.header("www-authenticate", "Bearer");
+  const body: ErrorAnswer = error.toBody();
+  if (issues) body.err = { name: "ZodError", issues };
+  await reply.code(error.status).header("content-type", "application/json; charset=utf-8").send(body);
+}
+
+const FASTIFY_CODES: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: "PAYLOAD_TOO_LARGE",
+  FST_REQ_FILE_TOO_LARGE: "PAYLOAD_TOO_LARGE",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "UNSUPPORTED_MEDIA_TYPE",
+  FST_ERR_CTP_EMPTY_TYPE: "UNSUPPORTED_MEDIA_TYPE",
+  FST_INVALID_MULTIPART_CONTENT_TYPE: "UNSUPPORTED_MEDIA_TYPE",
+  FST_ERR_BAD_URL: "NOT_FOUND",
+  FST_ERR_MAX_PARAM_LENGTH: "NOT_FOUND",
+};
+
+const BYTES_STATUS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+
+function toAppError(error: unknown, request: FastifyRequest): AppError {
+  const { config } = request.routeOptions;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const place = error.validationContext === "querystring" ? "query" : (error.validationContext ?? "body");
+    const problems = error.validation.map(({ instancePath, message, keyword }) => ({
+      loc: [place, ...instancePath.split("/").filter((part) => part !== "")],
+      msg: message ?? "Invalid",
+      type: keyword,
+    }));
+    return invalid(problems, config.invalidText?.(problems));
+  }
+  if (isAppError(error)) return reworded(error, config);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const known = FASTIFY_CODES[code];
+  if (known) return new AppError(known, { cause: error });
+  const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
+  if (status >= 400 && status < 500) return invalid([problem("The request cannot be read")]);
+  return internal(config, error);
+}
+
+function reworded(error: AppError, config: FastifyRequest["routeOptions"]["config"]): AppError {
+  switch (error.code) {
+    case "MALFORMED_JSON":
+    case "BODY_TOO_DEEP": {
+      const problems = [problem(error.message)];
+      return invalid(problems, config.invalidText?.(problems));
+    }
+    case "UNAUTHORIZED":
+      return config.unauthorizedText === undefined
+        ? error
+        : new AppError("UNAUTHORIZED", { message: config.unauthorizedText, cause: error });
+    case "INTERNAL_SERVER_ERROR":
+      return internal(config, error);
+    default:
+      return error;
+  }
+}
+
+function internal(config: FastifyRequest["routeOptions"]["config"], cause: unknown): AppError {
+  const { internalText } = config;
+  return new AppError("INTERNAL_SERVER_ERROR", {
+    cause,
+    ...(internalText === undefined ? {} : { message: internalText }),
+  });
+}
+
+function issuesOf(error: unknown, request: FastifyRequest): unknown[] | undefined {
+  if (!request.routeOptions.config.repeatsIssues || !hasZodFastifySchemaValidationErrors(error))
+    return undefined;
+  return error.validation.map(({ instancePath, message, keyword }) => ({
+    code: keyword,
+    path: instancePath.split("/").filter((part) => part !== ""),
+    message,
+  }));
+}
+
+function problem(msg: string): FieldProblem {
+  return { loc: ["body"], msg, type: "malformed" };
+}
+
+// Query strings may hold tokens.
+function pathOf(url: string): string {
+  return url.split("?", 1)[0] ?? url;
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { test } from "node:test";
+import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
+import { mutations, ODD_VALUES, POLLUTION } from "./testing/mutations.ts";
+import { fillPath, readOperations, type ListedOperation } from "./testing/read-operations.ts";
+
+test("every operation answers odd bodies with what it documents", async (t) => {
+  await using api = await startApiHarness();
+  await api.client.agents.create({ serviceName: "parrot", image: "a/b:c" });
+  using delay = watchDelay();
+  for (const operation of await readOperations(api)) {
+    if (!operation.bodySchema) continue;
+    const schema = operation.bodySchema;
+    await t.test(`${operation.method} ${operation.path}`, async () => {
+      for (const { what, value } of mutations(schema))
+        await send(api, operation, { what, path: fillPath(operation.path, goodPath()), body: value });
+      for (const body of [
+        '{"a":',
+        "",
+        "null",
+        '"x"',
+        "[".repeat(65) + "]".repeat(65),
+        '{"a":1}{"b":2}',
+        "\u0000",
+      ])
+        await send(api, operation, { what: body, path: fillPath(operation.path, goodPath()), text: body });
+    });
+  }
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+  delay.check();
+  assert.equal((await api.fetch("/healthz")).status, 200);
+});
+
+test("every operation answers odd queries and paths with what it documents", async (t) => {
+  await using api = await startApiHarness();
+  await api.client.agents.create({ serviceName: "parrot", image: "a/b:c" });
+  const odd = [
+    ...ODD_VALUES,
+    ...POLLUTION,
+    "1e3",
+    "0x10",
+    "-0",
+    "NaN",
+    "Infinity",
+    "9".repeat(30),
+    randomUUID(),
+    "%",
+    "..",
+    "/",
+  ];
+  const texts = odd.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  for (const operation of await readOperations(api))
+    await t.test(`${operation.method} ${operation.path}`, async () => {
+      for (const parameter of operation.parameters ?? [])
+        for (const text of texts) {
+          if (text.length > 2_000) continue; // the request line has its own limit
+          const what = `${parameter.name}=${text.slice(0, 40)}`;
+          const values = goodPath();
+          if (parameter.in === "path") {
+            const path = fillPath(operation.path, { ...values, [parameter.name]: well(text) });
+            await send(api, operation, { what, path });
+          } else {
+            const path = `${fillPath(operation.path, values)}?${parameter.name}=${encodeURIComponent(well(text))}`;
+            await send(api, operation, { what, path });
+            await send(api, operation, { what, path: `${path}&${parameter.name}=2&__proto__[x]=1` });
+          }
+        }
+    });
+  assert.equal((await api.fetch("/healthz")).status, 200);
+});
+
+interface Odd {
+  what: string;
+  path: string;
+  body?: unknown;
+  text?: string;
+}
+
+async function send(api: ApiHarness, operation: ListedOperation, odd: Odd): Promise<void> {
+  const isPublic = operation.security?.some((each) => "publicKey" in each) ?? false;
+  const body = odd.text ?? (odd.body === undefined ? undefined : JSON.stringify(odd.body));
+  const response = await api.fetch(odd.path, {
+    method: operation.method,
+    token: isPublic ? api.acme.publicKey : api.acme.privateKey,
+    headers: body === undefined ? {} : { "content-type": "application/json" },
+    ...(body === undefined ? {} : { body }),
+  });
+  const name = `${operation.method} ${odd.path.slice(0, 100)} ${odd.what}`;
+  process._rawDebug(operation.operationId, response.status);
+  assert.ok(response.status < 500, `${name} ${response.status}`);
+  const isDocumented = Object.hasOwn(operation.responses, String(response.status));
+  const isElsewhere = response.status === 404; // a path that the router reads differently
+  assert.ok(isDocumented || isElsewhere, `${name} ${response.status} is not documented`);
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    await response.body?.cancel();
+    return;
+  }
+  const text = await response.text();
+  assert.doesNotMatch(text, /node_modules|\.ts:\d+|SQLITE|sqlite/, name);
+  if (response.status < 400) return;
+  const answer = JSON.parse(text) as Record<string, unknown>;
+  assert.ok(typeof answer["error"] === "string" && typeof answer["code"] === "string", name);
+}
+
+function goodPath(): Record<string, string> {
+  return {
+    org: "acme",
+    serviceName: "parrot",
+    sessionId: randomUUID(),
+    set: "fuzzed-set",
+    secretKey: "A",
+    buildId: randomUUID(),
+    keyId: randomUUID(),
+  };
+}
+
+/** What a URL can hold. */
+function well(text: string): string {
+  return text.toWellFormed();
+}
+
+const DELAY_MAX_MS = 500;
+
+function watchDelay(): { check(): void; [Symbol.dispose](): void } {
+  const histogram = monitorEventLoopDelay({ resolution: 20 });
+  histogram.enable();
+  return {
+    check: () =>
+      assert.ok(histogram.percentile(99.9) / 1e6 < DELAY_MAX_MS, `${histogram.percentile(99.9) / 1e6} ms`),
+    [Symbol.dispose]: () => void histogram.disable(),
+  };
+}

@@ -1,0 +1,75 @@
+import { CreateKey, Done, KeyCreated, KeyList, type Key } from "@vocalhost/protocol";
+import { z } from "zod";
+import { toTime } from "../agents/manifest.ts";
+import type { ListedKey } from "../auth/api-keys.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+
+const tag = "Keys";
+
+export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
+  return [
+    defineOperation({
+      id: "listKeys",
+      tag,
+      summary: "Keys, masked",
+      method: "GET",
+      path: "/keys",
+      alias: "/apiKeys",
+      right: "view",
+      answers: { 200: KeyList },
+      run: async ({ organizationId }) => {
+        const keys = await apiKeys.list(organizationId);
+        const ofKind = (kind: ListedKey["kind"]) => keys.filter((key) => key.kind === kind).map(toKey);
+        return { public: ofKind("public"), private: ofKind("private") };
+      },
+    }),
+    defineOperation({
+      id: "createKey",
+      tag,
+      summary: "Make a key; this answer is the only place where it is shown",
+      method: "POST",
+      path: "/keys",
+      alias: "/apiKeys",
+      right: "manage",
+      body: CreateKey,
+      answers: { 200: KeyCreated },
+      run: async ({ organizationId, body, actor }) => {
+        const { type, expiresAt, ...wish } = body;
+        const expiry = typeof expiresAt === "string" ? { expiresAt: Date.parse(expiresAt) } : {};
+        const { id, value } = await apiKeys.create(organizationId, { ...wish, kind: type, ...expiry }, actor);
+        return { id, key: value };
+      },
+    }),
+    defineOperation({
+      id: "revokeKey",
+      tag,
+      summary: "Revoke a key; its record stays",
+      method: "DELETE",
+      path: "/keys/:keyId",
+      alias: "/apiKeys/:keyId",
+      right: "manage",
+      params: z.object({ keyId: z.string() }),
+      answers: { 200: Done },
+      run: async ({ organizationId, params, actor }) => {
+        await apiKeys.revoke(organizationId, params.keyId, actor);
+        return { status: "OK" };
+      },
+    }),
+  ];
+}
+
+function toKey(key: ListedKey): Key {
+  return {
+    id: key.id,
+    key: key.masked,
+    createdAt: toTime(key.createdAt),
+    revoked: key.revokedAt !== null,
+    metadata: { name: key.name },
+    agents: key.agents,
+    ratePerMinute: key.ratePerMinute,
+    concurrency: key.concurrency,
+    expiresAt: key.expiresAt === null ? null : toTime(key.expiresAt),
+    lastUsedAt: key.lastUsedAt === null ? null : toTime(key.lastUsedAt),
+  };
+}

@@ -1,0 +1,113 @@
+import { AppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
+import { Readable } from "node:stream";
+import { z } from "zod";
+import { findAgent } from "../agents/find-agent.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import { readLogs, tailLogs, type Tail, type TailQuery } from "../logs/read-logs.ts";
+import { AgentParams } from "./agents.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+
+const tag = "Logs";
+const TAILS_MAX = 200; // each looks into the store twice a second
+const TAIL_LOOK_MS = 500;
+const TAIL_SIGN_OF_LIFE_MS = 15_000;
+const TAIL_LINES = 500;
+
+export function logOperations(ports: ApiPorts): Operation[] {
+  const { store } = ports;
+  let tails = 0;
+  return [
+    defineOperation({
+      id: "listLogs",
+      tag,
+      summary: "Lines that an agent's instances printed",
+      method: "GET",
+      path: "/agents/:serviceName/logs",
+      alias: "/services/:serviceName/logs",
+      right: "view",
+      params: AgentParams,
+      query: LogQuery,
+      answers: { 200: LogList },
+      wording: {
+        invalidText: (problems) =>
+          problems.every(({ loc }) => /^(start|end)Time$/.test(String(loc[1])))
+            ? "Invalid timestamp format"
+            : "Invalid parameters",
+      },
+      run: async ({ organizationId, params, query }) => {
+        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+        return readLogs(store, organizationId, agent.id, query);
+      },
+    }),
+    defineOperation({
+      id: "tailLogs",
+      tag,
+      summary: "The same as they are printed, as server-sent events; Last-Event-ID goes on after a line",
+      method: "GET",
+      path: "/agents/:serviceName/logs/tail",
+      alias: "/services/:serviceName/logs/tail",
+      right: "view",
+      params: AgentParams,
+      query: LogTailQuery,
+      answers: {
+        200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
+      },
+      run: async ({ organizationId, params, query, request, reply }) => {
+        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+        if (tails >= TAILS_MAX)
+          throw new AppError("SERVICE_UNAVAILABLE", { message: "Too many logs are being watched" });
+        const after = request.headers["last-event-id"];
+        const wish = {
+          ...query,
+          ...(typeof after === "string" && after !== "" ? { afterCursor: after } : {}),
+        };
+        const first = await tailLogs(store, organizationId, agent.id, { ...wish, limit: TAIL_LINES });
+        const gone = new AbortController();
+        tails += 1;
+        reply.raw.once("close", () => {
+          tails -= 1;
+          gone.abort();
+        });
+        reply.header("content-type", "text/event-stream; charset=utf-8");
+        const watched = { organizationId, agentId: agent.id, wish };
+        return Readable.from(events(ports, { ...watched, first, signal: gone.signal }));
+      },
+    }),
+  ];
+}
+
+interface Watched {
+  organizationId: OrganizationId;
+  agentId: string;
+  wish: TailQuery;
+  first: Tail;
+  signal: AbortSignal;
+}
+
+async function* events({ store, clock, log }: ApiPorts, watched: Watched): AsyncGenerator<string> {
+  const { organizationId, agentId, wish, signal } = watched;
+  let tail = watched.first;
+  let spokenAtMs = clock.monotonicMs();
+  yield ": the log follows\n\n";
+  try {
+    while (!signal.aborted) {
+      for (const { cursor, ...line } of tail.lines) yield `id: ${cursor}\ndata: ${JSON.stringify(line)}\n\n`;
+      const nowMs = clock.monotonicMs();
+      if (tail.lines.length > 0) spokenAtMs = nowMs;
+      else if (nowMs - spokenAtMs > TAIL_SIGN_OF_LIFE_MS) {
+        yield ": still here\n\n";
+        spokenAtMs = nowMs;
+      }
+      if (tail.lines.length < TAIL_LINES) await clock.sleep(TAIL_LOOK_MS, signal);
+      if (signal.aborted) return;
+      tail = await tailLogs(store, organizationId, agentId, {
+        ...wish,
+        afterCursor: tail.cursor,
+        limit: TAIL_LINES,
+      });
+    }
+  } catch (error) {
+    log.warn({ err: error, agentId }, "live log broke off");
+  }
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from "fastify";
+import { agentOperations } from "./agents.ts";
+import { mountAuthRoutes } from "./auth-routes.ts";
+import { buildOperations } from "./builds.ts";
+import { deploymentOperations } from "./deployments.ts";
+import { mountHealth } from "./health.ts";
+import { keyOperations } from "./keys.ts";
+import { logOperations } from "./logs.ts";
+import { createApiMetrics, mountMetrics } from "./metrics.ts";
+import { installOpenApi, mountOpenApi } from "./openapi.ts";
+import { mountOperation } from "./operation.ts";
+import { organizationOperations } from "./organizations.ts";
+import type { ApiPorts } from "./ports.ts";
+import { propertyOperations } from "./properties.ts";
+import { publicStartOperations } from "./public-start.ts";
+import { regionOperations } from "./regions.ts";
+import { secretOperations } from "./secrets.ts";
+import { sessionOperations } from "./sessions.ts";
+import { mountUploads } from "./uploads.ts";
+import { usageOperations } from "./usage.ts";
+
+/** Adds the REST interface to an application of `createApiApp`. */
+export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<void> {
+  const metrics = createApiMetrics(ports);
+  app.decorateRequest("principal", null);
+  await installOpenApi(app);
+  mountMetrics(app, ports, metrics);
+  mountHealth(app, ports);
+  mountAuthRoutes(app, ports.people.handler);
+  mountUploads(app, ports);
+  const operations = [
+    ...regionOperations(ports),
+    ...agentOperations(ports),
+    ...deploymentOperations(ports),
+    ...sessionOperations(ports),
+    ...logOperations(ports),
+    ...secretOperations(ports),
+    ...buildOperations(ports),
+    ...propertyOperations(ports),
+    ...keyOperations(ports),
+    ...usageOperations(ports),
+    ...organizationOperations(ports),
+    ...publicStartOperations(ports, metrics),
+  ];
+  for (const operation of operations) mountOperation(app, operation, ports.admit);
+  mountOpenApi(app);
+}

@@ -1,0 +1,98 @@
+// What the interface needs of the rest of the controller; the composition root brings it.
+import type {
+  Build,
+  BuildListQuery,
+  BuildLogs,
+  CarrierName,
+  CreateBuild,
+  StartAnswer,
+  TransportName,
+  Upload,
+} from "@vocalhost/protocol";
+import type { Readable } from "node:stream";
+import type { ApiKeys } from "../auth/api-keys.ts";
+import type { Admit, OrganizationId, Principal } from "../auth/principal.ts";
+import type { StartLimits } from "../auth/rate-limits.ts";
+import type { Clock } from "../clock.ts";
+import type { Failpoint } from "../failpoints.ts";
+import type { Log } from "../log.ts";
+import type { SecretSets } from "../secrets/secret-sets.ts";
+import type { Store } from "../store/store.ts";
+
+export interface ApiPorts {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  newId(): string;
+  failpoint: Failpoint;
+  admit: Admit;
+  startLimits: StartLimits;
+  apiKeys: ApiKeys;
+  secretSets: Omit<SecretSets, typeof Symbol.asyncDispose>;
+  builds: BuildsPort;
+  /** Everything under `/auth/`. */
+  people: { handler(request: Request): Promise<Response> };
+  /** The first is the default. */
+  regions: readonly ApiRegion[];
+  /** Internal registries that images may come from all the same. */
+  registries: readonly string[];
+  /** Something about this agent has changed; look at it now. */
+  nudge(agentId: string): void;
+  startSession(request: StartSessionRequest): Promise<StartOutcome>;
+  /** Writes the audit row as well. Throws `NOT_FOUND`. */
+  stopSession(request: StopSessionRequest): Promise<void>;
+  /** Opens `/metrics` without a key. @default a private key does */
+  metricsToken?: string;
+  /** Of the software, for `/metrics` and `/healthz`. */
+  version: string;
+  /** Whether requests can be served at present; throws or resolves false if not. @default the store answers */
+  isReady?(): Promise<boolean>;
+}
+
+export interface ApiRegion {
+  code: string;
+  displayName: string;
+}
+
+export interface StartSessionRequest {
+  principal: Principal;
+  agentName: string;
+  transport: TransportName | CarrierName;
+  body: unknown;
+  enableDefaultIceServers: boolean;
+  idempotencyKey: string | undefined;
+  /** `ws://host` or `wss://host`, as the client knows us. */
+  wsBase: string;
+}
+
+export interface StartOutcome {
+  /** Null when none exists before its socket comes. */
+  sessionId: string | null;
+  answer: StartAnswer;
+}
+
+export interface StopSessionRequest {
+  organizationId: OrganizationId;
+  agentName: string;
+  sessionId: string;
+  actor: string;
+}
+
+export interface BuildsPort {
+  createUpload(
+    organizationId: OrganizationId,
+    wish: { region: string | undefined; actor: string },
+  ): Promise<Omit<Upload, "uploadUrl">>;
+  /** Checks the form's fields before it reads the archive. No organisation: the fields are the right. */
+  receiveUpload(upload: { uploadId: string; fields: Record<string, string>; file: Readable }): Promise<void>;
+  create(
+    organizationId: OrganizationId,
+    wish: CreateBuild & { actor: string },
+  ): Promise<{ build: Build; contextHash: string; cached: boolean }>;
+  read(organizationId: OrganizationId, buildId: string): Promise<Build>;
+  readLogs(
+    organizationId: OrganizationId,
+    query: { buildId: string; limit: number; nextToken: string | undefined },
+  ): Promise<BuildLogs>;
+  list(organizationId: OrganizationId, query: BuildListQuery): Promise<{ builds: Build[]; total: number }>;
+}

@@ -1,0 +1,136 @@
+import {
+  isCarrier,
+  StartTimeline,
+  type Session,
+  type SessionList,
+  type SessionListQuery,
+} from "@vocalhost/protocol";
+import { notFound } from "../agents/deploy-context.ts";
+import { findAgent } from "../agents/find-agent.ts";
+import { toTime } from "../agents/manifest.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
+import type { SessionRow } from "../store/schema.ts";
+import type { Db, Store } from "../store/store.ts";
+
+/** Newest first. */
+export async function listSessions(
+  { db }: Pick<Store, "db">,
+  organizationId: OrganizationId,
+  { name, query }: { name: string; query: SessionListQuery },
+): Promise<SessionList> {
+  const agent = await findAgent(db, organizationId, { name, message: "Service not found" });
+  if (query.deploymentId !== undefined)
+    await requireDeployment(db, organizationId, { agentId: agent.id, deploymentId: query.deploymentId });
+  const matching = filtered(db, organizationId, agent.id, query);
+  const rows = await matching
+    .selectAll()
+    .orderBy("createdAt", "desc")
+    .orderBy("id", "desc")
+    .limit(query.limit)
+    .offset(query.offset)
+    .execute();
+  const { total } = await matching
+    .select((select) => select.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return { total_count: Number(total), sessions: rows.map(toSession) };
+}
+
+export async function findSession(
+  { db }: Pick<Store, "db">,
+  organizationId: OrganizationId,
+  { name, sessionId }: { name: string; sessionId: string },
+): Promise<SessionRow> {
+  const agent = await findAgent(db, organizationId, { name, message: "Service not found" });
+  const row = await db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("agentId", "=", agent.id)
+    .where("id", "=", sessionId)
+    .executeTakeFirst();
+  if (!row) throw notFound("Session not found");
+  return row;
+}
+
+export function toSession(row: SessionRow): Session {
+  const latest = Math.max(
+    row.createdAt,
+    row.boundAt ?? 0,
+    row.activeAt ?? 0,
+    row.stopRequestedAt ?? 0,
+    row.endedAt ?? 0,
+  );
+  return {
+    sessionId: row.id,
+    serviceId: row.agentId,
+    organizationId: row.organizationId,
+    deploymentId: row.deploymentId ?? "",
+    endedAt: row.endedAt === null ? null : toTime(row.endedAt),
+    botStartSeconds: row.startMs === null ? null : row.startMs / 1000,
+    coldStart: row.coldStart === null ? null : row.coldStart === 1,
+    completionStatus: completionOf(row),
+    createdAt: toTime(row.createdAt),
+    updatedAt: toTime(latest),
+    status: row.state,
+    transport: row.transport,
+    endReason: row.endReason,
+    seconds: row.seconds,
+  };
+}
+
+export function timelineOf({ timeline }: Pick<SessionRow, "timeline">): StartTimeline {
+  return StartTimeline.safeParse(JSON.parse(timeline)).data ?? {};
+}
+
+function completionOf({ state, endReason, transport }: SessionRow): string | null {
+  switch (state) {
+    case "ended": {
+      if (endReason === "bot-failed" || endReason === "instance-lost") return "HTTP_ERROR";
+      const isSocket = transport === "websocket" || isCarrier(transport);
+      return isSocket ? "WS_CONNECTION_CLOSED" : "HTTP_COMPLETED";
+    }
+    case "failed":
+      return endReason === "start-timed-out" ? "504" : "HTTP_ERROR";
+    case "expired":
+      return "408";
+    case "pending":
+    case "starting":
+    case "active":
+    case "stopping":
+      return null;
+    default:
+      return state satisfies never;
+  }
+}
+
+function filtered(db: Db, organizationId: OrganizationId, agentId: string, query: SessionListQuery) {
+  let rows = db
+    .selectFrom("sessions")
+    .where("organizationId", "=", organizationId)
+    .where("agentId", "=", agentId);
+  if (query.deploymentId !== undefined) rows = rows.where("deploymentId", "=", query.deploymentId);
+  if (query.startTime !== undefined) rows = rows.where("createdAt", ">=", query.startTime * 1000);
+  if (query.endTime !== undefined) rows = rows.where("createdAt", "<", (query.endTime + 1) * 1000);
+  if (query.status === "active") rows = rows.where("state", "in", [...OPEN_SESSION_STATES]);
+  if (query.status === "ended") rows = rows.where("state", "not in", [...OPEN_SESSION_STATES]);
+  if (query.startType !== "all") rows = rows.where("coldStart", "=", query.startType === "cold" ? 1 : 0);
+  if (query.startTimeMin > 0) rows = rows.where("startMs", ">=", query.startTimeMin * 1000);
+  if (query.startTimeMax > 0) rows = rows.where("startMs", "<=", query.startTimeMax * 1000);
+  return rows;
+}
+
+async function requireDeployment(
+  db: Db,
+  organizationId: OrganizationId,
+  { agentId, deploymentId }: { agentId: string; deploymentId: string },
+): Promise<void> {
+  const row = await db
+    .selectFrom("deployments")
+    .select("id")
+    .where("organizationId", "=", organizationId)
+    .where("agentId", "=", agentId)
+    .where("id", "=", deploymentId)
+    .executeTakeFirst();
+  if (!row) throw notFound("Deployment not found");
+}

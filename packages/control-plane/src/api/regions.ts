@@ -1,0 +1,20 @@
+import { RegionList } from "@vocalhost/protocol";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+
+export function regionOperations({ regions }: ApiPorts): Operation[] {
+  return [
+    defineOperation({
+      id: "listRegions",
+      tag: "Regions",
+      summary: "Regions in which agents can be deployed and secrets stored",
+      method: "GET",
+      path: "/regions",
+      right: "view",
+      answers: { 200: RegionList },
+      run: async () => ({
+        regions: regions.map(({ code, displayName }) => ({ code, display_name: displayName })),
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,170 @@
+// A whole interface on a socket, over a store in memory. For tests.
+import { createApiClient, type ApiClient, type StartAnswer } from "@vocalhost/protocol";
+import type { FastifyInstance } from "fastify";
+import { randomBytes, randomUUID } from "node:crypto";
+import { createAdmission, type SignedInUser } from "../../auth/admission.ts";
+import { createApiKeys, type ApiKeys } from "../../auth/api-keys.ts";
+import { createKeyCache } from "../../auth/key-cache.ts";
+import type { OrganizationId } from "../../auth/principal.ts";
+import { createStartLimits } from "../../auth/rate-limits.ts";
+import { silentLog } from "../../log.ts";
+import { addMember, type Role } from "../../organizations/members.ts";
+import { createOrganization } from "../../organizations/organizations.ts";
+import { parseMasterKeys } from "../../secrets/master-keys.ts";
+import { createSecretSets } from "../../secrets/secret-sets.ts";
+import { openMemoryStore } from "../../store/sqlite.ts";
+import type { Store } from "../../store/store.ts";
+import { systemClock } from "../../system-clock.ts";
+import { createApiApp } from "../create-api-app.ts";
+import { mountApi } from "../mount-api.ts";
+import { createFakeBuilds } from "./fake-builds.ts";
+import type { ApiPorts, StartSessionRequest, StopSessionRequest } from "../ports.ts";
+
+export interface ApiHarness extends AsyncDisposable {
+  app: FastifyInstance;
+  store: Store;
+  apiKeys: ApiKeys;
+  /** `http://127.0.0.1:port` */
+  origin: string;
+  acme: TestOrganization;
+  other: TestOrganization;
+  /** Every key there is. */
+  issued: string[];
+  /** With the private key of `acme`. */
+  client: ApiClient;
+  started: StartSessionRequest[];
+  stopped: StopSessionRequest[];
+  nudged: string[];
+  /** What the next start does. @default answers by transport */
+  onStart: (request: StartSessionRequest) => Promise<StartAnswer>;
+  /** A bearer token of somebody signed in. */
+  signIn(organization: TestOrganization, role: Role): Promise<string>;
+  clientOf(token: string, organization?: string): ApiClient;
+  fetch(path: string, init?: RequestInit & { token?: string }): Promise<Response>;
+}
+
+export interface TestOrganization {
+  id: OrganizationId;
+  name: string;
+  privateKey: string;
+  publicKey: string;
+}
+
+export const testRegions = [
+  { code: "us-west", displayName: "US West (Oregon)" },
+  { code: "eu-central", displayName: "Europe (Frankfurt)" },
+];
+
+export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promise<ApiHarness> {
+  await using stack = new AsyncDisposableStack();
+  const clock = systemClock;
+  const store = stack.use(await openMemoryStore());
+  const keyCache = stack.use(createKeyCache({ store, clock }));
+  const failpoint = () => undefined;
+  const apiKeys = createApiKeys({ store, clock, cache: keyCache, failpoint });
+  const secretSets = stack.use(
+    createSecretSets({
+      store,
+      clock,
+      masterKeys: parseMasterKeys(`test:${randomBytes(32).toString("base64")}`),
+      regions: testRegions.map(({ code }) => code),
+      failpoint,
+      log: silentLog,
+    }),
+  );
+  const signedIn = new Map<string, SignedInUser>();
+  const people = {
+    sessionOf: async (headers: Headers) => signedIn.get(tokenIn(headers)),
+    handler: async (request: Request) =>
+      Response.json({ path: new URL(request.url).pathname, text: await request.text() }),
+  };
+  const acme = await makeOrganization({ store, apiKeys }, "acme");
+  const other = await makeOrganization({ store, apiKeys }, "other");
+  const started: StartSessionRequest[] = [];
+  const stopped: StopSessionRequest[] = [];
+  const nudged: string[] = [];
+  const app = createApiApp(overrides.log ?? silentLog);
+  await mountApi(app, {
+    store,
+    clock,
+    log: silentLog,
+    newId: () => randomUUID(),
+    failpoint,
+    admit: createAdmission({ store, clock, keyCache, people }),
+    startLimits: createStartLimits({ clock }),
+    apiKeys,
+    secretSets,
+    builds: createFakeBuilds({ store, regions: testRegions.map(({ code }) => code) }),
+    people,
+    regions: testRegions,
+    registries: [],
+    nudge: (agentId) => void nudged.push(agentId),
+    startSession: async (request) => {
+      started.push(request);
+      return { sessionId: randomUUID(), answer: await harness.onStart(request) };
+    },
+    stopSession: async (request) => void stopped.push(request),
+    version: "0.0.0",
+    ...overrides,
+  });
+  stack.defer(() => app.close());
+  const origin = await app.listen({ host: "127.0.0.1", port: 0 });
+  const clientOf = (token: string, organization?: string): ApiClient =>
+    createApiClient({
+      baseUrl: `${origin}/v1`,
+      token,
+      ...(organization === undefined ? {} : { organization }),
+    });
+
+  const owned = stack.move();
+  const harness: ApiHarness = {
+    app,
+    store,
+    apiKeys,
+    origin,
+    acme,
+    other,
+    issued: [acme, other].flatMap(({ privateKey, publicKey }) => [privateKey, publicKey]),
+    client: clientOf(acme.privateKey),
+    started,
+    stopped,
+    nudged,
+    onStart: async ({ transport, wsBase }) =>
+      transport === "webrtc"
+        ? { sessionId: randomUUID() }
+        : { wsUrl: `${wsBase}/ws/generic/a.acme`, token: "t" },
+    async signIn(organization, role) {
+      const userId = randomUUID();
+      const token = `session-${userId}`;
+      signedIn.set(token, { userId, email: `${role}@example.com` });
+      const change = { actor: "system", nowMs: clock.nowMs() };
+      await store.transaction((tx) => addMember(tx, organization.id, { userId, role }, change));
+      return token;
+    },
+    clientOf,
+    fetch: (path, { token, headers, ...init } = {}) =>
+      fetch(origin + path, {
+        ...init,
+        headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      } as RequestInit),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  return harness;
+}
+
+async function makeOrganization(
+  { store, apiKeys }: { store: Store; apiKeys: ApiKeys },
+  name: string,
+): Promise<TestOrganization> {
+  const id = await store.transaction((tx) =>
+    createOrganization(tx, { name }, { actor: "system", nowMs: 1_000 }),
+  );
+  const { value: privateKey } = await apiKeys.create(id, { kind: "private", name: "first" }, "system");
+  const { value: publicKey } = await apiKeys.create(id, { kind: "public", name: "first" }, "system");
+  return { id, name, privateKey, publicKey };
+}
+
+function tokenIn(headers: Headers): string {
+  const bearer = headers.get("authorization")?.replace(/^Bearer /, "");
+  return bearer ?? /session=([^;]*)/.exec(headers.get("cookie") ?? "")?.[1] ?? "";
+}

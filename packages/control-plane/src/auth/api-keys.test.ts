@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createFailpoint } from "../failpoints.ts";
+import { openMemoryStore } from "../store/sqlite.ts";
+import { createOrganization } from "../organizations/organizations.ts";
+import { createApiKeys, ROTATION_OVERLAP_MAX_MS } from "./api-keys.ts";
+import { createKeyCache } from "./key-cache.ts";
+import { createTestClock } from "./test-clock.ts";
+import { parseKey } from "./key-format.ts";
+import type { OrganizationId } from "./principal.ts";
+import { createStartLimits, requireAgentAllowed } from "./rate-limits.ts";
+import type { BrowserRequest } from "./same-origin.ts";
+import { requireSameOrigin } from "./same-origin.ts";
+
+test("a key's value is shown once and stored nowhere", async () => {
+  await using world = await openWorld();
+  const { keys, acme, store } = world;
+  const { id, value } = await keys.create(
+    acme,
+    { kind: "public", name: "site", agents: ["parrot"] },
+    "user:1",
+  );
+  const [listed] = await keys.list(acme);
+  assert.equal(listed?.masked, `pk_…${value.slice(-4)}`);
+  assert.deepEqual([listed?.id, listed?.name, listed?.agents], [id, "site", ["parrot"]]);
+  const dump = JSON.stringify([
+    await store.db.selectFrom("apiKeys").selectAll().execute(),
+    await store.db.selectFrom("audit").selectAll().execute(),
+    await keys.list(acme),
+  ]);
+  assert.ok(!dump.includes(value) && !dump.includes(value.slice(3)));
+  assert.ok(!JSON.stringify(listed).includes(parseKey(value)?.sha256 ?? "?"));
+});
+
+test("five usable keys of each kind, not more", async () => {
+  await using world = await openWorld();
+  const { keys, acme, other, clock } = world;
+  const create = (kind: "private" | "public", expiresAt: number | null = null) =>
+    keys.create(acme, { kind, name: "", expiresAt }, "system");
+  const [first] = await Promise.all([1, 2, 3, 4].map(() => create("private")));
+  await create("private", clock.now + 1_000);
+  await assert.rejects(create("private"), { code: "GENERIC_BAD_REQUEST", message: /5 private keys/ });
+  for (let count = 0; count < 5; count += 1) await create("public");
+  await assert.rejects(create("public"), { code: "GENERIC_BAD_REQUEST" });
+  await keys.create(other, { kind: "private", name: "" }, "system");
+
+  await keys.revoke(acme, first?.id ?? "", "system");
+  await create("private");
+  clock.now += 1_000; // one has expired
+  await create("private");
+  await assert.rejects(create("private"), { code: "GENERIC_BAD_REQUEST" });
+});
+
+test("of six creations at once, five succeed", async () => {
+  await using world = await openWorld();
+  const results = await Promise.allSettled(
+    Array.from({ length: 6 }, () => world.keys.create(world.acme, { kind: "private", name: "" }, "system")),
+  );
+  assert.equal(results.filter((result) => result.status === "fulfilled").length, 5);
+});
+
+test("another organisation's key is absent", async () => {
+  await using world = await openWorld();
+  const { keys, acme, other } = world;
+  const { id } = await keys.create(acme, { kind: "private", name: "" }, "system");
+  for (const attempt of [
+    keys.revoke(other, id, "system"),
+    keys.delete(other, id, "system"),
+    keys.rotate(other, id, { overlapMs: 0, actor: "system" }),
+    keys.revoke(acme, "unknown", "system"),
+  ]) {
+    await assert.rejects(attempt, { code: "NOT_FOUND" });
+  }
+  assert.deepEqual(await keys.list(other), []);
+  assert.equal((await keys.list(acme))[0]?.revokedAt, null);
+});
+
+test("a rotated key lives on for the overlap, its successor has the same rights", async () => {
+  await using world = await openWorld();
+  const { keys, acme, clock } = world;
+  const wish = { kind: "public", name: "site", agents: ["a"], ratePerMinute: 3, concurrency: 2 } as const;
+  const old = await keys.create(acme, { ...wish, agents: ["a"] }, "system");
+  const rotate = (id: string, overlapMs: number) => keys.rotate(acme, id, { overlapMs, actor: "system" });
+  await assert.rejects(rotate(old.id, ROTATION_OVERLAP_MAX_MS + 1), { code: "GENERIC_BAD_REQUEST" });
+  const next = await rotate(old.id, 1_000);
+  const listed = async (id: string) => (await keys.list(acme)).find((key) => key.id === id);
+  const before = await listed(old.id);
+  const after = await listed(next.id);
+  assert.equal(before?.expiresAt, clock.now + 1_000);
+  const { kind, name, agents, ratePerMinute, concurrency, expiresAt } = after ?? {};
+  assert.deepEqual(
+    { kind, name, agents, ratePerMinute, concurrency, expiresAt },
+    { ...wish, expiresAt: null },
+  );
+  assert.notEqual(next.value, old.value);
+
+  // An old key's end cannot be put off by rotating it again.
+  await rotate(old.id, ROTATION_OVERLAP_MAX_MS);
+  assert.equal((await listed(old.id))?.expiresAt, clock.now + 1_000);
+  clock.now += 1_000;
+  await assert.rejects(rotate(old.id, 0), { code: "GENERIC_BAD_REQUEST" });
+});
+
+test("rotation does not pile up keys", async () => {
+  await using world = await openWorld();
+  const { keys, acme } = world;
+  let { id } = await keys.create(acme, { kind: "private", name: "" }, "system");
+  for (let count = 1; count < 10; count += 1) {
+    ({ id } = await keys.rotate(acme, id, { overlapMs: ROTATION_OVERLAP_MAX_MS, actor: "system" }));
+  }
+  await assert.rejects(keys.rotate(acme, id, { overlapMs: 0, actor: "system" }), {
+    code: "GENERIC_BAD_REQUEST",
+  });
+});
+
+test("every change leaves its audit row", async () => {
+  await using world = await openWorld();
+  const { keys, acme, store } = world;
+  const { id } = await keys.create(acme, { kind: "private", name: "" }, "user:1");
+  const next = await keys.rotate(acme, id, { overlapMs: 0, actor: "user:2" });
+  await keys.revoke(acme, next.id, "user:3");
+  await keys.revoke(acme, next.id, "user:3");
+  await keys.delete(acme, next.id, "user:4");
+  const rows = await store.db
+    .selectFrom("audit")
+    .select(["actor", "action", "target"])
+    .where("target", "like", "key:%")
+    .orderBy("actor")
+    .orderBy("action")
+    .execute();
+  assert.deepEqual(
+    rows.map((row) => [row.actor, row.action, row.target]),
+    [
+      ["user:1", "key-created", `key:${id}`],
+      ["user:2", "key-created", `key:${next.id}`],
+      ["user:2", "key-rotated", `key:${id}`],
+      ["user:3", "key-revoked", `key:${next.id}`],
+      ["user:4", "key-deleted", `key:${next.id}`],
+    ],
+  );
+});
+
+test("last use is written at most once a minute", async () => {
+  await using world = await openWorld();
+  const { keys, acme, store, clock } = world;
+  const { value } = await keys.create(acme, { kind: "private", name: "" }, "system");
+  const begin = clock.now;
+  const use = async () => {
+    await using cache = createKeyCache({ store, clock });
+    await cache.find(parseKey(value)?.sha256 ?? "");
+    await cache.find(parseKey(value)?.sha256 ?? "");
+  };
+  const lastUsedAt = async () => (await keys.list(acme))[0]?.lastUsedAt;
+  await use();
+  assert.equal(await lastUsedAt(), begin);
+  clock.now += 59_999;
+  await use();
+  assert.equal(await lastUsedAt(), begin);
+  clock.now += 1;
+  await use();
+  assert.equal(await lastUsedAt(), begin + 60_000);
+});
+
+test("only public keys have limits, and sensible ones", async () => {
+  await using world = await openWorld();
+  const { keys, acme } = world;
+  for (const wish of [
+    { kind: "private", agents: ["a"] },
+    { kind: "private", ratePerMinute: 1 },
+    { kind: "public", ratePerMinute: 0 },
+    { kind: "public", concurrency: 1.5 },
+    { kind: "public", name: "x".repeat(101) },
+  ] as const) {
+    const attempt = async () =>
+      keys.create(acme, { name: "", ...wish, agents: "agents" in wish ? ["a"] : null }, "system");
+    await assert.rejects(attempt, { code: "GENERIC_BAD_REQUEST" });
+  }
+});
+
+test("a key starts as often as its rate allows", () => {
+  const clock = createTestClock();
+  const limits = createStartLimits({ clock });
+  const key = {
+    kind: "key",
+    keyId: "k",
+    keyKind: "public",
+    organizationId: "o" as OrganizationId,
+    agents: ["parrot"],
+    ratePerMinute: 2,
+    concurrency: null,
+  } as const;
+  const principal = { ...key, agents: ["parrot"] };
+  limits.take(principal);
+  limits.take(principal);
+  assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
+  limits.take({ ...principal, keyId: "another" });
+  limits.take({ ...principal, ratePerMinute: null });
+  clock.monotonic += 30_000;
+  limits.take(principal);
+  assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
+  clock.monotonic += 600_000;
+  limits.take(principal);
+  limits.take(principal);
+  assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
+
+  requireAgentAllowed(principal, "parrot");
+  assert.throws(() => requireAgentAllowed(principal, "other"), { code: "NOT_FOUND" });
+  requireAgentAllowed({ ...principal, agents: null }, "other");
+});
+
+test("a cookie counts only when our own page asks", () => {
+  const page: BrowserRequest = {
+    method: "POST",
+    origin: "https://us",
+    secFetchSite: "same-origin",
+    authorization: undefined,
+    cookie: "x=y",
+  };
+  const rows: [Partial<BrowserRequest>, boolean][] = [
+    [{}, true],
+    [{ secFetchSite: undefined }, true],
+    [{ secFetchSite: "none" }, true],
+    [{ secFetchSite: "cross-site" }, false],
+    [{ secFetchSite: "same-site" }, false],
+    [{ origin: undefined }, false],
+    [{ origin: "null" }, false],
+    [{ origin: "https://us.evil" }, false],
+    [{ origin: "http://us" }, false],
+    [{ origin: "https://evil", authorization: "Bearer x" }, true],
+    [{ origin: "https://evil", cookie: undefined }, true],
+    [{ origin: "https://evil", method: "GET" }, true],
+    [{ origin: "https://evil", method: "GET", isUpgrade: true }, false],
+    [{ origin: "https://evil", method: "delete" }, false],
+  ];
+  for (const [changes, isAllowed] of rows) {
+    const check = () => requireSameOrigin({ ...page, ...changes }, ["https://us"]);
+    if (isAllowed) check();
+    else assert.throws(check, { code: "ORIGIN_NOT_ALLOWED" });
+  }
+});
+
+async function openWorld() {
+  await using stack = new AsyncDisposableStack();
+  const store = stack.use(await openMemoryStore());
+  const clock = createTestClock();
+  const cache = stack.use(createKeyCache({ store, clock }));
+  const keys = createApiKeys({ store, clock, cache, failpoint: createFailpoint(undefined) });
+  const change = { actor: "system", nowMs: 1 };
+  const acme = await store.transaction((tx) => createOrganization(tx, { name: "acme" }, change));
+  const other = await store.transaction((tx) => createOrganization(tx, { name: "other" }, change));
+  const owned = stack.move();
+  return { store, clock, keys, acme, other, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

@@ -1,0 +1,24 @@
+import { randomUUID } from "node:crypto";
+import type { Tx } from "../store/store.ts";
+import type { OrganizationId } from "./principal.ts";
+
+export interface AuditEntry {
+  organizationId: OrganizationId;
+  at: number;
+  /** `key:{id}`, `user:{id}`, `system`. */
+  actor: string;
+  /** `<noun>-<action>`: `key-revoked`. */
+  action: string;
+  target: string;
+  /** Never secret values or keys. */
+  details?: Record<string, unknown>;
+}
+
+/** In the transaction of the change it tells of: neither is there without the other. */
+export async function writeAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  const { details = {}, ...rest } = entry;
+  await tx
+    .insertInto("audit")
+    .values({ id: randomUUID(), ...rest, details: JSON.stringify(details) })
+    .execute();
+}

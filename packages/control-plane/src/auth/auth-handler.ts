@@ -1,0 +1,107 @@
+import { createHmac } from "node:crypto";
+import { AppError, isAppError } from "@vocalhost/protocol";
+import type { SignedInUser } from "./admission.ts";
+import type { AuthLibrary } from "./auth-library.ts";
+import { Redemption } from "./redeem-link.ts";
+import { requireSameOrigin } from "./same-origin.ts";
+
+/** All that callers may reach: the library offers more, such as registering providers. */
+const openPaths = new Set([
+  "GET /auth/get-session",
+  "POST /auth/sign-in/email",
+  "POST /auth/sign-in/sso",
+  "GET /auth/sso/callback/oidc",
+  "POST /auth/sign-out",
+  "POST /auth/change-password",
+  "GET /auth/list-sessions",
+  "POST /auth/revoke-session",
+  "POST /auth/revoke-other-sessions",
+  "GET /auth/error",
+  "POST /auth/device/code",
+  "POST /auth/device/token",
+  "GET /auth/device",
+  "POST /auth/device/approve",
+  "POST /auth/device/deny",
+]);
+const BODY_BYTES_MAX = 64 * 1024;
+
+export interface AuthHandlerOptions {
+  load(): Promise<AuthLibrary>;
+  redeem(redemption: Redemption): Promise<SignedInUser>;
+  ownOrigins: readonly string[];
+  secret: string;
+}
+
+export function createAuthHandler(options: AuthHandlerOptions): (request: Request) => Promise<Response> {
+  return async (request) => {
+    try {
+      const response = await answer(options, request);
+      response.headers.set("cache-control", "no-store");
+      // The cookie's value, where a page's scripts could read it.
+      for (const name of ["set-auth-token", "access-control-expose-headers"]) response.headers.delete(name);
+      return response;
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return Response.json(error.toBody(), { status: error.status });
+    }
+  };
+}
+
+async function answer(options: AuthHandlerOptions, request: Request): Promise<Response> {
+  const path = new URL(request.url).pathname;
+  checkOrigin(request, options.ownOrigins);
+  if (`${request.method} ${path}` === "POST /auth/redeem-link") return redeemAndSignIn(options, request);
+  if (!openPaths.has(`${request.method} ${path}`)) throw new AppError("NOT_FOUND");
+  const { handler } = await options.load();
+  const response = await handler(request);
+  return path === "/auth/device/token" && response.ok ? signAccessToken(response, options.secret) : response;
+}
+
+/** Also without a cookie: nobody may be signed in from a foreign page. Programs send no origin. */
+function checkOrigin(request: Request, configured: readonly string[]): void {
+  const header = (name: string) => request.headers.get(name) ?? undefined;
+  const origin = header("origin");
+  // Under whatever name the service was reached: another page's requests come under its own.
+  const ownOrigins = [...configured, new URL(request.url).origin];
+  requireSameOrigin(
+    {
+      method: request.method,
+      origin,
+      secFetchSite: header("sec-fetch-site"),
+      authorization: header("authorization"),
+      cookie: origin === undefined ? header("cookie") : "",
+    },
+    ownOrigins,
+  );
+}
+
+async function redeemAndSignIn(options: AuthHandlerOptions, request: Request): Promise<Response> {
+  const redemption = Redemption.safeParse(await readJson(request));
+  if (!redemption.success) {
+    const problem = redemption.error.issues[0];
+    const message = `${problem?.path.join(".") ?? ""}: ${problem?.message ?? "not valid"}`;
+    throw new AppError("GENERIC_BAD_REQUEST", { message });
+  }
+  await options.redeem(redemption.data);
+  const library = await options.load();
+  return library.signIn({ email: redemption.data.email, password: redemption.data.password });
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const text = await request.text();
+  if (text.length > BODY_BYTES_MAX) throw new AppError("PAYLOAD_TOO_LARGE");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new AppError("MALFORMED_JSON");
+  }
+}
+
+/** The store holds what comes before the point; only with our signature is it a credential. */
+async function signAccessToken(response: Response, secret: string): Promise<Response> {
+  const body = (await response.json()) as { access_token: string };
+  const signature = createHmac("sha256", secret).update(body.access_token).digest("base64");
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return Response.json({ ...body, access_token: `${body.access_token}.${signature}` }, { headers });
+}

@@ -1,0 +1,45 @@
+import type { ApiKeyRow, MemberRow } from "../store/schema.ts";
+
+/** A row may only be reached with the scope of the organisation it belongs to. */
+export type OrganizationId = string & { readonly brand: "OrganizationId" };
+
+/** Who is asking, on behalf of which organisation. */
+export type Principal = KeyPrincipal | UserPrincipal;
+
+export interface KeyPrincipal {
+  kind: "key";
+  keyId: string;
+  keyKind: ApiKeyRow["kind"];
+  organizationId: OrganizationId;
+  /** Agents a public key may start; null: all. */
+  agents: string[] | null;
+  ratePerMinute: number | null;
+  concurrency: number | null;
+}
+
+export interface UserPrincipal {
+  kind: "user";
+  userId: string;
+  email: string;
+  role: MemberRow["role"];
+  organizationId: OrganizationId;
+}
+
+/** What an entrance wants: to look, to change, or to start and reach sessions. */
+export type Right = "view" | "manage" | "public";
+
+/** What a caller brought. */
+export interface Credentials {
+  authorization: string | undefined;
+  cookie: string | undefined;
+  /** From an organisation-scoped path; checked against the credential, never trusted. */
+  organizationName: string | undefined;
+}
+
+/** The one admission function's shape; `admission.ts` implements it. Throws `UNAUTHORIZED` and relatives. */
+export type Admit = (credentials: Credentials, right: Right) => Promise<Principal>;
+
+/** For audit rows: `key:{id}`, `user:{id}`. */
+export function actorOf(principal: Principal): string {
+  return principal.kind === "key" ? `key:${principal.keyId}` : `user:${principal.userId}`;
+}

@@ -1,0 +1,188 @@
+import {
+  AppError,
+  type Build,
+  type BuildListQuery,
+  type BuildLogs,
+  type CreateBuild,
+} from "@vocalhost/protocol";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { writeAudit } from "../auth/audit.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import type { BuildRow } from "../store/schema.ts";
+import type { BuildContext } from "./build-context.ts";
+import type { UploadFiles } from "./upload-files.ts";
+import { requireRegion } from "./uploads.ts";
+
+/** Where a successful build is: the source of its instances. */
+export function buildFolder(dataFolder: string, buildId: string): string {
+  return join(dataFolder, "builds", buildId);
+}
+
+/** A new build of what was uploaded, or the one that exists of the same files. */
+export async function startBuild(
+  context: BuildContext,
+  files: UploadFiles,
+  { organizationId, wish }: { organizationId: OrganizationId; wish: CreateBuild & { actor: string } },
+): Promise<{ build: Build; contextHash: string; cached: boolean }> {
+  const { store, clock, regions, dataFolder } = context;
+  if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
+  const dockerfilePath = requireRelative(wish.dockerfilePath);
+  const upload = await store.db
+    .selectFrom("uploads")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("id", "=", wish.uploadId)
+    .where("receivedAt", "is not", null)
+    .executeTakeFirst();
+  const info = upload ? await files.info(upload.id) : undefined;
+  if (!upload || !info) throw new AppError("GENERIC_BAD_REQUEST", { message: "Upload not found" });
+  const region = requireRegion(regions, wish.region ?? upload.region);
+  const { contextHash } = info;
+  const nowMs = clock.nowMs();
+  const row = newRow({
+    id: context.newId(),
+    organizationId,
+    region,
+    uploadId: upload.id,
+    contextHash,
+    dockerfilePath,
+    contextSizeBytes: upload.sizeBytes,
+    nowMs,
+  });
+  return store.transaction(async (tx) => {
+    const cached = await tx
+      .selectFrom("builds")
+      .selectAll()
+      .where("organizationId", "=", organizationId)
+      .where("contextHash", "=", contextHash)
+      .where("region", "=", region)
+      .where("dockerfilePath", "=", dockerfilePath)
+      .where("status", "=", "success")
+      .orderBy("createdAt", "desc")
+      .executeTakeFirst();
+    if (cached && existsSync(buildFolder(dataFolder, cached.id)))
+      return { build: toBuild(cached), contextHash, cached: true };
+    await tx.insertInto("builds").values(row).execute();
+    const { actor } = wish;
+    await writeAudit(tx, { organizationId, at: nowMs, actor, action: "build-created", target: row.id });
+    return { build: toBuild(row), contextHash, cached: false };
+  });
+}
+
+export async function readBuild(
+  { store }: Pick<BuildContext, "store">,
+  organizationId: OrganizationId,
+  buildId: string,
+): Promise<Build> {
+  const row = await store.db
+    .selectFrom("builds")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("id", "=", buildId)
+    .executeTakeFirst();
+  if (!row) throw new AppError("NOT_FOUND", { message: "Build not found" });
+  return toBuild(row);
+}
+
+export async function listBuilds(
+  { store }: Pick<BuildContext, "store">,
+  organizationId: OrganizationId,
+  query: BuildListQuery,
+): Promise<{ builds: Build[]; total: number }> {
+  let rows = store.db.selectFrom("builds").where("organizationId", "=", organizationId);
+  if (query.status !== undefined) rows = rows.where("status", "=", query.status);
+  if (query.region !== undefined) rows = rows.where("region", "=", query.region);
+  if (query.contextHash !== undefined) rows = rows.where("contextHash", "=", query.contextHash);
+  const { total } = await rows
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  const builds = await rows
+    .selectAll()
+    .orderBy("createdAt", "desc")
+    .orderBy("id", "desc")
+    .limit(query.limit)
+    .offset(query.offset)
+    .execute();
+  return { builds: builds.map(toBuild), total };
+}
+
+/** Lines in their order; `nextToken` is there while more may come. */
+export async function readBuildLogs(
+  context: Pick<BuildContext, "store">,
+  organizationId: OrganizationId,
+  query: { buildId: string; limit: number; nextToken: string | undefined },
+): Promise<BuildLogs> {
+  const { status } = await readBuild(context, organizationId, query.buildId);
+  const from = Number(query.nextToken ?? 0);
+  const rows = await context.store.db
+    .selectFrom("buildLogLines")
+    .select(["number", "text"])
+    .where("buildId", "=", query.buildId)
+    .where("number", ">=", from)
+    .orderBy("number")
+    .limit(query.limit)
+    .execute();
+  const isMore = rows.length === query.limit || status === "pending" || status === "building";
+  const next = (rows.at(-1)?.number ?? from - 1) + 1;
+  return { logs: rows.map(({ text }) => text), ...(isMore ? { nextToken: String(next) } : {}) };
+}
+
+export function toBuild(row: BuildRow): Build {
+  const { startedAt, completedAt } = row;
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    status: row.status,
+    region: row.region,
+    contextHash: row.contextHash,
+    dockerfilePath: row.dockerfilePath,
+    imageUri: row.imageUri,
+    logsUrl: null,
+    errorMessage: row.errorMessage,
+    contextSizeBytes: row.contextSizeBytes,
+    imageSizeBytes: row.imageSizeBytes,
+    buildDurationSeconds:
+      startedAt === null || completedAt === null ? null : Math.round((completedAt - startedAt) / 1000),
+    startedAt: timeOf(startedAt),
+    completedAt: timeOf(completedAt),
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  };
+}
+
+function newRow({
+  nowMs,
+  ...fields
+}: Pick<
+  BuildRow,
+  "id" | "organizationId" | "region" | "uploadId" | "contextHash" | "dockerfilePath" | "contextSizeBytes"
+> & {
+  nowMs: number;
+}): BuildRow {
+  return {
+    ...fields,
+    status: "pending",
+    imageUri: null,
+    errorMessage: null,
+    imageSizeBytes: null,
+    facts: "{}",
+    startedAt: null,
+    completedAt: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
+}
+
+function requireRelative(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  const isInside = !path.startsWith("/") && parts.length > 0 && !parts.includes("..") && !/[\0\\]/.test(path);
+  if (isInside) return parts.join("/");
+  throw new AppError("GENERIC_BAD_REQUEST", {
+    message: "dockerfilePath must be a path within the bot's folder",
+  });
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

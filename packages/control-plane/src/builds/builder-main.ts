@@ -1,0 +1,46 @@
+// Turns an uploaded archive into a folder an instance can run in. A process of its own: what it reads is not trusted.
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { readManifest } from "./bot-manifest.ts";
+import { BuildProblem } from "./build-problem.ts";
+import { type BuilderMessage, BuilderTask } from "./builder-messages.ts";
+import { checkBotFile } from "./check-bot-file.ts";
+import { findFacts } from "./find-facts.ts";
+import { installPackages } from "./install-packages.ts";
+import { unpackArchive } from "./unpack-archive.ts";
+
+try {
+  await build(BuilderTask.parse(JSON.parse(await text(process.stdin))));
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  tell({
+    type: "failed",
+    message: error instanceof BuildProblem ? message : `The builder failed: ${message}`,
+  });
+}
+
+async function build({ archive, folder, dockerfilePath, sdkFolder }: BuilderTask): Promise<void> {
+  const say = (line: string): void => tell({ type: "line", text: line });
+  const { entries, bytes } = await unpackArchive(archive, folder);
+  say(`Unpacked ${entries} entries, ${bytes} bytes`);
+  const { manifest, text: manifestText } = await readManifest(folder);
+  const facts = await findFacts(folder, { manifest, dockerfilePath });
+  say(`Found the bot in ${facts.botFile}; base ${facts.baseVersion}`);
+  if (facts.filterPackages.length > 0) say(`Voice filter packages: ${facts.filterPackages.join(", ")}`);
+  await installPackages({ folder, manifest, manifestText, sdkFolder, say });
+  await checkBotFile(folder, facts.botFile);
+  say(`${facts.botFile} can be loaded`);
+  tell({ type: "done", facts, bytes: await sizeOf(folder) });
+}
+
+function tell(message: BuilderMessage): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  return bytes;
+}

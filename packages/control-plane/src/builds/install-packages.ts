@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type BotManifest, neededPackages, wantedSdk, writeManifest } from "./bot-manifest.ts";
+import { BuildProblem } from "./build-problem.ts";
+import { fitsRange } from "./fits-range.ts";
+
+export interface InstallOptions {
+  folder: string;
+  manifest: BotManifest;
+  /** package.json as the bot's author wrote it. */
+  manifestText: string;
+  /** The service's own copy of the package `vocalhost`. */
+  sdkFolder: string;
+  say(line: string): void;
+}
+
+const NPM_ARGUMENTS = [
+  "install",
+  "--omit=dev",
+  "--no-audit",
+  "--no-fund",
+  "--ignore-scripts",
+  "--no-progress",
+];
+
+/** Everything the bot imports, in its folder. No code of a package runs. */
+export async function installPackages(options: InstallOptions): Promise<void> {
+  const { folder, say } = options;
+  const needed = neededPackages(options.manifest);
+  const brought = join(folder, "node_modules/vocalhost");
+  const aside = join(folder, ".vocalhost-brought");
+  const isBrought = existsSync(brought);
+  if (Object.keys(needed).length === 0) say("No packages to install");
+  else {
+    if (isBrought) await rename(brought, aside); // npm removes what it was not asked for
+    await installWithNpm(options, needed);
+    if (isBrought) await rename(aside, brought);
+  }
+  if (!isBrought) await linkSdk(options);
+  requireInstance(folder);
+}
+
+// The bot's own files stay as they came; npm gets to see only what it shall install.
+async function installWithNpm(options: InstallOptions, needed: Record<string, string>): Promise<void> {
+  const { folder, manifest, say } = options;
+  const lock = join(folder, "package-lock.json");
+  const lockText = await readFile(lock, "utf8").catch(() => undefined);
+  const {
+    devDependencies: _dev,
+    peerDependencies: _peer,
+    optionalDependencies: _optional,
+    scripts: _scripts,
+    ...rest
+  } = manifest;
+  await writeManifest(folder, { ...rest, dependencies: needed });
+  say(`Installing ${Object.keys(needed).length} packages with npm`);
+  try {
+    await runNpm(folder, say);
+  } finally {
+    await writeManifest(folder, options.manifestText);
+    if (lockText === undefined) await rm(lock, { force: true });
+    else await writeFile(lock, lockText);
+  }
+}
+
+async function runNpm(folder: string, say: (line: string) => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const child = spawn("npm", NPM_ARGUMENTS, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on("line", (line) => (line.trim() === "" ? undefined : say(line)));
+  child.once("error", (cause) => reject(new Error(`npm cannot be started: ${cause.message}`, { cause })));
+  child.once("close", (code, signal) =>
+    code === 0
+      ? resolve()
+      : reject(new BuildProblem(`npm install failed (${signal ?? `exit code ${code}`})`)),
+  );
+  await promise;
+}
+
+async function linkSdk({ folder, manifest, sdkFolder, say }: InstallOptions): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(sdkFolder, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const wanted = wantedSdk(manifest);
+  const fits = wanted === undefined ? true : fitsRange(version, wanted);
+  if (fits === false)
+    throw new BuildProblem(
+      `The bot wants vocalhost ${wanted}, and this service has ${version}. Change package.json, or install the wanted version into node_modules and upload that`,
+    );
+  if (fits === undefined) say(`vocalhost is wanted as ${wanted}; using ${version} of this service`);
+  else say(`Using vocalhost ${version}`);
+  await mkdir(join(folder, "node_modules"), { recursive: true });
+  await rm(join(folder, "node_modules/vocalhost"), { recursive: true, force: true });
+  await symlink(sdkFolder, join(folder, "node_modules/vocalhost"));
+}
+
+function requireInstance(folder: string): void {
+  try {
+    createRequire(join(folder, "package.json")).resolve("vocalhost/instance");
+  } catch (cause) {
+    throw new BuildProblem(
+      "The version of vocalhost in node_modules is too old for this service, or incomplete",
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { inheritedArguments } from "../inherited-arguments.ts";
+import type { BuildFacts } from "./build-facts.ts";
+import { BuilderMessage, type BuilderTask } from "./builder-messages.ts";
+import { builderEnvironment } from "./config.ts";
+
+export type BuildOutcome =
+  | { status: "success"; facts: BuildFacts; bytes: number }
+  | { status: "failed"; message: string }
+  | { status: "timeout" };
+
+export interface RunBuilderOptions {
+  task: BuilderTask;
+  timeoutMs: number;
+  say(line: string): void;
+  /** Ends the builder; the outcome is then of no interest. */
+  signal: AbortSignal;
+}
+
+/** Runs the builder in a process group of its own, and ends all of it when it takes too long. */
+export async function runBuilder({ task, timeoutMs, say, signal }: RunBuilderOptions): Promise<BuildOutcome> {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const program = fileURLToPath(new URL(`./builder-main.${extension}`, import.meta.url));
+  const child = spawn(process.execPath, [...inheritedArguments(), "--no-warnings", program], {
+    cwd: task.folder,
+    env: builderEnvironment(),
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let outcome: BuildOutcome | undefined;
+  const kill = (): void => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // it has just ended
+    }
+  };
+  const timer = setTimeout(() => {
+    outcome ??= { status: "timeout" };
+    kill();
+  }, timeoutMs);
+  signal.addEventListener("abort", kill, { once: true });
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const message = parseMessage(line);
+    if (message.type === "line") say(message.text);
+    else if (message.type === "failed") outcome ??= { status: "failed", message: message.message };
+    else outcome ??= { status: "success", facts: message.facts, bytes: message.bytes };
+  });
+  createInterface({ input: child.stderr }).on("line", say);
+  child.stdin.on("error", () => undefined); // it ended before it was told; the outcome says so
+  child.stdin.end(JSON.stringify(task));
+  const { promise, resolve } = Promise.withResolvers<string>();
+  child.once("error", (error) => resolve(error.message));
+  child.once("close", (code, name) => resolve(name ?? `exit code ${code}`));
+  const how = await promise;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", kill);
+  return outcome ?? { status: "failed", message: `The builder ended without a result (${how})` };
+}
+
+function parseMessage(line: string): BuilderMessage {
+  try {
+    return BuilderMessage.parse(JSON.parse(line));
+  } catch {
+    return { type: "line", text: line };
+  }
+}

@@ -1,0 +1,119 @@
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { BuildRow } from "../store/schema.ts";
+import type { BuildContext } from "./build-context.ts";
+import { createBuildLog } from "./build-log.ts";
+import { buildFolder } from "./build-rows.ts";
+import { runBuilder, type BuildOutcome } from "./run-builder.ts";
+import type { UploadFiles } from "./upload-files.ts";
+import { sweepUploads } from "./uploads.ts";
+
+const BUILD_TIMEOUT_MS = 600_000;
+const SWEEP_EVERY_MS = 600_000;
+
+/** Builds one after the other until the signal aborts. What a crash has cut short is built again. */
+export async function runBuilds(
+  context: BuildContext,
+  files: UploadFiles,
+  { signal, wait }: { signal: AbortSignal; wait: () => Promise<void> },
+): Promise<void> {
+  const { store, clock, log } = context;
+  let sweptMs = -Infinity;
+  while (!signal.aborted) {
+    try {
+      if (clock.monotonicMs() - sweptMs > SWEEP_EVERY_MS) {
+        sweptMs = clock.monotonicMs();
+        await sweepUploads(context, files);
+      }
+      // Whatever is `building` now was left behind: nobody else builds, and we do one at a time.
+      const row = await store.db
+        .selectFrom("builds")
+        .selectAll()
+        .where("status", "in", ["building", "pending"])
+        .orderBy("status")
+        .orderBy("createdAt")
+        .executeTakeFirst();
+      if (row) await buildOne(context, files, { row, signal });
+      else await wait();
+    } catch (error) {
+      log.error({ err: error }, "builds cannot go on just now");
+      await wait();
+    }
+  }
+}
+
+async function buildOne(
+  context: BuildContext,
+  files: UploadFiles,
+  { row, signal }: { row: BuildRow; signal: AbortSignal },
+): Promise<void> {
+  const { store, clock, log, dataFolder } = context;
+  const startedAt = clock.nowMs();
+  const startedMs = clock.monotonicMs();
+  await store.transaction(async (tx) => {
+    await tx
+      .updateTable("builds")
+      .set({ status: "building", startedAt, updatedAt: startedAt })
+      .where("id", "=", row.id)
+      .execute();
+    await tx.deleteFrom("buildLogLines").where("buildId", "=", row.id).execute();
+  });
+  const temporary = join(dataFolder, "builds", `.${row.id}`);
+  const final = buildFolder(dataFolder, row.id);
+  for (const folder of [temporary, final]) await rm(folder, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  const buildLog = createBuildLog(context, row.id);
+  const outcome = await runBuilder({
+    task: {
+      archive: files.path(row.uploadId),
+      folder: temporary,
+      dockerfilePath: row.dockerfilePath,
+      sdkFolder: context.sdkFolder,
+    },
+    timeoutMs: context.buildTimeoutMs ?? BUILD_TIMEOUT_MS,
+    say: buildLog.add,
+    signal,
+  });
+  if (signal.aborted) return rm(temporary, { recursive: true, force: true });
+  if (outcome.status === "success") await rename(temporary, final);
+  else await rm(temporary, { recursive: true, force: true });
+  buildLog.add(lastLine(outcome));
+  await buildLog.flush();
+  const completedAt = startedAt + Math.round(clock.monotonicMs() - startedMs);
+  await finish(context, row, { outcome, completedAt });
+  return log.info({ buildId: row.id, status: outcome.status, ms: completedAt - startedAt }, "build ended");
+}
+
+async function finish(
+  { store }: BuildContext,
+  row: BuildRow,
+  { outcome, completedAt }: { outcome: BuildOutcome; completedAt: number },
+): Promise<void> {
+  const isSuccess = outcome.status === "success";
+  await store.db
+    .updateTable("builds")
+    .set({
+      status: outcome.status,
+      imageUri: isSuccess ? imageUriOf(row) : null,
+      errorMessage: isSuccess ? null : problemOf(outcome),
+      imageSizeBytes: isSuccess ? outcome.bytes : null,
+      facts: JSON.stringify(isSuccess ? outcome.facts : {}),
+      completedAt,
+      updatedAt: completedAt,
+    })
+    .where("id", "=", row.id)
+    .where("status", "=", "building")
+    .execute();
+}
+
+function imageUriOf({ id, contextHash }: BuildRow): string {
+  return `vocalhost/builds:${contextHash}-${id.slice(0, 8)}`;
+}
+
+function problemOf(outcome: Exclude<BuildOutcome, { status: "success" }>): string {
+  return outcome.status === "failed" ? outcome.message : "The build took too long";
+}
+
+function lastLine(outcome: BuildOutcome): string {
+  return outcome.status === "success" ? "Build succeeded" : `Build failed: ${problemOf(outcome)}`;
+}

@@ -1,0 +1,121 @@
+import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
+import { createReadStream } from "node:fs";
+import { copyFile, mkdir, open, realpath, rm, symlink } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { BuildProblem } from "./build-problem.ts";
+
+export interface UnpackLimits {
+  bytes: number;
+  entries: number;
+}
+
+export const UNPACK_LIMITS: UnpackLimits = { bytes: 2 * 1024 ** 3, entries: 100_000 };
+
+const NAME_MAX_BYTES = 1_024;
+
+/** Into an empty folder. Whatever would end up anywhere else is refused. */
+export async function unpackArchive(
+  archive: string,
+  folder: string,
+  limits: UnpackLimits = UNPACK_LIMITS,
+): Promise<{ entries: number; bytes: number }> {
+  const root = await realpath(folder);
+  const links: { path: string; target: string }[] = [];
+  const file = createReadStream(archive);
+  const gunzip = createGunzip();
+  file.on("error", (error) => gunzip.destroy(error));
+  const bytesOut = Readable.toWeb(file.pipe(gunzip)) as ReadableStream<Uint8Array>;
+  let [entries, bytes] = [0, 0];
+  try {
+    for await (const entry of bytesOut.pipeThrough(createTarDecoder({ strict: true }))) {
+      entries += 1;
+      bytes += entry.header.size;
+      if (entries > limits.entries)
+        throw new BuildProblem(`The archive has more than ${limits.entries} entries`);
+      if (bytes > limits.bytes)
+        throw new BuildProblem(`The archive has more than ${limits.bytes} bytes unpacked`);
+      const link = await place(entry, root);
+      if (link) links.push(link);
+    }
+  } catch (error) {
+    if (error instanceof BuildProblem) throw error;
+    throw new BuildProblem(
+      `The archive cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    file.destroy();
+    gunzip.destroy();
+  }
+  await makeLinks(links, root);
+  return { entries, bytes };
+}
+
+async function place(
+  { header, body }: ParsedTarEntry,
+  root: string,
+): Promise<{ path: string; target: string } | undefined> {
+  const path = pathOf(header.name, root);
+  const { type = "file" } = header;
+  if (type !== "file") await body.cancel();
+  if (path === root) return undefined;
+  if (type !== "directory") await mkdir(dirname(path), { recursive: true });
+  switch (type) {
+    case "file":
+      await writeNew(path, { body, isProgram: ((header.mode ?? 0) & 0o111) !== 0, name: header.name });
+      return undefined;
+    case "directory":
+      await mkdir(path, { recursive: true });
+      return undefined;
+    case "link":
+      await copyFile(pathOf(header.linkname ?? "", root), path);
+      return undefined;
+    case "symlink":
+      return { path, target: header.linkname ?? "" };
+    default:
+      throw new BuildProblem(`The archive holds a ${type}: ${header.name}`);
+  }
+}
+
+// No symbolic link exists on the disk yet, so a path that looks inside is inside.
+function pathOf(name: string, root: string): string {
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  const isOdd = name.startsWith("/") || parts.includes("..") || /[\0\\]/.test(name);
+  if (isOdd || Buffer.byteLength(name) > NAME_MAX_BYTES)
+    throw new BuildProblem(
+      `The archive holds a path that leaves its folder: ${JSON.stringify(name.slice(0, 200))}`,
+    );
+  return join(root, ...parts);
+}
+
+async function writeNew(
+  path: string,
+  file: { body: ReadableStream<Uint8Array>; isProgram: boolean; name: string },
+): Promise<void> {
+  await using handle = await open(path, "wx", file.isProgram ? 0o755 : 0o644).catch((cause: unknown) => {
+    throw new BuildProblem(`The archive holds a path twice: ${file.name}`, { cause });
+  });
+  for await (const bytes of file.body) await handle.writeFile(bytes);
+}
+
+/** Links may point at links, so only the file system knows where one leads; nothing has followed them until then. */
+async function makeLinks(links: { path: string; target: string }[], root: string): Promise<void> {
+  const isInside = (path: string): boolean => path === root || path.startsWith(root + sep);
+  for (const { path, target } of links) {
+    if (target.startsWith("/") || !isInside(resolve(dirname(path), target))) throw escaping(path, root);
+    await symlink(target, path);
+  }
+  for (const { path } of links) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) await rm(path); // leads nowhere, as it did where it came from
+    else if (!isInside(real)) throw escaping(path, root);
+  }
+}
+
+function escaping(path: string, root: string): BuildProblem {
+  return new BuildProblem(`The archive holds a link that leaves its folder: ${path.slice(root.length + 1)}`);
+}

@@ -1,0 +1,125 @@
+import { AppError } from "@vocalhost/protocol";
+import { createHash, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Readable, PassThrough, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { z } from "zod";
+
+/** Uploaded archives on the disk, each with what was found out while it came in. */
+export interface UploadFiles {
+  /** Resolves when it is complete on the disk. */
+  receive(uploadId: string, file: Readable): Promise<UploadInfo>;
+  path(uploadId: string): string;
+  info(uploadId: string): Promise<UploadInfo | undefined>;
+  remove(uploadId: string): Promise<void>;
+}
+
+export const UploadInfo = z.object({ contextHash: z.string(), sizeBytes: z.number() });
+export type UploadInfo = z.infer<typeof UploadInfo>;
+
+export interface UploadLimits {
+  compressedBytes: number;
+  unpackedBytes: number;
+}
+
+const LIMITS: UploadLimits = { compressedBytes: 500 * 1024 ** 2, unpackedBytes: 2 * 1024 ** 3 };
+const HASH_DIGITS = 16;
+
+export function createUploadFiles(dataFolder: string, limits: UploadLimits = LIMITS): UploadFiles {
+  const folder = join(dataFolder, "uploads");
+  const path = (uploadId: string): string => join(folder, `${uploadId}.tgz`);
+  const infoPath = (uploadId: string): string => join(folder, `${uploadId}.json`);
+
+  return {
+    path,
+    async receive(uploadId, file) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const partial = join(folder, `${uploadId}.${randomUUID()}.part`);
+      try {
+        const info = await store(file, partial, limits);
+        await writeFile(infoPath(uploadId), JSON.stringify(info));
+        await rename(partial, path(uploadId));
+        return info;
+      } finally {
+        await rm(partial, { force: true });
+      }
+    },
+    async info(uploadId) {
+      const text = await readFile(infoPath(uploadId), "utf8").catch(() => undefined);
+      return text === undefined ? undefined : UploadInfo.parse(JSON.parse(text));
+    },
+    async remove(uploadId) {
+      await Promise.all([path(uploadId), infoPath(uploadId)].map((name) => rm(name, { force: true })));
+    },
+  };
+}
+
+// Unpacked for its hash only, so that the same files count as the same whoever compressed them.
+async function store(file: Readable, path: string, limits: UploadLimits): Promise<UploadInfo> {
+  const hash = createHash("md5");
+  const compressed = counting(limits.compressedBytes);
+  const unpacked = counting(limits.unpackedBytes);
+  const copy = new PassThrough();
+  const whole = new AbortController(); // whichever fails first ends the other
+  const { signal } = whole;
+  const hashed = pipeline(copy, createGunzip(), unpacked.stream, hash, { signal }).catch((error: unknown) => {
+    whole.abort(error);
+    throw error;
+  });
+  const written = pipeline(
+    file,
+    compressed.stream,
+    async function* (source: AsyncIterable<Buffer>) {
+      for await (const bytes of source) {
+        if (!copy.write(bytes)) await drained(copy, signal);
+        yield bytes;
+      }
+      copy.end();
+    },
+    createWriteStream(path, { flags: "wx", mode: 0o600, flush: true }),
+    { signal },
+  ).catch((error: unknown) => {
+    whole.abort(error);
+    throw error;
+  });
+  const results = await Promise.allSettled([written, hashed]);
+  if (results.some(({ status }) => status === "rejected")) throw explained(signal.reason);
+  return { contextHash: hash.digest("hex").slice(0, HASH_DIGITS), sizeBytes: compressed.count() };
+}
+
+async function drained(stream: PassThrough, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  stream.once("drain", resolve);
+  signal.addEventListener("abort", onAbort, { once: true });
+  await promise.finally(() => {
+    stream.off("drain", resolve);
+    signal.removeEventListener("abort", onAbort);
+  });
+}
+
+function counting(maxBytes: number): { stream: Transform; count(): number } {
+  let bytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > maxBytes)
+        done(new AppError("PAYLOAD_TOO_LARGE", { message: "The bot's folder is too large" }));
+      else done(null, chunk);
+    },
+  });
+  return { stream, count: () => bytes };
+}
+
+function explained(error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!code.startsWith("Z_") && code !== "ERR_STREAM_PREMATURE_CLOSE") return error;
+  return new AppError("GENERIC_BAD_REQUEST", {
+    message: "The file is not a complete gzip archive",
+    cause: error,
+  });
+}

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { z } from "zod";
+import { defaultTiming, type Timing } from "./timing.ts";
+
+/** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
+export interface Config {
+  host: string;
+  port: number;
+  /** As callers see us, without a slash at the end. */
+  publicUrl: string;
+  trustForwarded: boolean;
+  dataFolder: string;
+  databaseUrl: string | undefined;
+  /** The first is the default. */
+  regions: { code: string; displayName: string }[];
+  iceServers: IceServers;
+  masterKeys: string | undefined;
+  secret: string | undefined;
+  metricsToken: string | undefined;
+  registries: string[];
+  oidc: { issuer: string; clientId: string; clientSecret: string } | undefined;
+  usageExportUrl: string | undefined;
+  logLevel: "debug" | "info" | "warn" | "error";
+  logRetentionDays: number;
+  queueMs: number;
+  timing: Timing;
+  failpoint: string | undefined;
+  /** Said by whoever started us, so that tests find it in the process list. */
+  controllerSocket: string;
+}
+
+const IceServers = z.array(
+  z.object({
+    urls: z.union([z.string(), z.array(z.string())]),
+    username: z.string().optional(),
+    credential: z.string().optional(),
+  }),
+);
+type IceServers = z.infer<typeof IceServers>;
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+type Environment = Record<string, string | undefined>;
+
+const DEFAULT_PORT = "7870";
+const SOCKET_PATH_MAX = 100; // the system allows 107 bytes, on some systems 103
+
+/** The environment, and under it the file that `VOCALHOST_CONFIG` names. */
+export function readEnvironment(environment: Environment = process.env): Environment {
+  const file = environment["VOCALHOST_CONFIG"];
+  if (!file) return environment;
+  if (!existsSync(file)) throw new ConfigError(`VOCALHOST_CONFIG: there is no file ${file}`);
+  return { ...parseEnv(readFileSync(file, "utf8")), ...environment };
+}
+
+export function readConfig(environment: Environment = readEnvironment()): Config {
+  const text = (name: string): string | undefined => environment[`VOCALHOST_${name}`] || undefined;
+  const host = text("HOST") ?? "localhost";
+  const port = wholeNumber("PORT", text("PORT") ?? DEFAULT_PORT, { min: 0, max: 65_535 });
+  const dataFolder = resolve(text("DATA_DIR") ?? ".vocalhost");
+  return {
+    host,
+    port,
+    publicUrl: readUrl("PUBLIC_URL", text("PUBLIC_URL")) ?? `http://${shownHost(host)}:${port}`,
+    trustForwarded: readFlag("TRUST_PROXY", text("TRUST_PROXY")),
+    dataFolder,
+    databaseUrl: text("DATABASE_URL"),
+    regions: readRegions(text("REGIONS")),
+    iceServers: readIceServers(text("ICE_SERVERS")),
+    masterKeys: text("MASTER_KEYS"),
+    secret: text("SECRET"),
+    metricsToken: text("METRICS_TOKEN"),
+    registries: list(text("REGISTRIES")),
+    oidc: readOidc(text),
+    usageExportUrl: readUrl("USAGE_EXPORT_URL", text("USAGE_EXPORT_URL")),
+    logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL") ?? "info", ["debug", "info", "warn", "error"]),
+    logRetentionDays: wholeNumber("LOG_RETENTION_DAYS", text("LOG_RETENTION_DAYS") ?? "7", {
+      min: 1,
+      max: 3_650,
+    }),
+    queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
+    timing: readTiming(text("TIMING")),
+    failpoint: text("FAILPOINT"),
+    controllerSocket: text("CONTROLLER_SOCKET") ?? socketIn(dataFolder),
+  };
+}
+
+function socketIn(dataFolder: string): string {
+  const path = join(dataFolder, "controller.sock");
+  if (Buffer.byteLength(path) <= SOCKET_PATH_MAX) return path;
+  throw new ConfigError(
+    `The path of the data folder is too long for a socket in it (${path}). ` +
+      "Choose a shorter VOCALHOST_DATA_DIR, or name the socket: VOCALHOST_CONTROLLER_SOCKET=/run/vocalhost.sock",
+  );
+}
+
+function wholeNumber(name: string, text: string, { min, max }: { min: number; max: number }): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max && text.trim() !== "") return value;
+  throw new ConfigError(`VOCALHOST_${name} must be a whole number from ${min} to ${max}, got "${text}"`);
+}
+
+function readUrl(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, "");
+  throw new ConfigError(
+    `VOCALHOST_${name} must be an address such as https://bots.example.com, got "${text}"`,
+  );
+}
+
+function readFlag(name: string, text: string | undefined): boolean {
+  return oneOf(name, text ?? "false", ["true", "false", "1", "0"]).match(/^(?:true|1)$/) !== null;
+}
+
+function oneOf<T extends string>(name: string, text: string, values: readonly T[]): T {
+  const value = values.find((each) => each === text);
+  if (value) return value;
+  throw new ConfigError(`VOCALHOST_${name} must be one of ${values.join(", ")}, got "${text}"`);
+}
+
+/** `us-west=US West (Oregon); eu-central=Europe (Frankfurt)` */
+function readRegions(text: string | undefined): Config["regions"] {
+  if (text === undefined) return [{ code: "us-west", displayName: "US West (Oregon)" }];
+  const regions = text.split(";").map((entry) => {
+    const [code = "", displayName] = entry.split("=").map((part) => part.trim());
+    if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
+    throw new ConfigError(
+      `VOCALHOST_REGIONS: "${entry.trim()}" is no region; write us-west=US West (Oregon)`,
+    );
+  });
+  return regions;
+}
+
+function readIceServers(text: string | undefined): IceServers {
+  if (text === undefined) return [{ urls: ["stun:stun.l.google.com:19302"] }];
+  const servers = IceServers.safeParse(parseJson("ICE_SERVERS", text));
+  if (servers.success) return servers.data;
+  throw new ConfigError('VOCALHOST_ICE_SERVERS must be JSON such as [{"urls":["stun:stun.example.com"]}]');
+}
+
+function readTiming(text: string | undefined): Timing {
+  if (text === undefined) return defaultTiming;
+  const wanted = z
+    .record(z.string(), z.union([z.number(), z.array(z.number())]))
+    .parse(parseJson("TIMING", text));
+  for (const name of Object.keys(wanted))
+    if (!Object.hasOwn(defaultTiming, name))
+      throw new ConfigError(`VOCALHOST_TIMING: "${name}" is no duration of ours`);
+  return { ...defaultTiming, ...wanted };
+}
+
+function readOidc(text: (name: string) => string | undefined): Config["oidc"] {
+  const issuer = readUrl("OIDC_ISSUER", text("OIDC_ISSUER"));
+  const clientId = text("OIDC_CLIENT_ID");
+  const clientSecret = text("OIDC_CLIENT_SECRET");
+  if (!issuer && !clientId && !clientSecret) return undefined;
+  if (issuer && clientId && clientSecret) return { issuer, clientId, clientSecret };
+  throw new ConfigError(
+    "Single sign-on needs all of VOCALHOST_OIDC_ISSUER, VOCALHOST_OIDC_CLIENT_ID, VOCALHOST_OIDC_CLIENT_SECRET",
+  );
+}
+
+function parseJson(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new ConfigError(`VOCALHOST_${name} is not JSON`, { cause });
+  }
+}
+
+function list(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function shownHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,88 @@
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Failpoint } from "../failpoints.ts";
+import { LeadershipLostError } from "../leader/leader.ts";
+import { closePeriods } from "../ledger/close-periods.ts";
+import { exportUsage } from "../ledger/export.ts";
+import type { Log } from "../log.ts";
+import { pruneLogs } from "../logs/prune-logs.ts";
+import { pruneSamples } from "../samples/samples.ts";
+import type { Store } from "../store/store.ts";
+
+/** Something that goes on beside requests until the signal aborts. */
+export interface Work {
+  name: string;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface BackgroundOptions {
+  work: Work[];
+  store: Store;
+  clock: Clock;
+  log: Log;
+  config: Config;
+  failpoint: Failpoint;
+  signal: AbortSignal;
+  /** Another controller leads. */
+  lost(): void;
+}
+
+const AGAIN_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Keeps everything going; what fails is said and tried again. Disposing waits until all of it has stopped. */
+export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable {
+  const { store, clock, log, config, failpoint, signal } = options;
+  const ending = new AbortController();
+  const until = AbortSignal.any([signal, ending.signal]);
+  const every = (name: string, ms: number, run: () => Promise<unknown>): Work => ({
+    name,
+    run: async (stop) => {
+      while (!stop.aborted) {
+        await run();
+        await clock.sleep(ms, stop);
+      }
+    },
+  });
+  const chores = [
+    every("month close", MINUTE_MS, () => closePeriods(store, { nowMs: clock.nowMs(), failpoint })),
+    every("pruning", HOUR_MS, () => prune(store, clock.nowMs(), config)),
+  ];
+  const url = config.usageExportUrl;
+  if (url)
+    chores.push(
+      every("usage export", AGAIN_MS * 5, () => exportUsage({ store, clock, url, failpoint, signal: until })),
+    );
+  const running = [...options.work, ...chores].map((work) => keepGoing(work));
+
+  async function keepGoing({ name, run }: Work): Promise<void> {
+    while (!until.aborted) {
+      try {
+        await run(until);
+        return;
+      } catch (error) {
+        if (error instanceof LeadershipLostError) return options.lost();
+        log.error({ err: error, work: name }, "background work failed, will be retried");
+        await clock.sleep(AGAIN_MS, until);
+      }
+    }
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function prune(store: Store, nowMs: number, config: Config): Promise<void> {
+  await pruneLogs(store, { nowMs, retentionMs: config.logRetentionDays * 24 * HOUR_MS });
+  await pruneSamples(store, { nowMs });
+  await store.db.deleteFrom("usedTokens").where("expiresAt", "<", nowMs).execute();
+  await store.db
+    .deleteFrom("idempotency")
+    .where("createdAt", "<", nowMs - config.timing.idempotencyMs)
+    .execute();
+}

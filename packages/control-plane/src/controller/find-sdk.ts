@@ -1,0 +1,10 @@
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+/** Folder of the package `vocalhost` that comes with the service; bots that bring no copy of their own run on it. */
+export function findSdk(): string {
+  let folder = dirname(realpathSync(createRequire(import.meta.url).resolve("vocalhost")));
+  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  return folder;
+}

@@ -1,0 +1,52 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError, type Config } from "../config.ts";
+import { openMasterKeyFile, parseMasterKeys, type MasterKeys } from "../secrets/master-keys.ts";
+
+/** What the service signs and encrypts with; never in the store. */
+export interface ServiceSecrets {
+  masterKeys: MasterKeys;
+  /** Signs socket tokens. */
+  socketSecret: string;
+  /** Signs cookies. */
+  peopleSecret: string;
+  instanceToken(instanceId: string): string;
+  /** Made just now, because there was none. */
+  isNewMasterKey: boolean;
+}
+
+const SECRET_MIN_CHARACTERS = 32;
+
+/** From the configuration, else from files of the data folder, made on the first start. */
+export async function openServiceSecrets(
+  config: Pick<Config, "dataFolder" | "masterKeys" | "secret">,
+): Promise<ServiceSecrets> {
+  await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
+  const { keys, created } =
+    config.masterKeys === undefined
+      ? await openMasterKeyFile(join(config.dataFolder, "master-keys"))
+      : { keys: parseMasterKeys(config.masterKeys), created: false };
+  const secret = config.secret ?? (await secretFile(join(config.dataFolder, "service-secret")));
+  if (secret.length < SECRET_MIN_CHARACTERS)
+    throw new ConfigError(`VOCALHOST_SECRET must have at least ${SECRET_MIN_CHARACTERS} characters`);
+  const derive = (purpose: string): string => createHmac("sha256", secret).update(purpose).digest("hex");
+  return {
+    masterKeys: keys,
+    socketSecret: derive("sockets"),
+    peopleSecret: derive("people"),
+    instanceToken: (instanceId) => derive(`instance:${instanceId}`),
+    isNewMasterKey: created,
+  };
+}
+
+async function secretFile(path: string): Promise<string> {
+  try {
+    await using file = await open(path, "wx", 0o600);
+    await file.writeFile(randomBytes(32).toString("hex"));
+    await file.sync();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+  return (await readFile(path, "utf8")).trim();
+}

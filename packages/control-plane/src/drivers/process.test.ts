@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { silentLog } from "../log.ts";
+import { writeBotProject } from "../testing/bot-project.ts";
+import { driverContract, exited, listening, specOf, type DriverHarness } from "../testing/driver-contract.ts";
+import { until } from "../testing/until.ts";
+import { openProcessDriver } from "./process.ts";
+import { identityOf, isRunning, isThere } from "./process/process-identity.ts";
+
+driverContract("process", start);
+
+const WAITING_BOT = `export const bot = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve));`;
+
+test("secrets are in the environment of the process only", async () => {
+  await using harness = await start();
+  const driver = await harness.open();
+  const spec = specOf(await harness.source(WAITING_BOT), { environment: { KEY: "hush-hush" } });
+  await driver.create(spec);
+  await listening(driver, spec.id);
+  const folder = join(harness.folder, spec.id);
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(join(folder, name), "utf8");
+    assert.doesNotMatch(text, new RegExp(`hush-hush|${spec.token}`), name);
+  }
+  const { pid } = JSON.parse(readFileSync(join(folder, "process.json"), "utf8")) as { pid: number };
+  assert.doesNotMatch(readFileSync(`/proc/${pid}/cmdline`, "utf8"), /hush-hush/);
+});
+
+test("a controller killed while it made an instance wedges nothing", async () => {
+  await using harness = await start();
+  const driver = await harness.open();
+  const spec = specOf(await harness.source(WAITING_BOT));
+  mkdirSync(join(harness.folder, spec.id));
+  const [seen] = await driver.list();
+  assert.deepEqual([seen?.id, seen?.state], [spec.id, "exited"]);
+  await driver.create(spec);
+  await listening(driver, spec.id);
+});
+
+test("a process whose number was not written down is found", async () => {
+  await using harness = await start();
+  const spec = specOf(await harness.source(WAITING_BOT));
+  const first = await harness.open();
+  await first.create(spec);
+  await listening(first, spec.id);
+  const folder = join(harness.folder, spec.id);
+  rmSync(join(folder, "process.json"));
+  writeFileSync(
+    join(folder, "maker.json"),
+    JSON.stringify({ pid: 1, startedTicks: "-1", bootId: "another" }),
+  );
+  const second = await harness.open();
+  assert.equal((await second.list())[0]?.state, "running");
+  await second.destroy(spec.id, { graceMs: 5_000 });
+  assert.equal((await second.list())[0]?.state, "exited");
+});
+
+test("another process with the same number is not taken for the instance", async () => {
+  await using harness = await start();
+  const spec = specOf(await harness.source(WAITING_BOT));
+  const first = await harness.open();
+  await first.create(spec);
+  await listening(first, spec.id);
+  await first.destroy(spec.id, { graceMs: 5_000 });
+  const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true });
+  try {
+    const file = join(harness.folder, spec.id, "process.json");
+    const written = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(file, JSON.stringify({ ...written, pid: stranger.pid }));
+    const second = await harness.open();
+    assert.equal((await second.list())[0]?.state, "exited");
+    await second.destroy(spec.id, { graceMs: 0 });
+    await second.forget(spec.id);
+    assert.ok(isRunning(identityOf(stranger.pid ?? 0)));
+  } finally {
+    stranger.kill("SIGKILL");
+  }
+});
+
+test("a process that has ended and was not collected is over", async () => {
+  // The shell becomes a program that never asks after its child.
+  const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const [text] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(String(text).trim());
+    await until("zombie", () => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
+    assert.ok(isThere(pid));
+    assert.equal(isRunning(identityOf(pid)), false);
+  } finally {
+    parent.kill("SIGKILL");
+  }
+});
+
+test("what a bot started ends with it", async () => {
+  await using harness = await start();
+  const driver = await harness.open();
+  const bot = `
+    import { spawn } from "node:child_process";
+    console.log("child " + spawn("sleep", ["300"], { stdio: "ignore" }).pid);
+    ${WAITING_BOT}
+  `;
+  const spec = specOf(await harness.source(bot));
+  await driver.create(spec);
+  await listening(driver, spec.id);
+  const { lines } = await driver.output(spec.id, 0);
+  const child = identityOf(Number(/child (\d+)/.exec(lines[0]?.text ?? "")?.[1]));
+  assert.ok(isRunning(child));
+  await driver.destroy(spec.id, { graceMs: 5_000 });
+  await until("end of the child", () => !isRunning(child));
+});
+
+test("instances go on when the controller is gone, with their output", async () => {
+  await using harness = await start();
+  const spec = specOf(await harness.source(`setInterval(() => console.log("tick"), 50); ${WAITING_BOT}`));
+  const program = `
+    import { openProcessDriver } from ${JSON.stringify(new URL("./process.ts", import.meta.url).href)};
+    const log = { debug() {}, info() {}, warn() {}, error() {}, child() { return log; } };
+    const driver = await openProcessDriver({ folder: ${JSON.stringify(harness.folder)}, log });
+    await driver.create(${JSON.stringify(spec)});
+    process.kill(process.pid, "SIGKILL");
+  `;
+  const controller = spawn(
+    process.execPath,
+    [...process.execArgv.filter((flag) => /condition/.test(flag)), "--input-type=module", "-e", program],
+    {
+      stdio: "ignore",
+    },
+  );
+  assert.deepEqual(await once(controller, "exit"), [null, "SIGKILL"]);
+  const driver = await harness.open();
+  await listening(driver, spec.id);
+  await until("ticks", async () => (await driver.output(spec.id, 0)).lines.length > 5);
+  await driver.destroy(spec.id, { graceMs: 5_000 });
+  const { exit } = await exited(driver);
+  assert.deepEqual([exit?.code, exit?.signal], [null, null]);
+});
+
+test("a bot without the SDK, or without a folder, is refused with the reason", async () => {
+  await using harness = await start();
+  const driver = await harness.open();
+  await assert.rejects(driver.create(specOf(tmpdir())), /does not hold the package "vocalhost"/);
+  await assert.rejects(driver.create({ ...specOf(tmpdir()), id: "../escape" }), /Not an instance id/);
+  assert.deepEqual(await driver.list(), []);
+  const broken = await openProcessDriver({
+    folder: harness.folder,
+    log: silentLog,
+    execPath: "/no/such/node",
+  });
+  await assert.rejects(broken.create(specOf(await harness.source(WAITING_BOT))), /could not be started/);
+  assert.deepEqual(await driver.list(), []);
+});
+
+async function start(): Promise<DriverHarness & { folder: string }> {
+  const temporary = mkdtempSync(join(tmpdir(), "process-driver-"));
+  const folder = join(temporary, "instances");
+  const open = () => openProcessDriver({ folder, log: silentLog });
+  let projects = 0;
+  return {
+    folder,
+    open,
+    async source(bot) {
+      projects += 1;
+      return writeBotProject(join(temporary, `project-${projects}`), bot);
+    },
+    async [Symbol.asyncDispose]() {
+      const driver = await open();
+      await driver.fence(1e9);
+      for (const { id } of await driver.list()) {
+        await driver.destroy(id, { graceMs: 0 });
+        await driver.forget(id);
+      }
+      rmSync(temporary, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Log } from "../../log.ts";
+import { findHierarchies, makeOurs, type Controller, type Hierarchy } from "./cgroup-hierarchies.ts";
+
+/** Limits by the kernel's control groups, as far as this machine lets us. */
+export interface Cgroups {
+  readonly can: Record<Controller, boolean>;
+  /** Makes the group, or changes the limits of the one that is there. */
+  limit(id: string, limits: CgroupLimits): Promise<void>;
+  add(id: string, pid: number): Promise<void>;
+  /** Whether the kernel killed something in the group for want of memory. */
+  ranOutOfMemory(id: string): Promise<boolean>;
+  /** Processes that are in the group. */
+  processes(id: string): Promise<number[]>;
+  /** Removes the group, which must be empty. */
+  remove(id: string): Promise<void>;
+  list(): Promise<string[]>;
+}
+
+export interface CgroupLimits {
+  cpuMillicores?: number;
+  memoryMib?: number;
+  processes?: number;
+}
+
+const PERIOD_US = 100_000;
+const REMOVE_TRIES = 20; // a group is busy for a moment after its last process
+const REMOVE_AGAIN_MS = 50;
+
+export async function openCgroups(options: { name: string; log: Log }): Promise<Cgroups> {
+  const { log } = options;
+  const hierarchies = await findHierarchies(options.name);
+  const of = (controller: Controller): Hierarchy | undefined =>
+    hierarchies.find(({ controllers }) => controllers.includes(controller));
+
+  async function write(id: string, controller: Controller, files: Record<string, string>): Promise<void> {
+    const hierarchy = of(controller);
+    if (!hierarchy) return;
+    for (const [file, text] of Object.entries(files))
+      await writeFile(join(hierarchy.folder, id, file), text).catch((error: unknown) =>
+        log.warn({ err: error, instanceId: id, file }, "limit not set"),
+      );
+  }
+
+  async function read(id: string, controller: Controller, file: string): Promise<string> {
+    const hierarchy = of(controller);
+    return hierarchy ? readFile(join(hierarchy.folder, id, file), "utf8").catch(() => "") : "";
+  }
+
+  async function makeGroups(id: string): Promise<void> {
+    for (const hierarchy of hierarchies) {
+      await makeOurs(hierarchy);
+      await mkdir(join(hierarchy.folder, id), { recursive: true });
+    }
+  }
+
+  async function removeGroups(id: string): Promise<void> {
+    for (const { folder } of hierarchies) {
+      await removeGroup(join(folder, id), log);
+      await rmdir(folder).catch(() => undefined); // the last one takes our folder with it
+    }
+  }
+
+  let turn: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const result = turn.then(run);
+    turn = result.catch(() => undefined);
+    return result;
+  }
+
+  return {
+    can: { cpu: !!of("cpu"), memory: !!of("memory"), pids: !!of("pids") },
+    async limit(id, { cpuMillicores, memoryMib, processes }) {
+      await inTurn(() => makeGroups(id)).catch((error: unknown) =>
+        log.warn({ err: error, instanceId: id }, "control group not made"),
+      );
+      if (cpuMillicores !== undefined) {
+        const quotaUs = String(Math.round((cpuMillicores * PERIOD_US) / 1000));
+        const files: Record<string, string> =
+          of("cpu")?.version === 2
+            ? { "cpu.max": `${quotaUs} ${PERIOD_US}` }
+            : { "cpu.cfs_period_us": String(PERIOD_US), "cpu.cfs_quota_us": quotaUs };
+        await write(id, "cpu", files);
+      }
+      if (memoryMib !== undefined) {
+        const bytes = String(memoryMib * 1024 * 1024);
+        const files: Record<string, string> =
+          of("memory")?.version === 2 ? { "memory.max": bytes } : { "memory.limit_in_bytes": bytes };
+        await write(id, "memory", files);
+      }
+      if (processes !== undefined) await write(id, "pids", { "pids.max": String(processes) });
+    },
+    async add(id, pid) {
+      for (const { folder } of hierarchies)
+        await writeFile(join(folder, id, "cgroup.procs"), String(pid)).catch(
+          (error: NodeJS.ErrnoException) => {
+            // It may have ended already, which is not ours to report.
+            if (error.code !== "ESRCH") log.warn({ err: error, instanceId: id }, "process not limited");
+          },
+        );
+    },
+    async ranOutOfMemory(id) {
+      const file = of("memory")?.version === 2 ? "memory.events" : "memory.oom_control";
+      const [, count] = /^oom_kill (\d+)$/m.exec(await read(id, "memory", file)) ?? [];
+      return Number(count ?? 0) > 0;
+    },
+    async processes(id) {
+      const [first] = hierarchies;
+      if (!first) return [];
+      const text = await readFile(join(first.folder, id, "cgroup.procs"), "utf8").catch(() => "");
+      return text.split("\n").filter(Boolean).map(Number);
+    },
+    remove: (id) => inTurn(() => removeGroups(id)),
+    async list() {
+      const names = await Promise.all(
+        hierarchies.map(({ folder }) => readdir(folder, { withFileTypes: true }).catch(() => [])),
+      );
+      return [...new Set(names.flat().flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])))];
+    },
+  };
+}
+
+async function removeGroup(folder: string, log: Log): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await rmdir(folder);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT") return;
+      if (code !== "EBUSY" || tries >= REMOVE_TRIES)
+        return log.warn({ err: error }, "control group left behind");
+      await pause(REMOVE_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { AppError } from "@vocalhost/protocol";
+import { readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Keeps a controller that is no longer the leader, and does not know it, from making or ending instances. */
+export interface Fence {
+  raise(epoch: number): Promise<void>;
+  /** Throws when a newer leader has spoken. */
+  check(): void;
+}
+
+const EPOCH_FILE = ".epoch";
+
+export function createFence(root: string): Fence {
+  const path = join(root, EPOCH_FILE);
+  let ours = 0;
+
+  function newest(): number {
+    try {
+      return Number(readFileSync(path, "utf8"));
+    } catch {
+      return 0; // nobody has led yet
+    }
+  }
+
+  function check(): void {
+    if (newest() > ours) throw new AppError("EPOCH_STALE");
+  }
+
+  return {
+    check,
+    async raise(epoch) {
+      ours = epoch;
+      check();
+      const own = `${path}.${process.pid}.tmp`;
+      await writeFile(own, String(epoch), { mode: 0o600 });
+      await rename(own, path);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** Files the driver keeps beside those of the instance. */
+export const folderFiles = {
+  /** Who is making the object; there before the process is. */
+  maker: "maker.json",
+  process: "process.json",
+  exited: "exited.json",
+} as const;
+
+const Identity = z.object({
+  pid: z.number().int().positive(),
+  startedTicks: z.string().optional(),
+  bootId: z.string().optional(),
+});
+
+export const MakerFile = Identity;
+export const ProcessFile = Identity.extend({ cpuMillicores: z.number() });
+export const ExitedFile = z.object({
+  code: z.number().nullable(),
+  signal: z.string().nullable(),
+  outOfMemory: z.boolean(),
+});
+export type ProcessFile = z.infer<typeof ProcessFile>;
+export type ExitedFile = z.infer<typeof ExitedFile>;
+
+/** Undefined when it is missing or was never finished. */
+export async function readJson<S extends z.ZodType>(
+  schema: S,
+  ...path: string[]
+): Promise<z.infer<S> | undefined> {
+  try {
+    return schema.parse(JSON.parse(await readFile(join(...path), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeJson(value: object, ...path: string[]): Promise<void> {
+  const target = join(...path);
+  await writeFile(`${target}.tmp`, JSON.stringify(value), { mode: 0o600 });
+  await rename(`${target}.tmp`, target);
+}
+
+/** Without giving anybody else a turn: for what must not be forgotten. */
+export function writeJsonAtOnce(value: object, ...path: string[]): void {
+  const target = join(...path);
+  writeFileSync(`${target}.tmp`, JSON.stringify(value), { mode: 0o600 });
+  renameSync(`${target}.tmp`, target);
+}
+
+/** Ids become names of folders. */
+export function requireId(id: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(id)) return id;
+  throw new TypeError(`Not an instance id: ${JSON.stringify(id)}`);
+}

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { instanceVariables } from "@vocalhost/protocol";
+
+/** Tells a process from another that got its number later. */
+export interface ProcessIdentity {
+  pid: number;
+  /** When it started, in the kernel's own count; undefined where there is no /proc. */
+  startedTicks?: string | undefined;
+  bootId?: string | undefined;
+}
+
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startedTicks: statOf(pid)?.startedTicks, bootId: bootId() };
+}
+
+/** Whether it still runs; one that has ended and waits to be collected does not. */
+export function isRunning(process: ProcessIdentity): boolean {
+  if (process.startedTicks === undefined) return isThere(process.pid);
+  if (process.bootId !== bootId()) return false;
+  const stat = statOf(process.pid);
+  return stat?.startedTicks === process.startedTicks && stat.state !== "Z" && stat.state !== "X";
+}
+
+/** Whether the number is in use at all, by whatever process. */
+export function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The instance that was given this folder, if its number was not written down in time. */
+export function findByFolder(folder: string): ProcessIdentity | undefined {
+  const wanted = `${instanceVariables.folder}=${folder}`;
+  for (const name of readProc()) {
+    const environment = readText(`/proc/${name}/environ`) ?? "";
+    if (environment.includes(wanted) && environment.split("\0").includes(wanted)) {
+      const found = identityOf(Number(name));
+      if (isRunning(found)) return found;
+    }
+  }
+  return undefined;
+}
+
+function statOf(pid: number): { state: string; startedTicks: string } | undefined {
+  // The program's name comes second, in brackets, and may hold anything.
+  const fields = readText(`/proc/${pid}/stat`)
+    ?.replace(/^.*\)\s/s, "")
+    .split(" ");
+  const [state, startedTicks] = [fields?.[0], fields?.[19]];
+  return state && startedTicks ? { state, startedTicks } : undefined;
+}
+
+let knownBootId: string | undefined;
+
+function bootId(): string | undefined {
+  return (knownBootId ??= readText("/proc/sys/kernel/random/boot_id")?.trim());
+}
+
+function readProc(): string[] {
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RawHeaders } from "./headers.ts";
+
+/** Browsers of any site may start and reach sessions: the key is the right, and it is never a cookie. */
+export function corsHeaders(path: string): RawHeaders {
+  return isPublic(path) ? [...ALLOWED] : [];
+}
+
+export function isPublic(path: string): boolean {
+  return path.startsWith("/v1/public/");
+}
+
+export function isPreflight(request: IncomingMessage, path: string): boolean {
+  return (
+    request.method === "OPTIONS" &&
+    request.headers["access-control-request-method"] !== undefined &&
+    isPublic(path)
+  );
+}
+
+export function answerPreflight(response: ServerResponse): void {
+  response.writeHead(204, PREFLIGHT).end();
+}
+
+const ALLOWED: RawHeaders = [
+  "access-control-allow-origin",
+  "*",
+  "access-control-expose-headers",
+  "x-vocalhost-session-id, retry-after",
+];
+
+const PREFLIGHT: RawHeaders = [
+  "access-control-allow-origin",
+  "*",
+  "access-control-allow-methods",
+  "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+  "access-control-allow-headers",
+  "content-type, authorization, idempotency-key",
+  "access-control-max-age",
+  "7200", // what browsers take at most
+];

@@ -1,0 +1,103 @@
+/** Header names and values in one list, as Node's parser gives them and its writers take them. */
+export type RawHeaders = string[];
+
+/** What a client may tell an instance: everything but who it is and how it came here. */
+export function headersForInstance(raw: readonly string[]): RawHeaders {
+  const dropped = namedByConnection(raw);
+  return keep(raw, (name) => !dropped.has(name) && !NOT_FOR_INSTANCES.has(name) && !isForwarded(name));
+}
+
+/** What an instance may tell a client: nothing that counts for more than its own answer. */
+export function headersFromInstance(raw: readonly string[]): RawHeaders {
+  const dropped = namedByConnection(raw);
+  return keep(raw, (name) => !dropped.has(name) && !NOT_FROM_INSTANCES.has(name) && !isCors(name));
+}
+
+/** What is passed between a client and the controller, either way. */
+export function headersEndToEnd(raw: readonly string[]): RawHeaders {
+  const dropped = namedByConnection(raw);
+  return keep(raw, (name) => !dropped.has(name) && !HOP_BY_HOP.has(name));
+}
+
+export function withoutForwarded(raw: readonly string[]): RawHeaders {
+  return keep(raw, (name) => !isForwarded(name));
+}
+
+export function withoutCors(raw: readonly string[]): RawHeaders {
+  return keep(raw, (name) => !isCors(name));
+}
+
+/** All values of one name, in order. */
+export function valuesOf(raw: readonly string[], wanted: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2)
+    if (raw[index]?.toLowerCase() === wanted) values.push(raw[index + 1] ?? "");
+  return values;
+}
+
+/** The names and values listed one by one in these headers, in lower case. */
+export function tokensOf(raw: readonly string[], wanted: string): string[] {
+  return valuesOf(raw, wanted)
+    .flatMap((value) => value.split(","))
+    .map((token) => token.trim().toLowerCase())
+    .filter((token) => token !== "");
+}
+
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+  "expect", // answered by our own server
+]);
+
+const NOT_FOR_INSTANCES = new Set([...HOP_BY_HOP, "host", "authorization", "cookie", "cookie2"]);
+
+// Beside cookies: what a browser would remember for the whole host, which bots share with the dashboard.
+const NOT_FROM_INSTANCES = new Set([
+  ...HOP_BY_HOP,
+  "set-cookie",
+  "set-cookie2",
+  "alt-svc",
+  "clear-site-data",
+  "content-security-policy",
+  "content-security-policy-report-only",
+  "nel",
+  "public-key-pins",
+  "report-to",
+  "reporting-endpoints",
+  "service-worker-allowed",
+  "strict-transport-security",
+  "www-authenticate",
+  "x-content-type-options",
+]);
+
+const FRAMING = new Set(["content-length", "host"]);
+
+// What `Connection` names concerns one hop only; it must not take away what delimits the message.
+function namedByConnection(raw: readonly string[]): Set<string> {
+  return new Set(tokensOf(raw, "connection").filter((name) => !FRAMING.has(name)));
+}
+
+function isForwarded(name: string): boolean {
+  return name.startsWith("x-forwarded-") || name === "forwarded" || name === "x-real-ip" || name === "via";
+}
+
+function isCors(name: string): boolean {
+  return name.startsWith("access-control-");
+}
+
+function keep(raw: readonly string[], wanted: (name: string) => boolean): RawHeaders {
+  const kept: RawHeaders = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? "";
+    if (wanted(name.toLowerCase())) kept.push(name, raw[index + 1] ?? "");
+  }
+  return kept;
+}

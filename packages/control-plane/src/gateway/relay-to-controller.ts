@@ -1,0 +1,119 @@
+import { AppError } from "@vocalhost/protocol";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
+import { answer, toAnswer } from "./answers.ts";
+import { unavailable, type ControllerLink } from "./controller-link.ts";
+import { corsHeaders, isPublic } from "./cors.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
+import { headersEndToEnd, withoutCors, withoutForwarded, type RawHeaders } from "./headers.ts";
+import type { RequestPath } from "./request-path.ts";
+
+export interface ControllerRelay {
+  controller: ControllerLink;
+  forwarding: Pick<GatewayOptions, "publicUrl" | "trustForwarded">;
+  answerMs: number;
+}
+
+/** Passes a request to the controller and its answer back, both as streams. */
+export async function relayToController(
+  relay: ControllerRelay,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: RequestPath,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const options = {
+    method: request.method ?? "GET",
+    path: path.raw + path.query,
+    headers: headersForController(request, relay.forwarding),
+    signal: gone.signal,
+  };
+  // Without a body there is nothing to lose: what was only a look can be repeated by a controller that is back.
+  const repeatable = (request.method === "GET" || request.method === "HEAD") && !hasBody(request);
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const upstream = await relay.controller.open(options);
+      const told = await exchangeHeads(upstream, request, relay.answerMs);
+      return sendBack(told, response, path.raw);
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      if (isFirst && repeatable && !(error instanceof AppError)) continue;
+      return answer(response, path.raw, toAnswer(error instanceof AppError ? error : unavailable(error)));
+    }
+  }
+}
+
+function exchangeHeads(
+  upstream: ClientRequest,
+  request: IncomingMessage,
+  timeoutMs: number,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const fail = (error?: Error): void => {
+      clearTimeout(timer);
+      request.unpipe(upstream);
+      upstream.destroy();
+      reject(error ?? new Error("The controller broke off"));
+    };
+    const timer = setTimeout(() => fail(new AppError("SERVICE_UNAVAILABLE")), timeoutMs);
+    if (upstream.destroyed) return fail();
+    upstream.once("error", fail);
+    const broken = (): void => fail();
+    upstream.once("close", broken);
+    upstream.once("upgrade", (_response, socket) => {
+      socket.destroy();
+      fail();
+    });
+    upstream.once("response", (told) => {
+      clearTimeout(timer);
+      upstream.off("close", broken); // the answer has a fate of its own
+      resolve(told);
+    });
+    if (hasBody(request)) request.pipe(upstream);
+    else upstream.end();
+  });
+}
+
+function sendBack(told: IncomingMessage, response: ServerResponse, path: string): void {
+  const headers = headersEndToEnd(told.rawHeaders);
+  response.writeHead(told.statusCode ?? 502, [
+    ...(isPublic(path) ? withoutCors(headers) : headers),
+    ...corsHeaders(path),
+  ]);
+  response.flushHeaders(); // an event stream may say nothing for a while
+  pipeline(told, response, () => undefined); // cuts the connection when the controller breaks off
+}
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}
+
+/** How a body of unknown length goes on; a known length is in the headers already. */
+export function bodyFraming({ headers }: IncomingMessage): RawHeaders {
+  return headers["transfer-encoding"] === undefined ? [] : ["transfer-encoding", "chunked"];
+}
+
+function headersForController(
+  request: IncomingMessage,
+  { publicUrl, trustForwarded }: ControllerRelay["forwarding"],
+): RawHeaders {
+  const told = (name: string): string | undefined => {
+    const value = trustForwarded ? request.headers[name] : undefined;
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const address = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const client = request.socket.remoteAddress ?? "";
+  const before = told("x-forwarded-for");
+  return [
+    ...withoutForwarded(headersEndToEnd(request.rawHeaders)),
+    ...bodyFraming(request),
+    "x-forwarded-for",
+    before === undefined ? client : `${before}, ${client}`,
+    "x-forwarded-proto",
+    address?.protocol.slice(0, -1) ?? told("x-forwarded-proto") ?? "http",
+    "x-forwarded-host",
+    address?.host ?? told("x-forwarded-host") ?? request.headers.host ?? "",
+  ];
+}

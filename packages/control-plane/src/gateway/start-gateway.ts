@@ -1,0 +1,209 @@
+import { AppError } from "@vocalhost/protocol";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { logAccess } from "./access-log.ts";
+import { answer, answerSocket, toAnswer } from "./answers.ts";
+import { takeIngressSocket } from "./carrier-ingress.ts";
+import { checkUpgradeRequest, holdClient } from "./client-socket.ts";
+import { createControllerLink } from "./controller-link.ts";
+import { answerPreflight, isPreflight } from "./cors.ts";
+import {
+  defaultGatewayLimits,
+  defaultGatewayTiming,
+  type GatewayLimits,
+  type GatewayOptions,
+  type GatewayTiming,
+} from "./gateway-options.ts";
+import { isIngressPath } from "./ingress-address.ts";
+import { relayToController, type ControllerRelay } from "./relay-to-controller.ts";
+import { relayToSession } from "./relay-to-session.ts";
+import { createRelayedSockets, type RelayedSockets } from "./relayed-sockets.ts";
+import { isInternal, parseRequestPath, parseSessionPath, type RequestPath } from "./request-path.ts";
+import { createSessionRoutes } from "./session-routes.ts";
+import { takeSessionSocket, type SocketEnd, type SocketRelay } from "./session-socket.ts";
+
+/** Owns the public port: passes requests to the controller, calls to their instances. */
+export interface Gateway extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+}
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const timing = { ...defaultGatewayTiming, ...options.timing };
+  const limits = { ...defaultGatewayLimits, ...options.limits };
+  await using stack = new AsyncDisposableStack();
+  const controller = stack.use(createControllerLink(options.controllerSocket, timing));
+  const relayed = createRelayedSockets(timing);
+  const routes = createSessionRoutes({
+    controller,
+    freshMs: timing.routeFreshMs,
+    routesMax: limits.routes,
+  });
+  const doors: Doors = {
+    ...{ controller, routes, relayed, timing, limits, log: options.log },
+    forwarding: options,
+    answerMs: timing.controllerAnswerMs,
+  };
+  const server = createHttpServer(timing, limits);
+  server.on("request", (request, response) => void takeRequest(doors, request, response));
+  server.on("upgrade", (request, socket, head) => void takeUpgrade(doors, request, socket as Socket, head));
+  const upgraded = new Set<Socket>();
+  server.on("upgrade", (_request, socket: Socket) => {
+    upgraded.add(socket);
+    socket.once("close", () => upgraded.delete(socket));
+  });
+  server.listen({ host: options.host, port: options.port });
+  await once(server, "listening");
+  stack.defer(() => closeServer(server, { relayed, upgraded, timing }));
+  const owned = stack.move();
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
+    port,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface Doors extends SocketRelay, ControllerRelay {
+  log: GatewayOptions["log"];
+}
+
+async function takeRequest(doors: Doors, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const startedAtMs = performance.now();
+  const path = parseRequestPath(request.url ?? "");
+  const method = request.method ?? "";
+  response.once("close", () => {
+    const status = response.writableFinished ? response.statusCode : CUT;
+    logAccess(doors.log, { method, path, status, startedAtMs });
+  });
+  response.on("error", () => undefined); // a client that has gone needs no answer
+  request.on("error", () => undefined);
+  try {
+    await route(doors, request, response, path);
+  } catch (error) {
+    if (!(error instanceof AppError)) doors.log.error({ error }, "request failed");
+    answer(response, path?.raw ?? "", toAnswer(error));
+  }
+}
+
+function route(
+  doors: Doors,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: RequestPath | undefined,
+): Promise<void> | void {
+  if (!path) throw new AppError("GENERIC_BAD_REQUEST", { message: "The address is not valid" });
+  if (isInternal(path)) throw new AppError("NOT_FOUND");
+  if (path.raw === "/healthz") return answer(response, path.raw, HEALTHY);
+  if (isIngressPath(path))
+    throw new AppError("GENERIC_BAD_REQUEST", { message: "This address takes WebSockets only" });
+  if (isPreflight(request, path.raw)) return answerPreflight(response);
+  const session = parseSessionPath(path);
+  if (session) return relayToSession(doors, request, response, { ...path, ...session });
+  return relayToController(doors, request, response, path);
+}
+
+async function takeUpgrade(
+  doors: Doors,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
+  const startedAtMs = performance.now();
+  const path = parseRequestPath(request.url ?? "");
+  const end = await routeUpgrade(doors, { request, socket, head, path }).catch(
+    (error: unknown): SocketEnd => {
+      if (!(error instanceof AppError)) doors.log.error({ error }, "upgrade failed");
+      const told = toAnswer(error);
+      answerSocket(socket, path?.raw ?? "", told);
+      return { status: told.status };
+    },
+  );
+  logAccess(doors.log, { method: request.method ?? "", path, startedAtMs, ...end });
+}
+
+interface Upgrade {
+  request: IncomingMessage;
+  socket: Socket;
+  head: Buffer;
+  path: RequestPath | undefined;
+}
+
+async function routeUpgrade(doors: Doors, { request, socket, head, path }: Upgrade): Promise<SocketEnd> {
+  socket.on("error", () => undefined);
+  if (!path) throw new AppError("GENERIC_BAD_REQUEST", { message: "The address is not valid" });
+  const session = parseSessionPath(path);
+  if (!session && !isIngressPath(path)) throw new AppError("NOT_FOUND");
+  checkUpgradeRequest(request);
+  const client = holdClient({ request, socket, head, keepBytes: doors.limits.openingBytes });
+  return session
+    ? takeSessionSocket(doors, client, { ...path, ...session })
+    : takeIngressSocket(doors, client, path);
+}
+
+const HEALTHY = { status: 200, headers: ["content-type", "application/json"], body: '{"status":"ok"}' };
+const CUT = 499; // only in the access log
+
+function createHttpServer(timing: GatewayTiming, limits: GatewayLimits): Server {
+  const busy = new WeakSet<Duplex>();
+  const server = createServer({
+    maxHeaderSize: limits.headBytes,
+    headersTimeout: timing.headersMs,
+    requestTimeout: timing.requestMs,
+    keepAliveTimeout: timing.keepAliveMs,
+    connectionsCheckingInterval: 1_000,
+    keepAlive: true,
+    noDelay: true,
+    // Whoever offers another protocol gets the one we speak; a socket with an answer under way is not for splicing.
+    shouldUpgradeCallback: (request) =>
+      request.headers.upgrade?.toLowerCase() === "websocket" && !busy.has(request.socket),
+  });
+  server.maxConnections = limits.connections;
+  server.timeout = timing.idleMs;
+  server.prependListener("request", (request, response) => {
+    busy.add(request.socket);
+    response.once("close", () => busy.delete(request.socket));
+  });
+  // An event stream may be silent for long, but only if its client has taken all there was.
+  server.on("timeout", (socket) => {
+    if (!busy.has(socket) || socket.writableLength > 0) socket.destroy();
+  });
+  server.on("connect", (_request, socket) => {
+    socket.on("error", () => undefined);
+    answerSocket(socket, "", toAnswer(new AppError("METHOD_NOT_ALLOWED")));
+  });
+  server.on("clientError", refuseBytes);
+  return server;
+}
+
+function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const told = toAnswer(new AppError("GENERIC_BAD_REQUEST", { message: "The request is not valid HTTP" }));
+  const status = CLIENT_ERRORS[error.code ?? ""] ?? 400;
+  answerSocket(socket, "", { ...told, status });
+}
+
+const CLIENT_ERRORS: Record<string, number> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+interface Closing {
+  relayed: RelayedSockets;
+  upgraded: Set<Socket>;
+  timing: GatewayTiming;
+}
+
+async function closeServer(server: Server, { relayed, upgraded, timing }: Closing): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), timing.disposeMs);
+  await relayed[Symbol.asyncDispose]();
+  for (const socket of upgraded) socket.destroy(); // whoever was still waiting for an instance
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,113 @@
+// What locks, sums and conflicts differently there: each once, against a real server.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { createApiKeys } from "../auth/api-keys.ts";
+import { createKeyCache } from "../auth/key-cache.ts";
+import { parseKey } from "../auth/key-format.ts";
+import { createTestClock } from "../auth/test-clock.ts";
+import { createFailpoint } from "../failpoints.ts";
+import { closePeriods } from "../ledger/close-periods.ts";
+import { writeUsage } from "../ledger/close-usage.ts";
+import { exportUsage } from "../ledger/export.ts";
+import { readUsage, usageCsv } from "../ledger/read-usage.ts";
+import { silentLog } from "../log.ts";
+import type { MasterKeys } from "../secrets/master-keys.ts";
+import { parseSecretPut } from "../secrets/secret-put.ts";
+import { createSecretSets } from "../secrets/secret-sets.ts";
+import { environmentOf } from "../secrets/secret-values.ts";
+import { openPostgresStore } from "../store/postgres.ts";
+import { postgresIsMissing, startTestPostgres } from "../store/test-postgres.ts";
+import { addMember, removeMember } from "./members.ts";
+import { createOrganization } from "./organizations.ts";
+import { changeProperties } from "./properties.ts";
+
+const change = { actor: "system", nowMs: 1 };
+const failpoint = createFailpoint(undefined);
+
+test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing() }, async (t) => {
+  await using server = await startTestPostgres();
+  await using store = await openPostgresStore({ url: server.url, log: silentLog });
+  const clock = createTestClock(Date.parse("2026-02-01T06:00:00Z"));
+  const acme = await store.transaction((tx) => createOrganization(tx, { name: "acme" }, change));
+
+  await t.test("of twelve keys made at once, five exist", async () => {
+    await using cache = createKeyCache({ store, clock });
+    const keys = createApiKeys({ store, clock, cache, failpoint });
+    const results = await Promise.allSettled(
+      Array.from({ length: 12 }, () => keys.create(acme, { kind: "private", name: "" }, "system")),
+    );
+    const made = results.filter((result) => result.status === "fulfilled");
+    assert.equal(made.length, 5);
+    const sha256 = parseKey(made[0]?.value.value ?? "")?.sha256 ?? "";
+    assert.equal((await cache.find(sha256))?.organizationId, acme);
+    await keys.revoke(acme, made[0]?.value.id ?? "", "system");
+    assert.notEqual((await cache.find(sha256))?.revokedAt, null);
+  });
+
+  await t.test("of two changes of a secret set at once, one is told to retry", async () => {
+    const masterKeys: MasterKeys = [{ id: "k", key: randomBytes(32) }];
+    const regions = ["us-west"];
+    await using sets = createSecretSets({ store, clock, masterKeys, regions, failpoint, log: silentLog });
+    const put = (secretKey: string) =>
+      sets.put(acme, "bot", { put: parseSecretPut({ secretKey, secretValue: secretKey }), actor: "system" });
+    for (const keys of [
+      ["A", "B"],
+      ["C", "D"],
+    ]) {
+      const results = await Promise.allSettled(keys.map(put));
+      const refused = results.filter((result) => result.status === "rejected");
+      assert.ok(refused.every((result) => (result.reason as { code: string }).code === "CONFLICT"));
+      assert.ok(refused.length < 2);
+    }
+    const [set] = await store.db.selectFrom("secretSets").selectAll().execute();
+    const version = set?.currentVersion ?? 0;
+    const environment = await environmentOf({ db: store.db, masterKeys }, acme, { setName: "bot", version });
+    assert.equal(Object.keys(environment).length, version);
+  });
+
+  await t.test("two owners cannot remove each other", async () => {
+    await store.transaction(async (tx) => {
+      for (const userId of ["olga", "otto"]) await addMember(tx, acme, { userId, role: "owner" }, change);
+    });
+    const results = await Promise.allSettled(
+      ["olga", "otto"].map((userId) => removeMember(store, acme, userId, change)),
+    );
+    assert.deepEqual(results.map((result) => result.status).sort(), ["fulfilled", "rejected"]);
+    await changeProperties(
+      store,
+      acme,
+      { defaultRegion: "us-east" },
+      { ...change, regions: ["us-west", "us-east"] },
+    );
+  });
+
+  await t.test("usage is summed, closed, corrected and exported", async () => {
+    const session = {
+      id: "s1",
+      organizationId: acme,
+      agentId: "a1",
+      filter: "pro" as const,
+      boundAt: Date.parse("2026-01-31T23:59:30.500Z"),
+      startMs: 0,
+      elapsedMs: 61_700,
+      lastProofOfLifeAt: null,
+      stopRequestedAt: null,
+      maxDurationMs: 7_200_000,
+    };
+    const close = (id: string) =>
+      store.transaction((tx) => writeUsage(tx, { ...session, id }, { nowMs: clock.now }));
+    await Promise.all([close("s1"), close("s1"), close("s2")]);
+    assert.deepEqual((await closePeriods(store, { nowMs: clock.now, failpoint })).length, 1);
+    await close("s3");
+    const report = await readUsage(store, acme, "2026-01");
+    assert.deepEqual(
+      [report.seconds, report.sessions, report.closed, report.corrections.length],
+      [58, 2, true, 1],
+    );
+    assert.equal((await readUsage(store, acme, "2026-02")).seconds, 96);
+    assert.equal((await usageCsv(store, acme, "2026-01")).split("\r\n").length, 5);
+    const round = await exportUsage({ store, clock, failpoint, url: "http://127.0.0.1:1/" });
+    assert.deepEqual(round, { sent: 0, held: 0, failed: 1 });
+  });
+});

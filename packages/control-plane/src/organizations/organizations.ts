@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { AppError } from "@vocalhost/protocol";
+import { writeAudit } from "../auth/audit.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import type { MemberRow, OrganizationRow } from "../store/schema.ts";
+import type { Db, Tx } from "../store/store.ts";
+
+/** Part of socket addresses (`agent.organization`), so one label of a host name. */
+const NAME = /^[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])$/;
+
+export interface OrganizationWish {
+  name: string;
+  /** @default the name */
+  verboseName?: string | undefined;
+}
+
+export async function createOrganization(
+  tx: Tx,
+  wish: OrganizationWish,
+  { actor, nowMs }: { actor: string; nowMs: number },
+): Promise<OrganizationId> {
+  if (!NAME.test(wish.name)) {
+    throw badRequest("An organisation's name has 2 to 54 lower-case letters, digits and hyphens");
+  }
+  const id = randomUUID() as OrganizationId;
+  const result = await tx
+    .insertInto("organizations")
+    .values({
+      id,
+      name: wish.name,
+      verboseName: wish.verboseName ?? wish.name,
+      properties: "{}",
+      createdAt: nowMs,
+    })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .executeTakeFirst();
+  if (result.numInsertedOrUpdatedRows !== 1n) {
+    throw new AppError("CONFLICT", { message: `There is an organisation named '${wish.name}'` });
+  }
+  await writeAudit(tx, {
+    organizationId: id,
+    at: nowMs,
+    actor,
+    action: "organization-created",
+    target: `organization:${id}`,
+    details: { name: wish.name },
+  });
+  return id;
+}
+
+export async function readOrganization(db: Db, organizationId: OrganizationId): Promise<OrganizationRow> {
+  const row = await db
+    .selectFrom("organizations")
+    .selectAll()
+    .where("id", "=", organizationId)
+    .executeTakeFirst();
+  if (!row) throw new AppError("NOT_FOUND", { message: "Organization not found" });
+  return row;
+}
+
+/** Oldest membership first. */
+export async function organizationsOf(
+  db: Db,
+  userId: string,
+): Promise<(Pick<OrganizationRow, "id" | "name" | "verboseName"> & Pick<MemberRow, "role">)[]> {
+  return await db
+    .selectFrom("members")
+    .innerJoin("organizations", "organizations.id", "members.organizationId")
+    .select(["organizations.id", "organizations.name", "organizations.verboseName", "members.role"])
+    .where("members.userId", "=", userId)
+    .orderBy("members.createdAt")
+    .orderBy("members.organizationId")
+    .execute();
+}
+
+function badRequest(message: string): AppError {
+  return new AppError("GENERIC_BAD_REQUEST", { message });
+}

@@ -1,0 +1,101 @@
+import type { AgentRow, InstanceRow } from "../store/schema.ts";
+import type { Store, Tx } from "../store/store.ts";
+import { LIVE_INSTANCE_STATES, moveInstance } from "./instance-state.ts";
+
+export interface ClaimOptions {
+  store: Store;
+  agent: AgentRow;
+  deploymentId: string;
+  sessionId: string;
+  newId(): string;
+  epoch: number;
+  nowMs: number;
+}
+
+/** An instance that is the session's alone: running already, on its way, or yet to be made. */
+export interface Claim {
+  instance: InstanceRow;
+  kind: "warm" | "cold";
+}
+
+/**
+ * Binds an instance to a session, inside the transaction that makes the session. Undefined at capacity. The agent's
+ * row is locked first, so that what is counted here stays counted.
+ */
+export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | undefined> {
+  const { store, agent, deploymentId, sessionId, nowMs } = options;
+  await store.forUpdate(tx.selectFrom("agents").select("id").where("id", "=", agent.id)).executeTakeFirst();
+  const live = await tx
+    .selectFrom("instances")
+    .selectAll()
+    .where("agentId", "=", agent.id)
+    .where("state", "in", LIVE_INSTANCE_STATES)
+    .orderBy("createdAt")
+    .execute();
+  const free = live.filter((row) => row.deploymentId === deploymentId && row.sessionId === null);
+  const ready = free.find(({ state }) => state === "ready");
+  if (ready) {
+    const moved = await moveInstance(tx, ready, {
+      to: "busy",
+      cause: "claimed",
+      nowMs,
+      changes: { sessionId },
+    });
+    if (!moved) throw new Error("A claimed instance changed under its lock");
+    return { instance: { ...ready, state: "busy", sessionId, version: ready.version + 1 }, kind: "warm" };
+  }
+  const coming =
+    free.find(({ state }) => state === "starting") ?? free.find(({ state }) => state === "requested");
+  if (coming) return { instance: await reserve(tx, coming, sessionId), kind: "cold" };
+  if (live.length >= agent.maxAgents) return undefined;
+  const instance = newInstanceRow({ ...options, sessionId });
+  await tx.insertInto("instances").values(instance).execute();
+  return { instance, kind: "cold" };
+}
+
+/** The reserved instance goes from `ready` to `busy`; false if it is no longer there to be taken. */
+export async function occupy(tx: Tx, instance: InstanceRow, nowMs: number): Promise<boolean> {
+  return moveInstance(tx, instance, { to: "busy", cause: "ready for the session it was made for", nowMs });
+}
+
+export interface NewInstance {
+  agent: Pick<AgentRow, "id" | "organizationId">;
+  deploymentId: string;
+  sessionId: string | null;
+  newId(): string;
+  epoch: number;
+  nowMs: number;
+}
+
+export function newInstanceRow({
+  agent,
+  deploymentId,
+  sessionId,
+  newId,
+  epoch,
+  nowMs,
+}: NewInstance): InstanceRow {
+  return {
+    id: newId(),
+    organizationId: agent.organizationId,
+    agentId: agent.id,
+    deploymentId,
+    state: "requested",
+    sessionId,
+    address: null,
+    epoch,
+    version: 1,
+    createdAt: nowMs,
+    stateAt: nowMs,
+    readyAt: null,
+    lastSeenAt: null,
+    exitCode: null,
+    cause: sessionId ? "a session waits for it" : "the pool wants one more",
+  };
+}
+
+async function reserve(tx: Tx, row: InstanceRow, sessionId: string): Promise<InstanceRow> {
+  const version = row.version + 1;
+  await tx.updateTable("instances").set({ sessionId, version }).where("id", "=", row.id).execute();
+  return { ...row, sessionId, version };
+}

@@ -1,0 +1,140 @@
+import type { SeenInstance } from "../drivers/driver.ts";
+import type { InstanceReport } from "../instances/instance-network.ts";
+import { isTerminal } from "../sessions/session-state.ts";
+import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
+import type { Timing } from "../timing.ts";
+import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
+
+/** What to do about one instance, given what was seen of it after its row was read. */
+export function planInstance(instance: InstanceRow, view: PoolView): PoolStep[] {
+  const seen = view.seen.get(instance.id);
+  switch (instance.state) {
+    case "requested":
+      return planRequested(instance, view);
+    case "starting":
+      return planStarting(instance, seen, view);
+    case "ready":
+      return planReady(instance, seen, view);
+    case "busy":
+      return planBusy(instance, seen, view);
+    case "draining":
+      return planDraining(instance, seen, view);
+    case "stopped":
+    case "lost":
+      return [];
+    default:
+      return instance.state satisfies never;
+  }
+}
+
+/** When a deployment that has crashed may boot again. */
+export function nextBootAt(deployment: DeploymentRow, timing: Timing): number {
+  if (deployment.lastCrashAt === null || deployment.crashes === 0) return 0;
+  const steps = timing.crashBackoffMs;
+  return deployment.lastCrashAt + (steps[Math.min(deployment.crashes, steps.length - 1)] ?? 0);
+}
+
+function planRequested(instance: InstanceRow, view: PoolView): PoolStep[] {
+  if (!isWanted(instance, view)) return [{ do: "drain", instance, cause: "no longer wanted" }];
+  const stale = staleReservation(instance, view);
+  if (stale) return [stale];
+  const deployment = deploymentOf(instance, view);
+  if (!deployment || nextBootAt(deployment, view.timing) > view.nowMs) return [];
+  return isNextToBoot(instance, view) ? [{ do: "launch", instance }] : [];
+}
+
+function planStarting(instance: InstanceRow, seen: SeenInstance | undefined, view: PoolView): PoolStep[] {
+  if (!seen) return [{ do: "launch", instance }]; // recorded, but the order to make it was lost
+  if (seen.state === "exited")
+    return [{ do: "mark-gone", instance, cause: "ended before it was ready", crash: crashOf(seen) }];
+  if (!isWanted(instance, view)) return [{ do: "drain", instance, cause: "no longer wanted" }];
+  const stale = staleReservation(instance, view);
+  if (stale) return [stale];
+  const isReady = view.reports.get(instance.id)?.status.ready === true;
+  if (isReady && seen.address) return [{ do: "mark-ready", instance, address: seen.address }];
+  const seconds = Math.round(view.timing.startColdMs / 1000);
+  if (view.nowMs - instance.stateAt < view.timing.startColdMs) return [];
+  const text = `The bot was not ready within ${seconds} s.`;
+  return [{ do: "drain", instance, cause: text, crash: { exitCode: null, text } }];
+}
+
+function planReady(instance: InstanceRow, seen: SeenInstance | undefined, view: PoolView): PoolStep[] {
+  const gone = goneStep(instance, seen);
+  if (gone) return [gone];
+  if (!isWanted(instance, view)) return [{ do: "drain", instance, cause: "its deployment was replaced" }];
+  const stale = staleReservation(instance, view);
+  if (stale) return [stale];
+  return isFrozen(view.reports.get(instance.id), view.timing)
+    ? [{ do: "drain", instance, cause: "it no longer answers" }]
+    : [];
+}
+
+function planBusy(instance: InstanceRow, seen: SeenInstance | undefined, view: PoolView): PoolStep[] {
+  const session = view.sessions.find(({ id }) => id === instance.sessionId);
+  if (!session || isTerminal(session.state)) return [{ do: "drain", instance, cause: "its session is over" }];
+  const isGone = !seen || seen.state === "exited";
+  if (!isGone && isFrozen(view.reports.get(instance.id), view.timing))
+    return [{ do: "destroy", instance, graceMs: 0 }];
+  return []; // a session whose instance is gone is closed first, see `planSession`
+}
+
+function planDraining(instance: InstanceRow, seen: SeenInstance | undefined, view: PoolView): PoolStep[] {
+  if (!seen || seen.state === "exited") return [{ do: "mark-gone", instance, cause: instance.cause }];
+  return [{ do: "destroy", instance, graceMs: view.timing.stopGraceMs }];
+}
+
+function goneStep(instance: InstanceRow, seen: SeenInstance | undefined): PoolStep | undefined {
+  if (seen && seen.state === "running") return undefined;
+  // An idle instance that ends by itself was alone for too long; anything else is a crash.
+  const hasCrashed = seen?.exit !== undefined && seen.exit.code !== 0;
+  return {
+    do: "mark-gone",
+    instance,
+    cause: "ended while idle",
+    ...(hasCrashed ? { crash: crashOf(seen) } : {}),
+  };
+}
+
+/** Reserved for a session that will not come any more. */
+function staleReservation(instance: InstanceRow, view: PoolView): PoolStep | undefined {
+  if (instance.sessionId === null) return undefined;
+  const session = view.sessions.find(({ id }) => id === instance.sessionId);
+  return !session || isTerminal(session.state) ? { do: "release", instance } : undefined;
+}
+
+function isWanted(instance: InstanceRow, view: PoolView): boolean {
+  if (view.agent.state !== "live") return isReservedByOpenSession(instance, view);
+  const phase = deploymentOf(instance, view)?.phase;
+  return phase === "Active" || phase === "Validating" || isReservedByOpenSession(instance, view);
+}
+
+function isReservedByOpenSession(instance: InstanceRow, view: PoolView): boolean {
+  return view.sessions.some(({ id, state }) => id === instance.sessionId && !isTerminal(state));
+}
+
+// Reserved ones first: somebody waits for them.
+function isNextToBoot(instance: InstanceRow, view: PoolView): boolean {
+  const booting = view.instances.filter(({ state }) => state === "starting").length;
+  const queue = view.instances
+    .filter(({ state }) => state === "requested")
+    .sort((a, b) => Number(b.sessionId !== null) - Number(a.sessionId !== null) || a.createdAt - b.createdAt);
+  return queue.indexOf(instance) < view.bootsAtOnce - booting;
+}
+
+function isFrozen(report: InstanceReport | undefined, timing: Timing): boolean {
+  return report !== undefined && report.missed >= timing.heartbeatsMissed;
+}
+
+function deploymentOf(instance: InstanceRow, view: PoolView): DeploymentRow | undefined {
+  return view.deployments.find(({ id }) => id === instance.deploymentId);
+}
+
+function crashOf(seen: SeenInstance | undefined): Crash {
+  const exit = seen?.exit;
+  const how = exit?.outOfMemory
+    ? "It ran out of memory."
+    : exit?.signal
+      ? `It was ended by ${exit.signal}.`
+      : `It exited with code ${exit?.code ?? "unknown"}.`;
+  return { exitCode: exit?.code ?? null, text: [how, exit?.lastOutput.trim()].filter(Boolean).join("\n") };
+}

@@ -1,0 +1,450 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { SeenInstance } from "../drivers/driver.ts";
+import type { InstanceReport } from "../instances/instance-network.ts";
+import { newSessionRow } from "../sessions/start-session.ts";
+import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import { defaultTiming } from "../timing.ts";
+import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
+
+const NOW = 1_000_000_000;
+
+describe("size", () => {
+  check({ what: "an agent at rest wants nothing", view: {}, expect: [] });
+  check({
+    what: "minAgents instances are kept warm",
+    view: { agent: { minAgents: 2 } },
+    expect: ["request-instance", "request-instance"],
+  });
+  check({
+    what: "a claimed instance is replaced at once",
+    view: {
+      agent: { minAgents: 1 },
+      instances: [instance({ id: "a", state: "busy", sessionId: "s" })],
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      seen: [running("a")],
+    },
+    expect: ["request-instance"],
+  });
+  check({
+    what: "demand adds a buffer",
+    view: { recentStarts: 3 },
+    expect: ["request-instance", "request-instance", "request-instance"],
+  });
+  check({
+    what: "never more than maxAgents, whatever the demand",
+    view: {
+      agent: { maxAgents: 2 },
+      recentStarts: 9,
+      instances: [instance({ id: "a", state: "ready" })],
+      seen: [running("a")],
+    },
+    expect: ["request-instance"],
+  });
+  check({
+    what: "an instance idle for too long goes, but not below minAgents",
+    view: {
+      agent: { minAgents: 1 },
+      instances: [
+        instance({ id: "a", state: "ready", stateAt: NOW - 300_000 }),
+        instance({ id: "b", state: "ready", stateAt: NOW - 300_000 }),
+      ],
+      seen: [running("a"), running("b")],
+    },
+    expect: ["drain a"],
+  });
+  check({
+    what: "a lowered maximum ends idle ones only",
+    view: {
+      agent: { maxAgents: 1 },
+      instances: [
+        instance({ id: "a", state: "busy", sessionId: "s" }),
+        instance({ id: "b", state: "ready" }),
+      ],
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      seen: [running("a"), running("b")],
+    },
+    expect: ["drain b"],
+  });
+  check({
+    what: "a crashed deployment waits before it boots again",
+    view: { agent: { minAgents: 1 }, deployments: [deployment({ crashes: 2, lastCrashAt: NOW - 19_999 })] },
+    expect: [],
+  });
+  check({
+    what: "and boots when the wait is over",
+    view: { agent: { minAgents: 1 }, deployments: [deployment({ crashes: 2, lastCrashAt: NOW - 20_000 })] },
+    expect: ["request-instance"],
+  });
+});
+
+describe("instances", () => {
+  check({
+    what: "a requested one is launched",
+    view: { instances: [instance({ id: "a", state: "requested" })] },
+    expect: ["launch a"],
+  });
+  check({
+    what: "not more than a few boot at once, and whoever is waited for goes first",
+    view: {
+      bootsAtOnce: 1,
+      instances: [
+        instance({ id: "a", state: "requested", createdAt: NOW - 2 }),
+        instance({ id: "b", state: "requested", sessionId: "s", createdAt: NOW - 1 }),
+      ],
+      sessions: [session({ id: "s", state: "starting", instanceId: "b", boundAt: NOW })],
+    },
+    expect: ["launch b"],
+  });
+  check({
+    what: "one whose order was lost is made again",
+    view: { instances: [instance({ id: "a", state: "starting" })] },
+    expect: ["launch a"],
+  });
+  check({
+    what: "one that reports ready is ready",
+    view: {
+      instances: [instance({ id: "a", state: "starting" })],
+      seen: [running("a")],
+      reports: [report("a")],
+    },
+    expect: ["mark-ready a"],
+  });
+  check({
+    what: "one that ends before it is ready has crashed",
+    view: { instances: [instance({ id: "a", state: "starting" })], seen: [exited("a", 1)] },
+    expect: ["mark-gone a (crash)"],
+  });
+  check({
+    what: "one that never becomes ready is given up",
+    view: {
+      instances: [instance({ id: "a", state: "starting", stateAt: NOW - 60_000 })],
+      seen: [running("a")],
+    },
+    expect: ["drain a (crash)"],
+  });
+  check({
+    what: "an idle one that ends by itself is no crash",
+    view: { instances: [instance({ id: "a", state: "ready" })], seen: [exited("a", 0)] },
+    expect: ["mark-gone a"],
+  });
+  check({
+    what: "a busy one goes when its session is over",
+    view: {
+      instances: [instance({ id: "a", state: "busy", sessionId: "s" })],
+      sessions: [session({ id: "s", state: "ended", instanceId: "a" })],
+      seen: [running("a")],
+    },
+    expect: ["drain a"],
+  });
+  check({
+    what: "a frozen bot is killed",
+    view: {
+      instances: [instance({ id: "a", state: "busy", sessionId: "s" })],
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      seen: [running("a")],
+      reports: [report("a", { missed: 3 })],
+    },
+    expect: ["destroy a"],
+  });
+  check({
+    what: "a draining one is ended, then written off",
+    view: {
+      instances: [instance({ id: "a", state: "draining" }), instance({ id: "b", state: "draining" })],
+      seen: [running("a")],
+    },
+    expect: ["destroy a", "mark-gone b"],
+  });
+  check({
+    what: "one reserved for a start that failed becomes free again",
+    view: {
+      instances: [instance({ id: "a", state: "starting", sessionId: "s" })],
+      sessions: [session({ id: "s", state: "failed" })],
+      seen: [running("a")],
+    },
+    expect: ["release a"],
+  });
+});
+
+describe("rollouts", () => {
+  const newer = { id: "d2", phase: "Validating" } as const;
+  check({
+    what: "a new deployment is prepared first",
+    view: { deployments: [deployment({ id: "d2", phase: "Creating" })] },
+    expect: ["prepare-deployment d2"],
+  });
+  check({
+    what: "then one instance of it is made beside the old ones",
+    view: { deployments: [deployment({}), deployment(newer)] },
+    expect: ["request-instance"],
+  });
+  check({
+    what: "its first ready instance makes it the active one",
+    view: {
+      deployments: [deployment({}), deployment(newer)],
+      instances: [instance({ id: "a", state: "ready", deploymentId: "d2" })],
+      seen: [running("a")],
+    },
+    expect: ["activate-deployment d2"],
+  });
+  check({
+    what: "within the cap an idle old instance makes place",
+    view: {
+      agent: { maxAgents: 1, minAgents: 1 },
+      deployments: [deployment({}), deployment(newer)],
+      instances: [instance({ id: "a", state: "ready" })],
+      seen: [running("a")],
+    },
+    expect: ["drain a"],
+  });
+  check({
+    what: "after five crashes it has failed, and the old one is not touched",
+    view: {
+      deployments: [
+        deployment({}),
+        deployment({ ...newer, crashes: 5, lastCrashAt: NOW, crashText: "boom" }),
+      ],
+    },
+    expect: ["fail-deployment d2"],
+  });
+  check({
+    what: "idle instances of a replaced deployment go, busy ones stay",
+    view: {
+      deployments: [deployment({ phase: "Draining" }), deployment({ id: "d2" })],
+      instances: [
+        instance({ id: "a", state: "ready" }),
+        instance({ id: "b", state: "busy", sessionId: "s" }),
+      ],
+      sessions: [session({ id: "s", state: "active", instanceId: "b" })],
+      seen: [running("a"), running("b")],
+    },
+    expect: ["drain a"],
+  });
+  check({
+    what: "a replaced deployment without instances is retired",
+    view: { deployments: [deployment({ phase: "Draining" }), deployment({ id: "d2" })] },
+    expect: ["retire-deployment d1"],
+  });
+  check({
+    what: "a deleted agent goes when nothing of it is left",
+    view: { agent: { state: "deleting", minAgents: 3 } },
+    expect: ["delete-agent"],
+  });
+});
+
+describe("sessions", () => {
+  const busy = instance({ id: "a", state: "busy", sessionId: "s" });
+  check({
+    what: "one nobody connects to expires",
+    view: { sessions: [session({ id: "s", state: "pending", createdAt: NOW - 300_001 })] },
+    expect: ["expire-session s"],
+  });
+  check({
+    what: "a start of an earlier controller has failed",
+    view: { sessions: [session({ id: "s", state: "starting", epoch: 6, boundAt: NOW })] },
+    expect: ["fail-session s"],
+  });
+  check({
+    what: "a recorded exit closes it",
+    view: {
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      instances: [busy],
+      seen: [running("a")],
+      reports: [report("a", { session: "s", ended: true })],
+    },
+    expect: ["close-session s"],
+  });
+  check({
+    what: "an instance that is gone closes it",
+    view: { sessions: [session({ id: "s", state: "active", instanceId: "a" })], instances: [busy] },
+    expect: ["close-session s"],
+  });
+  check({
+    what: "the bot's own clock decides about the deadline",
+    view: {
+      sessions: [session({ id: "s", state: "active", instanceId: "a", deadlineAt: NOW - 7_200_000 })],
+      instances: [busy],
+      seen: [running("a")],
+      reports: [report("a", { session: "s", elapsedMs: 59_000 })],
+    },
+    expect: [],
+  });
+  check({
+    what: "and says when it has passed",
+    view: {
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      instances: [busy],
+      seen: [running("a")],
+      reports: [report("a", { session: "s", elapsedMs: 60_000 })],
+    },
+    expect: ["request-stop s"],
+  });
+  check({
+    what: "a stop is repeated until it is done",
+    view: {
+      sessions: [session({ id: "s", state: "stopping", instanceId: "a", stopRequestedAt: NOW })],
+      instances: [busy],
+      seen: [running("a")],
+      stoppingForMs: { s: 4_000 },
+    },
+    expect: ["send-stop s"],
+  });
+  check({
+    what: "and enforced after the grace",
+    view: {
+      sessions: [session({ id: "s", state: "stopping", instanceId: "a", stopRequestedAt: NOW })],
+      instances: [busy],
+      seen: [running("a")],
+      stoppingForMs: { s: 5_001 },
+    },
+    expect: ["destroy a"],
+  });
+});
+
+interface Case {
+  what: string;
+  view: Partial<Omit<PoolView, "agent" | "seen" | "reports" | "stoppingForMs">> & {
+    agent?: Partial<AgentRow>;
+    seen?: SeenInstance[];
+    reports?: [string, InstanceReport][];
+    stoppingForMs?: Record<string, number>;
+  };
+  expect: string[];
+}
+
+function check({ what, view, expect }: Case): void {
+  test(what, () => {
+    const steps = planPool({
+      deployments: [deployment({})],
+      instances: [],
+      sessions: [],
+      recentStarts: 0,
+      bootsAtOnce: 4,
+      ...view,
+      agent: agent(view.agent ?? {}),
+      seen: new Map((view.seen ?? []).map((object) => [object.id, object])),
+      reports: new Map(view.reports ?? []),
+      stoppingForMs: new Map(Object.entries(view.stoppingForMs ?? {})),
+      nowMs: NOW,
+      epoch: 7,
+      timing: defaultTiming,
+    });
+    assert.deepEqual(steps.map(describeStep), expect);
+  });
+}
+
+function describeStep(step: PoolStep): string {
+  const name =
+    "instance" in step
+      ? step.instance.id
+      : "session" in step
+        ? step.session.id
+        : "deployment" in step
+          ? step.deployment.id
+          : "";
+  const crash = "crash" in step && step.crash ? " (crash)" : "";
+  return `${step.do}${name ? ` ${name}` : ""}${crash}`;
+}
+
+function agent(changes: Partial<AgentRow>): AgentRow {
+  return {
+    id: "agent",
+    organizationId: "org",
+    name: "bot",
+    region: "us-west",
+    state: "live",
+    minAgents: 0,
+    maxAgents: 10,
+    desiredDeploymentId: "d1",
+    reconciledDeploymentId: "d1",
+    version: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    deletedAt: null,
+    ...changes,
+  };
+}
+
+function deployment(changes: Partial<DeploymentRow>): DeploymentRow {
+  return {
+    id: "d1",
+    organizationId: "org",
+    agentId: "agent",
+    phase: "Active",
+    phaseStartedAt: 0,
+    spec: "{}",
+    crashes: 0,
+    lastCrashAt: null,
+    lastExitCode: null,
+    crashText: null,
+    failureCode: null,
+    failureText: null,
+    version: 1,
+    createdAt: 0,
+    updatedAt: 0,
+    ...changes,
+  };
+}
+
+function instance(changes: Partial<InstanceRow>): InstanceRow {
+  return {
+    id: "a",
+    organizationId: "org",
+    agentId: "agent",
+    deploymentId: "d1",
+    state: "ready",
+    sessionId: null,
+    address: null,
+    epoch: 7,
+    version: 1,
+    createdAt: NOW,
+    stateAt: NOW,
+    readyAt: null,
+    lastSeenAt: null,
+    exitCode: null,
+    cause: "",
+    ...changes,
+  };
+}
+
+function session(changes: Partial<SessionRow>): SessionRow {
+  const wish = { transport: "webrtc", apiKeyId: null } as const;
+  const row = newSessionRow({ wish, agent: agent({}), sessionId: "s", nowMs: NOW });
+  return { ...row, epoch: 7, maxDurationMs: 60_000, ...changes };
+}
+
+function running(id: string): SeenInstance {
+  return { id, state: "running", address: "127.0.0.1:1", exit: undefined };
+}
+
+function exited(id: string, code: number): SeenInstance {
+  const exit = { code, signal: null, outOfMemory: false, lastOutput: "" };
+  return { id, state: "exited", address: undefined, exit };
+}
+
+function report(
+  id: string,
+  options: { missed?: number; session?: string; elapsedMs?: number; ended?: boolean } = {},
+): [string, InstanceReport] {
+  const { session: sessionId, elapsedMs = 1_000 } = options;
+  const exit = { sessionId: "s", reason: "bot-finished", elapsedMs, endedAtMs: NOW, marks: {} };
+  const state = options.ended ? "ended" : "running";
+  return [
+    id,
+    {
+      status: {
+        instanceId: id,
+        epoch: 7,
+        ready: sessionId === undefined,
+        session: sessionId
+          ? { sessionId, state, elapsedMs, marks: {}, exit: options.ended ? exit : null }
+          : null,
+        cpuMs: 0,
+        memoryBytes: 0,
+      },
+      heardAtMs: 0,
+      heardAt: NOW,
+      missed: options.missed ?? 0,
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import type { InstanceReport } from "../instances/instance-network.ts";
+import type { SeenInstance } from "../drivers/driver.ts";
+import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import type { Timing } from "../timing.ts";
+import { planInstance } from "./plan-instance.ts";
+import { planRollout } from "./plan-rollout.ts";
+import { planSession } from "./plan-session.ts";
+import { planSize } from "./plan-size.ts";
+
+/** One agent as it is: rows first, then what was seen of the world after they were read. */
+export interface PoolView {
+  agent: AgentRow;
+  /** All that are not Retired, Failed or Superseded, plus those that still have instances. */
+  deployments: DeploymentRow[];
+  /** All that are not stopped or lost. */
+  instances: InstanceRow[];
+  /** All that are open, plus those an instance above still names. */
+  sessions: SessionRow[];
+  /** Sessions bound lately, newest demand first. */
+  recentStarts: number;
+  seen: ReadonlyMap<string, SeenInstance>;
+  reports: ReadonlyMap<string, InstanceReport>;
+  /** How long each open session has been asked to stop, on our monotonic clock. */
+  stoppingForMs: ReadonlyMap<string, number>;
+  nowMs: number;
+  epoch: number;
+  timing: Timing;
+  /** How many instances may be on their way up at once. */
+  bootsAtOnce: number;
+}
+
+export type PoolStep =
+  | { do: "request-instance"; deploymentId: string }
+  | { do: "launch"; instance: InstanceRow }
+  | { do: "mark-ready"; instance: InstanceRow; address: string }
+  | { do: "drain"; instance: InstanceRow; cause: string; crash?: Crash }
+  | { do: "destroy"; instance: InstanceRow; graceMs: number }
+  | { do: "mark-gone"; instance: InstanceRow; cause: string; crash?: Crash }
+  | { do: "release"; instance: InstanceRow }
+  | { do: "prepare-deployment"; deployment: DeploymentRow }
+  | { do: "activate-deployment"; deployment: DeploymentRow }
+  | { do: "fail-deployment"; deployment: DeploymentRow; code: string; text: string }
+  | { do: "retire-deployment"; deployment: DeploymentRow }
+  | { do: "expire-session"; session: SessionRow }
+  | { do: "fail-session"; session: SessionRow; reason: string }
+  | { do: "request-stop"; session: SessionRow; reason: string }
+  | { do: "send-stop"; session: SessionRow; address: string; reason: "stopped" | "deadline" }
+  | { do: "close-session"; session: SessionRow; lost: boolean }
+  | { do: "delete-agent"; agent: AgentRow };
+
+export interface Crash {
+  exitCode: number | null;
+  text: string;
+}
+
+/** What to do next about one agent. Pure: the same view gives the same steps. */
+export function planPool(view: PoolView): PoolStep[] {
+  return [
+    ...view.sessions.flatMap((session) => planSession(session, view)),
+    ...view.instances.flatMap((instance) => planInstance(instance, view)),
+    ...planRollout(view),
+    ...planSize(view),
+    ...planDeletion(view),
+  ];
+}
+
+function planDeletion({ agent, sessions, instances }: PoolView): PoolStep[] {
+  const isOver = agent.state === "deleting" && sessions.length === 0 && instances.length === 0;
+  return isOver ? [{ do: "delete-agent", agent }] : [];
+}

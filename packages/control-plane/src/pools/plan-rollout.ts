@@ -1,0 +1,37 @@
+import type { DeploymentRow } from "../store/schema.ts";
+import type { PoolStep, PoolView } from "./plan-pool.ts";
+
+/** How the deployments of an agent move on: the new one proves itself before the old one goes. */
+export function planRollout(view: PoolView): PoolStep[] {
+  return view.deployments.flatMap((deployment) => planDeployment(deployment, view));
+}
+
+function planDeployment(deployment: DeploymentRow, view: PoolView): PoolStep[] {
+  const own = view.instances.filter(({ deploymentId }) => deploymentId === deployment.id);
+  switch (deployment.phase) {
+    case "Creating":
+      return view.agent.state === "live" ? [{ do: "prepare-deployment", deployment }] : [];
+    case "Validating":
+      if (deployment.crashes >= view.timing.crashesToFail) return [failed(deployment)];
+      return own.some(({ state }) => state === "ready") ? [{ do: "activate-deployment", deployment }] : [];
+    case "Draining":
+      return own.length === 0 ? [{ do: "retire-deployment", deployment }] : [];
+    case "Active":
+    case "Retired":
+    case "Failed":
+    case "Superseded":
+      return [];
+    default:
+      return deployment.phase satisfies never;
+  }
+}
+
+function failed(deployment: DeploymentRow): PoolStep {
+  const [firstLine = "The bot would not start."] = (deployment.crashText ?? "").split("\n");
+  return {
+    do: "fail-deployment",
+    deployment,
+    code: "UNKNOWN_ERROR",
+    text: `The bot would not start: it crashed ${deployment.crashes} times in a row. ${firstLine}`,
+  };
+}

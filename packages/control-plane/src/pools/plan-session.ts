@@ -1,0 +1,53 @@
+import type { SessionRow } from "../store/schema.ts";
+import type { PoolStep, PoolView } from "./plan-pool.ts";
+
+const LATE_START_MS = 10_000; // beyond what a start may take; its own deadline should have ended it
+
+/** What to do about one session. */
+export function planSession(session: SessionRow, view: PoolView): PoolStep[] {
+  switch (session.state) {
+    case "pending":
+      return view.nowMs - session.createdAt > view.timing.socketTokenMs
+        ? [{ do: "expire-session", session }]
+        : [];
+    case "starting":
+      return planStarting(session, view);
+    case "active":
+    case "stopping":
+      return planRunning(session, view);
+    case "ended":
+    case "failed":
+    case "expired":
+      return [];
+    default:
+      return session.state satisfies never;
+  }
+}
+
+function planStarting(session: SessionRow, view: PoolView): PoolStep[] {
+  if (session.epoch !== view.epoch) return [{ do: "fail-session", session, reason: "controller-restarted" }];
+  const limitMs = view.timing.startColdMs + view.timing.startWarmMs + LATE_START_MS;
+  const isLate = view.nowMs - (session.boundAt ?? session.createdAt) > limitMs;
+  return isLate ? [{ do: "fail-session", session, reason: "start-timed-out" }] : [];
+}
+
+function planRunning(session: SessionRow, view: PoolView): PoolStep[] {
+  const instance = view.instances.find(({ id }) => id === session.instanceId);
+  const seen = session.instanceId === null ? undefined : view.seen.get(session.instanceId);
+  const report = session.instanceId === null ? undefined : view.reports.get(session.instanceId);
+  const told = report?.status.session?.sessionId === session.id ? report.status.session : undefined;
+  if (told?.exit) return [{ do: "close-session", session, lost: false }];
+  // Judged by an exit record, if it left one; the record decides, not the absence.
+  if (!instance || !seen || seen.state === "exited") return [{ do: "close-session", session, lost: true }];
+  if (session.state === "active") {
+    // The bot's own clock: ours may have been set.
+    const isOverdue = told !== undefined && told.elapsedMs >= session.maxDurationMs;
+    return isOverdue ? [{ do: "request-stop", session, reason: "deadline" }] : [];
+  }
+  const isDeadline = session.stopReason === "deadline";
+  const graceMs = isDeadline ? view.timing.deadlineGraceMs : view.timing.stopGraceMs;
+  if ((view.stoppingForMs.get(session.id) ?? 0) > graceMs) return [{ do: "destroy", instance, graceMs: 0 }];
+  const address = instance.address ?? seen.address;
+  if (address === undefined) return [];
+  return [{ do: "send-stop", session, address, reason: isDeadline ? "deadline" : "stopped" }];
+}

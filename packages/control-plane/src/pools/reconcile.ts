@@ -1,0 +1,191 @@
+import type { SeenInstance } from "../drivers/driver.ts";
+import type { InstanceReport } from "../instances/instance-network.ts";
+import { asLeader, LeadershipLostError } from "../leader/leader.ts";
+import type { World } from "../world.ts";
+import { planPool, type PoolView } from "./plan-pool.ts";
+import { readPools, type PoolRows } from "./read-pools.ts";
+import { takeStep, type Deploying, type StepContext } from "./take-step.ts";
+import type { Wakeups } from "./wakeups.ts";
+
+/** Brings what is there in line with what is written, again and again. Events only hasten it. */
+export interface Reconciler {
+  /** One look at everything. Rejects only when another controller leads. */
+  pass(): Promise<void>;
+  /** Do not wait for the next round. */
+  nudge(): void;
+  /** Passes until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface ReconcilerOptions {
+  world: World;
+  deploying: Deploying;
+  wakeups: Wakeups;
+  /** How many instances of one agent may be on their way up at once. */
+  bootsAtOnce: number;
+  /** Reads the last output of an object before it is forgotten. */
+  beforeForget?(instanceId: string): Promise<void>;
+  /** After every pass, with the rows it saw. */
+  passed?(pools: PoolRows[], reports: ReadonlyMap<string, InstanceReport>): Promise<void>;
+}
+
+const NUDGE = "nudge";
+
+export function createReconciler(options: ReconcilerOptions): Reconciler {
+  const { world, deploying, wakeups } = options;
+  const beingDestroyed = new Set<string>();
+  const stoppingSinceMs = new Map<string, number>();
+  let nudged = false;
+
+  function nudge(): void {
+    nudged = true;
+    wakeups.wake(NUDGE);
+  }
+
+  function destroy(instanceId: string, graceMs: number): void {
+    if (beingDestroyed.has(instanceId)) return;
+    beingDestroyed.add(instanceId);
+    void world.driver
+      .destroy(instanceId, { graceMs })
+      .catch((error: unknown) => world.log.warn({ err: error, instanceId }, "instance could not be ended"))
+      .finally(() => {
+        beingDestroyed.delete(instanceId);
+        nudge();
+      });
+  }
+
+  const context: StepContext = { world, deploying, wakeups, destroy };
+
+  async function pass(): Promise<void> {
+    const pools = await readPools(world.store.db, world.clock.nowMs());
+    const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));
+    world.network.watch(targetsOf(pools, seen));
+    const reports = reportsOf(pools, world);
+    noteStopping(pools, stoppingSinceMs, world);
+    for (const rows of pools) {
+      const view = viewOf(rows, { seen, reports, stoppingSinceMs, world, bootsAtOnce: options.bootsAtOnce });
+      for (const step of planPool(view)) {
+        try {
+          await takeStep(step, view, context);
+        } catch (error) {
+          if (error instanceof LeadershipLostError) throw error;
+          world.log.error(
+            { err: error, step: step.do, agent: rows.agent.name },
+            "step failed, will be retried",
+          );
+        }
+      }
+    }
+    await noteProofOfLife(pools, reports, world);
+    await sweep(pools, seen);
+    await options.passed?.(pools, reports);
+  }
+
+  // Objects nobody remembers. Rows are written before objects are made, so none of these is about to be needed.
+  async function sweep(pools: PoolRows[], seen: ReadonlyMap<string, SeenInstance>): Promise<void> {
+    const live = new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id)));
+    for (const object of seen.values()) {
+      if (live.has(object.id)) continue;
+      if (object.state === "running") destroy(object.id, 0);
+      else if (!beingDestroyed.has(object.id)) {
+        await options.beforeForget?.(object.id);
+        await world.driver.forget(object.id);
+      }
+    }
+  }
+
+  return {
+    pass,
+    nudge,
+    async run(signal) {
+      while (!signal.aborted) {
+        nudged = false;
+        try {
+          await pass();
+        } catch (error) {
+          if (error instanceof LeadershipLostError) throw error;
+          world.log.error({ err: error }, "reconciling failed, will be retried");
+        }
+        if (!nudged && !signal.aborted) await wakeups.wait(NUDGE, world.timing.reconcileMs);
+      }
+    },
+  };
+}
+
+// Bounds what is lost when an instance vanishes with its records. No state, so no new version.
+async function noteProofOfLife(
+  pools: PoolRows[],
+  reports: ReadonlyMap<string, InstanceReport>,
+  world: World,
+): Promise<void> {
+  const news = pools
+    .flatMap(({ instances }) => instances)
+    .filter(({ state }) => state === "busy")
+    .flatMap(({ id, lastSeenAt }) => {
+      const heardAt = reports.get(id)?.heardAt;
+      const isNews = heardAt !== undefined && heardAt - (lastSeenAt ?? 0) >= world.timing.heartbeatMs / 2;
+      return isNews ? [{ id, heardAt }] : [];
+    });
+  if (news.length === 0) return;
+  await asLeader(world, async (tx) => {
+    for (const { id, heardAt } of news)
+      await tx.updateTable("instances").set({ lastSeenAt: heardAt }).where("id", "=", id).execute();
+  });
+}
+
+interface ViewOptions {
+  seen: ReadonlyMap<string, SeenInstance>;
+  reports: ReadonlyMap<string, InstanceReport>;
+  stoppingSinceMs: ReadonlyMap<string, number>;
+  world: World;
+  bootsAtOnce: number;
+}
+
+function viewOf(
+  rows: PoolRows,
+  { seen, reports, stoppingSinceMs, world, bootsAtOnce }: ViewOptions,
+): PoolView {
+  const monotonicMs = world.clock.monotonicMs();
+  return {
+    ...rows,
+    seen,
+    reports,
+    stoppingForMs: new Map([...stoppingSinceMs].map(([id, sinceMs]) => [id, monotonicMs - sinceMs])),
+    nowMs: world.clock.nowMs(),
+    epoch: world.epoch,
+    timing: world.timing,
+    bootsAtOnce,
+  };
+}
+
+function targetsOf(
+  pools: PoolRows[],
+  seen: ReadonlyMap<string, SeenInstance>,
+): { id: string; address: string }[] {
+  return pools
+    .flatMap(({ instances }) => instances)
+    .flatMap(({ id, address }) => {
+      const object = seen.get(id);
+      const known = object?.address ?? address;
+      return object?.state === "running" && known ? [{ id, address: known }] : [];
+    });
+}
+
+function reportsOf(pools: PoolRows[], world: World): Map<string, InstanceReport> {
+  return new Map(
+    pools
+      .flatMap(({ instances }) => instances)
+      .flatMap(({ id }) => {
+        const report = world.network.report(id);
+        return report ? [[id, report] as const] : [];
+      }),
+  );
+}
+
+function noteStopping(pools: PoolRows[], since: Map<string, number>, world: World): void {
+  const stopping = new Set(
+    pools.flatMap(({ sessions }) => sessions.filter(({ state }) => state === "stopping").map(({ id }) => id)),
+  );
+  for (const id of since.keys()) if (!stopping.has(id)) since.delete(id);
+  for (const id of stopping) if (!since.has(id)) since.set(id, world.clock.monotonicMs());
+}

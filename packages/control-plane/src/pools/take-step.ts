@@ -1,0 +1,318 @@
+import { asLeader } from "../leader/leader.ts";
+import type { InstanceSpec } from "../drivers/driver.ts";
+import { closeSession } from "../sessions/close-session.ts";
+import { moveSession } from "../sessions/session-state.ts";
+import { moveDeployment } from "../agents/deployment-phase.ts";
+import type { DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import type { Tx } from "../store/store.ts";
+import type { World } from "../world.ts";
+import { newInstanceRow } from "./claim.ts";
+import { LIVE_INSTANCE_STATES, moveInstance } from "./instance-state.ts";
+import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
+import type { Wakeups } from "./wakeups.ts";
+
+/** What the steps need to know of deployments, which is not the pool's business. */
+export interface Deploying {
+  /** Pins what the deployment runs; a refusal is final. */
+  prepare(deployment: DeploymentRow): Promise<{ code: string; text: string } | undefined>;
+  /** Throws with a sentence for the agent's record when the bot cannot be run. */
+  specOf(instance: InstanceRow): Promise<InstanceSpec>;
+}
+
+export interface StepContext {
+  world: World;
+  deploying: Deploying;
+  wakeups: Wakeups;
+  /** Ends objects beside the loop, each once at a time. */
+  destroy(instanceId: string, graceMs: number): void;
+}
+
+/** Does one step. Whatever has changed since the plan was made makes it do nothing. */
+export async function takeStep(step: PoolStep, view: PoolView, context: StepContext): Promise<void> {
+  const { world } = context;
+  const nowMs = world.clock.nowMs();
+  switch (step.do) {
+    case "request-instance":
+      return requestInstance(step.deploymentId, view, world);
+    case "launch":
+      return launch(step.instance, context);
+    case "mark-ready": {
+      const { instance, address } = step;
+      await asLeader(world, (tx) =>
+        moveInstance(tx, instance, {
+          to: "ready",
+          cause: "the bot is loaded",
+          nowMs,
+          changes: { address, readyAt: nowMs },
+        }),
+      );
+      return context.wakeups.wake(instance.id);
+    }
+    case "drain": {
+      const { instance, cause, crash } = step;
+      await asLeader(world, async (tx) => {
+        if (!(await moveInstance(tx, instance, { to: "draining", cause, nowMs }))) return;
+        if (crash) await countCrash(tx, instance, crash, world, nowMs);
+      });
+      return context.wakeups.wake(instance.id);
+    }
+    case "destroy":
+      return context.destroy(step.instance.id, step.graceMs);
+    case "mark-gone":
+      return markGone(step.instance, step.cause, step.crash, context);
+    case "release":
+      await asLeader(world, (tx) =>
+        tx
+          .updateTable("instances")
+          .set({ sessionId: null, version: step.instance.version + 1 })
+          .where("id", "=", step.instance.id)
+          .where("version", "=", step.instance.version)
+          .execute(),
+      );
+      return;
+    case "prepare-deployment":
+      return prepare(step.deployment, context);
+    case "activate-deployment":
+      return activate(step.deployment, view, world);
+    case "fail-deployment": {
+      const { deployment, code, text } = step;
+      await asLeader(world, (tx) =>
+        moveDeployment(tx, deployment, {
+          to: "Failed",
+          nowMs,
+          changes: { failureCode: code, failureText: text },
+        }),
+      );
+      return;
+    }
+    case "retire-deployment":
+      await asLeader(world, (tx) => moveDeployment(tx, step.deployment, { to: "Retired", nowMs }));
+      return;
+    case "expire-session":
+      await asLeader(world, (tx) =>
+        moveSession(tx, step.session, {
+          to: "expired",
+          changes: { endedAt: nowMs, endReason: "never-connected", body: null },
+        }),
+      );
+      return;
+    case "fail-session":
+      return failSession(step.session, step.reason, world);
+    case "request-stop":
+      await asLeader(world, (tx) =>
+        moveSession(tx, step.session, {
+          to: "stopping",
+          changes: { stopRequestedAt: nowMs, stopReason: step.reason },
+        }),
+      );
+      return;
+    case "send-stop":
+      return sendStop(step, world);
+    case "close-session":
+      return close(step.session, view, context);
+    case "delete-agent":
+      return deleteAgent(view, world);
+    default:
+      return step satisfies never;
+  }
+}
+
+/** A start that came to nothing: it bills nothing, and its instance is thrown away. */
+export async function failSession(session: SessionRow, reason: string, world: World): Promise<void> {
+  const nowMs = world.clock.nowMs();
+  await asLeader(world, (tx) =>
+    moveSession(tx, session, { to: "failed", changes: { endedAt: nowMs, endReason: reason, body: null } }),
+  );
+}
+
+// Counted again inside the transaction: starts may have taken the room since the plan was made.
+async function requestInstance(deploymentId: string, view: PoolView, world: World): Promise<void> {
+  const { agent } = view;
+  const nowMs = world.clock.nowMs();
+  await asLeader(world, async (tx) => {
+    const row = await world.store
+      .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", agent.id))
+      .executeTakeFirst();
+    const { count } = await tx
+      .selectFrom("instances")
+      .select((is) => is.fn.countAll<number>().as("count"))
+      .where("agentId", "=", agent.id)
+      .where("state", "in", LIVE_INSTANCE_STATES)
+      .executeTakeFirstOrThrow();
+    if (row?.state !== "live" || count >= row.maxAgents) return;
+    const { newId, epoch } = world;
+    const instance = newInstanceRow({ agent, deploymentId, sessionId: null, newId, epoch, nowMs });
+    await tx.insertInto("instances").values(instance).execute();
+  });
+}
+
+async function launch(instance: InstanceRow, context: StepContext): Promise<void> {
+  const { world, deploying } = context;
+  world.failpoint("instance.created.before");
+  try {
+    await world.driver.create(await deploying.specOf(instance));
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const nowMs = world.clock.nowMs();
+    await asLeader(world, async (tx) => {
+      const moved = await moveInstance(tx, instance, {
+        to: "draining",
+        cause: "it could not be made",
+        nowMs,
+      });
+      if (moved) await countCrash(tx, instance, { exitCode: null, text }, world, nowMs);
+    });
+    return context.wakeups.wake(instance.id);
+  }
+  world.failpoint("instance.created.after");
+  if (instance.state !== "requested") return;
+  const nowMs = world.clock.nowMs();
+  await asLeader(world, (tx) => moveInstance(tx, instance, { to: "starting", cause: "made", nowMs }));
+}
+
+async function markGone(
+  instance: InstanceRow,
+  cause: string,
+  crash: Crash | undefined,
+  { world, wakeups }: StepContext,
+): Promise<void> {
+  const nowMs = world.clock.nowMs();
+  world.failpoint("instance.recycled.before");
+  await asLeader(world, async (tx) => {
+    const changes = crash ? { exitCode: crash.exitCode } : {};
+    if (!(await moveInstance(tx, instance, { to: "stopped", cause, nowMs, changes }))) return;
+    if (crash) await countCrash(tx, instance, crash, world, nowMs);
+  });
+  world.failpoint("instance.recycled.after");
+  wakeups.wake(instance.id);
+}
+
+async function countCrash(
+  tx: Tx,
+  instance: InstanceRow,
+  crash: Crash,
+  world: World,
+  nowMs: number,
+): Promise<void> {
+  const row = await tx
+    .selectFrom("deployments")
+    .select(["crashes", "lastCrashAt"])
+    .where("id", "=", instance.deploymentId)
+    .executeTakeFirstOrThrow();
+  const isFirst = row.lastCrashAt === null || nowMs - row.lastCrashAt > world.timing.crashResetMs;
+  await tx
+    .updateTable("deployments")
+    .set({
+      crashes: isFirst ? 1 : row.crashes + 1,
+      lastCrashAt: nowMs,
+      lastExitCode: crash.exitCode,
+      crashText: crash.text,
+    })
+    .where("id", "=", instance.deploymentId)
+    .execute();
+  world.log.warn(
+    { instanceId: instance.id, deploymentId: instance.deploymentId, exitCode: crash.exitCode },
+    "instance crashed before it could serve",
+  );
+}
+
+async function prepare(deployment: DeploymentRow, { world, deploying }: StepContext): Promise<void> {
+  world.failpoint("deploy.validated.before");
+  const refusal = await deploying.prepare(deployment);
+  const nowMs = world.clock.nowMs();
+  await asLeader(world, (tx) =>
+    refusal
+      ? moveDeployment(tx, deployment, {
+          to: "Failed",
+          nowMs,
+          changes: { failureCode: refusal.code, failureText: refusal.text },
+        })
+      : moveDeployment(tx, deployment, { to: "Validating", nowMs }),
+  );
+  world.failpoint("deploy.validated.after");
+}
+
+async function activate(deployment: DeploymentRow, view: PoolView, world: World): Promise<void> {
+  const nowMs = world.clock.nowMs();
+  world.failpoint("deploy.flipped.before");
+  await asLeader(world, async (tx) => {
+    const old = await tx
+      .selectFrom("deployments")
+      .selectAll()
+      .where("agentId", "=", view.agent.id)
+      .where("phase", "=", "Active")
+      .execute();
+    for (const row of old) await moveDeployment(tx, row, { to: "Draining", nowMs });
+    if (!(await moveDeployment(tx, deployment, { to: "Active", nowMs })))
+      throw new Error("The deployment changed before it could become active");
+    await tx
+      .updateTable("agents")
+      .set({ reconciledDeploymentId: deployment.id, updatedAt: nowMs })
+      .where("id", "=", view.agent.id)
+      .execute();
+  });
+  world.failpoint("deploy.flipped.after");
+  world.log.info({ agent: view.agent.name, deploymentId: deployment.id }, "deployment is active");
+}
+
+async function sendStop(step: PoolStep & { do: "send-stop" }, world: World): Promise<void> {
+  const { session, address, reason } = step;
+  if (session.instanceId === null) return;
+  const { epoch } = world;
+  await world.network
+    .stop({ id: session.instanceId, address }, { epoch, sessionId: session.id, reason })
+    .catch((error: unknown) => world.log.debug({ err: error }, "stop did not reach the instance"));
+}
+
+async function close(session: SessionRow, view: PoolView, { world, wakeups }: StepContext): Promise<void> {
+  const { instanceId } = session;
+  const told = instanceId === null ? undefined : view.reports.get(instanceId)?.status.session;
+  const exit =
+    (told?.sessionId === session.id ? told.exit : undefined) ??
+    (instanceId === null ? undefined : await world.driver.exitRecord(instanceId, session.id));
+  const alive = exit || instanceId === null ? undefined : await world.driver.aliveRecord(instanceId);
+  const nowMs = world.clock.nowMs();
+  world.failpoint("close.committed.before");
+  const closed = await asLeader(world, async (tx) => {
+    const instance = await tx
+      .selectFrom("instances")
+      .selectAll()
+      .where("id", "=", instanceId ?? "")
+      .executeTakeFirst();
+    return closeSession(tx, session, { exit: exit ?? undefined, alive, instance, nowMs });
+  });
+  world.failpoint("close.committed.after");
+  if (!closed) return;
+  wakeups.wake(session.id);
+  const level = exit ? "info" : "warn";
+  world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost" }, "session closed");
+}
+
+async function deleteAgent({ agent }: PoolView, world: World): Promise<void> {
+  const nowMs = world.clock.nowMs();
+  await asLeader(world, async (tx) => {
+    const rows = await tx
+      .selectFrom("deployments")
+      .selectAll()
+      .where("agentId", "=", agent.id)
+      .where("phase", "in", ["Creating", "Validating", "Active", "Draining"])
+      .execute();
+    for (const row of rows) {
+      if (row.phase === "Active") {
+        await moveDeployment(tx, row, { to: "Draining", nowMs });
+        await moveDeployment(
+          tx,
+          { ...row, phase: "Draining", version: row.version + 1 },
+          { to: "Retired", nowMs },
+        );
+      } else
+        await moveDeployment(tx, row, { to: row.phase === "Draining" ? "Retired" : "Superseded", nowMs });
+    }
+    await tx
+      .updateTable("agents")
+      .set({ state: "deleted", deletedAt: nowMs, updatedAt: nowMs, version: agent.version + 1 })
+      .where("id", "=", agent.id)
+      .where("state", "=", "deleting")
+      .execute();
+  });
+}

@@ -1,0 +1,27 @@
+import type { Clock } from "../clock.ts";
+
+/** Lets a waiter know that something it waits for may have changed. Waiters look again; a lost wake-up costs time only. */
+export interface Wakeups {
+  wake(key: string): void;
+  /** Resolves when the key is woken or the time has passed. */
+  wait(key: string, ms: number): Promise<void>;
+}
+
+export function createWakeups(clock: Clock): Wakeups {
+  const waiting = new Map<string, Set<() => void>>();
+  return {
+    wake(key) {
+      for (const resolve of waiting.get(key) ?? []) resolve();
+    },
+    async wait(key, ms) {
+      const woken = Promise.withResolvers<void>();
+      const timeout = new AbortController();
+      const set = waiting.get(key) ?? new Set();
+      waiting.set(key, set.add(woken.resolve));
+      await Promise.race([woken.promise, clock.sleep(ms, timeout.signal)]);
+      timeout.abort();
+      set.delete(woken.resolve);
+      if (set.size === 0) waiting.delete(key);
+    },
+  };
+}

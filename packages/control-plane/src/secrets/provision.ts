@@ -1,0 +1,56 @@
+import type { Clock } from "../clock.ts";
+import type { Failpoint } from "../failpoints.ts";
+import type { Log } from "../log.ts";
+import type { SecretSetRow } from "../store/schema.ts";
+import type { Store } from "../store/store.ts";
+import type { MasterKeys } from "./master-keys.ts";
+import { readValues } from "./secret-values.ts";
+
+export interface ProvisionOptions {
+  store: Store;
+  clock: Clock;
+  masterKeys: MasterKeys;
+  failpoint: Failpoint;
+  log: Log;
+}
+
+/** Makes every pending set ready, once its values can be read back; call it at every start as well. */
+export async function provisionSecrets(options: ProvisionOptions): Promise<void> {
+  const pending = await options.store.db
+    .selectFrom("secretSets")
+    .selectAll()
+    .where("status", "=", "pending")
+    .execute();
+  for (const set of pending) await provision(options, set);
+}
+
+async function provision(options: ProvisionOptions, set: SecretSetRow): Promise<void> {
+  const { store, clock, failpoint } = options;
+  const errorMessage = await problemOf(options, set);
+  failpoint("secrets.flipped.before");
+  await store.db
+    .updateTable("secretSets")
+    .set({
+      status: errorMessage === null ? "ready" : "failed",
+      errorMessage,
+      updatedAt: clock.nowMs(),
+    })
+    .where("id", "=", set.id)
+    .where("currentVersion", "=", set.currentVersion)
+    .where("status", "=", "pending")
+    .execute();
+  failpoint("secrets.flipped.after");
+}
+
+async function problemOf(
+  { store, masterKeys, log }: ProvisionOptions,
+  set: SecretSetRow,
+): Promise<string | null> {
+  try {
+    await readValues(store.db, masterKeys, set);
+    return null;
+  } catch (error) {
+    log.error({ err: error, setId: set.id }, "secret set cannot be read back");
+    return "The values cannot be read back. Delete the set and create it again.";
+  }
+}

@@ -1,0 +1,57 @@
+import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
+import { writeUsage } from "../ledger/close-usage.ts";
+import { billedSeconds } from "../ledger/length.ts";
+import { moveInstance } from "../pools/instance-state.ts";
+import type { InstanceRow, SessionRow } from "../store/schema.ts";
+import type { Tx } from "../store/store.ts";
+import { moveSession } from "./session-state.ts";
+
+/** What is known of a session's end. */
+export interface Ending {
+  /** Written beside the bot; without one the instance was lost, whatever else is believed. */
+  exit: ExitRecord | undefined;
+  /** Last sign of life otherwise. */
+  alive: AliveRecord | undefined;
+  instance: InstanceRow | undefined;
+  nowMs: number;
+}
+
+/**
+ * The one terminal transition of a session that was active, with its usage, in one transaction: close is the entry.
+ * False if somebody else has closed or changed it.
+ */
+export async function closeSession(tx: Tx, session: SessionRow, ending: Ending): Promise<boolean> {
+  const { exit, alive, instance, nowMs } = ending;
+  const elapsedMs = exit?.elapsedMs ?? aliveMs(session, alive);
+  const facts = {
+    boundAt: session.boundAt,
+    startMs: session.startMs,
+    elapsedMs,
+    lastProofOfLifeAt: instance?.lastSeenAt ?? null,
+    // The instance ends a stopped bot within the grace and says when; only a lost one is cut by our clock.
+    stopRequestedAt: exit ? null : session.stopRequestedAt,
+    maxDurationMs: session.maxDurationMs,
+  };
+  const moved = await moveSession(tx, session, {
+    to: "ended",
+    changes: {
+      endedAt: exit?.endedAtMs ?? nowMs,
+      endReason:
+        exit?.reason ?? (session.state === "stopping" ? (session.stopReason ?? "stopped") : "instance-lost"),
+      elapsedMs,
+      seconds: billedSeconds(facts),
+      body: null,
+      timeline: JSON.stringify({ ...(JSON.parse(session.timeline) as object), ...exit?.marks }),
+    },
+  });
+  if (!moved) return false;
+  const { id, organizationId, agentId, filter } = session;
+  await writeUsage(tx, { id, organizationId, agentId, filter, ...facts }, { nowMs });
+  if (!exit && instance && (instance.state === "busy" || instance.state === "ready"))
+    await moveInstance(tx, instance, { to: "lost", cause: "it is gone and left no exit record", nowMs });
+  return true;
+}
+
+function aliveMs(session: SessionRow, alive: AliveRecord | undefined): number | null {
+  return alive?.sessionId === session.id ? alive.elapsedMs : null;
+}

@@ -1,0 +1,72 @@
+import { AppError } from "@vocalhost/protocol";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import { isUniqueViolation } from "../store/store-errors.ts";
+import type { Store } from "../store/store.ts";
+
+/** Short-lived rights to open one WebSocket each: signed, not stored, remembered once used. */
+export const SocketToken = z.object({
+  /** `agent.organization` */
+  sh: z.string(),
+  /** Unix seconds. */
+  exp: z.number(),
+  nonce: z.string(),
+  /** The session that waits for the socket. */
+  sid: z.uuid(),
+});
+export type SocketToken = z.infer<typeof SocketToken>;
+
+export interface TokenSigner {
+  secret: string;
+}
+
+const PURPOSE = "socket-token:"; // the service secret signs other things too
+
+export function issueSocketToken(
+  { secret }: TokenSigner,
+  wish: { serviceHost: string; sessionId: string; expiresAtMs: number },
+): string {
+  const token: SocketToken = {
+    sh: wish.serviceHost,
+    exp: Math.floor(wish.expiresAtMs / 1000),
+    nonce: randomBytes(16).toString("base64url"),
+    sid: wish.sessionId,
+  };
+  const payload = Buffer.from(JSON.stringify(token)).toString("base64url");
+  return `${payload}.${sign(secret, payload)}`;
+}
+
+/** Throws unless the token is ours, unexpired and for this agent. Does not use it up. */
+export function readSocketToken({ secret }: TokenSigner, text: string, nowMs: number): SocketToken {
+  const [payload, signature, ...rest] = text.split(".");
+  if (!payload || !signature || rest.length > 0 || !isEqual(signature, sign(secret, payload)))
+    throw new AppError("TOKEN_INVALID");
+  const token = SocketToken.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
+  if (token.exp * 1000 <= nowMs) throw new AppError("TOKEN_INVALID");
+  return token;
+}
+
+/** One use: the second one throws, on whichever controller it happens. */
+export async function useUpToken(store: Store, token: SocketToken): Promise<void> {
+  try {
+    await store.db
+      .insertInto("usedTokens")
+      .values({ id: token.nonce, expiresAt: token.exp * 1000 })
+      .execute();
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError("TOKEN_INVALID", { cause: error });
+    throw error;
+  }
+}
+
+function sign(secret: string, payload: string): string {
+  return createHmac("sha256", secret)
+    .update(PURPOSE + payload)
+    .digest("base64url");
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const left = Buffer.from(given);
+  const right = Buffer.from(expected);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,416 @@
+import { AppError, type CarrierName, type TransportName } from "@vocalhost/protocol";
+import type { OrganizationId } from "../auth/principal.ts";
+import { DeploymentSpec } from "../agents/deployment-spec.ts";
+import { InstanceCallError } from "../instances/instance-network.ts";
+import { asLeader } from "../leader/leader.ts";
+import { claimInstance, occupy, type Claim } from "../pools/claim.ts";
+import { moveInstance } from "../pools/instance-state.ts";
+import { failSession } from "../pools/take-step.ts";
+import type { Wakeups } from "../pools/wakeups.ts";
+import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import type { Db, Tx } from "../store/store.ts";
+import type { World } from "../world.ts";
+import { BOUND_SESSION_STATES, moveSession } from "./session-state.ts";
+
+/** What a caller wants. Every front door comes through here. */
+export interface SessionWish {
+  organizationId: OrganizationId;
+  agentName: string;
+  transport: TransportName | CarrierName;
+  body: unknown;
+  apiKeyId: string | null;
+  /** Sessions this caller may have at once. */
+  concurrency: number | null;
+  iceServers: { urls: string | string[]; username?: string; credential?: string }[];
+  idempotency?: { key: string; parametersHash: string } | undefined;
+  /** A session that waits for its socket; it is used instead of a new one. */
+  pendingSessionId?: string | undefined;
+  /** How long to wait for capacity. @default 0 */
+  queueMs?: number | undefined;
+}
+
+export interface StartedSession {
+  session: SessionRow;
+  instance: InstanceRow | undefined;
+  /** An earlier request with the same key has made it. */
+  isRepeated: boolean;
+}
+
+export interface Starter {
+  world: World;
+  wakeups: Wakeups;
+  nudge(): void;
+}
+
+const ATTEMPTS_MAX = 3; // an instance may die between being chosen and being asked
+const QUEUE_LOOK_MS = 250;
+const LOOK_AGAIN_MS = 500;
+
+/** Resolves when the session is active: its instance has taken it, and that is written down. */
+export async function startSession(starter: Starter, wish: SessionWish): Promise<StartedSession> {
+  if (starter.world.store.isDiskFull())
+    throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk of the service is full" });
+  for (let attempt = 1; ; attempt++) {
+    const bound = await bindWhenThereIsRoom(starter, wish);
+    if (bound.isRepeated) return repeated(starter, bound.session);
+    try {
+      return await bringUp(starter, wish, bound);
+    } catch (error) {
+      const mayTryAgain = error instanceof InstanceCallError && error.delivered !== "maybe";
+      // A pending session was moved on and cannot be bound again.
+      if (mayTryAgain && attempt < ATTEMPTS_MAX && !wish.pendingSessionId) continue;
+      throw error instanceof InstanceCallError ? toAppError(error) : error;
+    }
+  }
+}
+
+interface Bound {
+  session: SessionRow;
+  claim: Claim | undefined;
+  isRepeated: boolean;
+}
+
+async function bindWhenThereIsRoom(starter: Starter, wish: SessionWish): Promise<Bound> {
+  const { world, wakeups } = starter;
+  const untilMs = world.clock.monotonicMs() + (wish.queueMs ?? 0);
+  for (;;) {
+    const bound = await bind(starter, wish);
+    if (bound !== "full") return bound;
+    const leftMs = untilMs - world.clock.monotonicMs();
+    if (leftMs <= 0) throw new AppError("AGENT-AT-CAPACITY");
+    await wakeups.wait(`room:${wish.agentName}`, Math.min(leftMs, QUEUE_LOOK_MS));
+  }
+}
+
+async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound | "full"> {
+  world.failpoint("start.claimed.before");
+  const bound = await asLeader(world, async (tx): Promise<Bound | "full"> => {
+    const earlier = await earlierSession(tx, wish);
+    if (earlier) return { session: earlier, claim: undefined, isRepeated: true };
+    const agent = await findAgent(tx, wish);
+    const deployment = await activeDeployment(tx, agent);
+    await checkConcurrency(tx, wish);
+    const nowMs = world.clock.nowMs();
+    const sessionId = wish.pendingSessionId ?? world.newId();
+    const { store, newId, epoch } = world;
+    const claim = await claimInstance(tx, {
+      store,
+      agent,
+      deploymentId: deployment.id,
+      sessionId,
+      newId,
+      epoch,
+      nowMs,
+    });
+    if (!claim) return "full";
+    const session = await writeStarting(tx, { wish, agent, deployment, sessionId, claim, world, nowMs });
+    if (wish.idempotency) await rememberKey(tx, wish, session.id, nowMs);
+    return { session, claim, isRepeated: false };
+  });
+  world.failpoint("start.claimed.after");
+  nudge(); // the pool begins to make the next one at once
+  return bound;
+}
+
+interface Starting {
+  wish: SessionWish;
+  agent: AgentRow;
+  deployment: DeploymentRow;
+  sessionId: string;
+  claim: Claim;
+  world: World;
+  nowMs: number;
+}
+
+async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
+  const { wish, agent, deployment, sessionId, claim, world, nowMs } = starting;
+  const spec = DeploymentSpec.parse(JSON.parse(deployment.spec));
+  const bound = {
+    deploymentId: deployment.id,
+    instanceId: claim.instance.id,
+    filter: spec.audioFilter,
+    coldStart: claim.kind === "cold" ? 1 : 0,
+    epoch: world.epoch,
+    boundAt: nowMs,
+    maxDurationMs: spec.maxSessionDurationS * 1000,
+  } as const;
+  if (wish.pendingSessionId) {
+    const pending = await tx
+      .selectFrom("sessions")
+      .selectAll()
+      .where("id", "=", wish.pendingSessionId)
+      .executeTakeFirst();
+    if (pending?.state !== "pending" || !(await moveSession(tx, pending, { to: "starting", changes: bound })))
+      throw new AppError("TOKEN_INVALID");
+    return { ...pending, ...bound, state: "starting", version: pending.version + 1 };
+  }
+  const session = {
+    ...newSessionRow({ wish, agent, sessionId, nowMs }),
+    ...bound,
+    state: "starting" as const,
+  };
+  await tx.insertInto("sessions").values(session).execute();
+  return session;
+}
+
+/** A session row nobody serves yet. */
+export function newSessionRow(options: {
+  wish: Pick<SessionWish, "transport" | "apiKeyId">;
+  agent: Pick<AgentRow, "id" | "organizationId">;
+  sessionId: string;
+  nowMs: number;
+}): SessionRow {
+  const { wish, agent, sessionId, nowMs } = options;
+  return {
+    id: sessionId,
+    organizationId: agent.organizationId,
+    agentId: agent.id,
+    deploymentId: null,
+    instanceId: null,
+    state: "pending",
+    transport: wish.transport,
+    body: null,
+    filter: null,
+    coldStart: null,
+    apiKeyId: wish.apiKeyId,
+    epoch: 0,
+    version: 1,
+    createdAt: nowMs,
+    boundAt: null,
+    activeAt: null,
+    startMs: null,
+    maxDurationMs: 0,
+    deadlineAt: null,
+    stopRequestedAt: null,
+    stopReason: null,
+    endedAt: null,
+    endReason: null,
+    elapsedMs: null,
+    seconds: null,
+    timeline: "{}",
+  };
+}
+
+async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promise<StartedSession> {
+  const { world } = starter;
+  const { session, claim } = bound;
+  if (!claim) throw new Error("A bound session has a claim");
+  const boundAtMs = world.clock.monotonicMs();
+  try {
+    const instance = claim.kind === "warm" ? claim.instance : await whenReady(starter, claim.instance);
+    const readyAtMs = world.clock.monotonicMs();
+    world.failpoint("bot.started.before");
+    await world.network.start(
+      { id: instance.id, address: instance.address ?? "" },
+      {
+        epoch: world.epoch,
+        sessionId: session.id,
+        transport: session.transport,
+        body: wish.body,
+        maxDurationMs: session.maxDurationMs,
+        connectDeadlineMs: world.timing.connectDeadlineMs,
+        iceServers: wish.iceServers,
+      },
+      world.timing.startWarmMs,
+    );
+    world.failpoint("bot.started.after");
+    const acknowledgedAtMs = world.clock.monotonicMs();
+    const active = await writeActive(world, session, {
+      startMs: Math.round(acknowledgedAtMs - boundAtMs),
+      bootMs: Math.round(readyAtMs - boundAtMs),
+    });
+    starter.wakeups.wake(session.id);
+    return { session: active, instance, isRepeated: false };
+  } catch (error) {
+    await abandon(starter, session, claim.instance, error);
+    throw error;
+  }
+}
+
+async function whenReady({ world, wakeups }: Starter, reserved: InstanceRow): Promise<InstanceRow> {
+  const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
+  for (;;) {
+    const row = await readInstance(world.store.db, reserved.id);
+    if (!row || row.sessionId !== reserved.sessionId || ["draining", "stopped", "lost"].includes(row.state))
+      throw new AppError("AGENT-1001", {
+        message: "The bot could not be started. See the agent's errors and logs.",
+      });
+    if (row.state === "ready") {
+      const nowMs = world.clock.nowMs();
+      if (await asLeader(world, (tx) => occupy(tx, row, nowMs)))
+        return { ...row, state: "busy", version: row.version + 1 };
+      continue;
+    }
+    const leftMs = untilMs - world.clock.monotonicMs();
+    if (leftMs <= 0) throw new AppError("START_TIMED_OUT");
+    await wakeups.wait(reserved.id, Math.min(leftMs, LOOK_AGAIN_MS));
+  }
+}
+
+async function writeActive(
+  world: World,
+  session: SessionRow,
+  measured: { startMs: number; bootMs: number },
+): Promise<SessionRow> {
+  world.failpoint("active.committed.before");
+  const active = await asLeader(world, async (tx) => {
+    const row = await tx
+      .selectFrom("sessions")
+      .selectAll()
+      .where("id", "=", session.id)
+      .executeTakeFirstOrThrow();
+    if (row.state !== "starting") throw new AppError("START_TIMED_OUT"); // given up by somebody else meanwhile
+    const nowMs = world.clock.nowMs();
+    const changes = {
+      activeAt: nowMs,
+      startMs: measured.startMs,
+      deadlineAt: nowMs + row.maxDurationMs,
+      timeline: JSON.stringify(measured),
+      body: null,
+    };
+    // Stop is a stored flag; whoever commits the start must look at it.
+    const to = row.stopRequestedAt === null ? "active" : "stopping";
+    await moveSession(tx, row, { to, changes });
+    return { ...row, ...changes, state: to, version: row.version + 1 } as SessionRow;
+  });
+  world.failpoint("active.committed.after");
+  return active;
+}
+
+// The instance may have taken the session although we did not hear of it: it is thrown away, never reused.
+async function abandon(
+  { world, wakeups, nudge }: Starter,
+  session: SessionRow,
+  instance: InstanceRow,
+  error: unknown,
+): Promise<void> {
+  const reason =
+    error instanceof AppError && error.code === "START_TIMED_OUT" ? "start-timed-out" : "start-failed";
+  world.log.warn(
+    { sessionId: session.id, instanceId: instance.id, err: error },
+    "session could not be started",
+  );
+  try {
+    const row = await world.store.db
+      .selectFrom("sessions")
+      .selectAll()
+      .where("id", "=", session.id)
+      .executeTakeFirst();
+    if (row?.state === "starting") await failSession(row, reason, world);
+    const nowMs = world.clock.nowMs();
+    await asLeader(world, async (tx) => {
+      const now = await readInstance(tx, instance.id);
+      if (now?.state === "busy" && now.sessionId === session.id)
+        await moveInstance(tx, now, { to: "draining", cause: "it did not take its session", nowMs });
+    });
+  } catch (cause) {
+    world.log.error({ err: cause, sessionId: session.id }, "failed start could not be written down");
+  }
+  wakeups.wake(session.id);
+  nudge();
+}
+
+async function earlierSession(tx: Tx, wish: SessionWish): Promise<SessionRow | undefined> {
+  if (!wish.idempotency) return undefined;
+  const { key, parametersHash } = wish.idempotency;
+  const row = await tx
+    .selectFrom("idempotency")
+    .selectAll()
+    .where("organizationId", "=", wish.organizationId)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  if (row.parametersHash !== parametersHash)
+    throw new AppError("CONFLICT", { message: "This Idempotency-Key was used with another request" });
+  const session = await tx
+    .selectFrom("sessions")
+    .selectAll()
+    .where("id", "=", row.sessionId)
+    .executeTakeFirst();
+  return session?.state === "failed" ? undefined : session; // a start that failed may be tried again
+}
+
+async function rememberKey(tx: Tx, wish: SessionWish, sessionId: string, nowMs: number): Promise<void> {
+  if (!wish.idempotency) return;
+  const { key, parametersHash } = wish.idempotency;
+  const { organizationId } = wish;
+  await tx
+    .deleteFrom("idempotency")
+    .where("organizationId", "=", organizationId)
+    .where("key", "=", key)
+    .execute();
+  await tx
+    .insertInto("idempotency")
+    .values({ organizationId, key, parametersHash, sessionId, createdAt: nowMs })
+    .execute();
+}
+
+/** The first request may still be under way. */
+async function repeated({ world, wakeups }: Starter, first: SessionRow): Promise<StartedSession> {
+  const untilMs = world.clock.monotonicMs() + world.timing.startColdMs + world.timing.startWarmMs;
+  for (;;) {
+    const session = await world.store.db
+      .selectFrom("sessions")
+      .selectAll()
+      .where("id", "=", first.id)
+      .executeTakeFirstOrThrow();
+    if (session.state !== "starting") {
+      if (session.state === "failed") throw new AppError("SERVICE_UNAVAILABLE");
+      const instance = session.instanceId
+        ? await readInstance(world.store.db, session.instanceId)
+        : undefined;
+      return { session, instance, isRepeated: true };
+    }
+    if (world.clock.monotonicMs() > untilMs) throw new AppError("START_TIMED_OUT");
+    await wakeups.wait(first.id, LOOK_AGAIN_MS);
+  }
+}
+
+/** Unknown, foreign and deleted agents all look alike. */
+export async function findAgent(
+  db: Db,
+  { organizationId, agentName }: Pick<SessionWish, "organizationId" | "agentName">,
+): Promise<AgentRow> {
+  const agent = await db
+    .selectFrom("agents")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("name", "=", agentName)
+    .where("state", "=", "live")
+    .executeTakeFirst();
+  if (!agent) throw new AppError("NOT_FOUND", { message: "Service not found" });
+  return agent;
+}
+
+export async function activeDeployment(db: Db, agent: AgentRow): Promise<DeploymentRow> {
+  const deployment = await db
+    .selectFrom("deployments")
+    .selectAll()
+    .where("agentId", "=", agent.id)
+    .where("phase", "=", "Active")
+    .executeTakeFirst();
+  if (!deployment) throw new AppError("AGENT-1001");
+  return deployment;
+}
+
+async function checkConcurrency(tx: Tx, wish: SessionWish): Promise<void> {
+  if (wish.concurrency === null || wish.apiKeyId === null) return;
+  const { count } = await tx
+    .selectFrom("sessions")
+    .select((is) => is.fn.countAll<number>().as("count"))
+    .where("apiKeyId", "=", wish.apiKeyId)
+    .where("state", "in", BOUND_SESSION_STATES)
+    .executeTakeFirstOrThrow();
+  if (count < wish.concurrency) return;
+  throw new AppError("RATE_LIMITED", { message: `This key may have ${wish.concurrency} sessions at once` });
+}
+
+async function readInstance(db: Db, id: string): Promise<InstanceRow | undefined> {
+  return db.selectFrom("instances").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+function toAppError(error: InstanceCallError): AppError {
+  return error.delivered === "maybe"
+    ? new AppError("START_TIMED_OUT", { cause: error })
+    : new AppError("SERVICE_UNAVAILABLE", { cause: error });
+}

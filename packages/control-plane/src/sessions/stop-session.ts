@@ -1,0 +1,52 @@
+import { AppError } from "@vocalhost/protocol";
+import { writeAudit } from "../auth/audit.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import { asLeader } from "../leader/leader.ts";
+import type { World } from "../world.ts";
+import { isTerminal, moveSession } from "./session-state.ts";
+
+export interface StopWish {
+  organizationId: OrganizationId;
+  agentId: string;
+  sessionId: string;
+  actor: string;
+}
+
+/** Writes down that the session is to end; the reconciler sees to it, however often it takes. */
+export async function stopSession(world: World, wish: StopWish): Promise<void> {
+  const { organizationId, sessionId } = wish;
+  world.failpoint("stop.flagged.before");
+  await asLeader(world, async (tx) => {
+    const session = await tx
+      .selectFrom("sessions")
+      .selectAll()
+      .where("id", "=", sessionId)
+      .where("organizationId", "=", organizationId)
+      .where("agentId", "=", wish.agentId)
+      .executeTakeFirst();
+    if (!session || isTerminal(session.state))
+      throw new AppError("NOT_FOUND", { message: "Session not found" });
+    const nowMs = world.clock.nowMs();
+    const changes = {
+      stopRequestedAt: session.stopRequestedAt ?? nowMs,
+      stopReason: session.stopReason ?? "stopped",
+    };
+    if (session.state === "pending")
+      await moveSession(tx, session, { to: "expired", changes: { endedAt: nowMs, endReason: "stopped" } });
+    else if (session.state === "active") await moveSession(tx, session, { to: "stopping", changes });
+    else
+      await tx
+        .updateTable("sessions")
+        .set({ ...changes, version: session.version + 1 })
+        .where("id", "=", session.id)
+        .execute();
+    await writeAudit(tx, {
+      organizationId,
+      at: nowMs,
+      actor: wish.actor,
+      action: "session.stop",
+      target: sessionId,
+    });
+  });
+  world.failpoint("stop.flagged.after");
+}

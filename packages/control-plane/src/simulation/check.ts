@@ -1,0 +1,106 @@
+import { isTerminal } from "../sessions/session-state.ts";
+import type { Store } from "../store/store.ts";
+import type { SessionRow } from "../store/schema.ts";
+import type { BotRun, Host } from "./host.ts";
+import { EPOCH_START_MS } from "./virtual-time.ts";
+
+const HOST_LOST_TOLERANCE_S = 16;
+
+/** What must hold at every moment. */
+export async function checkMeanwhile(options: {
+  host: Host;
+  store: Store;
+  maxAgents: number;
+}): Promise<void> {
+  const { host, store, maxAgents } = options;
+  if (host.running().length > maxAgents)
+    host.faults.push(`I5: ${host.running().length} instances run at once`);
+  const active = await store.db
+    .selectFrom("deployments")
+    .select("id")
+    .where("phase", "=", "Active")
+    .execute();
+  if (active.length > 1) host.faults.push(`${active.length} deployments are active at once`);
+}
+
+/** What must hold when everything has settled. */
+export async function checkAtTheEnd(options: {
+  host: Host;
+  store: Store;
+  replies: { key: string; sessionId: string }[];
+  deathsAtMs: number[];
+  agentId: string;
+}): Promise<void> {
+  const { host, store, replies, deathsAtMs } = options;
+  const { faults } = host;
+  const sessions = await store.db.selectFrom("sessions").selectAll().execute();
+  const byId = new Map(sessions.map((session) => [session.id, session]));
+
+  for (const session of sessions)
+    if (!isTerminal(session.state)) faults.push(`I3: session ${session.id} is ${session.state} for ever`);
+
+  const instances = await store.db.selectFrom("instances").selectAll().execute();
+  const live = new Set(
+    instances.filter(({ state }) => !["stopped", "lost"].includes(state)).map(({ id }) => id),
+  );
+  for (const id of host.running()) if (!live.has(id)) faults.push(`I4: object ${id} has no row`);
+  for (const [id, run] of host.truth)
+    if (run.endMs === undefined) faults.push(`I4: the bot of session ${id} runs on`);
+
+  const firstOfKey = new Map<string, string>();
+  for (const { key, sessionId } of replies) {
+    const session = byId.get(sessionId);
+    if (!session || session.activeAt === null)
+      faults.push(`I6: session ${sessionId} was promised, never active`);
+    const first = firstOfKey.get(key) ?? sessionId;
+    firstOfKey.set(key, first);
+    if (first !== sessionId) faults.push(`I6: one key gave two sessions`);
+  }
+
+  const usage = await store.db.selectFrom("usage").selectAll().execute();
+  for (const row of usage) {
+    const session = byId.get(row.sessionId);
+    if (session?.state !== "ended" || session.filter === null)
+      faults.push(`I7: usage of a session that is ${session?.state}, filter ${session?.filter}`);
+  }
+  for (const session of sessions) {
+    const run = host.truth.get(session.id);
+    if (session.state === "ended" && run) checkLength(session, run, { usage, deathsAtMs, faults });
+    if (session.activeAt !== null && run) checkEnd(session, run, faults);
+  }
+}
+
+function checkLength(
+  session: SessionRow,
+  run: BotRun,
+  context: { usage: { sessionId: string; seconds: number }[]; deathsAtMs: number[]; faults: string[] },
+): void {
+  const { usage, deathsAtMs, faults } = context;
+  const billed = usage
+    .filter(({ sessionId }) => sessionId === session.id)
+    .reduce((sum, { seconds }) => sum + seconds, 0);
+  if (session.filter === null) {
+    if (billed > 0) faults.push(`I7: session ${session.id} has no filter and was billed`);
+    return;
+  }
+  const boundMs = (session.boundAt ?? 0) - EPOCH_START_MS;
+  const capS = session.maxDurationMs / 1000;
+  const trueS = Math.min(((run.endMs ?? boundMs) - boundMs) / 1000, capS);
+  if (billed > trueS + 1) faults.push(`I7: ${session.id} billed ${billed} s, lived ${trueS.toFixed(1)} s`);
+  if (billed > capS) faults.push(`I7: ${session.id} billed ${billed} s beyond its cap`);
+  const endMs = run.endMs ?? boundMs;
+  const sawTheEnd = !deathsAtMs.some((ms) => ms > boundMs - 3_000 && ms < endMs + 20_000);
+  const isLost = run.end === "lost" || run.end === "killed";
+  const toleranceS = isLost ? HOST_LOST_TOLERANCE_S : 1.01;
+  if ((sawTheEnd || !isLost) && !run.recordsLost && trueS - billed > toleranceS)
+    faults.push(`I7: ${session.id} (${run.end}) lived ${trueS.toFixed(1)} s, billed only ${billed} s`);
+}
+
+function checkEnd(session: SessionRow, run: BotRun, faults: string[]): void {
+  const mayBeEnded =
+    session.stopRequestedAt !== null ||
+    run.end === "finished" ||
+    run.end === "lost" ||
+    run.end === "deadline";
+  if (!mayBeEnded) faults.push(`I8: session ${session.id} was active and the platform ended it (${run.end})`);
+}

@@ -1,0 +1,94 @@
+import { type PostgresPool, type PostgresPoolClient, PostgresDialect } from "kysely";
+import pg from "pg";
+import { type Log, silentLog } from "../log.ts";
+import { createStore } from "./create-store.ts";
+import { migrate } from "./migrate.ts";
+import type { Store } from "./store.ts";
+import { fromPostgresError } from "./store-errors.ts";
+import { refuseInsideTransaction } from "./transaction-scope.ts";
+
+export interface PostgresStoreOptions {
+  url: string;
+  log?: Log;
+  /** @default 10 */
+  connections?: number;
+}
+
+const CONNECTIONS = 10;
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 30_000;
+const IDLE_IN_TRANSACTION_MS = 15_000; // a frozen controller must not keep others from its rows
+
+export async function openPostgresStore({
+  url,
+  log = silentLog,
+  connections,
+}: PostgresStoreOptions): Promise<Store> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections ?? CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: STATEMENT_MS + CONNECT_MS, // for a server that no longer answers at all
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    types: { getTypeParser },
+  });
+  const onLost = (error: Error): void => log.warn({ err: error }, "connection to the database lost");
+  pool.on("error", onLost);
+  pool.on("connect", (client) => client.on("error", onLost)); // without a listener, loss between statements is fatal
+  const store = createStore({
+    name: "postgres",
+    dialect: new PostgresDialect({ pool: watched(pool) }),
+    isDiskFull: () => false,
+  });
+  try {
+    await migrate(store);
+    return store;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The pool as Kysely wants it, with errors callers can tell apart. */
+function watched(pool: pg.Pool): PostgresPool {
+  return {
+    options: pool.options,
+    async connect() {
+      refuseInsideTransaction();
+      return toClient(await pool.connect().catch(rethrow));
+    },
+    end: () => pool.end(),
+  };
+}
+
+function toClient(client: pg.PoolClient): PostgresPoolClient {
+  let isLost = false;
+  async function query(text: string, values: unknown[]): Promise<unknown> {
+    try {
+      return await client.query(text, values);
+    } catch (error) {
+      const shown = fromPostgresError(error);
+      isLost ||= shown !== error;
+      if (isLost && text === "rollback") return { command: "ROLLBACK", rowCount: 0, rows: [] }; // nothing left to undo
+      throw shown;
+    }
+  }
+  return {
+    query: query as PostgresPoolClient["query"],
+    release: () => client.release(isLost), // a doubtful connection is closed, not reused
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw fromPostgresError(error);
+}
+
+const INT8: number = pg.types.builtins.INT8;
+const NUMERIC: number = pg.types.builtins.NUMERIC;
+
+/** Counts and milliseconds are numbers here; `pg` would hand out text. */
+function getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
+  return oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format);
+}

@@ -1,0 +1,132 @@
+import { rmSync } from "node:fs";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { openBallast, type Ballast } from "./ballast.ts";
+import { isSqliteFull } from "./store-errors.ts";
+
+/** SQLite itself, synchronous: in a thread of its own for the service, in place for tests and the simulation. */
+export interface SqliteEngine {
+  /** Whether reads can pass by a transaction. */
+  readonly hasReader: boolean;
+  readonly isDiskFull: boolean;
+  execute(statement: Statement): Outcome;
+  /** Takes the reserve again if there is room; to be called now and then. */
+  checkDisk(): void;
+  serialize(): Uint8Array;
+  close(): void;
+}
+
+export interface Statement {
+  sql: string;
+  parameters: readonly unknown[];
+  /** `reader`: sees only what is committed. `rollback`: fine when nothing is open. */
+  where: "reader" | "writer" | "transaction" | "rollback";
+}
+
+export interface Outcome {
+  rows: Record<string, unknown>[];
+  changes: number | undefined;
+}
+
+export type SqliteEngineOptions =
+  | { memory: true; image?: Uint8Array }
+  | { memory: false; file: string; ballastBytes: number };
+
+interface Prepared {
+  statement: StatementSync;
+  hasRows: boolean;
+}
+
+const BUSY_TIMEOUT_MS = 5_000;
+const CHECKPOINT_PAGES = 256; // keeps the write-ahead log near 1 MiB
+const PREPARED_MAX = 500; // lists in `in (…)` make new statements without end
+
+export function openSqliteEngine(options: SqliteEngineOptions): SqliteEngine {
+  try {
+    return openOnce(options);
+  } catch (error) {
+    if (options.memory || !isSqliteFull(error)) throw error;
+    rmSync(ballastOf(options.file), { force: true }); // opening needs a little space too
+    return openOnce(options);
+  }
+}
+
+function ballastOf(file: string): string {
+  return `${file}.ballast`;
+}
+
+function openOnce(options: SqliteEngineOptions): SqliteEngine {
+  const writer = new DatabaseSync(options.memory ? ":memory:" : options.file, { timeout: BUSY_TIMEOUT_MS });
+  const opened = [writer];
+  let ballast: Ballast | undefined;
+  let reader = writer;
+  try {
+    if (options.memory) {
+      if (options.image) writer.deserialize(options.image);
+    } else {
+      writer.exec("pragma journal_mode = wal");
+      writer.exec("pragma synchronous = full");
+      writer.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+      reader = new DatabaseSync(options.file, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
+      opened.push(reader);
+      ballast = openBallast(ballastOf(options.file), options.ballastBytes);
+    }
+    writer.exec("pragma foreign_keys = on");
+  } catch (error) {
+    for (const database of opened) database.close();
+    throw error;
+  }
+  const caches = new Map(opened.map((database) => [database, new Map<string, Prepared>()]));
+
+  function prepare(database: DatabaseSync, sql: string): Prepared {
+    const cache = caches.get(database)!;
+    const found = cache.get(sql);
+    if (found) return found;
+    if (cache.size >= PREPARED_MAX) cache.clear();
+    const statement = database.prepare(sql);
+    const prepared = { statement, hasRows: statement.columns().length > 0 };
+    cache.set(sql, prepared);
+    return prepared;
+  }
+
+  function run({ sql, parameters, where }: Statement): Outcome {
+    const isOpen = writer.isTransaction;
+    if (where === "rollback" && !isOpen) return { rows: [], changes: undefined };
+    if (where === "transaction" && !isOpen) throw new Error("The transaction is over");
+    if (where === "writer" && isOpen) throw new Error("A transaction is open");
+    const { statement, hasRows } = prepare(where === "reader" ? reader : writer, sql);
+    const values = parameters.some(isBoolean) ? parameters.map(toValue) : (parameters as SQLInputValue[]);
+    if (hasRows) return { rows: statement.all(...values), changes: undefined };
+    return { rows: [], changes: Number(statement.run(...values).changes) };
+  }
+
+  return {
+    hasReader: reader !== writer,
+    get isDiskFull() {
+      return ballast?.isReleased ?? false;
+    },
+    execute(statement) {
+      if (statement.where === "writer") ballast?.check();
+      try {
+        return run(statement);
+      } catch (error) {
+        if (!isSqliteFull(error) || !ballast?.release()) throw error;
+        // SQLite may have rolled back by itself; then only the caller can begin again.
+        if (statement.where === "transaction" && !writer.isTransaction) throw error;
+        return run(statement);
+      }
+    },
+    checkDisk: () => ballast?.restore(),
+    serialize: () => writer.serialize(),
+    close() {
+      for (const database of opened.toReversed()) database.close();
+    },
+  };
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === "boolean";
+}
+
+function toValue(value: unknown): SQLInputValue {
+  return typeof value === "boolean" ? Number(value) : (value as SQLInputValue);
+}

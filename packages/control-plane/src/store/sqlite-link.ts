@@ -1,0 +1,129 @@
+import { Worker } from "node:worker_threads";
+import type { Log } from "../log.ts";
+import { openSqliteEngine, type Outcome, type SqliteEngine, type Statement } from "./sqlite-engine.ts";
+import { toSqliteError, unavailable } from "./store-errors.ts";
+
+/** The way to SQLite, wherever it runs. */
+export interface SqliteLink {
+  readonly hasReader: boolean;
+  readonly isDiskFull: boolean;
+  execute(statement: Statement): Outcome | Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export interface SqliteFile {
+  file: string;
+  ballastBytes: number;
+  /** How often a released ballast is tried again. */
+  diskCheckMs: number;
+}
+
+export type SqliteRequest = { type: "close" } | ({ type: "execute"; id: number } & Statement);
+export type SqliteReply =
+  | { type: "opened" }
+  | { type: "failed"; message: string; errcode: number | undefined }
+  | { type: "disk"; isFull: boolean }
+  | ({ type: "outcome"; id: number } & Outcome)
+  | { type: "refused"; id: number; message: string; errcode: number | undefined };
+
+export function linkInPlace(engine: SqliteEngine, diskCheckMs?: number): SqliteLink {
+  const timer = diskCheckMs === undefined ? undefined : setInterval(() => engine.checkDisk(), diskCheckMs);
+  timer?.unref();
+  return {
+    hasReader: engine.hasReader,
+    get isDiskFull() {
+      return engine.isDiskFull;
+    },
+    execute: (statement) => engine.execute(statement),
+    async close() {
+      clearInterval(timer);
+      engine.close();
+    },
+  };
+}
+
+export function linkToFile(options: SqliteFile): SqliteLink {
+  const engine = openSqliteEngine({ memory: false, file: options.file, ballastBytes: options.ballastBytes });
+  return linkInPlace(engine, options.diskCheckMs);
+}
+
+/** Opens the file in a thread of its own, so that a slow disk holds up nobody else. */
+export async function linkToThread(options: SqliteFile, log: Log): Promise<SqliteLink> {
+  const waiting = new Map<number, { resolve(outcome: Outcome): void; reject(error: Error): void }>();
+  let worker: Worker | undefined;
+  let starting: Promise<void> | undefined;
+  let isDiskFull = false;
+  let isClosed = false;
+  let lastId = 0;
+
+  async function start(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const started = new Worker(new URL(`./sqlite-worker.${extension}`, import.meta.url), {
+      workerData: options,
+    });
+    started.on("message", (reply: SqliteReply) => {
+      switch (reply.type) {
+        case "opened":
+          worker = started;
+          return resolve();
+        case "failed":
+          return reject(toSqliteError(reply.message, reply.errcode));
+        case "disk":
+          isDiskFull = reply.isFull;
+          return log.warn({ isFull: reply.isFull }, "disk of the store changed");
+        case "outcome":
+          return settle(reply.id)?.resolve(reply);
+        case "refused":
+          return settle(reply.id)?.reject(toSqliteError(reply.message, reply.errcode));
+        default:
+          return reply satisfies never;
+      }
+    });
+    started.on("error", (error) => log.error({ err: error }, "store thread failed"));
+    started.on("exit", (code) => {
+      reject(unavailable("The database's thread did not start"));
+      if (worker !== started) return;
+      worker = undefined; // the next statement starts another
+      if (!isClosed) log.error({ code, statements: waiting.size }, "store thread ended");
+      for (const id of waiting.keys()) settle(id)?.reject(unavailable("The database's thread ended"));
+    });
+    return promise;
+  }
+
+  function settle(id: number) {
+    const caller = waiting.get(id);
+    waiting.delete(id);
+    return caller;
+  }
+
+  await start();
+  return {
+    hasReader: true,
+    get isDiskFull() {
+      return isDiskFull;
+    },
+    async execute(statement) {
+      if (isClosed) throw unavailable("The store is closed");
+      if (!worker) {
+        starting ??= start().finally(() => (starting = undefined));
+        await starting;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+      lastId += 1;
+      waiting.set(lastId, { resolve, reject });
+      worker!.postMessage({ type: "execute", id: lastId, ...statement } satisfies SqliteRequest);
+      return promise;
+    },
+    async close() {
+      isClosed = true;
+      await starting?.catch(() => undefined);
+      const ending = worker;
+      if (!ending) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ending.once("exit", () => resolve());
+      ending.postMessage({ type: "close" } satisfies SqliteRequest);
+      await promise;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Log, silentLog } from "../log.ts";
+import { createStore } from "./create-store.ts";
+import { migrate } from "./migrate.ts";
+import { createSqliteDialect } from "./sqlite-dialect.ts";
+import { openSqliteEngine } from "./sqlite-engine.ts";
+import { linkInPlace, type SqliteFile, type SqliteLink, linkToFile, linkToThread } from "./sqlite-link.ts";
+import type { Store } from "./store.ts";
+import { sqliteCode } from "./store-errors.ts";
+
+export interface SqliteStoreOptions {
+  file: string;
+  log?: Log;
+  /** False runs SQLite in this thread. @default true */
+  inThread?: boolean;
+  /** Space kept so that sessions can still be closed on a full disk. @default 8 MiB, at most a quarter of what is free */
+  ballastBytes?: number;
+  /** @default 5,000 */
+  diskCheckMs?: number;
+}
+
+const BALLAST_BYTES = 8 * 1024 * 1024;
+const DISK_CHECK_MS = 5_000;
+const WAIT_LIMIT_MS = 30_000; // a transaction that lasts longer is a fault; its followers should not hang with it
+const SQLITE_NOT_A_DATABASE = 26;
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const file: SqliteFile = {
+    file: options.file,
+    ballastBytes: options.ballastBytes ?? BALLAST_BYTES,
+    diskCheckMs: options.diskCheckMs ?? DISK_CHECK_MS,
+  };
+  mkdirSync(dirname(file.file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file.file, "a", 0o600)); // SQLite would let everybody read it
+  const link = await openLink(file, options);
+  return openOn(link, { waitLimitMs: WAIT_LIMIT_MS });
+}
+
+let emptyImage: Uint8Array | undefined;
+
+/** In this thread, in memory; everything resolves within the same turn of the event loop. */
+export async function openMemoryStore(): Promise<Store> {
+  if (emptyImage) {
+    const link = linkInPlace(openSqliteEngine({ memory: true, image: emptyImage }));
+    return toStore(link, {});
+  }
+  const engine = openSqliteEngine({ memory: true });
+  const store = await openOn(linkInPlace(engine), {});
+  emptyImage = engine.serialize();
+  return store;
+}
+
+async function openLink(file: SqliteFile, { inThread = true, log = silentLog }: SqliteStoreOptions) {
+  try {
+    return inThread ? await linkToThread(file, log) : linkToFile(file);
+  } catch (error) {
+    if (sqliteCode(error) !== SQLITE_NOT_A_DATABASE) throw error;
+    throw new Error(`${file.file} is not a database of this service`, { cause: error });
+  }
+}
+
+async function openOn(link: SqliteLink, options: { waitLimitMs?: number }): Promise<Store> {
+  const store = toStore(link, options);
+  try {
+    await migrate(store);
+    return store;
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+function toStore(link: SqliteLink, options: { waitLimitMs?: number }): Store {
+  return createStore({
+    name: "sqlite",
+    dialect: createSqliteDialect(link, options),
+    isDiskFull: () => link.isDiskFull,
+  });
+}

@@ -1,0 +1,29 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Schema } from "./schema.ts";
+
+/** What the service remembers. Two implementations, one contract: `sqlite.ts`, `postgres.ts`. */
+export interface Store extends AsyncDisposable {
+  readonly dialect: "sqlite" | "postgres";
+  /** For reads, and for single statements that need no other. */
+  readonly db: Kysely<Schema>;
+  /**
+   * Runs everything or nothing. On SQLite one at a time (`BEGIN IMMEDIATE`); on Postgres rows that decide are read
+   * with `forUpdate`. Rejects with the callback's error after rolling back.
+   */
+  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Adds `FOR UPDATE` where the dialect has it, and `SKIP LOCKED` if wanted. */
+  forUpdate<Q extends Lockable>(query: Q, options?: { skipLocked?: boolean }): Q;
+  /**
+   * True while the disk is full and the last reserve is in use. Ends of sessions still get written; whatever can wait
+   * (starts, deployments, logs) should be refused with `SERVICE_UNAVAILABLE`.
+   */
+  isDiskFull(): boolean;
+}
+
+export type Db = Kysely<Schema>;
+export type Tx = Transaction<Schema>;
+
+export interface Lockable {
+  forUpdate(): Lockable;
+  skipLocked(): Lockable;
+}

@@ -1,0 +1,21 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const scopes = new AsyncLocalStorage<{ isOpen: boolean }>();
+
+/** Runs the inside of a transaction so that `refuseInsideTransaction` knows. */
+export async function inTransactionScope<T>(run: () => Promise<T>): Promise<T> {
+  const scope = { isOpen: true };
+  try {
+    return await scopes.run(scope, run);
+  } finally {
+    scope.isOpen = false;
+  }
+}
+
+/**
+ * A statement on another connection, made while one's own transaction is open, waits for itself (SQLite) or sees
+ * another world (Postgres). Better to hear it at once.
+ */
+export function refuseInsideTransaction(): void {
+  if (scopes.getStore()?.isOpen) throw new Error("Inside a transaction, use the transaction's handle");
+}

@@ -1,0 +1,44 @@
+// `npm start`: the whole service on this machine, and on the first start an example bot deployed to it.
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ConfigError, readConfig, readEnvironment } from "./config.ts";
+import { createServiceLog } from "./service-log.ts";
+import { systemClock } from "./system-clock.ts";
+import { deployFolder } from "./up/deploy-folder.ts";
+import { endOnSignals } from "./up/end-on-signals.ts";
+import { HELP, readyText, welcomeText } from "./up/say.ts";
+import { ServiceFailedError, startService } from "./up/service.ts";
+
+await main().catch((error: unknown) => {
+  const isExplained = error instanceof ConfigError || error instanceof ServiceFailedError;
+  process.stderr.write(
+    `${isExplained ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
+  );
+  process.exit(1);
+});
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { help: { type: "boolean", short: "h" }, example: { type: "string" } },
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  const environment = readEnvironment();
+  const config = readConfig(environment);
+  const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
+  const service = await startService({ config, environment, log });
+  endOnSignals(service, log);
+  const { firstRun, publicUrl } = service;
+  if (!firstRun) return void process.stdout.write(readyText({ publicUrl, dataFolder: config.dataFolder }));
+  const [agentName, folder] = (values.example ?? "").split("=");
+  if (agentName && folder)
+    await deployFolder({
+      apiUrl: firstRun.apiUrl,
+      privateKey: firstRun.privateKey,
+      agentName,
+      folder: resolve(folder),
+      minAgents: 1,
+      clock: systemClock,
+      progress: (text) => process.stdout.write(`  ${text} …\n`),
+    }).catch((error: unknown) => log.error({ err: error }, "the example could not be deployed"));
+  process.stdout.write(welcomeText({ firstRun, agentName, dataFolder: config.dataFolder }));
+}

@@ -1,0 +1,46 @@
+import { createApiClient } from "@vocalhost/protocol";
+import { packFolder } from "../builds/pack-folder.ts";
+import type { Clock } from "../clock.ts";
+
+export interface FolderDeployment {
+  apiUrl: string;
+  privateKey: string;
+  agentName: string;
+  folder: string;
+  minAgents: number;
+  clock: Clock;
+  /** One sentence about what happens. */
+  progress(text: string): void;
+}
+
+const LOOK_AGAIN_MS = 100;
+
+/** Deploys a bot's folder through the REST interface, as any client would. Resolves when it takes sessions. */
+export async function deployFolder(options: FolderDeployment): Promise<void> {
+  const { agentName, clock, progress } = options;
+  const api = createApiClient({ baseUrl: options.apiUrl, token: options.privateKey });
+  progress(`building ${agentName}`);
+  const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload();
+  const file = new Blob([new Uint8Array(await packFolder(options.folder))], { type: "application/gzip" });
+  await api.builds.upload({ uploadUrl, uploadFields, file });
+  let { build } = await api.builds.create({ uploadId });
+  while (build.status === "pending" || build.status === "building") {
+    await clock.sleep(LOOK_AGAIN_MS);
+    ({ build } = await api.builds.get(build.id));
+  }
+  if (build.status !== "success")
+    throw new Error(`The build of ${agentName} failed: ${build.errorMessage ?? build.status}`);
+  progress(`deploying ${agentName}`);
+  await api.agents.create({
+    serviceName: agentName,
+    buildId: build.id,
+    autoScaling: { minAgents: options.minAgents, maxAgents: 10 },
+  });
+  for (;;) {
+    const agent = await api.agents.get(agentName);
+    if (agent.ready && agent.available) return;
+    const [problem] = agent.errors ?? [];
+    if (problem) throw new Error(`${agentName} could not be deployed: ${problem.message}`);
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,61 @@
+import type { FirstRun } from "../controller/first-run.ts";
+import { FIRST_RUN_FILE } from "../controller/first-run.ts";
+
+export const HELP = `Runs the hosted service on this machine.
+
+Options
+  --example name=folder  on the first start, deploy this bot under this name
+  -h, --help             this text
+
+Settings come from the environment, or from a file of them that VOCALHOST_CONFIG names:
+  VOCALHOST_PORT         port to listen on                     (7870)
+  VOCALHOST_HOST         address to listen on                  (localhost)
+  VOCALHOST_DATA_DIR     folder for everything that is kept    (.vocalhost)
+  VOCALHOST_PUBLIC_URL   how callers reach it                  (http://localhost:7870)
+  VOCALHOST_DATABASE_URL a Postgres database instead of SQLite
+All of them: docs/hosted/configuration.md
+`;
+
+/** What a second start says. */
+export function readyText({ publicUrl, dataFolder }: { publicUrl: string; dataFolder: string }): string {
+  return `
+  Vocalhost is running.
+
+  API        ${publicUrl}/v1
+  Reference  ${publicUrl}/v1/docs
+  Data       ${dataFolder}
+
+`;
+}
+
+/** What the first start says: the only time the keys are shown. */
+export function welcomeText(options: {
+  firstRun: FirstRun;
+  agentName: string | undefined;
+  dataFolder: string;
+}): string {
+  const { firstRun, agentName, dataFolder } = options;
+  const curl = agentName
+    ? `
+  Start a session:
+
+    curl -X POST ${firstRun.apiUrl}/public/${agentName}/start \\
+      -H "Authorization: Bearer ${firstRun.publicKey}" \\
+      -H "Content-Type: application/json" -d '{"transport":"webrtc"}'
+`
+    : "";
+  return `
+  Vocalhost is running.
+
+  API          ${firstRun.apiUrl}
+  Reference    ${firstRun.apiUrl}/docs
+  Dashboard    ${firstRun.dashboardUrl}
+  Private key  ${firstRun.privateKey}   manages agents; keep it on servers
+  Public key   ${firstRun.publicKey}   starts sessions; may be in web pages
+  Owner link   ${firstRun.ownerLink}
+               makes you the owner; once, within 24 hours
+${curl}
+  The same is in ${dataFolder}/${FIRST_RUN_FILE}. Ctrl-C ends everything.
+
+`;
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { FirstRun } from "../controller/first-run.ts";
+import type { Log } from "../log.ts";
+import { systemClock } from "../system-clock.ts";
+import { supervise } from "./supervise.ts";
+
+/** The whole service on one machine: gateway and controller, each started again when it dies. */
+export interface Service extends AsyncDisposable {
+  readonly publicUrl: string;
+  /** Set on the very first start. */
+  readonly firstRun: FirstRun | undefined;
+  /** Resolves with an exit code when one of its processes cannot be started at all. */
+  readonly failed: Promise<number>;
+}
+
+export interface ServiceOptions {
+  config: Config;
+  environment: Record<string, string | undefined>;
+  log: Log;
+}
+
+const END_SESSIONS_MS = 8_000;
+
+/** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
+export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
+  const source = join(import.meta.dirname, "..");
+  const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
+  const base = { clock: systemClock, log };
+  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const gateway = stack.use(
+    supervise({ ...base, name: "gateway", file: join(source, `gateway-main.${extension}`), environment }),
+  );
+  const { port } = (await orFailed(gateway.told("listening"), gateway.ended)) as { port: number };
+  const publicUrl = config.port === 0 ? `http://${shownHost(config.host)}:${port}` : config.publicUrl;
+  const controller = stack.use(
+    supervise({
+      ...base,
+      name: "controller",
+      file: join(source, `controller-main.${extension}`),
+      environment: { ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
+    }),
+  );
+  const { firstRun } = (await orFailed(controller.told("ready"), controller.ended)) as {
+    firstRun: FirstRun | null;
+  };
+  stack.defer(async () => {
+    controller.send({ type: "end-sessions" });
+    const late = new AbortController();
+    await Promise.race([
+      controller.told("sessions-ended"),
+      controller.ended,
+      systemClock.sleep(END_SESSIONS_MS, late.signal),
+    ]);
+    late.abort();
+  });
+  const owned = stack.move();
+  return {
+    publicUrl,
+    firstRun: firstRun ?? undefined,
+    failed: Promise.race([gateway.ended, controller.ended]),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** One of the processes cannot run; it has said why. */
+export class ServiceFailedError extends Error {
+  override readonly name = "ServiceFailedError";
+}
+
+async function orFailed<T>(promise: Promise<T>, ended: Promise<number>): Promise<T> {
+  return Promise.race([
+    promise,
+    ended.then((code) => {
+      throw new ServiceFailedError(`The service could not be started (exit code ${code})`);
+    }),
+  ]);
+}
+
+function shownHost(host: string): string {
+  return host === "0.0.0.0" || host === "::" ? "localhost" : host;
+}

@@ -1,0 +1,91 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { CONFIG_EXIT_CODE } from "../run-until-told.ts";
+
+/** A process that is started again when it dies. */
+export interface Supervised extends AsyncDisposable {
+  /** Resolves with the first message of this type that any of its lives sends. */
+  told(type: string): Promise<object>;
+  /** Resolves when it has ended for good: it cannot be started, or was disposed. */
+  readonly ended: Promise<number>;
+  send(message: object): void;
+  readonly pid: number | undefined;
+}
+
+export interface SupervisedOptions {
+  name: string;
+  file: string;
+  environment: Record<string, string | undefined>;
+  clock: Clock;
+  log: Log;
+}
+
+const RESTART_MS = [50, 200, 1_000, 2_000, 5_000]; // quick at first: calls and clients wait
+const HEALTHY_MS = 30_000;
+const END_MS = 9_000;
+
+export function supervise(options: SupervisedOptions): Supervised {
+  const { name, clock, log } = options;
+  const ended = Promise.withResolvers<number>();
+  const waiting = new Map<string, ((message: object) => void)[]>();
+  const told = new Map<string, object>();
+  let child: ChildProcess | undefined;
+  let isEnding = false;
+  let failures = 0;
+
+  function start(): void {
+    const startedMs = clock.monotonicMs();
+    // Its own process group: a Ctrl-C in the terminal is ours to handle.
+    child = fork(options.file, [], {
+      env: options.environment,
+      detached: true,
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    log.info({ name, pid: child.pid }, "process started");
+    child.on("message", (message: { type?: string }) => hear(message));
+    child.on("error", (error) => log.error({ err: error, name }, "could not be started"));
+    child.on("exit", (code, signal) => {
+      if (isEnding || code === CONFIG_EXIT_CODE) return ended.resolve(code ?? 1);
+      failures = clock.monotonicMs() - startedMs > HEALTHY_MS ? 0 : failures + 1;
+      const waitMs = RESTART_MS[Math.min(failures, RESTART_MS.length) - 1] ?? RESTART_MS[0]!;
+      log.warn({ name, code, signal, waitMs }, "process ended, starting it again");
+      void clock.sleep(waitMs).then(() => (isEnding ? undefined : start()));
+    });
+  }
+
+  function hear(message: { type?: string }): void {
+    const { type = "" } = message;
+    told.set(type, message);
+    for (const resolve of waiting.get(type) ?? []) resolve(message);
+    waiting.delete(type);
+  }
+
+  start();
+  return {
+    ended: ended.promise,
+    get pid() {
+      return child?.pid;
+    },
+    told(type) {
+      const known = told.get(type);
+      if (known) return Promise.resolve(known);
+      return new Promise((resolve) => waiting.set(type, [...(waiting.get(type) ?? []), resolve]));
+    },
+    send(message) {
+      if (child?.connected) child.send(message);
+    },
+    async [Symbol.asyncDispose]() {
+      isEnding = true;
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      const late = new AbortController();
+      const timedOut = clock.sleep(END_MS, late.signal).then(() => "late");
+      if ((await Promise.race([exited, timedOut])) === "late") child.kill("SIGKILL");
+      await exited;
+      late.abort();
+    },
+  };
+}

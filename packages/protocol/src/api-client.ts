@@ -1,0 +1,163 @@
+import type { z } from "zod";
+import { request, stream, type ApiClientOptions, type Query } from "./api-request.ts";
+import {
+  AgentList,
+  AgentRecord,
+  WrappedAgentRecord,
+  type CreateAgent,
+  type UpdateAgent,
+} from "./rest/agents.ts";
+import {
+  BuildAnswer,
+  BuildList,
+  BuildLogs,
+  BuildStarted,
+  Upload,
+  type BuildListQuery,
+} from "./rest/builds.ts";
+import { DeploymentList } from "./rest/deployments.ts";
+import { KeyCreated, KeyList, type CreateKey } from "./rest/keys.ts";
+import { LogList, type LogLine, type LogQuery, type LogTailQuery } from "./rest/logs.ts";
+import { AuditList, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
+import { Properties, PropertiesSchema } from "./rest/properties.ts";
+import { Started } from "./rest/public-start.ts";
+import { RegionList } from "./rest/regions.ts";
+import { SecretSet, SecretSetList, SecretsStored, type PutSecrets } from "./rest/secrets.ts";
+import { SessionDetails, SessionList, SessionStopped, type SessionListQuery } from "./rest/sessions.ts";
+import { Usage } from "./rest/usage.ts";
+import { Done } from "./rest/values.ts";
+
+export { ApiError } from "./api-request.ts";
+export type { ApiClientOptions } from "./api-request.ts";
+
+/** One line of a live log, and where to go on after a lost connection. */
+export interface LogEvent {
+  id: string;
+  line: LogLine;
+}
+
+export interface StartOptions {
+  transport?: string;
+  body?: unknown;
+  enableDefaultIceServers?: boolean;
+  idempotencyKey?: string;
+}
+
+/** What `uploads.create` gave, and the archive. */
+export interface UploadForm {
+  uploadUrl: string;
+  uploadFields: Record<string, string>;
+  file: Blob;
+}
+
+export type ApiClient = ReturnType<typeof createApiClient>;
+
+/** Speaks with a hosted service. Throws `ApiError`; reads are repeated while the service says "later". */
+export function createApiClient(options: ApiClientOptions) {
+  const get = <S extends z.ZodType>(schema: S, path: string, query?: Query) =>
+    request(options, { method: "GET", path, query, schema });
+  const send = <S extends z.ZodType>(schema: S, method: string, path: string, body?: unknown) =>
+    request(options, { method, path, body, schema });
+  const agentPath = (name: string, rest = "") => `/agents/${encodeURIComponent(name)}${rest}`;
+  const isScoped = options.organization !== undefined;
+  const setPath = (name: string) => `/secrets/${encodeURIComponent(name)}`;
+
+  return {
+    regions: () => get(RegionList, "/regions"),
+    organizations: () => get(OrganizationList, "/organizations"),
+    user: () => get(UserAnswer, "/users"),
+    audit: (query: Partial<{ limit: number; offset: number }> = {}) => get(AuditList, "/audit", query),
+    authConfig: () =>
+      request(options, { method: "GET", path: "/auth/config", schema: AuthConfig, root: true }),
+
+    agents: {
+      list: (query: { includeActiveDeployment?: boolean; region?: string } = {}) =>
+        get(AgentList, "/agents", query),
+      get: async (name: string): Promise<AgentRecord> =>
+        isScoped ? (await get(WrappedAgentRecord, agentPath(name))).body : get(AgentRecord, agentPath(name)),
+      create: (agent: CreateAgent) => send(AgentRecord, "POST", "/agents", agent),
+      update: (name: string, changes: UpdateAgent) =>
+        isScoped
+          ? send(AgentRecord, "PUT", "/agents", { ...changes, serviceName: name })
+          : send(AgentRecord, "POST", agentPath(name), changes),
+      delete: (name: string) => send(Done, "DELETE", agentPath(name)),
+      deployments: (name: string) => get(DeploymentList, agentPath(name, "/deployments")),
+      rollback: (name: string, deploymentId: string) =>
+        send(AgentRecord, "POST", agentPath(name, "/rollback"), { deploymentId }),
+      logs: (name: string, query: Partial<LogQuery> = {}) => get(LogList, agentPath(name, "/logs"), query),
+      /** Ends with the signal, or when the service closes the stream. */
+      tailLogs: (
+        name: string,
+        query: LogTailQuery & { after?: string; signal?: AbortSignal } = {},
+      ): AsyncGenerator<LogEvent> => {
+        const { after, signal, ...filters } = query;
+        return stream<LogLine>(options, {
+          path: agentPath(name, "/logs/tail"),
+          query: filters,
+          after,
+          signal,
+        });
+      },
+    },
+
+    sessions: {
+      list: (name: string, query: Partial<SessionListQuery> = {}) =>
+        get(SessionList, agentPath(name, "/sessions"), query),
+      get: (name: string, sessionId: string) =>
+        get(SessionDetails, agentPath(name, `/sessions/${encodeURIComponent(sessionId)}`)),
+      stop: (name: string, sessionId: string) =>
+        send(SessionStopped, "DELETE", agentPath(name, `/sessions/${encodeURIComponent(sessionId)}`)),
+      /** With a public key. */
+      start: (name: string, { idempotencyKey, ...wish }: StartOptions = {}) =>
+        request(options, {
+          method: "POST",
+          path: `/public/${encodeURIComponent(name)}/start`,
+          body: wish,
+          schema: Started,
+          unscoped: true,
+          headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+        }),
+    },
+
+    secrets: {
+      list: (query: { region?: string } = {}) => get(SecretSetList, "/secrets", query),
+      get: (name: string) => get(SecretSet, setPath(name)),
+      put: (name: string, body: PutSecrets) => send(SecretsStored, "PUT", setPath(name), body),
+      delete: (name: string) => send(Done, "DELETE", setPath(name)),
+      deleteKey: (name: string, key: string) =>
+        send(Done, "DELETE", `${setPath(name)}/${encodeURIComponent(key)}`),
+    },
+
+    properties: {
+      get: () => get(Properties, "/properties"),
+      schema: () => get(PropertiesSchema, "/properties/schema"),
+      patch: (body: { defaultRegion: string }) => send(PropertiesSchema, "PATCH", "/properties", body),
+    },
+
+    builds: {
+      createUpload: (region?: string) => send(Upload, "POST", "/builds/upload-url", { region }),
+      upload: async ({ uploadUrl, uploadFields, file }: UploadForm): Promise<void> => {
+        const form = new FormData();
+        for (const [name, value] of Object.entries(uploadFields)) form.append(name, value);
+        form.append("file", file, "context.tar.gz");
+        await request(options, { method: "POST", path: uploadUrl, form });
+      },
+      create: (body: { uploadId: string; region?: string; dockerfilePath?: string }) =>
+        send(BuildStarted, "POST", "/builds", body),
+      get: (buildId: string) => get(BuildAnswer, `/builds/${encodeURIComponent(buildId)}`),
+      logs: (buildId: string, query: { limit?: number; nextToken?: string } = {}) =>
+        get(BuildLogs, `/builds/${encodeURIComponent(buildId)}/logs`, query),
+      list: (query: Partial<BuildListQuery> = {}) => get(BuildList, "/builds", query),
+    },
+
+    keys: {
+      list: () => get(KeyList, "/keys"),
+      create: (body: CreateKey) => send(KeyCreated, "POST", "/keys", body),
+      revoke: (id: string) => send(Done, "DELETE", `/keys/${encodeURIComponent(id)}`),
+    },
+
+    usage: (month?: string) => get(Usage, "/usage", { month }),
+    usageCsv: (month?: string) =>
+      request(options, { method: "GET", path: "/usage.csv", query: { month }, text: true }),
+  };
+}

@@ -1,0 +1,110 @@
+// What the controller and an instance (a session server with a one-session lease) say to each other.
+// Every request carries `Authorization: Bearer <instance token>`; the gateway uses the same token.
+import { z } from "zod";
+import { transportNames } from "./session-api.ts";
+
+/** `POST /instance/start`: run this session. The same id again gives the same answer, another id 409. */
+export const InstanceStart = z.object({
+  /** Of the leader that asks; an instance refuses every epoch older than the newest it has seen. */
+  epoch: z.number().int().nonnegative(),
+  sessionId: z.uuid(),
+  transport: z.enum(transportNames),
+  body: z.unknown().optional(),
+  /** The bot is cancelled this long after the acknowledgement, whether or not anybody else remembers. */
+  maxDurationMs: z.number().int().positive(),
+  connectDeadlineMs: z.number().int().positive(),
+  iceServers: z
+    .array(
+      z.object({
+        urls: z.union([z.string(), z.array(z.string())]),
+        username: z.string().optional(),
+        credential: z.string().optional(),
+      }),
+    )
+    .default([]),
+});
+export type InstanceStart = z.infer<typeof InstanceStart>;
+
+/** `POST /instance/stop`: end this session. A session that is over or unknown is no error. */
+export const InstanceStop = z.object({
+  epoch: z.number().int().nonnegative(),
+  sessionId: z.uuid(),
+  reason: z.enum(["stopped", "deadline", "shutdown"]),
+});
+export type InstanceStop = z.infer<typeof InstanceStop>;
+
+/** Moments of a session, in milliseconds after the instance acknowledged it. */
+export const SessionMarks = z.object({
+  clientConnected: z.number().optional(),
+  botEntered: z.number().optional(),
+  firstAudio: z.number().optional(),
+});
+export type SessionMarks = z.infer<typeof SessionMarks>;
+
+/** Written beside the bot when a session ends, before anybody is told: `exit-{sessionId}.json`. */
+export const ExitRecord = z.object({
+  sessionId: z.uuid(),
+  reason: z.string(),
+  /** From the acknowledgement to the end, on the instance's monotonic clock. */
+  elapsedMs: z.number().nonnegative(),
+  endedAtMs: z.number(),
+  marks: SessionMarks,
+});
+export type ExitRecord = z.infer<typeof ExitRecord>;
+
+/** Written beside the bot with every heartbeat while a session runs: `alive.json`. */
+export const AliveRecord = z.object({
+  sessionId: z.uuid(),
+  elapsedMs: z.number().nonnegative(),
+  atMs: z.number(),
+});
+export type AliveRecord = z.infer<typeof AliveRecord>;
+
+/** `GET /instance`. */
+export const InstanceStatus = z.object({
+  instanceId: z.string(),
+  epoch: z.number(),
+  /** Loaded, and the bot's own `readyz` agrees: may take a session. */
+  ready: z.boolean(),
+  session: z
+    .object({
+      sessionId: z.uuid(),
+      state: z.enum(["waiting", "running", "ended"]),
+      elapsedMs: z.number(),
+      marks: SessionMarks,
+      exit: ExitRecord.nullable(),
+    })
+    .nullable(),
+  cpuMs: z.number(),
+  memoryBytes: z.number(),
+});
+export type InstanceStatus = z.infer<typeof InstanceStatus>;
+
+/**
+ * `GET /instance/events`: newline-delimited JSON for as long as the controller stays. Begins with a `status`, repeats
+ * it with every heartbeat and at once whenever something in it changed, so a lost event is never missed.
+ */
+export const InstanceEvent = z.object({ type: z.literal("status"), status: InstanceStatus });
+export type InstanceEvent = z.infer<typeof InstanceEvent>;
+
+/** Where an instance learns who it is; removed from the environment before the bot is loaded. */
+export const instanceVariables = {
+  id: "VOCALHOST_INSTANCE_ID",
+  token: "VOCALHOST_INSTANCE_TOKEN",
+  /** Folder for `address`, `alive.json` and exit records. */
+  folder: "VOCALHOST_INSTANCE_FOLDER",
+  /** Host and port to listen on; `address` holds what was bound. @default 127.0.0.1:0 */
+  listen: "VOCALHOST_INSTANCE_LISTEN",
+  heartbeatMs: "VOCALHOST_INSTANCE_HEARTBEAT_MS",
+  /** An idle instance without a controller ends after this time. */
+  aloneMs: "VOCALHOST_INSTANCE_ALONE_MS",
+  bot: "VOCALHOST_INSTANCE_BOT",
+} as const;
+
+/** Names of the files an instance writes into its folder. */
+export const instanceFiles = {
+  /** `host:port`, written when the bot is loaded and the server listens. */
+  address: "address",
+  alive: "alive.json",
+  exit: (sessionId: string): string => `exit-${sessionId}.json`,
+} as const;

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { Deployment } from "./deployments.ts";
+import { QueryFlag, Time } from "./values.ts";
+
+export const agentLimits = {
+  nameCharacters: 54,
+  agents: 50,
+  minSessionDurationS: 60,
+  maxSessionDurationS: 14_400,
+} as const;
+
+/** Names of agents that are to be made. */
+export const AgentName = z
+  .string()
+  .max(agentLimits.nameCharacters)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])$/, "Must be two or more of a-z, 0-9 and inner hyphens")
+  .refine((name) => !name.startsWith("start"), {
+    // WebRTC clients replace the first `/start` of an address.
+    error: "Must not begin with 'start', which WebRTC clients look for in addresses",
+  });
+
+export const AudioFilter = z.enum(["tel", "pro"]);
+export type AudioFilter = z.infer<typeof AudioFilter>;
+
+export const AgentProfile = z.enum(["agent-1x", "agent-2x", "agent-3x"]);
+export type AgentProfile = z.infer<typeof AgentProfile>;
+
+/** `<repository>/<name>:<tag>`, optionally with a registry before and a digest behind. */
+export const ImageReference = z
+  .string()
+  .max(512)
+  .regex(
+    /^(?:[a-zA-Z0-9.-]+(?::[0-9]{1,5})?\/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}(?:@sha256:[0-9a-f]{64})?$/,
+    "Must have the shape <repository>/<name>:<tag>",
+  )
+  .refine((reference) => reference.includes("/"), {
+    error: "Must have the shape <repository>/<name>:<tag>",
+  });
+
+const agentCount = z.number().int().max(agentLimits.agents);
+
+// `null` counts as left out everywhere but in `audioFilter`, where it switches the filter off.
+const settings = {
+  image: ImageReference.nullish(),
+  buildId: z.uuid().nullish(),
+  region: z.string().max(63).nullish(),
+  nodeType: z.literal("arm").nullish(),
+  imagePullSecretSet: z.string().max(63).nullish(),
+  secretSet: z.string().max(63).nullish(),
+  autoScaling: z
+    .object({ minAgents: agentCount.min(0).nullish(), maxAgents: agentCount.min(1).nullish() })
+    .nullish(),
+  vendorViva: z.object({ audioFilter: AudioFilter.nullish() }).nullish(),
+  agentProfile: AgentProfile.nullish(),
+  maxSessionDuration: z
+    .number()
+    .int()
+    .min(agentLimits.minSessionDurationS)
+    .max(agentLimits.maxSessionDurationS)
+    .nullish(),
+  websocketAuth: z.enum(["none", "token"]).nullish(),
+  forceRedeploy: z.boolean().nullish(),
+};
+
+export const CreateAgent = z.object({ serviceName: AgentName, ...settings });
+export type CreateAgent = z.infer<typeof CreateAgent>;
+
+/** Any subset; `serviceName` and `region` may be repeated but not changed. An empty secret set unbinds it. */
+export const UpdateAgent = z.object({ serviceName: z.string().nullish(), ...settings });
+export type UpdateAgent = z.infer<typeof UpdateAgent>;
+
+/** The organisation-scoped update names the agent in its body. */
+export const UpdateService = UpdateAgent.extend({ serviceName: z.string() });
+export type UpdateService = z.infer<typeof UpdateService>;
+
+export const RevisionHealth = z.object({
+  ready: z.boolean(),
+  state: z.enum(["running", "waiting", "terminated"]),
+  restartCount: z.number().int(),
+  replicasStarted: z.number().int(),
+  reason: z.string().optional(),
+  lastExitCode: z.number().int().optional(),
+  lastTerminationReason: z.string().optional(),
+  message: z.string().optional(),
+});
+export type RevisionHealth = z.infer<typeof RevisionHealth>;
+
+export const RevisionInfo = z.object({
+  deploymentID: z.uuid(),
+  phase: z.enum(["Creating", "Validating", "Active", "Draining", "Failed"]),
+  readyReplicas: z.number().int(),
+  phaseStartedAt: Time,
+  health: RevisionHealth.optional(),
+  hasInfrastructureIssue: z.literal(true).optional(),
+});
+export type RevisionInfo = z.infer<typeof RevisionInfo>;
+
+export const AgentCondition = z.object({
+  type: z.enum(["Available", "Progressing", "Degraded"]),
+  status: z.enum(["True", "False"]),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+});
+export type AgentCondition = z.infer<typeof AgentCondition>;
+
+export const AgentRecord = z.object({
+  name: z.string(),
+  region: z.string(),
+  ready: z.boolean(),
+  available: z.boolean(),
+  createdAt: Time,
+  updatedAt: Time,
+  desiredDeploymentId: z.uuid(),
+  activeDeploymentId: z.uuid(),
+  reconciledDeploymentId: z.uuid().nullable(),
+  activeDeploymentReady: z.boolean(),
+  autoScaling: z.object({ minReplicas: z.number().int(), maxReplicas: z.number().int() }),
+  activeSessionCount: z.number().int(),
+  agentProfile: AgentProfile.nullable(),
+  vendorViva: z.object({ audioFilter: AudioFilter.nullable() }).nullable(),
+  deployment: Deployment.nullable(),
+  currentRevision: RevisionInfo.nullish(),
+  previousRevision: RevisionInfo.nullish(),
+  errors: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
+  conditions: z.array(AgentCondition).optional(),
+  warning: z.string().optional(),
+});
+export type AgentRecord = z.infer<typeof AgentRecord>;
+
+/** The organisation-scoped read wraps the record. */
+export const WrappedAgentRecord = z.object({ body: AgentRecord });
+export type WrappedAgentRecord = z.infer<typeof WrappedAgentRecord>;
+
+export const AgentListItem = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  region: z.string(),
+  desiredDeploymentId: z.uuid(),
+  activeDeploymentId: z.uuid(),
+  reconciledDeploymentId: z.uuid().nullable(),
+  organizationId: z.string(),
+  createdAt: Time,
+  updatedAt: Time,
+  deletedAt: Time.nullable(),
+  deployment: Deployment.optional(),
+});
+export type AgentListItem = z.infer<typeof AgentListItem>;
+
+export const AgentList = z.object({ services: z.array(AgentListItem) });
+export type AgentList = z.infer<typeof AgentList>;
+
+export const AgentListQuery = z.object({
+  includeActiveDeployment: QueryFlag.optional(),
+  region: z.string().max(63).optional(),
+});
+export type AgentListQuery = z.infer<typeof AgentListQuery>;

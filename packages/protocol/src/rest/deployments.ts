@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { Time } from "./values.ts";
+
+export const Manifest = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), namespace: z.string() }),
+  spec: z.object({
+    nodeType: z.literal("arm"),
+    /** `redacted` when deployed from a build. */
+    image: z.string(),
+    buildId: z.uuid().optional(),
+    autoScaling: z.object({ minReplicas: z.number().int(), maxReplicas: z.number().int() }),
+    imagePullSecretName: z.string().optional(),
+    envFromSecretNames: z.array(z.string()).optional(),
+    resources: z.object({ cpu: z.string(), memory: z.string() }),
+    vendorViva: z.object({ audioFilters: z.boolean() }).optional(),
+    /** Absent when it is the default. */
+    maxSessionDurationSeconds: z.number().int().optional(),
+  }),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export const Deployment = z.object({
+  id: z.uuid(),
+  serviceId: z.uuid(),
+  createdAt: Time,
+  updatedAt: Time,
+  manifest: Manifest,
+});
+export type Deployment = z.infer<typeof Deployment>;
+
+export const DeploymentListItem = z.object({
+  id: z.uuid(),
+  manifest: Manifest,
+  createdAt: Time,
+  updatedAt: Time,
+  phase: z.enum(["Creating", "Validating", "Active", "Draining", "Retired", "Failed", "Superseded"]),
+});
+export type DeploymentListItem = z.infer<typeof DeploymentListItem>;
+
+/** Newest first. */
+export const DeploymentList = z.object({ deployments: z.array(DeploymentListItem) });
+export type DeploymentList = z.infer<typeof DeploymentList>;
+
+export const Rollback = z.object({ deploymentId: z.uuid() });
+export type Rollback = z.infer<typeof Rollback>;

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { Time } from "./values.ts";
+
+const KeyKind = z.enum(["private", "public"]);
+
+export const CreateKey = z.object({
+  name: z.string().min(1).max(100),
+  type: KeyKind,
+  /** Agents a public key may start. @default all */
+  agents: z.array(z.string().max(54)).max(100).nullish(),
+  /** Starts a minute. */
+  ratePerMinute: z.number().int().min(1).max(1_000_000).nullish(),
+  /** Sessions at once. */
+  concurrency: z.number().int().min(1).max(1_000_000).nullish(),
+  expiresAt: Time.nullish(),
+});
+export type CreateKey = z.infer<typeof CreateKey>;
+
+/** `key` is shown this once. */
+export const KeyCreated = z.object({ id: z.string(), key: z.string() });
+export type KeyCreated = z.infer<typeof KeyCreated>;
+
+export const Key = z.object({
+  id: z.string(),
+  /** Masked: its prefix and last four characters. */
+  key: z.string(),
+  createdAt: Time,
+  revoked: z.boolean(),
+  metadata: z.object({ name: z.string() }),
+  agents: z.array(z.string()).nullable(),
+  ratePerMinute: z.number().int().nullable(),
+  concurrency: z.number().int().nullable(),
+  expiresAt: Time.nullable(),
+  lastUsedAt: Time.nullable(),
+});
+export type Key = z.infer<typeof Key>;
+
+export const KeyList = z.object({ public: z.array(Key), private: z.array(Key) });
+export type KeyList = z.infer<typeof KeyList>;

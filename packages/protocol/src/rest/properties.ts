@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+export const Properties = z.object({ properties: z.object({ defaultRegion: z.string() }) });
+export type Properties = z.infer<typeof Properties>;
+
+export const PropertiesSchema = z.object({
+  properties: z.object({
+    defaultRegion: z.object({
+      type: z.literal("string"),
+      description: z.string(),
+      default: z.string(),
+      currentValue: z.string(),
+      readOnly: z.literal(false),
+      availableValues: z.array(z.string()),
+    }),
+  }),
+});
+export type PropertiesSchema = z.infer<typeof PropertiesSchema>;
+
+/** `{ defaultRegion }`; every other key is refused by name. */
+export const PatchProperties = z.record(z.string(), z.unknown());
+export type PatchProperties = z.infer<typeof PatchProperties>;

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { pageQuery, Time, UnixSeconds } from "./values.ts";
+
+export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend({
+  deploymentId: z.string().max(64).optional(),
+  startTime: UnixSeconds.optional(),
+  endTime: UnixSeconds.optional(),
+  status: z.enum(["active", "ended", "all"]).default("all"),
+  startType: z.enum(["cold", "warm", "all"]).default("all"),
+  /** Seconds until the bot had started; 0: no bound. */
+  startTimeMin: z.coerce.number().int().min(0).max(86_400).default(0),
+  startTimeMax: z.coerce.number().int().min(0).max(86_400).default(0),
+});
+export type SessionListQuery = z.infer<typeof SessionListQuery>;
+
+export const Session = z.object({
+  sessionId: z.uuid(),
+  serviceId: z.uuid(),
+  organizationId: z.string(),
+  /** Empty while the session waits for its socket. */
+  deploymentId: z.string(),
+  endedAt: Time.nullable(),
+  botStartSeconds: z.number().nullable(),
+  coldStart: z.boolean().nullable(),
+  completionStatus: z.string().nullable(),
+  createdAt: Time,
+  updatedAt: Time,
+  status: z.enum(["pending", "starting", "active", "stopping", "ended", "failed", "expired"]),
+  transport: z.string(),
+  endReason: z.string().nullable(),
+  /** Whole seconds as they count for usage. */
+  seconds: z.number().int().nullable(),
+});
+export type Session = z.infer<typeof Session>;
+
+export const SessionList = z.object({ total_count: z.number().int(), sessions: z.array(Session) });
+export type SessionList = z.infer<typeof SessionList>;
+
+/** Milliseconds of each step between the request and the first audio. */
+export const StartTimeline = z.object({
+  queueMs: z.number().optional(),
+  placeMs: z.number().optional(),
+  bootMs: z.number().optional(),
+  startMs: z.number().optional(),
+  clientConnectedMs: z.number().optional(),
+  botEnteredMs: z.number().optional(),
+  firstAudioMs: z.number().optional(),
+});
+export type StartTimeline = z.infer<typeof StartTimeline>;
+
+export const ResourceMetrics = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  sampleCount: z.number().int(),
+  cpuMillicoresP50: z.number(),
+  cpuMillicoresP90: z.number(),
+  cpuMillicoresP95: z.number(),
+  cpuMillicoresP99: z.number(),
+  memoryBytesP50: z.number(),
+  memoryBytesP90: z.number(),
+  memoryBytesP95: z.number(),
+  memoryBytesP99: z.number(),
+  /** Unix seconds, millicores, bytes. */
+  timeseries: z.array(z.object({ t: z.number(), c: z.number(), m: z.number() })),
+  eventTs: Time,
+  createdAt: Time,
+});
+export type ResourceMetrics = z.infer<typeof ResourceMetrics>;
+
+export const SessionDetails = Session.extend({
+  resourceMetrics: ResourceMetrics.nullable(),
+  meetingIds: z.array(z.object({ participantId: z.string(), meetingId: z.string() })),
+  timeline: StartTimeline,
+});
+export type SessionDetails = z.infer<typeof SessionDetails>;
+
+export const SessionStopped = z.object({ status: z.literal("terminated"), session_id: z.uuid() });
+export type SessionStopped = z.infer<typeof SessionStopped>;

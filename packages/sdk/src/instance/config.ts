@@ -1,0 +1,80 @@
+import { instanceVariables } from "@vocalhost/protocol";
+import { isIP } from "node:net";
+import type { LogLevel } from "../runner/config.ts";
+
+/** What a driver told an instance. */
+export interface InstanceConfig {
+  instanceId: string;
+  token: string;
+  /** For `address`, `alive.json` and exit records. */
+  folder: string;
+  host: string;
+  port: number;
+  heartbeatMs: number;
+  aloneMs: number;
+  /** The bot's file, from the working folder; found by its name when missing. */
+  bot: string | undefined;
+  logLevel: LogLevel;
+  opusComplexity: number;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Takes what is ours out of the environment, so that the bot sees its own only. */
+export function takeInstanceConfig(environment: Environment = process.env): InstanceConfig {
+  const config = readInstanceConfig(environment);
+  for (const name of Object.values(instanceVariables)) delete environment[name];
+  environment["ENV"] ??= "production";
+  return config;
+}
+
+function readInstanceConfig(environment: Environment): InstanceConfig {
+  const required = (name: string): string => {
+    const value = environment[name];
+    if (value) return value;
+    throw new Error(`${name} is not set. This program is started by the hosted service, not by hand.`);
+  };
+  return {
+    instanceId: required(instanceVariables.id),
+    token: required(instanceVariables.token),
+    folder: required(instanceVariables.folder),
+    ...parseListen(environment[instanceVariables.listen] || "127.0.0.1:0"),
+    heartbeatMs: parseMs(environment, instanceVariables.heartbeatMs, 5_000),
+    aloneMs: parseMs(environment, instanceVariables.aloneMs, 120_000),
+    bot: environment[instanceVariables.bot] || undefined,
+    logLevel: parseLogLevel(environment["LOG_LEVEL"]),
+    opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
+  };
+}
+
+function parseListen(text: string): { host: string; port: number } {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? "";
+  if (isIP(host) > 0 && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new Error(`${instanceVariables.listen} must be address:port, got "${text}"`);
+}
+
+function parseMs(environment: Environment, name: string, defaultMs: number): number {
+  const ms = Number(environment[name] || defaultMs);
+  if (Number.isInteger(ms) && ms > 0) return ms;
+  throw new Error(`${name} must be a whole number of milliseconds, got "${environment[name]}"`);
+}
+
+const LOG_LEVELS: Record<string, LogLevel> = {
+  TRACE: "trace",
+  DEBUG: "debug",
+  INFO: "info",
+  WARNING: "warn",
+  WARN: "warn",
+  ERROR: "error",
+};
+
+// The bot's variables, not ours: a mistake in them must not keep the bot from running.
+function parseLogLevel(text: string | undefined): LogLevel {
+  return LOG_LEVELS[text?.trim().toUpperCase() ?? ""] ?? "info";
+}
+
+function parseComplexity(text: string | undefined): number {
+  const complexity = Number(text || 5);
+  return Number.isInteger(complexity) && complexity >= 0 && complexity <= 10 ? complexity : 5;
+}

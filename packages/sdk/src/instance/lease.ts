@@ -1,0 +1,159 @@
+import {
+  AppError,
+  type ExitRecord,
+  type InstanceStart,
+  type InstanceStatus,
+  type InstanceStop,
+  type SessionMarks,
+} from "@vocalhost/protocol";
+import type { Log } from "../log.ts";
+import type { SessionTable } from "../server/session-table.ts";
+import type { Session } from "../server/session.ts";
+import type { EndReason } from "../session-hooks.ts";
+import type { Records } from "./records.ts";
+
+/** The one session an instance runs in its life. */
+export interface Lease {
+  /** The newest a controller has named. */
+  readonly epoch: number;
+  readonly state: "free" | "open" | "over";
+  /** Of the session; null before there was one. */
+  status(): InstanceStatus["session"];
+  start(wish: InstanceStart): "new" | "known";
+  stop(wish: InstanceStop): void;
+  /** Lets a WebSocket have the session; the first one only. */
+  takeSocket(sessionId: string | undefined): string | undefined;
+  /** Resolves when the session, if there is one, has ended and that is on record. */
+  end(reason: EndReason): Promise<void>;
+  /** Shows those who read the folder that the session goes on. */
+  recordAlive(): Promise<void>;
+}
+
+export interface LeaseOptions {
+  sessions: SessionTable;
+  records: Records;
+  log: Log;
+  changed(): void;
+  /** The session has ended, and its exit record is written if that was possible. */
+  over(session: Session): void;
+}
+
+interface Held {
+  session: Session;
+  acknowledgedMs: number;
+  marks: SessionMarks;
+  exit: ExitRecord | null;
+  socketTaken: boolean;
+  onRecord: PromiseWithResolvers<void>;
+}
+
+const TIMER_MAX_MS = 2 ** 31 - 1; // a longer one would fire at once
+
+export function createLease({ sessions, records, log, changed, over }: LeaseOptions): Lease {
+  let epoch = 0;
+  let held: Held | undefined;
+  let recording = false;
+
+  function hear(newer: number): void {
+    if (newer < epoch) throw new AppError("EPOCH_STALE");
+    epoch = newer;
+  }
+
+  function open(wish: InstanceStart): Held {
+    const acknowledgedMs = performance.now();
+    const elapsedMs = (): number => performance.now() - acknowledgedMs;
+    const marks: SessionMarks = {};
+    const session = sessions.create({
+      id: wish.sessionId,
+      transport: wish.transport,
+      body: wish.body,
+      connectDeadlineMs: Math.min(wish.connectDeadlineMs, TIMER_MAX_MS),
+      marked(mark) {
+        marks[mark] = elapsedMs();
+        changed();
+      },
+      ended(reason) {
+        clearTimeout(deadline);
+        void close(created, { sessionId: session.id, reason, elapsedMs: elapsedMs(), marks });
+      },
+    });
+    const deadline = setTimeout(
+      () => void session.end("deadline"),
+      Math.min(wish.maxDurationMs, TIMER_MAX_MS),
+    );
+    const created: Held = {
+      session,
+      acknowledgedMs,
+      marks,
+      exit: null,
+      socketTaken: false,
+      onRecord: Promise.withResolvers(),
+    };
+    return created;
+  }
+
+  async function close(ended: Held, facts: Omit<ExitRecord, "endedAtMs">): Promise<void> {
+    const exit = { ...facts, endedAtMs: Date.now() };
+    // Without a record the end still gets known by the event, or as a loss: either way not as a session that goes on.
+    await records.exit(exit).catch((error: unknown) => log.error({ err: error }, "exit record not written"));
+    ended.exit = exit;
+    ended.onRecord.resolve();
+    changed();
+    over(ended.session);
+  }
+
+  return {
+    get epoch() {
+      return epoch;
+    },
+    get state() {
+      if (!held) return "free";
+      return held.exit ? "over" : "open";
+    },
+    status() {
+      if (!held) return null;
+      const { session, acknowledgedMs, marks, exit } = held;
+      return {
+        sessionId: session.id,
+        // Ended means on record: before that the controller must not believe it.
+        state: exit ? "ended" : session.state === "waiting" ? "waiting" : "running",
+        elapsedMs: exit?.elapsedMs ?? performance.now() - acknowledgedMs,
+        marks,
+        exit,
+      };
+    },
+    start(wish) {
+      hear(wish.epoch);
+      if (held?.session.id === wish.sessionId) return "known";
+      if (held) throw new AppError("INSTANCE_TAKEN");
+      held = open(wish);
+      changed();
+      return "new";
+    },
+    stop(wish) {
+      hear(wish.epoch);
+      if (held?.session.id === wish.sessionId) void held.session.end(wish.reason);
+    },
+    takeSocket(sessionId) {
+      if (!held || held.socketTaken || held.session.id !== sessionId || held.session.state !== "waiting")
+        return undefined;
+      held.socketTaken = true;
+      return sessionId;
+    },
+    async end(reason) {
+      if (!held) return;
+      await held.session.end(reason);
+      await held.onRecord.promise;
+    },
+    async recordAlive() {
+      if (!held || held.exit || recording) return;
+      recording = true;
+      const { session, acknowledgedMs } = held;
+      const elapsedMs = performance.now() - acknowledgedMs;
+      await records
+        .alive({ sessionId: session.id, elapsedMs, atMs: Date.now() })
+        .catch((error: unknown) => log.warn({ err: error }, "alive record not written"));
+      recording = false;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// A hosted instance: started by a driver with `instanceVariables` in its environment.
+import { flushCompileCache } from "node:module";
+import type { BotDefinition } from "../bot.ts";
+import { runnerLog, sessionApp } from "../runner/app.ts";
+import { becomeHosted } from "../runner/hosted.ts";
+import { keepFailuresApart } from "../runner/keep-failures-apart.ts";
+import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
+import { takeInstanceConfig, type InstanceConfig } from "./config.ts";
+import { startInstance, type Instance } from "./start-instance.ts";
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${explained(error)}\n`);
+  process.exit(1);
+}
+
+async function main(): Promise<void> {
+  const config = takeInstanceConfig();
+  const { log } = runnerLog;
+  runnerLog.configure({ logLevel: config.logLevel, logFormat: "text" });
+  // The output belongs to the driver; losing it must not end a call.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+  keepFailuresApart(log);
+  becomeHosted();
+  const instance = startInstance({ sessionApp, config, log });
+  endOnSignals(instance);
+  void instance.done.then(exit);
+  await instance.listen(await findBot(config));
+  flushCompileCache(); // those that come after this one shall profit even if this one is killed
+}
+
+async function findBot({ bot }: InstanceConfig): Promise<BotDefinition> {
+  const definition = await loadBot({ path: bot, mainPath: undefined, workingFolder: process.cwd() });
+  await definition.prewarm?.();
+  return definition;
+}
+
+function endOnSignals(instance: Instance): void {
+  let asked = false;
+  process.on("SIGTERM", () => {
+    if (asked) process.kill(process.pid, "SIGKILL");
+    asked = true;
+    void instance.end();
+  });
+  process.on("SIGINT", () => undefined); // meant for the program in the foreground of the terminal
+}
+
+// With threads of native modules left, process.exit() would wait for them for ever.
+function exit(isClean: boolean): void {
+  if (!isClean) process.kill(process.pid, "SIGKILL");
+  process.exit(0);
+}
+
+function explained(error: unknown): string {
+  if (error instanceof BotNotFoundError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

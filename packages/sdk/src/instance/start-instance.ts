@@ -1,0 +1,202 @@
+import {
+  AppError,
+  InstanceStart,
+  InstanceStop,
+  transportNames,
+  type InstanceStatus,
+} from "@vocalhost/protocol";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { BotDefinition } from "../bot.ts";
+import type { Log } from "../log.ts";
+import { startMediaHost } from "../media/media-host.ts";
+import { mountCarrierSockets } from "../server/carrier-sockets.ts";
+import { mountClientSockets } from "../server/client-sockets.ts";
+import { parseRequest } from "../server/error-replies.ts";
+import { mountSessionOfferRoutes } from "../server/offer.ts";
+import type { SessionApp } from "../server/session-app.ts";
+import { mountSessionRoutes } from "../server/session-routes.ts";
+import type { SessionServer } from "../server/session-server.ts";
+import type { Session } from "../server/session.ts";
+import { requireToken } from "./admission.ts";
+import type { InstanceConfig } from "./config.ts";
+import { createEventStream } from "./event-stream.ts";
+import { createLease } from "./lease.ts";
+import { isReady } from "./readiness.ts";
+import { createRecords } from "./records.ts";
+
+/** A session server with a one-session lease. */
+export interface Instance {
+  /** Call when the bot is loaded: takes requests from now on. Rejects when the bot's routes do not fit. */
+  listen(bot: BotDefinition): Promise<void>;
+  /** Ends its session first, if there is one. */
+  end(): Promise<void>;
+  /** Resolves when the instance has nothing left to do; with false when threads were left behind. */
+  readonly done: Promise<boolean>;
+}
+
+export interface InstanceOptions {
+  sessionApp: SessionApp;
+  config: InstanceConfig;
+  log: Log;
+}
+
+const LINGER_MS = 1_000; // for the last event and the client's goodbye
+const MEDIA_END_MS = 3_500;
+
+export function startInstance({ sessionApp, config, log }: InstanceOptions): Instance {
+  const { app, sessions } = sessionApp;
+  const done = Promise.withResolvers<boolean>();
+  const media = startMediaHost({
+    log,
+    iceServers: [],
+    opusComplexity: config.opusComplexity,
+    start: "later",
+  });
+  const records = createRecords(config.folder);
+  let definition: BotDefinition | undefined;
+  let ready = false;
+  let ending = false;
+  let aloneTimer: NodeJS.Timeout | undefined;
+  let heartbeat: NodeJS.Timeout | undefined;
+
+  const events = createEventStream(watchAlone);
+  const lease = createLease({
+    sessions,
+    records,
+    log,
+    changed: () => events.publish(status()),
+    over: (session) => void finish(session),
+  });
+
+  // Nobody listens: whoever made this instance may be gone for good, and a session goes on to its own end.
+  function watchAlone(listeners: number): void {
+    clearTimeout(aloneTimer);
+    if (listeners > 0 || ending) return;
+    aloneTimer = setTimeout(() => {
+      if (lease.state !== "free") return;
+      log.info({ aloneMs: config.aloneMs }, "nobody needs this instance, ending");
+      void finish(undefined);
+    }, config.aloneMs);
+  }
+
+  function status(): InstanceStatus {
+    return {
+      instanceId: config.instanceId,
+      epoch: lease.epoch,
+      ready: ready && !ending && lease.state === "free",
+      session: lease.status(),
+      cpuMs: cpuMs(),
+      memoryBytes: process.memoryUsage.rss(),
+    };
+  }
+
+  async function beat(): Promise<void> {
+    await lease.recordAlive();
+    ready = await isReady(definition, log);
+    events.publish(status());
+  }
+
+  async function finish(session: Session | undefined): Promise<void> {
+    ending = true;
+    clearTimeout(aloneTimer);
+    clearInterval(heartbeat);
+    const goodbye = Promise.all([events.end(), socketClosed(session)]);
+    await Promise.race([goodbye, pause(LINGER_MS)]);
+    const mediaEnded = media[Symbol.asyncDispose]().then(() => true);
+    done.resolve(await Promise.race([mediaEnded, pause(MEDIA_END_MS, false)]));
+  }
+
+  function requireBot(): BotDefinition {
+    if (ending) throw new AppError("SHUTTING_DOWN");
+    if (!definition) throw new AppError("BOT_NOT_READY");
+    return definition;
+  }
+
+  function mountInstanceRoutes(): void {
+    app.get("/instance", async () => {
+      ready = await isReady(definition, log);
+      return status();
+    });
+    app.get("/instance/events", { exposeHeadRoute: false }, (_request, reply) =>
+      events.open(reply, status()),
+    );
+    app.post("/instance/start", async (request) => {
+      const wish = parseRequest(InstanceStart, request.body);
+      if (lease.state === "free") {
+        ready = await isReady(requireBot(), log);
+        if (!ready) throw new AppError("BOT_NOT_READY", { message: "The bot's readyz() says no" });
+        requireBot();
+      }
+      if (lease.start(wish) === "new") {
+        void lease.recordAlive();
+        if (wish.transport === "webrtc") media.prepare(wish.iceServers);
+      }
+      return status();
+    });
+    app.post("/instance/stop", async (request) => {
+      lease.stop(parseRequest(InstanceStop, request.body));
+      return status();
+    });
+  }
+
+  function mountSessionServer(): void {
+    const server: SessionServer = {
+      app,
+      sessions,
+      log,
+      media,
+      tokens: {
+        issue: (sessionId) => sessionId,
+        redeem: (sessionId) => lease.takeSocket(sessionId),
+      },
+      bot: () => requireBot().bot,
+      cliArgs: undefined,
+      transports: [...transportNames],
+      onlyTransport: undefined,
+      iceServers: [],
+      socketAuth: "token",
+      // Those who may reach an instance have judged origin and signature.
+      checkOrigin: () => undefined,
+      socketBase: () => "ws://instance",
+      signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
+    };
+    mountSessionOfferRoutes(server);
+    mountClientSockets(server);
+    mountCarrierSockets(server);
+    mountSessionRoutes(server);
+  }
+
+  requireToken(app, config.token);
+  mountInstanceRoutes();
+  mountSessionServer();
+  return {
+    done: done.promise,
+    async listen(bot) {
+      definition = bot;
+      ready = await isReady(bot, log);
+      await app.listen({ host: config.host, port: config.port });
+      const { address, port, family } = app.server.address() as AddressInfo;
+      await records.address(family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`);
+      heartbeat = setInterval(() => void beat(), config.heartbeatMs);
+      watchAlone(events.listeners);
+    },
+    async end() {
+      if (lease.state === "open") await lease.end("shutdown");
+      else if (!ending) await finish(undefined);
+      await done.promise;
+    },
+  };
+}
+
+// A socket that dies with unread data takes the goodbye with it.
+async function socketClosed(session: Session | undefined): Promise<void> {
+  const socket = session?.socket;
+  if (!socket || socket.readyState === socket.CLOSED) return;
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return Math.round((user + system) / 1000);
+}
