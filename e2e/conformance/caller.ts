@@ -163,8 +163,13 @@ async function startAndConnect(
     start,
   );
   return page.evaluate(
-    (connection) => window.callerPage.client.connect(connection as object),
-    toConnection(answer),
+    ({ connection, headers }) => {
+      const { webrtcRequestParams: offer, ...rest } = connection as { webrtcRequestParams?: object };
+      // Headers cannot cross into the page; a client that names its own offer address names its headers too.
+      const offering = offer ? { webrtcRequestParams: { ...offer, headers: new Headers(headers) } } : {};
+      return window.callerPage.client.connect({ ...rest, ...offering });
+    },
+    { connection: toConnection(answer), headers: start.headers },
   );
 }
 

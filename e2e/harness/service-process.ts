@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { until } from "./wait.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
@@ -35,6 +36,10 @@ export interface ServiceProcess extends WatchedProcess {
   replaceController(): Promise<void>;
   /** Pids of the instances that run. */
   instancePids(): number[];
+  /** Resolves with the reason when the session is closed. */
+  sessionEnded(sessionId: string, timeoutMs?: number): Promise<string>;
+  /** Rows of the database, as they are. */
+  rows<Row>(sql: string, ...values: string[]): Row[];
   /** Its supervisor only, so that the data folder can be looked at. */
   stop(): Promise<void>;
 }
@@ -109,6 +114,11 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     );
   }
 
+  function rows<Row>(sql: string, ...values: string[]): Row[] {
+    using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), { readOnly: true });
+    return database.prepare(sql).all(...values) as Row[];
+  }
+
   return Object.assign(watched, {
     apiUrl,
     dataFolder,
@@ -142,6 +152,15 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
       );
     },
     instancePids: () => instancePids(dataFolder),
+    rows,
+    sessionEnded: (sessionId: string, timeoutMs = 20_000) =>
+      until(
+        () =>
+          rows<{ end_reason: string | null }>("SELECT end_reason FROM sessions WHERE id = ?", sessionId)[0]
+            ?.end_reason ?? undefined,
+        timeoutMs,
+        `end of session ${sessionId}`,
+      ),
     async stop() {
       await watched.end();
     },

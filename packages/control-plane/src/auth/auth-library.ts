@@ -48,7 +48,7 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
     import("@better-auth/sso"),
     import("better-auth/db/migration"),
   ]);
-  const auth = betterAuth({
+  const authOptions = {
     ...accountOptions(options),
     plugins: [
       bearer({ requireSignature: true }),
@@ -65,9 +65,10 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
         defaultSSO: options.oidc ? [toDefaultProvider(options.oidc)] : [],
       }),
     ],
-  });
-  const { runMigrations } = await getMigrations(auth.options);
-  await runMigrations();
+  };
+  const { runMigrations } = await getMigrations(authOptions);
+  await runMigrations(); // before the library looks at its tables and complains
+  const auth = betterAuth(authOptions);
   const { internalAdapter, password } = await auth.$context;
 
   return {

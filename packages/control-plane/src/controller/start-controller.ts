@@ -58,7 +58,7 @@ export async function startController(config: Config, log: Log): Promise<Control
   const secrets = await openServiceSecrets(config);
   const { instanceToken, masterKeys } = secrets;
   if (secrets.isNewMasterKey)
-    log.warn(
+    log.info(
       { file: join(dataFolder, "master-keys") },
       "made a master key; keep a copy, without it stored secrets cannot be read",
     );
