@@ -22,7 +22,8 @@ await runUntilTold({
       log.error({}, "another controller leads, ending");
       process.exit(1);
     });
-    process.send?.({ type: "ready", firstRun: controller.firstRun ?? null });
+    const { firstRun = null, ownerLink = null } = controller;
+    process.send?.({ type: "ready", firstRun, ownerLink });
     return controller;
   },
 });

@@ -5,7 +5,8 @@ import type { Log } from "./log.ts";
 /** One JSON line per event for machines; on a terminal a line to read. */
 export function createServiceLog(options: { level: string; process: string }): Log {
   const base = { process: options.process };
-  if (!process.stdout.isTTY) return pino({ level: options.level, base }, pino.destination({ fd: 1, sync: true }));
+  if (!process.stdout.isTTY)
+    return pino({ level: options.level, base }, pino.destination({ fd: 1, sync: true }));
   const terminal = { write: (line: string) => process.stdout.write(toReadable(line)) };
   return pino({ level: options.level, base }, terminal);
 }

@@ -27,8 +27,9 @@ async function main(): Promise<void> {
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
   const service = await startService({ config, environment, log });
   endOnSignals(service, log);
-  const { firstRun, publicUrl } = service;
-  if (!firstRun) return void process.stdout.write(readyText({ publicUrl, dataFolder: config.dataFolder }));
+  const { firstRun, publicUrl, ownerLink } = service;
+  const { dataFolder } = config;
+  if (!firstRun) return void process.stdout.write(readyText({ publicUrl, dataFolder, ownerLink }));
   const [agentName, folder] = (values.example ?? "").split("=");
   if (agentName && folder)
     await deployFolder({
@@ -40,5 +41,5 @@ async function main(): Promise<void> {
       clock: systemClock,
       progress: (text) => process.stdout.write(`  ${text} …\n`),
     }).catch((error: unknown) => log.error({ err: error }, "the example could not be deployed"));
-  process.stdout.write(welcomeText({ firstRun, agentName, dataFolder: config.dataFolder }));
+  process.stdout.write(welcomeText({ firstRun, agentName, dataFolder }));
 }

@@ -17,7 +17,7 @@ import {
 } from "./rest/builds.ts";
 import { DeploymentList } from "./rest/deployments.ts";
 import { KeyCreated, KeyList, type CreateKey } from "./rest/keys.ts";
-import { LogList, type LogLine, type LogQuery, type LogTailQuery } from "./rest/logs.ts";
+import { LogLine, LogList, type LogQuery, type LogTailQuery } from "./rest/logs.ts";
 import { AuditList, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
 import { Started } from "./rest/public-start.ts";
@@ -91,7 +91,8 @@ export function createApiClient(options: ApiClientOptions) {
         query: LogTailQuery & { after?: string; signal?: AbortSignal } = {},
       ): AsyncGenerator<LogEvent> => {
         const { after, signal, ...filters } = query;
-        return stream<LogLine>(options, {
+        return stream(options, {
+          schema: LogLine,
           path: agentPath(name, "/logs/tail"),
           query: filters,
           after,

@@ -73,10 +73,10 @@ export async function request(
 }
 
 /** Server-sent events: their ids and their JSON. */
-export async function* stream<T>(
+export async function* stream<S extends z.ZodType>(
   options: ApiClientOptions,
-  what: { path: string; query: Query; after?: string; signal?: AbortSignal },
-): AsyncGenerator<{ id: string; line: T }> {
+  what: { path: string; query: Query; schema: S; after?: string; signal?: AbortSignal },
+): AsyncGenerator<{ id: string; line: z.infer<S> }> {
   const headers: Record<string, string> = { accept: "text/event-stream" };
   if (what.after !== undefined) headers["last-event-id"] = what.after;
   const response = await ask(options, { ...what, method: "GET", headers });
@@ -92,7 +92,7 @@ export async function* stream<T>(
       for (const event of events) {
         const id = /^id: (.*)$/m.exec(event)?.[1];
         const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (id !== undefined && data !== undefined) yield { id, line: JSON.parse(data) as T };
+        if (id !== undefined && data !== undefined) yield { id, line: what.schema.parse(JSON.parse(data)) };
       }
     }
   } catch (error) {

@@ -7,7 +7,7 @@ const codes = Object.keys(errorTable) as ErrorCode[];
 test("every row of the table can be shown to a caller", () => {
   for (const code of codes) {
     const { status, retryable, message } = errorTable[code];
-    assert.match(code, /^[A-Z]+(_[A-Z]+)*$/);
+    assert.match(code, /^[A-Z]+([_-][A-Z0-9]+)*$/);
     assert.ok(Number.isInteger(status) && status >= 400 && status < 600, code);
     assert.match(message, /^[A-Z].*[^.\s]$/, code);
     // Clients repeat a request on these alone; anything else would fail in the same way again.

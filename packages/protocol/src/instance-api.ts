@@ -48,6 +48,8 @@ export const ExitRecord = z.object({
   /** From the acknowledgement to the end, on the instance's monotonic clock. */
   elapsedMs: z.number().nonnegative(),
   endedAtMs: z.number(),
+  /** When it was first asked to stop, on the same clock as `elapsedMs`. */
+  stopAskedMs: z.number().nonnegative().optional(),
   marks: SessionMarks,
 });
 export type ExitRecord = z.infer<typeof ExitRecord>;

@@ -7,6 +7,7 @@ import { exportUsage } from "../ledger/export.ts";
 import type { Log } from "../log.ts";
 import { pruneLogs } from "../logs/prune-logs.ts";
 import { pruneSamples } from "../samples/samples.ts";
+import { pruneSecretVersions } from "../secrets/prune-versions.ts";
 import type { Store } from "../store/store.ts";
 
 /** Something that goes on beside requests until the signal aborts. */
@@ -80,6 +81,7 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
 async function prune(store: Store, nowMs: number, config: Config): Promise<void> {
   await pruneLogs(store, { nowMs, retentionMs: config.logRetentionDays * 24 * HOUR_MS });
   await pruneSamples(store, { nowMs });
+  await pruneSecretVersions(store, { nowMs });
   await store.db.deleteFrom("usedTokens").where("expiresAt", "<", nowMs).execute();
   await store.db
     .deleteFrom("idempotency")

@@ -2,6 +2,8 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { insertKey } from "../auth/api-keys.ts";
 import { insertLink } from "../auth/links.ts";
+import type { People } from "../auth/people.ts";
+import type { OrganizationId } from "../auth/principal.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import type { Store } from "../store/store.ts";
 
@@ -61,12 +63,37 @@ export async function firstRun(options: FirstRunOptions): Promise<FirstRun | und
       organization: ORGANIZATION,
       privateKey: privateKey.value,
       publicKey: publicKey.value,
-      ownerLink: `${publicUrl}/owner#${token}`,
+      ownerLink: ownerUrl(publicUrl, token),
     };
     // Before the commit: keys that are nowhere to be read would be lost.
     await writeFirstRun(options.dataFolder, made);
     return made;
   });
+}
+
+/** Another one, as long as nobody has used one; the earlier is cancelled. */
+export async function newOwnerLink(options: {
+  store: Store;
+  people: Pick<People, "createOwnerLink">;
+  publicUrl: string;
+}): Promise<string | undefined> {
+  const { store, people, publicUrl } = options;
+  const owner = await store.db
+    .selectFrom("members")
+    .select("userId")
+    .where("role", "=", "owner")
+    .executeTakeFirst();
+  const organization = await store.db
+    .selectFrom("organizations")
+    .select("id")
+    .orderBy("createdAt")
+    .executeTakeFirst();
+  if (owner || !organization) return undefined;
+  return ownerUrl(publicUrl, await people.createOwnerLink(organization.id as OrganizationId));
+}
+
+function ownerUrl(publicUrl: string, token: string): string {
+  return `${publicUrl}/owner#${token}`; // behind the #, so that it gets into no log
 }
 
 async function writeFirstRun(folder: string, made: FirstRun): Promise<void> {

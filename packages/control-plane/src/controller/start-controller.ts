@@ -32,7 +32,7 @@ import { startBackgroundWork } from "./background-work.ts";
 import { createDeploying } from "./deploying.ts";
 import { endAllSessions } from "./end-all-sessions.ts";
 import { findSdk } from "./find-sdk.ts";
-import { firstRun, type FirstRun } from "./first-run.ts";
+import { firstRun, newOwnerLink, type FirstRun } from "./first-run.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
 import { becomeLeader } from "./lead.ts";
 import { createOutputWork } from "./output-work.ts";
@@ -43,6 +43,8 @@ import { createSessionDoors } from "./session-doors.ts";
 export interface Controller extends AsyncDisposable {
   /** Set on the very first start. */
   readonly firstRun: FirstRun | undefined;
+  /** While nobody owns the service: a link that makes its holder the owner. */
+  readonly ownerLink: string | undefined;
   /** Ends every session, then every instance: the service is shutting down for good. */
   endSessions(): Promise<void>;
   /** Resolves when another controller has taken over; this one must go. */
@@ -100,7 +102,13 @@ export async function startController(config: Config, log: Log): Promise<Control
   const reconciler = createReconciler({
     world,
     wakeups,
-    deploying: createDeploying({ store, timing, instanceToken, buildFolder: (id) => buildFolder(dataFolder, id), secretsOf }),
+    deploying: createDeploying({
+      store,
+      timing,
+      instanceToken,
+      buildFolder: (id) => buildFolder(dataFolder, id),
+      secretsOf,
+    }),
     bootsAtOnce: Math.max(2, Math.min(availableParallelism(), 4)),
     beforeForget: output.drain,
     passed: output.passed,
@@ -127,9 +135,7 @@ export async function startController(config: Config, log: Log): Promise<Control
     queueMs: config.queueMs,
     instanceToken,
   });
-  const secretSets = stack.use(
-    createSecretSets({ store, clock, masterKeys, regions, failpoint, log }),
-  );
+  const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
   const app = createApiApp(log);
   await mountApi(app, {
     store,
@@ -179,6 +185,7 @@ export async function startController(config: Config, log: Log): Promise<Control
   const owned = stack.move();
   return {
     firstRun: made,
+    ownerLink: made?.ownerLink ?? (await newOwnerLink({ store, people, publicUrl })),
     replaced: replaced.promise,
     endSessions: () => endAllSessions({ world, nudge: reconciler.nudge, output }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,6 +1,6 @@
 import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
 import { writeUsage } from "../ledger/close-usage.ts";
-import { billedSeconds } from "../ledger/length.ts";
+import { BILLED_STOP_GRACE_MS, billedSeconds } from "../ledger/length.ts";
 import { moveInstance } from "../pools/instance-state.ts";
 import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
@@ -26,9 +26,9 @@ export async function closeSession(tx: Tx, session: SessionRow, ending: Ending):
   const facts = {
     boundAt: session.boundAt,
     startMs: session.startMs,
-    elapsedMs,
+    elapsedMs: exit ? billableMs(exit) : elapsedMs,
     lastProofOfLifeAt: instance?.lastSeenAt ?? null,
-    // The instance ends a stopped bot within the grace and says when; only a lost one is cut by our clock.
+    // Whoever left a record says by its own clock when it was asked to stop; ours may have been set.
     stopRequestedAt: exit ? null : session.stopRequestedAt,
     maxDurationMs: session.maxDurationMs,
   };
@@ -50,6 +50,10 @@ export async function closeSession(tx: Tx, session: SessionRow, ending: Ending):
   if (!exit && instance && (instance.state === "busy" || instance.state === "ready"))
     await moveInstance(tx, instance, { to: "lost", cause: "it is gone and left no exit record", nowMs });
   return true;
+}
+
+function billableMs({ elapsedMs, stopAskedMs }: ExitRecord): number {
+  return stopAskedMs === undefined ? elapsedMs : Math.min(elapsedMs, stopAskedMs + BILLED_STOP_GRACE_MS);
 }
 
 function aliveMs(session: SessionRow, alive: AliveRecord | undefined): number | null {

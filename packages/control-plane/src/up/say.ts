@@ -17,13 +17,22 @@ All of them: docs/hosted/configuration.md
 `;
 
 /** What a second start says. */
-export function readyText({ publicUrl, dataFolder }: { publicUrl: string; dataFolder: string }): string {
+export function readyText(options: {
+  publicUrl: string;
+  dataFolder: string;
+  ownerLink: string | undefined;
+}): string {
+  const { publicUrl, dataFolder, ownerLink } = options;
+  const owner = ownerLink
+    ? `  Owner link  ${ownerLink}\n              makes you the owner; once, within 24 hours\n`
+    : "";
   return `
   Vocalhost is running.
 
-  API        ${publicUrl}/v1
-  Reference  ${publicUrl}/v1/docs
-  Data       ${dataFolder}
+  API         ${publicUrl}/v1
+  Reference   ${publicUrl}/v1/docs
+  Dashboard   ${publicUrl}
+${owner}  Data        ${dataFolder}
 
 `;
 }

@@ -10,6 +10,8 @@ export interface Service extends AsyncDisposable {
   readonly publicUrl: string;
   /** Set on the very first start. */
   readonly firstRun: FirstRun | undefined;
+  /** While nobody owns the service. */
+  readonly ownerLink: string | undefined;
   /** Resolves with an exit code when one of its processes cannot be started at all. */
   readonly failed: Promise<number>;
 }
@@ -41,8 +43,9 @@ export async function startService({ config, environment, log }: ServiceOptions)
       environment: { ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
     }),
   );
-  const { firstRun } = (await orFailed(controller.told("ready"), controller.ended)) as {
+  const { firstRun, ownerLink } = (await orFailed(controller.told("ready"), controller.ended)) as {
     firstRun: FirstRun | null;
+    ownerLink: string | null;
   };
   stack.defer(async () => {
     controller.send({ type: "end-sessions" });
@@ -58,6 +61,7 @@ export async function startService({ config, environment, log }: ServiceOptions)
   return {
     publicUrl,
     firstRun: firstRun ?? undefined,
+    ownerLink: ownerLink ?? undefined,
     failed: Promise.race([gateway.ended, controller.ended]),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

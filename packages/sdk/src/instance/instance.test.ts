@@ -1,4 +1,4 @@
-import { encodeFrame, parseFrame } from "@vocalhost/protocol";
+import { encodeFrame, limits, parseFrame } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -173,6 +173,12 @@ test("a carrier's stream becomes the session that waits for it", async () => {
   assert.equal((seen["callData"] as { callId: string }).callId, "CA1");
   assert.equal(await instance.exited(), 0);
   assert.equal((instance.exitRecord(id) as { reason: string }).reason, "bot-finished");
+});
+
+test("a start may carry as much as a client may send", async () => {
+  await using instance = spawnInstance({ bot: WAITING_BOT });
+  const body = { text: "x".repeat(limits.jsonBodyBytes - 20) };
+  assert.equal((await instance.start(randomUUID(), { body })).status, 200);
 });
 
 test("a browser's offer is answered", async () => {

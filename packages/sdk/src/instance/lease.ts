@@ -43,6 +43,7 @@ interface Held {
   acknowledgedMs: number;
   marks: SessionMarks;
   exit: ExitRecord | null;
+  stopAskedMs: number | undefined;
   socketTaken: boolean;
   onRecord: PromiseWithResolvers<void>;
 }
@@ -86,6 +87,7 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
       acknowledgedMs,
       marks,
       exit: null,
+      stopAskedMs: undefined,
       socketTaken: false,
       onRecord: Promise.withResolvers(),
     };
@@ -93,7 +95,8 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
   }
 
   async function close(ended: Held, facts: Omit<ExitRecord, "endedAtMs">): Promise<void> {
-    const exit = { ...facts, endedAtMs: Date.now() };
+    const { stopAskedMs } = ended;
+    const exit = { ...facts, endedAtMs: Date.now(), ...(stopAskedMs === undefined ? {} : { stopAskedMs }) };
     // Without a record the end still gets known by the event, or as a loss: either way not as a session that goes on.
     await records.exit(exit).catch((error: unknown) => log.error({ err: error }, "exit record not written"));
     ended.exit = exit;
@@ -132,7 +135,9 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
     },
     stop(wish) {
       hear(wish.epoch);
-      if (held?.session.id === wish.sessionId) void held.session.end(wish.reason);
+      if (held?.session.id !== wish.sessionId) return;
+      held.stopAskedMs ??= performance.now() - held.acknowledgedMs;
+      void held.session.end(wish.reason);
     },
     takeSocket(sessionId) {
       if (!held || held.socketTaken || held.session.id !== sessionId || held.session.state !== "waiting")

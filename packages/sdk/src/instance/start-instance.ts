@@ -2,6 +2,7 @@ import {
   AppError,
   InstanceStart,
   InstanceStop,
+  limits,
   transportNames,
   type InstanceStatus,
 } from "@vocalhost/protocol";
@@ -43,6 +44,7 @@ export interface InstanceOptions {
 
 const LINGER_MS = 1_000; // for the last event and the client's goodbye
 const MEDIA_END_MS = 3_500;
+const START_MAX_BYTES = limits.jsonBodyBytes + 64 * 1024; // what a client may send, and the controller's words around it
 
 export function startInstance({ sessionApp, config, log }: InstanceOptions): Instance {
   const { app, sessions } = sessionApp;
@@ -94,7 +96,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   async function beat(): Promise<void> {
     await lease.recordAlive();
     ready = await isReady(definition, log);
-    events.publish(status());
+    if (!ending) events.publish(status());
   }
 
   async function finish(session: Session | undefined): Promise<void> {
@@ -121,7 +123,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     app.get("/instance/events", { exposeHeadRoute: false }, (_request, reply) =>
       events.open(reply, status()),
     );
-    app.post("/instance/start", async (request) => {
+    app.post("/instance/start", { bodyLimit: START_MAX_BYTES }, async (request) => {
       const wish = parseRequest(InstanceStart, request.body);
       if (lease.state === "free") {
         ready = await isReady(requireBot(), log);
