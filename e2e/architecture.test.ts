@@ -24,7 +24,7 @@ const PACKAGES: Record<string, PackageRule> = {
   web: { imports: ["protocol", "audio", "simulator"] },
   viva: { imports: [] },
   rooms: { imports: ["protocol"] },
-  "control-plane": { imports: ["protocol", "rooms"], onlyFrom: { rooms: "rooms/embedded.ts" } },
+  "control-plane": { imports: ["protocol"] },
 };
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */

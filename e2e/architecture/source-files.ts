@@ -58,7 +58,7 @@ function readSource(path: string): SourceFile {
     package: name,
     place,
     text,
-    isTest: /\.test\.tsx?$/.test(path) || place.startsWith("testing/"),
+    isTest: /\.test\.tsx?$/.test(path) || /(?:^|\/)testing\//.test(place),
     imports: importsIn(text).map((found) => ({
       ...found,
       target: found.specifier.startsWith(".")
