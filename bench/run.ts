@@ -7,11 +7,22 @@ import { latency } from "./rows/latency.ts";
 import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
+import { hosted } from "./hosted/hosted.ts";
 import { describeMachine } from "./machine/describe.ts";
 import type { Benchmark, Row } from "./report/row.ts";
 import { formatTable } from "./report/table.ts";
 
-const ALL: Benchmark[] = [startup, sessionStart, firstAudio, latency, sessions, blocked, calls, capacity];
+const ALL: Benchmark[] = [
+  startup,
+  sessionStart,
+  firstAudio,
+  latency,
+  sessions,
+  blocked,
+  calls,
+  capacity,
+  hosted,
+];
 
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith("--"));

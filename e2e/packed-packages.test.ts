@@ -1,14 +1,24 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { encodeFrame, parseFrame } from "@vocalhost/protocol";
+import { encodeFrame, instanceVariables, parseFrame } from "@vocalhost/protocol";
 import { WebSocket } from "ws";
+import { until } from "./harness/wait.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
@@ -74,6 +84,7 @@ test("packages hold what was built, and no sources or tests", () => {
   );
   assert.ok(files.some((path) => path.endsWith("vocalhost/dist/media/media-worker.js")));
   assert.ok(files.some((path) => path.endsWith("vocalhost/client-page/index.html")));
+  assert.ok(files.some((path) => path.endsWith("vocalhost/dist/instance/main.js")));
   assert.deepEqual(
     files.filter((path) => /\.test\.|\/testing\/|\/src\/|\.map$|(?<!\.d)\.tsx?$/.test(path)),
     [],
@@ -117,6 +128,34 @@ test("a bot in an empty project runs on plain Node", async () => {
   assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
   assert.equal(await runner.end(), 0);
   assert.doesNotMatch(runner.output(), /error|warn/i);
+});
+
+test("a bot in an empty project runs as a hosted instance", async () => {
+  const folder = mkdtempSync(join(temporary, "instance-"));
+  const entry = join(project, "node_modules/vocalhost/dist/instance/main.js");
+  const child = spawn(process.execPath, [entry], {
+    cwd: project,
+    stdio: "inherit",
+    env: {
+      ...environment(),
+      [instanceVariables.id]: "instance",
+      [instanceVariables.token]: "token",
+      [instanceVariables.folder]: folder,
+    },
+  });
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  try {
+    const address = await until(
+      () => existsSync(join(folder, "address")) && readFileSync(join(folder, "address"), "utf8"),
+      START_DEADLINE_MS,
+      "address",
+    );
+    const answer = await fetch(`http://${address}/instance`, { headers: { authorization: "Bearer token" } });
+    assert.equal(((await answer.json()) as { ready: boolean }).ready, true);
+  } finally {
+    child.kill("SIGTERM");
+  }
+  assert.equal((await exited)[0], 0);
 });
 
 test("the installed command places a call to the bot", async () => {

@@ -61,11 +61,7 @@ test("what would end up elsewhere is refused", async () => {
       [{ header: { name: "h", size: 0, type: "link", linkname: "../../etc/passwd" } }],
       /leaves its folder/,
     ],
-    [
-      "device",
-      [{ header: { name: "d", size: 0, type: "character-device", devmajor: 1, devminor: 3 } }],
-      /character-device/,
-    ],
+    ["device", [{ header: { name: "d", size: 0, type: "character-device" } }], /character-device/],
     ["pipe", [{ header: { name: "p", size: 0, type: "fifo" } }], /fifo/],
     ["twice", [file("a", "1"), file("a", "2")], /twice/],
     ["file as folder", [file("a", "1"), file("a/b", "2")], /cannot be read/],
@@ -116,7 +112,7 @@ test("a folder packed twice gives the same bytes, without what does not belong t
   assert.ok(first.equals(second));
   using other = start();
   await other.unpackBytes(first);
-  assert.deepEqual(readdirSync(other.folder, { recursive: true }).sort(), [
+  assert.deepEqual(readdirSync(other.folder, { recursive: true }).map(String).sort(), [
     "bot.ts",
     "src",
     "src/a.ts",

@@ -1,6 +1,7 @@
 import { agentProfiles, DeploymentSpec } from "../agents/deployment-spec.ts";
 import { resolveSource } from "../agents/resolve-source.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { BuildFacts } from "../builds/build-facts.ts";
 import type { Deploying } from "../pools/take-step.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
@@ -40,6 +41,15 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return options.secretsOf(organizationId, spec.secretSet, spec.secretVersion);
   }
 
+  async function botFileOf(buildId: string): Promise<string> {
+    const { facts } = await store.db
+      .selectFrom("builds")
+      .select("facts")
+      .where("id", "=", buildId)
+      .executeTakeFirstOrThrow();
+    return BuildFacts.parse(JSON.parse(facts)).botFile;
+  }
+
   return {
     async prepare(deployment) {
       const { organizationId, spec } = await specOfDeployment(deployment.id);
@@ -61,6 +71,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
       return {
         id,
         source: options.buildFolder(source.buildId),
+        botFile: await botFileOf(source.buildId),
         environment: await environmentOf(organizationId, spec),
         token: options.instanceToken(id),
         cpuMillicores,

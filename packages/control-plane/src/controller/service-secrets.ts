@@ -23,10 +23,7 @@ export async function openServiceSecrets(
   config: Pick<Config, "dataFolder" | "masterKeys" | "secret">,
 ): Promise<ServiceSecrets> {
   await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
-  const { keys, created } =
-    config.masterKeys === undefined
-      ? await openMasterKeyFile(join(config.dataFolder, "master-keys"))
-      : { keys: parseMasterKeys(config.masterKeys), created: false };
+  const { keys, created } = await openMasterKeys(config);
   const secret = config.secret ?? (await secretFile(join(config.dataFolder, "service-secret")));
   if (secret.length < SECRET_MIN_CHARACTERS)
     throw new ConfigError(`VOCALHOST_SECRET must have at least ${SECRET_MIN_CHARACTERS} characters`);
@@ -38,6 +35,17 @@ export async function openServiceSecrets(
     instanceToken: (instanceId) => derive(`instance:${instanceId}`),
     isNewMasterKey: created,
   };
+}
+
+async function openMasterKeys({ dataFolder, masterKeys }: Pick<Config, "dataFolder" | "masterKeys">) {
+  try {
+    if (masterKeys === undefined) return await openMasterKeyFile(join(dataFolder, "master-keys"));
+    return { keys: parseMasterKeys(masterKeys), created: false };
+  } catch (error) {
+    if (!(error instanceof Error) || "code" in error) throw error;
+    const where = masterKeys === undefined ? "" : "VOCALHOST_MASTER_KEYS: ";
+    throw new ConfigError(`${where}${error.message}`, { cause: error });
+  }
 }
 
 async function secretFile(path: string): Promise<string> {

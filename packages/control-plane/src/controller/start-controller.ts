@@ -55,7 +55,7 @@ export async function startController(config: Config, log: Log): Promise<Control
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const clock = systemClock;
   const { timing, dataFolder, publicUrl } = config;
-  const failpoint = createFailpoint(config.failpoint);
+  const failpoint = createFailpoint(config.failpointFile);
   const newId = (): string => randomUUID();
   const secrets = await openServiceSecrets(config);
   const { instanceToken, masterKeys } = secrets;
@@ -137,6 +137,9 @@ export async function startController(config: Config, log: Log): Promise<Control
   });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
   const app = createApiApp(log);
+  app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
+    if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
+  });
   await mountApi(app, {
     store,
     clock,

@@ -99,6 +99,17 @@ test("a process that has ended and was not collected is over", async () => {
   }
 });
 
+test("a bot's file may have any name", async () => {
+  await using harness = await start();
+  const driver = await harness.open();
+  const source = await harness.source(`throw new Error("not this one");`);
+  mkdirSync(join(source, "src"));
+  writeFileSync(join(source, "src/other.ts"), WAITING_BOT);
+  const spec = specOf(source, { botFile: "src/other.ts" });
+  await driver.create(spec);
+  await listening(driver, spec.id);
+});
+
 test("what a bot started ends with it", async () => {
   await using harness = await start();
   const driver = await harness.open();

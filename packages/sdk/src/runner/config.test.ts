@@ -14,6 +14,7 @@ test("what is not set has its default", () => {
     onlyTransport: undefined,
     proxy: undefined,
     folder: undefined,
+    devSocket: undefined,
     socketAuth: "none",
     iceServers: [],
     allowedOrigins: [],

@@ -29,6 +29,8 @@ export interface RunnerConfig {
   opusComplexity: number;
   /** What carriers' webhooks are checked with. */
   signatureKeys: SignatureKeys;
+  /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
+  devSocket: string | undefined;
   /** Things the user should know about the settings. */
   warnings: string[];
 }
@@ -66,6 +68,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
+    devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
   };
 }

@@ -3,11 +3,12 @@ import type { Runner } from "./start-runner.ts";
 
 const AT_ONCE_MS = 3_000; // usually a few hundredths of it; a busy machine needs more
 
-/** The first signal ends in order, the second at once. So does losing whoever reads our output. */
-export function endOnSignals(runner: Runner, log: Log): void {
+/** The first signal ends in order, the second at once. So does losing whoever reads our output. Gives the orderly end. */
+export function endOnSignals(runner: Runner, log: Log): () => void {
   let ending = false;
 
   function endInOrder(): void {
+    if (ending) return;
     ending = true;
     runner[Symbol.asyncDispose]().then(
       () => process.exit(0),
@@ -28,7 +29,8 @@ export function endOnSignals(runner: Runner, log: Log): void {
   process.on("SIGTERM", onSignal);
   // `node bot.ts | head`, or a parent that died. Every further line would fail again: say no more and go.
   for (const output of [process.stdout, process.stderr])
-    output.on("error", () => (ending ? undefined : endInOrder()));
+    output.on("error", endInOrder);
+  return endInOrder;
 }
 
 // With live peer connections process.exit() would wait for their threads for ever.

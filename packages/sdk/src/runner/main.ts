@@ -2,6 +2,7 @@ import type { BotDefinition } from "../bot.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
 import { runnerLog, sessionApp } from "./app.ts";
 import { banner } from "./banner.ts";
+import { connectToDev } from "./dev-parent.ts";
 import { loadEnvironment, readConfig, type RunnerConfig } from "./config.ts";
 import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
 import { endOnSignals } from "./end-on-signals.ts";
@@ -26,12 +27,14 @@ export async function main(): Promise<void> {
     cliArgs: flags.all,
     bot: () => definition?.bot,
   }).catch((error: unknown) => fail(explainStart(error, config)));
-  endOnSignals(runner, log);
+  const end = endOnSignals(runner, log);
+  const dev = config.devSocket ? connectToDev({ sessions: sessionApp.sessions, end }) : undefined;
   // Not awaited: the calling program may await main() while it is itself the module that holds the bot.
   void findBot(flags, workingFolder)
     .then((found) => {
       definition = found;
-      process.stdout.write(banner(runner, config));
+      if (dev) dev.ready(banner(runner, config));
+      else process.stdout.write(banner(runner, config));
     })
     .catch(async (error: unknown) => {
       await runner[Symbol.asyncDispose]();

@@ -78,13 +78,13 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   mountFiles(app, config.folder);
   await mountClientPage(app);
   stack.defer(() => app.close());
-  await app.listen({ host: config.host, port: config.port });
+  await app.listen(config.devSocket ? { path: config.devSocket } : { host: config.host, port: config.port });
   stack.defer(async () => {
     shuttingDown = true;
     await sessions.endAll();
   });
   const owned = stack.move();
-  const { port } = app.server.address() as AddressInfo;
+  const { port } = config.devSocket ? config : (app.server.address() as AddressInfo);
   return {
     url: `http://${browsableHost(config.host)}:${port}`,
     get sessionCount() {

@@ -16,6 +16,9 @@ export interface SessionTable {
   ofPeer(peerId: string): Session | undefined;
   ofCall(callId: string): Session | undefined;
   readonly size: number;
+  list(): Session[];
+  /** Called whenever a session was made, began to run or ended. */
+  onChange(listener: () => void): void;
   /** Ends all of them and resolves when they have ended. */
   endAll(): Promise<void>;
 }
@@ -36,6 +39,8 @@ const CLIENT_CONNECT_MS = 120_000; // a start nobody follows up must not be kept
 
 export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_CONNECT_MS): SessionTable {
   const sessions = new Map<string, Session>();
+  const listeners: (() => void)[] = [];
+  const changed = (): void => listeners.forEach((listener) => listener());
 
   function find(isWanted: (session: Session) => boolean): Session | undefined {
     for (const session of sessions.values()) if (isWanted(session)) return session;
@@ -52,13 +57,18 @@ export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_
         body: body ?? {},
         log: log.child({ sessionId: id }),
         connectDeadlineMs: wishes.connectDeadlineMs ?? connectDeadlineMs,
-        ...(marked ? { marked } : {}),
+        marked(mark) {
+          if (mark === "botEntered") changed();
+          marked?.(mark);
+        },
         ended(reason) {
           sessions.delete(id);
+          changed();
           ended?.(reason);
         },
       });
       sessions.set(id, session);
+      changed();
       return session;
     },
     get: (id) => sessions.get(id),
@@ -67,6 +77,8 @@ export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_
     get size() {
       return sessions.size;
     },
+    list: () => [...sessions.values()],
+    onChange: (listener) => void listeners.push(listener),
     async endAll() {
       await Promise.all([...sessions.values()].map((session) => session.end("shutdown")));
     },

@@ -1,0 +1,180 @@
+// What the hosted service costs: starts, reads, relaying, memory.
+import { readFileSync } from "node:fs";
+import { startServiceProcess, type ServiceProcess } from "../../e2e/harness/service-process.ts";
+import { until } from "../../e2e/harness/wait.ts";
+import { pause } from "../machine/child.ts";
+import { coresUsed, readMemory, readUsage } from "../machine/usage.ts";
+import type { Benchmark, Row } from "../report/row.ts";
+import { figure, median, percentile, ratio } from "../report/statistics.ts";
+import { bareReads, reads } from "./reads.ts";
+import { placeCall, type Call } from "./call.ts";
+
+const WARM_STARTS = 40;
+const COLD_AGENTS = 8;
+const READS_MS = 4_000;
+const SIZES = [10, 50, 100];
+const MESSAGES_PER_SECOND = 50;
+const RELAY_WINDOW_MS = 5_000;
+const MESSAGE = Buffer.alloc(640, 1);
+const BOT = readFileSync(new URL("entered-bot.ts", import.meta.url), "utf8");
+
+export const hosted: Benchmark = {
+  name: "hosted",
+  about: "the hosted service: starts, reads, relaying, memory …",
+  async run() {
+    await using service = await startServiceProcess({ environment: { VOCALHOST_LOG_LEVEL: "warn" } });
+    await service.deploy({
+      name: "bench",
+      files: { "bot.ts": BOT },
+      autoScaling: { minAgents: 3, maxAgents: 50 },
+    });
+    return [
+      ...(await idleRows(service)),
+      ...(await warmRows(service)),
+      ...(await coldRows(service)),
+      ...(await readRows(service)),
+      ...(await liveRows(service)),
+    ];
+  },
+};
+
+async function idleRows(service: ServiceProcess): Promise<Row[]> {
+  await warm(service, 3);
+  await pause(2_000);
+  const [instance] = service.instancePids();
+  const row = (what: string, pid: number, targetMb?: number): Row => {
+    const { pssMb, rssMb } = readMemory(pid);
+    return {
+      what: `idle ${what}, memory`,
+      measured: `${figure(pssMb)} MB PSS, ${figure(rssMb)} MB RSS`,
+      ...(targetMb ? { target: `≤ ${targetMb} MB PSS`, met: pssMb <= targetMb } : {}),
+    };
+  };
+  return [
+    row("controller", service.pid("controller")),
+    row("gateway", service.pid("gateway")),
+    row("warm instance", instance ?? 0, 60),
+  ];
+}
+
+async function warmRows(service: ServiceProcess): Promise<Row[]> {
+  const enteredMs: number[] = [];
+  for (let count = 0; count < WARM_STARTS; count++) {
+    await warm(service, 2);
+    using call = await placeCall(service, "bench");
+    enteredMs.push(call.enteredMs);
+  }
+  const [p50, p99] = [median(enteredMs), percentile(enteredMs, 0.99)];
+  return [
+    {
+      what: `warm start: \`POST start\`, WebSocket → \`bot\` entered, p50 / p99 of ${WARM_STARTS}`,
+      target: "≤ 10 / 50 ms",
+      measured: `${figure(p50)} / ${figure(p99)} ms`,
+      met: p50 <= 10 && p99 <= 50,
+    },
+  ];
+}
+
+// An agent that was never started has no instance but the one that proved it, which goes when it is idle.
+async function coldRows(warmed: ServiceProcess): Promise<Row[]> {
+  await using service = await startServiceProcess({
+    timing: { idleInstanceMs: 200 },
+    environment: { VOCALHOST_LOG_LEVEL: "warn" },
+  });
+  const enteredMs: number[] = [];
+  for (let count = 0; count < COLD_AGENTS; count++) {
+    const name = `cold-${count}`;
+    await service.deploy({ name, files: { "bot.ts": BOT }, autoScaling: { minAgents: 0, maxAgents: 2 } });
+    await until(() => service.instancePids().length === 0, 20_000, "agent at rest");
+    using call = await placeCall(service, name);
+    enteredMs.push(call.enteredMs);
+  }
+  void warmed;
+  return [
+    {
+      what: `cold start: \`POST start\` → \`bot\` entered, median (slowest) of ${COLD_AGENTS}`,
+      target: "≤ 300 ms",
+      measured: `${figure(median(enteredMs))} (${figure(percentile(enteredMs, 1))}) ms`,
+      met: median(enteredMs) <= 300,
+    },
+  ];
+}
+
+async function readRows(service: ServiceProcess): Promise<Row[]> {
+  const before = readUsage(service.pid("controller"));
+  const url = `${service.apiUrl}/agents/bench`;
+  const read = await reads(url, { authorization: `Bearer ${service.privateKey}` }, READS_MS);
+  const cpuCores = coresUsed(before, readUsage(service.pid("controller")));
+  const bare = await bareReads(READS_MS);
+  return [
+    {
+      what: "authenticated reads of an agent through the gateway, a second",
+      target: "≥ 0.5 × a bare route",
+      measured: `${figure(read.perSecond)} (p99 ${figure(read.p99Ms)} ms, controller ${figure(cpuCores)} cores)`,
+      baseline: `bare fastify route ${figure(bare.perSecond)} (${ratio(read.perSecond, bare.perSecond)})`,
+      met: read.perSecond >= bare.perSecond * 0.5,
+    },
+  ];
+}
+
+async function liveRows(service: ServiceProcess): Promise<Row[]> {
+  const rows: Row[] = [];
+  await using stack = new AsyncDisposableStack();
+  const open: Call[] = [];
+  const agents = ["bench"];
+  for (const size of SIZES) {
+    while (open.length < size) {
+      const agent = agents[Math.floor(open.length / 50)] ?? (await secondAgent(service, agents));
+      const call = await placeCall(service, agent);
+      stack.use(call);
+      open.push(call);
+    }
+    rows.push(await relayRow(service, open));
+  }
+  return rows;
+}
+
+async function secondAgent(service: ServiceProcess, agents: string[]): Promise<string> {
+  const name = `bench-${agents.length + 1}`;
+  await service.deploy({ name, files: { "bot.ts": BOT }, autoScaling: { minAgents: 1, maxAgents: 50 } });
+  agents.push(name);
+  return name;
+}
+
+async function relayRow(service: ServiceProcess, open: Call[]): Promise<Row> {
+  await pause(3_000); // what was started for the demand settles
+  let received = 0;
+  for (const { socket } of open) socket.removeAllListeners("message").on("message", () => received++);
+  const timer = setInterval(() => {
+    for (const { socket } of open) socket.send(MESSAGE);
+  }, 1000 / MESSAGES_PER_SECOND);
+  await pause(500);
+  const [gatewayBefore, controllerBefore, receivedBefore] = [
+    readUsage(service.pid("gateway")),
+    readUsage(service.pid("controller")),
+    received,
+  ];
+  await pause(RELAY_WINDOW_MS);
+  const gatewayCores = coresUsed(gatewayBefore, readUsage(service.pid("gateway")));
+  const controllerCores = coresUsed(controllerBefore, readUsage(service.pid("controller")));
+  clearInterval(timer);
+  const messages = (received - receivedBefore) * 2; // each way
+  const microseconds = (gatewayCores * RELAY_WINDOW_MS * 1000) / messages;
+  return {
+    what: `${open.length} live sessions, ${MESSAGES_PER_SECOND} messages a second each way: gateway per message`,
+    target: "≤ 40 µs CPU",
+    measured: `${figure(microseconds)} µs; gateway ${figure(gatewayCores * 100)} %, controller ${figure(controllerCores * 100)} % of a core`,
+    met: microseconds <= 40,
+    note: `${figure(messages / (RELAY_WINDOW_MS / 1000))} messages a second`,
+  };
+}
+
+async function warm(service: ServiceProcess, count: number): Promise<void> {
+  await until(
+    () =>
+      service.rows<{ id: string }>("SELECT id FROM instances WHERE state = 'ready' AND session_id IS NULL")
+        .length >= count,
+    30_000,
+    "warm instances",
+  );
+}

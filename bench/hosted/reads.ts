@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { Agent, get } from "node:http";
+import { percentile } from "../report/statistics.ts";
+import { startChild, printed } from "../machine/child.ts";
+
+export interface Reads {
+  perSecond: number;
+  p99Ms: number;
+}
+
+const CONNECTIONS = 16;
+
+/** As many requests as 16 connections get answered. */
+export async function reads(url: string, headers: Record<string, string>, forMs: number): Promise<Reads> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const tookMs: number[] = [];
+  const untilMs = performance.now() + forMs;
+  const one = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      const startedMs = performance.now();
+      const request = get(url, { agent, headers });
+      const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
+      if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
+      response.resume();
+      await once(response, "end");
+      tookMs.push(performance.now() - startedMs);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, one));
+  agent.destroy();
+  return { perSecond: tookMs.length / (forMs / 1000), p99Ms: percentile(tookMs, 0.99) };
+}
+
+/** The same load on a route that does nothing. */
+export async function bareReads(forMs: number): Promise<Reads> {
+  await using server = startChild({ file: "bench/hosted/bare-route.ts" });
+  const [, port] = await printed(server, /port (\d+)/);
+  return await reads(`http://127.0.0.1:${port}/`, {}, forMs);
+}

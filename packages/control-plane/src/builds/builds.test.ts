@@ -1,0 +1,308 @@
+import { type Build, isAppError } from "@vocalhost/protocol";
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { OrganizationId } from "../auth/principal.ts";
+import { silentLog } from "../log.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import { systemClock } from "../system-clock.ts";
+import { until } from "../testing/until.ts";
+import { buildFolder } from "./build-rows.ts";
+import { createBuilds } from "./builds.ts";
+import { packFolder } from "./pack-folder.ts";
+
+const SDK = fileURLToPath(new URL("../../../sdk", import.meta.url));
+const BOT = `import type { RunnerArguments } from "vocalhost";
+export async function bot(args: RunnerArguments): Promise<void> { void args; }
+`;
+
+test("a bot's folder becomes one that instances can run in, once", async () => {
+  await using service = await start();
+  const files = {
+    "bot.ts": BOT,
+    "package.json": JSON.stringify({
+      type: "module",
+      dependencies: { "is-number": "7.0.0", vocalhost: "^0.1.0" },
+    }),
+    Dockerfile: "FROM vocalhost/base:0.3.1\nCOPY . .\n",
+  };
+  const first = await service.deploy(files);
+  assert.equal(first.cached, false);
+  assert.match(first.contextHash, /^[0-9a-f]{16}$/);
+  const build = await service.final(first.build);
+  assert.equal(build.errorMessage, null);
+  assert.equal(build.status, "success");
+  assert.equal(build.imageUri, `vocalhost/builds:${first.contextHash}-${build.id.slice(0, 8)}`);
+  assert.ok(build.startedAt && build.completedAt && (build.imageSizeBytes ?? 0) > 1_000);
+  assert.deepEqual(await service.facts(build), {
+    botFile: "bot.ts",
+    baseVersion: "0.3.1",
+    filterPackages: [],
+  });
+
+  const folder = buildFolder(service.data, build.id);
+  const require = createRequire(join(folder, "bot.ts"));
+  assert.equal((require("is-number") as (value: unknown) => boolean)(7), true);
+  assert.ok(require.resolve("vocalhost/instance"));
+  assert.ok(lstatSync(join(folder, "node_modules/vocalhost")).isSymbolicLink());
+  assert.equal(readFileSync(join(folder, "package.json"), "utf8"), files["package.json"]);
+  assert.ok(!existsSync(join(folder, "package-lock.json")));
+
+  const { logs, nextToken } = await service.logs(build, 500);
+  assert.ok(logs.some((line) => line.includes("Installing 1 packages")));
+  assert.equal(logs.at(-1), "Build succeeded");
+  assert.equal(nextToken, undefined);
+  const page = await service.logs(build, 2);
+  assert.deepEqual([page.logs, page.nextToken], [logs.slice(0, 2), "2"]);
+  assert.deepEqual((await service.logs(build, 2, page.nextToken)).logs, logs.slice(2, 4));
+
+  const again = await service.deploy(files);
+  assert.deepEqual([again.cached, again.build.id], [true, build.id]);
+  assert.equal((await service.deploy(files, { dockerfilePath: "other/Dockerfile" })).cached, false);
+});
+
+test("builds that cannot succeed say what to mend", async () => {
+  await using service = await start();
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ "main.ts": BOT }, /No bot found/],
+    [{ "bot.ts": "export async function bot( {" }, /bot\.ts/],
+    [{ "bot.mjs": "export const = 1" }, /bot\.mjs, line 1: SyntaxError/],
+    [{ "bot.ts": "enum A { B }\nexport const bot = A;" }, /bot\.ts.*enum/s],
+    [{ "bot.ts": BOT, "package.json": "{" }, /package\.json is not/],
+    [
+      { "bot.ts": BOT, "package.json": `{ "dependencies": { "vocalhost": "^7.0.0" } }` },
+      /wants vocalhost \^7\.0\.0/,
+    ],
+    [
+      { "bot.ts": BOT, "package.json": `{ "dependencies": { "x": "file:../../etc" } }` },
+      /outside of the bot's folder/,
+    ],
+    [
+      { "bot.ts": BOT, "package.json": `{ "dependencies": { "is-number": "99999.0.0" } }` },
+      /npm install failed/,
+    ],
+  ];
+  for (const [files, text] of cases) {
+    const build = await service.final((await service.deploy(files)).build);
+    assert.equal(build.status, "failed");
+    assert.match(build.errorMessage ?? "", text);
+    assert.equal(build.imageUri, null);
+    assert.ok(!existsSync(buildFolder(service.data, build.id)));
+    assert.equal((await service.deploy(files)).cached, false);
+  }
+});
+
+test("a build runs nothing of the bot or its packages", async () => {
+  await using service = await start();
+  const trap = join(service.data, "trap");
+  const spring = `require("node:fs").writeFileSync(${JSON.stringify(trap)}, "sprung");`;
+  const scripts = {
+    preinstall: `node -e '${spring}'`,
+    postinstall: `node -e '${spring}'`,
+    prepare: `node -e '${spring}'`,
+  };
+  const build = await service.final(
+    (
+      await service.deploy({
+        "bot.js": `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(trap)}, ""); export async function bot() {}`,
+        "package.json": JSON.stringify({ type: "module", scripts, dependencies: { local: "file:./local" } }),
+        "local/package.json": JSON.stringify({ name: "local", version: "1.0.0", scripts }),
+      })
+    ).build,
+  );
+  assert.equal(build.status, "success", build.errorMessage ?? "");
+  assert.ok(!existsSync(trap));
+});
+
+test("voice filter packages are found wherever they are named", async () => {
+  await using service = await start();
+  const build = await service.final(
+    (
+      await service.deploy({
+        "src/bot.ts": BOT,
+        "package.json": JSON.stringify({
+          devDependencies: { "@vocalhost/viva": "1", "vivacious-colors": "1" },
+        }),
+        "package-lock.json": JSON.stringify({
+          packages: { "": {}, "node_modules/a/node_modules/vocalhost-viva": {} },
+        }),
+        "yarn.lock": `"some_viva@^1.0.0":\n  version "1.0.0"\n`,
+      })
+    ).build,
+  );
+  assert.deepEqual(await service.facts(build), {
+    botFile: "src/bot.ts",
+    baseVersion: "0.2.0",
+    filterPackages: ["@vocalhost/viva", "some_viva", "vocalhost-viva"],
+  });
+});
+
+test("an upload takes one archive, of whoever has its fields, while it is open", async () => {
+  await using service = await start();
+  const { uploadId, uploadFields } = await service.builds.createUpload(service.organization, {
+    region: undefined,
+    actor: "key:1",
+  });
+  const archive = await service.pack({ "bot.ts": BOT });
+  const send = (fields: Record<string, string>, bytes: Buffer = archive, id: string = uploadId) =>
+    service.builds.receiveUpload({ uploadId: id, fields, file: Readable.from([bytes]) });
+  for (const fields of [{}, { ...uploadFields, Policy: "x" }]) await refused(send(fields), "ACCESS_DENIED");
+  await refused(send(uploadFields, archive, randomUUID()), "ACCESS_DENIED");
+  await refused(send(uploadFields, Buffer.from("not gzip at all")), "GENERIC_BAD_REQUEST");
+  await refused(send(uploadFields, archive.subarray(0, -10)), "GENERIC_BAD_REQUEST");
+  const wish = { uploadId, dockerfilePath: "Dockerfile", actor: "key:1" };
+  await refused(service.builds.create(service.organization, wish), "GENERIC_BAD_REQUEST");
+  await send(uploadFields);
+  await refused(send(uploadFields), "GENERIC_BAD_REQUEST");
+  await refused(service.builds.create(service.stranger, wish), "GENERIC_BAD_REQUEST");
+  for (const dockerfilePath of ["../Dockerfile", "/etc/passwd", "a\\b"])
+    await refused(
+      service.builds.create(service.organization, { ...wish, dockerfilePath }),
+      "GENERIC_BAD_REQUEST",
+    );
+  await refused(
+    service.builds.create(service.organization, { ...wish, region: "mars" }),
+    "GENERIC_BAD_REQUEST",
+  );
+  const { build } = await service.builds.create(service.organization, wish);
+  assert.deepEqual([build.status, build.region, build.contextSizeBytes], ["pending", "here", archive.length]);
+
+  await refused(service.builds.read(service.stranger, build.id), "NOT_FOUND");
+  const query = { buildId: build.id, limit: 1, nextToken: undefined };
+  await refused(service.builds.readLogs(service.stranger, query), "NOT_FOUND");
+  const page = { limit: 10, offset: 0 };
+  assert.deepEqual(await service.builds.list(service.stranger, page), { builds: [], total: 0 });
+  assert.equal((await service.builds.list(service.organization, { ...page, status: "pending" })).total, 1);
+  assert.equal((await service.builds.list(service.organization, { ...page, contextHash: "0" })).total, 0);
+
+  await service.store.db.updateTable("uploads").set({ expiresAt: 1, receivedAt: null }).execute();
+  await refused(send(uploadFields), "ACCESS_DENIED");
+  const audit = await service.store.db.selectFrom("audit").select(["action", "actor"]).execute();
+  assert.deepEqual(
+    audit.map(({ action }) => action),
+    ["upload-created", "build-created"],
+  );
+});
+
+test("a build that takes too long is ended with everything it started", async () => {
+  await using service = await start({ buildTimeoutMs: 1 });
+  const build = await service.final((await service.deploy({ "bot.ts": BOT })).build);
+  assert.equal(build.status, "timeout");
+  assert.match(build.errorMessage ?? "", /too long/);
+});
+
+test("a build that a crash has cut short is built again", async () => {
+  await using service = await start({ isRunning: false });
+  const { build } = await service.deploy({ "bot.ts": BOT });
+  await service.store.db.updateTable("builds").set({ status: "building", startedAt: 1 }).execute();
+  const half = join(service.data, "builds", `.${build.id}`);
+  mkdirSync(half, { recursive: true });
+  writeFileSync(join(half, "left-over"), "");
+  service.run();
+  const ended = await service.final(build);
+  assert.equal(ended.status, "success", ended.errorMessage ?? "");
+  assert.ok(!existsSync(join(buildFolder(service.data, build.id), "left-over")));
+});
+
+test("archives nobody needs any more are removed", async () => {
+  await using service = await start({ isRunning: false });
+  const { build } = await service.deploy({ "bot.ts": BOT });
+  await service.store.db.updateTable("uploads").set({ expiresAt: 1 }).execute();
+  service.run();
+  await service.final(build);
+  await service.stop();
+  const row = await service.store.db.selectFrom("uploads").selectAll().executeTakeFirstOrThrow();
+  const archive = join(service.data, "uploads", `${row.id}.tgz`);
+  assert.ok(existsSync(archive)); // it was still to be built when the worker looked
+  service.run();
+  await until("end of the archive", () => !existsSync(archive));
+});
+
+async function refused(promise: Promise<unknown>, code: string): Promise<void> {
+  await assert.rejects(promise, (error) => isAppError(error) && error.code === code);
+}
+
+async function start({ isRunning = true, buildTimeoutMs = 60_000 } = {}) {
+  const temporary = mkdtempSync(join(tmpdir(), "builds-"));
+  const data = join(temporary, "data");
+  mkdirSync(data);
+  const store = await openSqliteStore({ file: join(temporary, "vocalhost.db"), log: silentLog });
+  const organization = randomUUID() as OrganizationId;
+  const stranger = randomUUID() as OrganizationId;
+  const builds = createBuilds({
+    store,
+    clock: systemClock,
+    newId: randomUUID,
+    log: silentLog,
+    regions: ["here", "there"],
+    dataFolder: data,
+    sdkFolder: SDK,
+    buildTimeoutMs,
+  });
+  let ending = new AbortController();
+  let running: Promise<void> | undefined;
+  let projects = 0;
+  const stop = async (): Promise<void> => {
+    ending.abort();
+    await running;
+  };
+  const run = (): void => {
+    ending = new AbortController();
+    running = builds.run(ending.signal);
+  };
+
+  async function pack(files: Record<string, string>): Promise<Buffer> {
+    projects += 1;
+    const folder = join(temporary, `project-${projects}`);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    return packFolder(folder);
+  }
+
+  if (isRunning) run();
+  return {
+    builds,
+    data,
+    store,
+    organization,
+    stranger,
+    pack,
+    run,
+    stop,
+    async deploy(files: Record<string, string>, { dockerfilePath = "Dockerfile" } = {}) {
+      const actor = "key:1";
+      const upload = await builds.createUpload(organization, { region: undefined, actor });
+      const file = Readable.from([await pack(files)]);
+      await builds.receiveUpload({ uploadId: upload.uploadId, fields: upload.uploadFields, file });
+      return builds.create(organization, { uploadId: upload.uploadId, dockerfilePath, actor });
+    },
+    final: ({ id }: Build) =>
+      until("end of the build", async () => {
+        const build = await builds.read(organization, id);
+        return build.status !== "pending" && build.status !== "building" && build;
+      }),
+    async facts({ id }: Build): Promise<unknown> {
+      const { facts } = await store.db
+        .selectFrom("builds")
+        .select("facts")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      return JSON.parse(facts);
+    },
+    logs: ({ id }: Build, limit: number, nextToken?: string) =>
+      builds.readLogs(organization, { buildId: id, limit, nextToken }),
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await store[Symbol.asyncDispose]();
+      rmSync(temporary, { recursive: true, force: true });
+    },
+  };
+}
