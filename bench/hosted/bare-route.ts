@@ -1,7 +1,7 @@
-// One route that does nothing, to compare with.
+// One route that does nothing, on a unix socket behind a gateway, to compare with.
 import Fastify from "fastify";
 
 const app = Fastify();
-app.get("/", async () => ({ status: "OK" }));
-const address = await app.listen({ port: 0, host: "127.0.0.1" });
-console.log(`port ${new URL(address).port}`);
+app.get("/v1/regions", async () => ({ regions: [{ code: "us-west", display_name: "US West (Oregon)" }] }));
+await app.listen({ path: process.argv[2] ?? "" });
+console.log("bare route listens");

@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { percentile } from "../report/statistics.ts";
 import { startChild, printed } from "../machine/child.ts";
 
@@ -31,9 +34,20 @@ export async function reads(url: string, headers: Record<string, string>, forMs:
   return { perSecond: tookMs.length / (forMs / 1000), p99Ms: percentile(tookMs, 0.99) };
 }
 
-/** The same load on a route that does nothing. */
+/** The same load, through a gateway of its own, on a route that does nothing. */
 export async function bareReads(forMs: number): Promise<Reads> {
-  await using server = startChild({ file: "bench/hosted/bare-route.ts" });
-  const [, port] = await printed(server, /port (\d+)/);
-  return await reads(`http://127.0.0.1:${port}/`, {}, forMs);
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-bench-"));
+  const socket = join(folder, "controller.sock");
+  try {
+    await using route = startChild({ file: "bench/hosted/bare-route.ts", args: [socket] });
+    await printed(route, /bare route listens/);
+    await using gateway = startChild({
+      file: "packages/control-plane/src/gateway-main.ts",
+      environment: { VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: folder, VOCALHOST_CONTROLLER_SOCKET: socket },
+    });
+    const [, url] = await printed(gateway, /"url":"(http:[^"]+)"/);
+    return await reads(`${url}/v1/regions`, {}, forMs);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
