@@ -22,8 +22,9 @@ export function logAccess(log: GatewayLog, access: Access): void {
     ms: Math.round(performance.now() - startedAtMs),
     ...(sessionId === undefined ? {} : { sessionId }),
   };
-  if (path === "/healthz") log.debug(fields, "request served");
-  else log.info(fields, "request served");
+  // Who only looks is of interest when something is wrong: dashboards look all day.
+  const isRead = /^(?:GET|HEAD|OPTIONS)$/.test(method) && status >= 200 && status < 400;
+  log[isRead ? "debug" : "info"](fields, "request served");
 }
 
 export function shownPath(path: RequestPath | undefined): string {

@@ -18,8 +18,8 @@ async function startTwilio(timing: object = {}) {
     onSocket(socket) {
       const messages: string[] = [];
       heard.push(messages);
-      socket.on("message", (data) => {
-        messages.push(String(data));
+      socket.on("message", (data: Buffer) => {
+        messages.push(data.toString());
         socket.send(`heard ${messages.length}`);
       });
     },
@@ -70,13 +70,20 @@ test("Twilio names the agent in its start message, and the instance hears everyt
   assert.equal((await closedOf(socket)).code, 1000);
 });
 
-test("a token in the path counts before one in the message", async () => {
+test("a token names the agent too: in the path before the upgrade, in the message after it", async () => {
   await using twilio = await startTwilio();
-  const socket = await twilio.rig.open("/ws/twilio/path-token");
-  for (const message of twilioOpening({ _serviceHost: "parrot.home", _token: "tok" })) socket.send(message);
-  await until(() => twilio.asked.length === 1, 2_000, "question");
-  assert.equal(twilio.asked[0]?.token, "path-token");
-  socket.terminate();
+  const { rig, asked } = twilio;
+  const early = await rig.open("/ws/twilio/path-token");
+  assert.deepEqual(asked, [{ ingress: "twilio", token: "path-token" }]);
+  const late = await rig.open("/ws/twilio");
+  for (const message of twilioOpening({ _token: "tok" })) late.send(message);
+  await until(() => asked.length === 2, 2_000, "question");
+  assert.deepEqual(asked[1], { ingress: "twilio", token: "tok" });
+  rig.controller.socketRoute = () => {
+    throw new AppError("TOKEN_INVALID");
+  };
+  assert.equal((await rig.refused("/ws/twilio/path-token")).status, 403);
+  for (const socket of [early, late]) socket.terminate();
 });
 
 test("opening frames cut at any byte arrive whole", { timeout: 60_000 }, async () => {

@@ -19,10 +19,8 @@ export async function takeIngressSocket(
 ): Promise<SocketEnd> {
   try {
     const address = parseIngressAddress(path, client.request.headers.authorization);
-    const question =
-      address.serviceHost === undefined
-        ? await introduce(relay, client, address)
-        : toQuestion(address, { serviceHost: address.serviceHost, token: address.token });
+    const isNamed = address.serviceHost !== undefined || address.token !== undefined;
+    const question = isNamed ? toQuestion(address) : await introduce(relay, client, address);
     const route = await askRoute(relay, client, question);
     return await connectAndRelay(relay, client, { route, path: route.path, isPinged: true });
   } catch (error) {
@@ -48,13 +46,10 @@ class BadOpening extends Error {
   }
 }
 
-function toQuestion(
-  { ingress, body }: IngressAddress,
-  { serviceHost, token }: { serviceHost: string; token: string | undefined },
-): SocketRouteRequest {
+function toQuestion({ ingress, serviceHost, token, body }: IngressAddress): SocketRouteRequest {
   return {
     ingress,
-    serviceHost,
+    ...(serviceHost === undefined ? {} : { serviceHost }),
     ...(token === undefined ? {} : { token }),
     ...(body === undefined ? {} : { body }),
   };
@@ -83,12 +78,16 @@ async function introduce(
   const opening = await promise.finally(() => clearTimeout(timer));
   isDone = true;
   if (opening.kind === "refused") throw new BadOpening(opening.code, opening.reason);
-  if (opening.kind !== "start" || opening.serviceHost === undefined)
+  if (opening.kind !== "start") throw new BadOpening(POLICY, "No start message has come");
+  const { serviceHost } = opening;
+  const token = checkToken(opening.token);
+  if (serviceHost === undefined && token === undefined)
     throw new BadOpening(POLICY, "Name the agent: parameter _serviceHost");
   client.keepUpTo(limits.relayBytes);
-  return toQuestion(address, {
-    serviceHost: checkServiceHost(opening.serviceHost),
-    token: address.token ?? checkToken(opening.token),
+  return toQuestion({
+    ...address,
+    serviceHost: serviceHost === undefined ? undefined : checkServiceHost(serviceHost),
+    token,
   });
 }
 

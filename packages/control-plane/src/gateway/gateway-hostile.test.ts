@@ -46,7 +46,7 @@ test("what is no HTTP is refused, and the gateway lives", async () => {
     ["\0\0\0\0\r\n\r\n", /^HTTP\/1.1 400/],
     ["GET\r\n\r\n", /^HTTP\/1.1 400/],
     [`GET / HTTP/1.1\r\nConnection: close\r\n\r\n`, /^HTTP\/1.1 400/],
-    [`GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`, /^HTTP\/1.1 (400|404)/],
+    [`GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`, /^HTTP\/1.1 400/],
     [`GET http://x/internal HTTP/1.1\r\n${ok}\r\n`, /^HTTP\/1.1 400/],
     [`CONNECT x:80 HTTP/1.1\r\n${ok}\r\n`, /^HTTP\/1.1 405/],
     [`OPTIONS * HTTP/1.1\r\n${ok}\r\n`, /^HTTP\/1.1 400/],
@@ -201,8 +201,8 @@ async function startEcho(url: string) {
   const sentAtMs: number[] = [];
   let echoed = 0;
   let longestMs = 0;
-  socket.on("message", (data) => {
-    assert.equal(String(data), String(echoed));
+  socket.on("message", (data: Buffer) => {
+    assert.equal(data.toString(), String(echoed));
     longestMs = Math.max(longestMs, performance.now() - (sentAtMs[echoed] ?? 0));
     echoed += 1;
   });

@@ -40,7 +40,7 @@ test("text, binary, large and fragmented messages pass both ways untouched", asy
   socket.send("ted", { fin: true });
   assert.equal(await nextOf(socket), "fragmented");
   const numbers: number[] = [];
-  socket.on("message", (data) => numbers.push(Number(String(data))));
+  socket.on("message", (data: Buffer) => numbers.push(Number(data.toString())));
   for (let count = 0; count < 500; count++) socket.send(String(count));
   await until(() => numbers.length === 500, 2_000, "echo");
   assert.deepEqual(numbers, [...numbers.keys()]);
@@ -59,7 +59,7 @@ test("close codes of both sides arrive at the other", async () => {
   const seen: number[] = [];
   await using instance = await startFakeInstance({
     onSocket(socket) {
-      socket.on("message", (data) => socket.close(Number(String(data)), "bye"));
+      socket.on("message", (data: Buffer) => socket.close(Number(data.toString()), "bye"));
       socket.on("close", (code) => seen.push(code));
     },
   });
@@ -128,6 +128,7 @@ test("what an address tells is asked for as it is, and refusals come instead of 
     ],
     ["/ws/telnyx?serviceHost=a.org", {}, { ingress: "telnyx", serviceHost: "a.org" }],
     ["/ws/plivo/t?serviceHost=a.org", {}, { ingress: "plivo", serviceHost: "a.org", token: "t" }],
+    ["/ws/telnyx/t", {}, { ingress: "telnyx", token: "t" }],
     ["/ws/exotel/a.org/t", {}, { ingress: "exotel", serviceHost: "a.org", token: "t" }],
     ["/ws/twilio/t?serviceHost=a.org", {}, { ingress: "twilio", serviceHost: "a.org", token: "t" }],
   ];
@@ -142,7 +143,6 @@ test("what an address tells is asked for as it is, and refusals come instead of 
     ["/ws", 404],
     ["/ws/generic", 400],
     ["/ws/telnyx", 400],
-    ["/ws/telnyx/token", 400],
     ["/ws/generic/nodot", 404],
     ["/ws/generic/a.org/t/u", 404],
     ["/ws/generic/..%2fx.org", 400],
@@ -250,6 +250,18 @@ test("a client that leaves during the claim leaves no socket at the instance", a
   assert.equal(instance.connections, 0);
 });
 
+test("a client that leaves while the instance makes up its mind is not held", async () => {
+  await using rig = await startRig();
+  let ended = false;
+  await using instance = await startRawInstance((socket) => {
+    socket.on("close", () => (ended = true));
+    setTimeout(() => answerUpgrade(socket, () => undefined), 300);
+  });
+  rig.controller.sessionRoute = () => route(instance.address);
+  await assert.rejects(rig.open(`${SESSION_PATH}/socket`, { handshakeTimeout: 100 }));
+  await until(() => ended, 2_000, "end at the instance");
+});
+
 test("peers that fall silent are given up where pings are due", async () => {
   await using rig = await startRig({ timing: { silentMs: 400 } });
   const ends: number[] = [];
@@ -290,15 +302,14 @@ test("a client that does not read holds its instance up in bounded memory, then 
   rig.controller.socketRoute = () => socketRoute(instance.address);
   const before = process.memoryUsage().rss;
   const socket = await rig.open(GENERIC);
-  const raw = (socket as unknown as { _socket: Socket })._socket;
-  raw.pause();
+  socket.pause();
   await until(() => offered > 1_000_000, 5_000, "flood");
   await new Promise((resolve) => setTimeout(resolve, 500));
   const takenWhileHeld = taken;
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.equal(taken, takenWhileHeld, "nothing more is taken");
   assert.ok(process.memoryUsage().rss - before < 50_000_000);
-  setTimeout(() => raw.resume(), 1_000);
+  setTimeout(() => socket.resume(), 1_000);
   const { code } = await within(closedOf(socket), 6_000, "close");
   assert.ok(code === 1013 || code === 1006, String(code));
 });

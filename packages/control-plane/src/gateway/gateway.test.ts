@@ -2,6 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { startFakeInstance } from "./testing/fake-instance.ts";
 import { SESSION, SESSION_PATH, startRig } from "./testing/start-rig.ts";
@@ -264,6 +265,49 @@ test("a session's route is asked for once a second, and outlives the controller"
   assert.equal(await status(), 401);
   await rig.controller.kill();
   assert.equal(await within(status(), 4_000, "refusal"), 503);
+});
+
+test("silent streams stay, idle connections and readers that do not read are cut", async () => {
+  await using rig = await startRig({ timing: { idleMs: 300, keepAliveMs: 300 } });
+  const ended: string[] = [];
+  rig.controller.serve = (request, response) => {
+    response.once("close", () => ended.push(request.url ?? ""));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.flushHeaders();
+    const chunk = Buffer.alloc(100_000);
+    const pump = (): void => {
+      while (response.write(chunk));
+      response.once("drain", pump);
+    };
+    if (request.url === "/flood") pump();
+  };
+  const open = async (path: string): Promise<IncomingMessage> => {
+    const sent = httpRequest({ port: rig.gateway.port, host: "127.0.0.1", path, agent: false });
+    sent.on("error", () => undefined).end();
+    return ((await once(sent, "response")) as [IncomingMessage])[0];
+  };
+  const silent = await open("/silent");
+  await open("/flood"); // and never read it
+  await until(() => ended.includes("/flood"), 5_000, "end of the flood");
+  assert.deepEqual(ended, ["/flood"]);
+  silent.destroy();
+  const idle = connect(rig.gateway.port, "127.0.0.1");
+  idle.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  idle.resume();
+  await within(once(idle, "end"), 5_000, "end of the idle connection");
+});
+
+test("an answer before the end of an upload comes through, and the connection ends with it", async () => {
+  await using rig = await startRig();
+  await using instance = await startFakeInstance({
+    onRequest: (_request, response) => void response.writeHead(413, { "content-length": "0" }).end(),
+  });
+  rig.controller.sessionRoute = () => route(instance.address);
+  rig.controller.serve = (_request, response) => void response.writeHead(413).end();
+  for (const path of ["/v1/builds", `${SESSION_PATH}/upload`]) {
+    const told = await rig.raw(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\nhalf`);
+    assert.match(told, /^HTTP\/1\.1 413 [^]*connection: close/i, path);
+  }
 });
 
 test("the access log has no queries and no tokens", async () => {

@@ -4,7 +4,7 @@ import type { RequestPath } from "./request-path.ts";
 
 export type Ingress = SocketRouteRequest["ingress"];
 
-/** What a socket's address tells. Without a service host, the carrier's start message must name it. */
+/** What a socket's address tells. A token names the agent too; without either, the start message must do it. */
 export interface IngressAddress {
   ingress: Ingress;
   serviceHost: string | undefined;
@@ -30,13 +30,14 @@ export function parseIngressAddress(path: RequestPath, authorization: string | u
   const hasHostSegment = ingress === "generic" ? named === undefined : segments.length > 1;
   const [host = named, last, ...tooMany] = hasHostSegment ? segments : [named, ...segments];
   if (ingress === undefined || tooMany.length > 0) throw new AppError("NOT_FOUND");
-  if (host === undefined && ingress !== "twilio")
-    throw new AppError("GENERIC_BAD_REQUEST", { message: "Name the agent: ?serviceHost=agent.organization" });
   const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  const token = checkToken(bearer ?? (query.get("token") || last || undefined));
+  if (host === undefined && token === undefined && ingress !== "twilio")
+    throw new AppError("GENERIC_BAD_REQUEST", { message: "Name the agent: ?serviceHost=agent.organization" });
   return {
     ingress,
     serviceHost: host === undefined ? undefined : checkServiceHost(host),
-    token: checkToken(bearer ?? (query.get("token") || last || undefined)),
+    token,
     body: checkBody(query.get("body") ?? undefined),
   };
 }

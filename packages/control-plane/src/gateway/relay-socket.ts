@@ -105,6 +105,9 @@ export function relaySocket(options: RelaySocketOptions): RelayedSocket {
   client.on("data", toInstance.write).on("drain", toClient.drained).once("end", onClientGone);
   whenClosed(instance, () => (onInstanceGone(), onClosed()));
   whenClosed(client, () => (onClientGone(), onClosed()));
+  // Whoever left before we listened does not say so again.
+  if (client.readableEnded) onClientGone();
+  if (instance.readableEnded) onInstanceGone();
   if (options.fromInstance.length > 0) onInstanceData(options.fromInstance);
   if (options.fromClient.length > 0) toInstance.write(options.fromClient);
   toClient.start();

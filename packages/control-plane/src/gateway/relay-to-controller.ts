@@ -4,14 +4,19 @@ import { pipeline } from "node:stream";
 import { answer, toAnswer } from "./answers.ts";
 import { unavailable, type ControllerLink } from "./controller-link.ts";
 import { corsHeaders, isPublic } from "./cors.ts";
-import type { GatewayOptions } from "./gateway-options.ts";
 import { headersEndToEnd, withoutCors, withoutForwarded, type RawHeaders } from "./headers.ts";
 import type { RequestPath } from "./request-path.ts";
 
 export interface ControllerRelay {
   controller: ControllerLink;
-  forwarding: Pick<GatewayOptions, "publicUrl" | "trustForwarded">;
+  forwarding: Forwarding;
   answerMs: number;
+}
+
+/** What the controller is told about where a request came from. */
+export interface Forwarding {
+  publicUrl: URL | undefined;
+  trustForwarded: boolean;
 }
 
 /** Passes a request to the controller and its answer back, both as streams. */
@@ -80,6 +85,7 @@ function sendBack(told: IncomingMessage, response: ServerResponse, path: string)
   response.writeHead(told.statusCode ?? 502, [
     ...(isPublic(path) ? withoutCors(headers) : headers),
     ...corsHeaders(path),
+    ...afterUnreadBody(response),
   ]);
   response.flushHeaders(); // an event stream may say nothing for a while
   pipeline(told, response, () => undefined); // cuts the connection when the controller breaks off
@@ -90,6 +96,11 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
+/** An answer that comes before the request has ended may leave bytes nobody reads: the connection ends with it. */
+export function afterUnreadBody({ req: request }: ServerResponse): RawHeaders {
+  return request.complete ? [] : ["connection", "close"];
+}
+
 /** How a body of unknown length goes on; a known length is in the headers already. */
 export function bodyFraming({ headers }: IncomingMessage): RawHeaders {
   return headers["transfer-encoding"] === undefined ? [] : ["transfer-encoding", "chunked"];
@@ -97,13 +108,12 @@ export function bodyFraming({ headers }: IncomingMessage): RawHeaders {
 
 function headersForController(
   request: IncomingMessage,
-  { publicUrl, trustForwarded }: ControllerRelay["forwarding"],
+  { publicUrl, trustForwarded }: Forwarding,
 ): RawHeaders {
   const told = (name: string): string | undefined => {
     const value = trustForwarded ? request.headers[name] : undefined;
     return typeof value === "string" && value !== "" ? value : undefined;
   };
-  const address = publicUrl === undefined ? undefined : new URL(publicUrl);
   const client = request.socket.remoteAddress ?? "";
   const before = told("x-forwarded-for");
   return [
@@ -112,8 +122,8 @@ function headersForController(
     "x-forwarded-for",
     before === undefined ? client : `${before}, ${client}`,
     "x-forwarded-proto",
-    address?.protocol.slice(0, -1) ?? told("x-forwarded-proto") ?? "http",
+    publicUrl?.protocol.slice(0, -1) ?? told("x-forwarded-proto") ?? "http",
     "x-forwarded-host",
-    address?.host ?? told("x-forwarded-host") ?? request.headers.host ?? "",
+    publicUrl?.host ?? told("x-forwarded-host") ?? request.headers.host ?? "",
   ];
 }

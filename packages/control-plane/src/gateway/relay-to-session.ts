@@ -2,12 +2,13 @@ import { AppError } from "@vocalhost/protocol";
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { answer, toAnswer } from "./answers.ts";
+import { KEEP_ALIVE_MS } from "./client-socket.ts";
 import type { InstanceRoute, SessionRouteRequest } from "./controller-api.ts";
 import { corsHeaders } from "./cors.ts";
 import type { GatewayLimits, GatewayTiming } from "./gateway-options.ts";
 import { headersForInstance, headersFromInstance } from "./headers.ts";
 import { parseAddress } from "./open-instance-socket.ts";
-import { bodyFraming, hasBody } from "./relay-to-controller.ts";
+import { afterUnreadBody, bodyFraming, hasBody } from "./relay-to-controller.ts";
 import { isReserved, type RequestPath, type SessionPath } from "./request-path.ts";
 import type { SessionRoutes } from "./session-routes.ts";
 
@@ -118,6 +119,7 @@ function exchangeHeads(
   });
   upstream.once("socket", (socket) =>
     socket.once("connect", () => {
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
       clearTimeout(timer);
       timer = setTimeout(() => fail(new Error("The instance does not answer")), timing.instanceAnswerMs);
       if (hasBody(request)) request.pipe(upstream);
@@ -133,6 +135,7 @@ function sendBack(told: IncomingMessage, response: ServerResponse, path: string)
     ...headersFromInstance(told.rawHeaders),
     ...["x-content-type-options", "nosniff", "content-security-policy", SANDBOX],
     ...corsHeaders(path),
+    ...afterUnreadBody(response),
   ]);
   response.flushHeaders();
   pipeline(told, response, () => undefined); // cuts the connection when the instance breaks off

@@ -80,6 +80,10 @@ export async function connectAndRelay(
     }).catch((error: unknown) => {
       throw isConnectFailure(error) ? error : instanceFailure(error);
     });
+    if (client.gone.aborted) {
+      instance.socket.destroy();
+      return { status: CLIENT_LEFT, sessionId };
+    }
     instance.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     if (!client.isOpen) client.accept(instance.protocol);
     await relay.relayed.relay({

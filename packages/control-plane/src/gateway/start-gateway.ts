@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { logAccess } from "./access-log.ts";
 import { answer, answerSocket, toAnswer } from "./answers.ts";
 import { takeIngressSocket } from "./carrier-ingress.ts";
-import { checkUpgradeRequest, holdClient } from "./client-socket.ts";
+import { checkUpgradeRequest, holdClient, KEEP_ALIVE_MS } from "./client-socket.ts";
 import { createControllerLink } from "./controller-link.ts";
 import { answerPreflight, isPreflight } from "./cors.ts";
 import {
@@ -16,6 +16,7 @@ import {
   type GatewayOptions,
   type GatewayTiming,
 } from "./gateway-options.ts";
+import { valuesOf } from "./headers.ts";
 import { isIngressPath } from "./ingress-address.ts";
 import { relayToController, type ControllerRelay } from "./relay-to-controller.ts";
 import { relayToSession } from "./relay-to-session.ts";
@@ -43,7 +44,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const doors: Doors = {
     ...{ controller, routes, relayed, timing, limits, log: options.log },
-    forwarding: options,
+    forwarding: {
+      publicUrl: options.publicUrl === undefined ? undefined : new URL(options.publicUrl),
+      trustForwarded: options.trustForwarded ?? false,
+    },
     answerMs: timing.controllerAnswerMs,
   };
   const server = createHttpServer(timing, limits);
@@ -96,6 +100,8 @@ function route(
 ): Promise<void> | void {
   if (!path) throw new AppError("GENERIC_BAD_REQUEST", { message: "The address is not valid" });
   if (isInternal(path)) throw new AppError("NOT_FOUND");
+  if (valuesOf(request.rawHeaders, "host").length > 1)
+    throw new AppError("GENERIC_BAD_REQUEST", { message: "There is more than one Host" });
   if (path.raw === "/healthz") return answer(response, path.raw, HEALTHY);
   if (isIngressPath(path))
     throw new AppError("GENERIC_BAD_REQUEST", { message: "This address takes WebSockets only" });
@@ -155,6 +161,7 @@ function createHttpServer(timing: GatewayTiming, limits: GatewayLimits): Server 
     keepAliveTimeout: timing.keepAliveMs,
     connectionsCheckingInterval: 1_000,
     keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
     noDelay: true,
     // Whoever offers another protocol gets the one we speak; a socket with an answer under way is not for splicing.
     shouldUpgradeCallback: (request) =>

@@ -152,9 +152,10 @@ function flood(socket: Socket, start: string, chunk: Buffer): void {
   const many = Buffer.concat(Array.from({ length: Math.ceil(32_768 / chunk.length) }, () => chunk));
   socket.write(start, "latin1");
   const pump = (): void => {
-    while (!socket.destroyed && socket.write(many));
+    if (socket.destroyed) return;
+    if (socket.write(many)) setImmediate(pump);
+    else socket.once("drain", pump);
   };
-  socket.on("drain", pump);
   pump();
 }
 

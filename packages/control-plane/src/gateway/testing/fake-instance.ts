@@ -74,7 +74,10 @@ async function listen(server: ReturnType<typeof createTcpServer>): Promise<Liste
     if (!server.listening) return;
     const closed = once(server, "close");
     server.close();
-    for (const socket of open) socket.resetAndDestroy();
+    for (const socket of open) {
+      if (socket.writableEnded) socket.destroy(); // resetting it now would leave its handle open for ever
+      else socket.resetAndDestroy();
+    }
     await closed;
   };
   return {

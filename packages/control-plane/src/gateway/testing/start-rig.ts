@@ -66,7 +66,7 @@ export async function startRig(options: Partial<GatewayOptions> = {}): Promise<R
       const { promise, resolve, reject } = Promise.withResolvers<Fetched>();
       const socket = new WebSocket(socketUrl + path, init);
       socket.on("error", reject).once("open", () => reject(new Error("It was let in")));
-      socket.once("unexpected-response", (_request, told) => readAll(told).then(resolve, reject));
+      socket.once("unexpected-response", (_request, told) => void readAll(told).then(resolve, reject));
       return promise;
     },
     raw: (bytes) => sendRaw(gateway.port, bytes),
@@ -80,7 +80,7 @@ export function nextOf(socket: WebSocket): Promise<string> {
   socket.once("message", (data: Buffer, isBinary) =>
     resolve(isBinary ? data.toString("hex") : data.toString()),
   );
-  socket.once("close", (code, reason) => resolve(`closed ${code}${reason.length > 0 ? ` ${reason}` : ""}`));
+  socket.once("close", (code, reason) => resolve(`closed ${code} ${reason.toString()}`));
   return promise;
 }
 
@@ -97,7 +97,7 @@ function fetchFrom(
 ): Promise<Fetched> {
   const { promise, resolve, reject } = Promise.withResolvers<Fetched>();
   const sent = request({ host: "127.0.0.1", port, path, agent: false, ...init });
-  sent.once("response", (told) => readAll(told).then(resolve, reject)).on("error", reject);
+  sent.once("response", (told) => void readAll(told).then(resolve, reject)).on("error", reject);
   sent.end(body);
   return promise;
 }
