@@ -26,7 +26,8 @@ export interface Config {
   logRetentionDays: number;
   queueMs: number;
   timing: Timing;
-  failpoint: string | undefined;
+  /** Names the moment at which the controller is to die, for tests. */
+  failpointFile: string | undefined;
   /** Said by whoever started us, so that tests find it in the process list. */
   controllerSocket: string;
 }
@@ -68,7 +69,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     publicUrl: readUrl("PUBLIC_URL", text("PUBLIC_URL")) ?? `http://${shownHost(host)}:${port}`,
     trustForwarded: readFlag("TRUST_PROXY", text("TRUST_PROXY")),
     dataFolder,
-    databaseUrl: text("DATABASE_URL"),
+    databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
     masterKeys: text("MASTER_KEYS"),
@@ -84,7 +85,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     }),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
     timing: readTiming(text("TIMING")),
-    failpoint: text("FAILPOINT"),
+    failpointFile: text("FAILPOINT_FILE"),
     controllerSocket: text("CONTROLLER_SOCKET") ?? socketIn(dataFolder),
   };
 }
@@ -111,6 +112,12 @@ function readUrl(name: string, text: string | undefined): string | undefined {
   throw new ConfigError(
     `VOCALHOST_${name} must be an address such as https://bots.example.com, got "${text}"`,
   );
+}
+
+// The address may hold a password, so the message does not show it.
+function readDatabaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text;
+  throw new ConfigError("VOCALHOST_DATABASE_URL must begin with postgres://");
 }
 
 function readFlag(name: string, text: string | undefined): boolean {
@@ -147,7 +154,8 @@ function readTiming(text: string | undefined): Timing {
   if (text === undefined) return defaultTiming;
   const wanted = z
     .record(z.string(), z.union([z.number(), z.array(z.number())]))
-    .parse(parseJson("TIMING", text));
+    .safeParse(parseJson("TIMING", text)).data;
+  if (!wanted) throw new ConfigError('VOCALHOST_TIMING must be JSON such as {"heartbeatMs":5000}');
   for (const name of Object.keys(wanted))
     if (!Object.hasOwn(defaultTiming, name))
       throw new ConfigError(`VOCALHOST_TIMING: "${name}" is no duration of ours`);

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+
 /** Moments at which a crash must be harmless; each is passed before and after its effect. */
 export const failpointNames = [
   "start.claimed",
@@ -24,10 +26,15 @@ export type FailpointName = `${(typeof failpointNames)[number]}.${"before" | "af
 /** Called at every such moment; does nothing unless a test wants the process dead there. */
 export type Failpoint = (name: FailpointName) => void;
 
-/** Kills the process, as power loss would, when `wanted` is reached. */
-export function createFailpoint(wanted: string | undefined): Failpoint {
-  if (wanted === undefined) return () => undefined;
+/**
+ * Kills the process, as power loss would, at the moment whose name is the text of the file `wishFile`. The file is
+ * removed first, so that the next life of the process does not die there as well.
+ */
+export function createFailpoint(wishFile: string | undefined): Failpoint {
+  if (wishFile === undefined) return () => undefined;
   return (name) => {
-    if (name === wanted) process.kill(process.pid, "SIGKILL");
+    if (!existsSync(wishFile) || readFileSync(wishFile, "utf8").trim() !== name) return;
+    rmSync(wishFile);
+    process.kill(process.pid, "SIGKILL");
   };
 }

@@ -11,6 +11,8 @@ export interface Timing {
   stopGraceMs: number;
   deadlineGraceMs: number;
   idleInstanceMs: number;
+  /** Starts of this long say how many instances are kept in reserve. */
+  demandMs: number;
   crashBackoffMs: readonly number[];
   crashResetMs: number;
   crashesToFail: number;
@@ -19,6 +21,10 @@ export interface Timing {
   idempotencyMs: number;
   socketTokenMs: number;
   reconcileMs: number;
+  /** Waits before a process of the service that died is started again; the last one repeats. */
+  restartMs: readonly number[];
+  /** A process that lived this long begins with the first of them. */
+  restartResetMs: number;
 }
 
 export const defaultTiming: Timing = {
@@ -31,6 +37,7 @@ export const defaultTiming: Timing = {
   stopGraceMs: 5_000,
   deadlineGraceMs: 10_000,
   idleInstanceMs: 300_000,
+  demandMs: 30_000,
   crashBackoffMs: [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000],
   crashResetMs: 600_000,
   crashesToFail: 5,
@@ -39,4 +46,6 @@ export const defaultTiming: Timing = {
   idempotencyMs: 86_400_000,
   socketTokenMs: 300_000,
   reconcileMs: 1_000,
+  restartMs: [50, 200, 1_000, 2_000, 5_000], // quick at first: calls and clients wait
+  restartResetMs: 30_000,
 };

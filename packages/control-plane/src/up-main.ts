@@ -10,10 +10,8 @@ import { HELP, readyText, welcomeText } from "./up/say.ts";
 import { ServiceFailedError, startService } from "./up/service.ts";
 
 await main().catch((error: unknown) => {
-  const isExplained = error instanceof ConfigError || error instanceof ServiceFailedError;
-  process.stderr.write(
-    `${isExplained ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
-  );
+  const text = error instanceof Error ? (isExplained(error) ? error.message : error.stack) : String(error);
+  if (text) process.stderr.write(`${text}\n`);
   process.exit(1);
 });
 
@@ -42,4 +40,9 @@ async function main(): Promise<void> {
       progress: (text) => process.stdout.write(`  ${text} …\n`),
     }).catch((error: unknown) => log.error({ err: error }, "the example could not be deployed"));
   process.stdout.write(welcomeText({ firstRun, agentName, dataFolder }));
+}
+
+function isExplained(error: Error): boolean {
+  if (error instanceof ConfigError || error instanceof ServiceFailedError) return true;
+  return "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }

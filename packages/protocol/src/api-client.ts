@@ -16,9 +16,11 @@ import {
   type BuildListQuery,
 } from "./rest/builds.ts";
 import { DeploymentList } from "./rest/deployments.ts";
+import { ChangeEvent } from "./rest/events.ts";
 import { KeyCreated, KeyList, type CreateKey } from "./rest/keys.ts";
 import { LogLine, LogList, type LogQuery, type LogTailQuery } from "./rest/logs.ts";
 import { AuditList, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
+import { Pool } from "./rest/pool.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
 import { Started } from "./rest/public-start.ts";
 import { RegionList } from "./rest/regions.ts";
@@ -70,8 +72,12 @@ export function createApiClient(options: ApiClientOptions) {
     authConfig: () =>
       request(options, { method: "GET", path: "/auth/config", schema: AuthConfig, root: true }),
 
+    /** What changes, as it does. Ends with the signal, or when the service closes the stream. */
+    events: ({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<{ id: string; line: ChangeEvent }> =>
+      stream(options, { schema: ChangeEvent, path: "/events", query: {}, signal }),
+
     agents: {
-      list: (query: { includeActiveDeployment?: boolean; region?: string } = {}) =>
+      list: (query: { includeActiveDeployment?: boolean; includeRecord?: boolean; region?: string } = {}) =>
         get(AgentList, "/agents", query),
       get: async (name: string): Promise<AgentRecord> =>
         isScoped ? (await get(WrappedAgentRecord, agentPath(name))).body : get(AgentRecord, agentPath(name)),
@@ -81,6 +87,7 @@ export function createApiClient(options: ApiClientOptions) {
           ? send(AgentRecord, "PUT", "/agents", { ...changes, serviceName: name })
           : send(AgentRecord, "POST", agentPath(name), changes),
       delete: (name: string) => send(Done, "DELETE", agentPath(name)),
+      pool: (name: string) => get(Pool, agentPath(name, "/pool")),
       deployments: (name: string) => get(DeploymentList, agentPath(name, "/deployments")),
       rollback: (name: string, deploymentId: string) =>
         send(AgentRecord, "POST", agentPath(name, "/rollback"), { deploymentId }),
@@ -154,6 +161,8 @@ export function createApiClient(options: ApiClientOptions) {
     keys: {
       list: () => get(KeyList, "/keys"),
       create: (body: CreateKey) => send(KeyCreated, "POST", "/keys", body),
+      rotate: (id: string, overlapSeconds = 0) =>
+        send(KeyCreated, "POST", `/keys/${encodeURIComponent(id)}/rotate`, { overlapSeconds }),
       revoke: (id: string) => send(Done, "DELETE", `/keys/${encodeURIComponent(id)}`),
     },
 

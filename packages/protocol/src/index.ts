@@ -90,9 +90,11 @@ export {
   Upload,
 } from "./rest/builds.ts";
 export { Deployment, DeploymentList, DeploymentListItem, Manifest, Rollback } from "./rest/deployments.ts";
-export { CreateKey, Key, KeyCreated, KeyList } from "./rest/keys.ts";
+export { ChangeEvent, ChangeKind } from "./rest/events.ts";
+export { CreateKey, Key, KeyCreated, KeyList, RotateKey } from "./rest/keys.ts";
 export { LogLine, LogList, LogQuery, LogTailQuery } from "./rest/logs.ts";
 export { AuditList, AuditQuery, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
+export { Instance, Pool } from "./rest/pool.ts";
 export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
 export { IdempotencyKey, SocketPrepared, Started, WebrtcStarted } from "./rest/public-start.ts";
 export { Region, RegionCode, RegionList } from "./rest/regions.ts";

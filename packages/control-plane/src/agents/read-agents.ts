@@ -12,7 +12,10 @@ export async function readAgent(
   organizationId: OrganizationId,
   name: string,
 ): Promise<AgentRecord> {
-  const agent = await findAgent(db, organizationId, { name });
+  return recordOf(db, organizationId, await findAgent(db, organizationId, { name }));
+}
+
+async function recordOf(db: Db, organizationId: OrganizationId, agent: AgentRow): Promise<AgentRecord> {
   const [organizationName, deployments, activeSessionCount] = await Promise.all([
     readOrganizationName(db, organizationId),
     db
@@ -37,7 +40,7 @@ export async function readAgent(
 export async function listAgents(
   { db }: Pick<Store, "db">,
   organizationId: OrganizationId,
-  options: { region?: string; includeActiveDeployment: boolean },
+  options: { region?: string; includeActiveDeployment: boolean; includeRecord?: boolean },
 ): Promise<AgentList> {
   let query = db
     .selectFrom("agents")
@@ -49,9 +52,13 @@ export async function listAgents(
   const deployments = options.includeActiveDeployment
     ? await readDeployments(db, organizationId, agents)
     : undefined;
+  const records = new Map<string, AgentRecord>();
+  if (options.includeRecord)
+    for (const agent of agents) records.set(agent.id, await recordOf(db, organizationId, agent));
   return {
     services: agents.map((agent) => {
       const deployment = deployments?.get(agent.desiredDeploymentId);
+      const record = records.get(agent.id);
       return {
         id: agent.id,
         name: agent.name,
@@ -64,6 +71,7 @@ export async function listAgents(
         updatedAt: toTime(agent.updatedAt),
         deletedAt: agent.deletedAt === null ? null : toTime(agent.deletedAt),
         ...(deployment ? { deployment } : {}),
+        ...(record ? { record } : {}),
       };
     }),
   };
@@ -105,7 +113,7 @@ async function countSessions(db: Db, organizationId: OrganizationId, agentId: st
     .where("agentId", "=", agentId)
     .where("state", "in", [...BOUND_SESSION_STATES])
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 async function countInstances(
@@ -114,7 +122,7 @@ async function countInstances(
   deploymentIds: string[],
 ): Promise<InstanceCount[]> {
   if (deploymentIds.length === 0) return [];
-  const rows = await db
+  return db
     .selectFrom("instances")
     .select(["deploymentId", "state"])
     .select((select) => select.fn.countAll<number>().as("count"))
@@ -122,5 +130,4 @@ async function countInstances(
     .where("deploymentId", "in", deploymentIds)
     .groupBy(["deploymentId", "state"])
     .execute();
-  return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }

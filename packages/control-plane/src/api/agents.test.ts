@@ -1,4 +1,4 @@
-import { ApiError, type AgentRecord } from "@vocalhost/protocol";
+import type { AgentRecord, ApiError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";

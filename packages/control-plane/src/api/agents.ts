@@ -55,6 +55,7 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       run: async ({ organizationId, query }) =>
         listAgents(store, organizationId, {
           includeActiveDeployment: query.includeActiveDeployment === "true",
+          includeRecord: query.includeRecord === "true",
           ...(query.region === undefined ? {} : { region: query.region }),
         }),
     }),

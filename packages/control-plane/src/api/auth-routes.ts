@@ -2,13 +2,14 @@ import type { AuthConfig } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CLI_CLIENT_ID } from "../auth/auth-library.ts";
 import { originOf } from "./admit-request.ts";
+import type { ApiPorts } from "./ports.ts";
 
 const BODY_MAX_BYTES = 64 * 1024;
 
 /** Signing in: passed to the one who keeps people's accounts, bytes as they are. */
 export function mountAuthRoutes(
   app: FastifyInstance,
-  handler: (request: Request) => Promise<Response>,
+  { people: { handler }, signInMethods = ["password"] }: Pick<ApiPorts, "people" | "signInMethods">,
 ): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -25,6 +26,7 @@ export function mountAuthRoutes(
       issuer: originOf(request),
       client_id: CLI_CLIENT_ID,
       scopes: "openid profile email offline_access",
+      methods: [...signInMethods],
     }));
     scope.post("/auth/logout", { schema }, async (request, reply) => {
       const token = refreshToken(request.body);

@@ -20,6 +20,7 @@ const RIGHTS: Record<string, Right> = {
   updateAgent: "manage",
   updateService: "manage",
   deleteAgent: "manage",
+  getPool: "view",
   listDeployments: "view",
   rollBackAgent: "manage",
   listSessions: "view",
@@ -42,12 +43,14 @@ const RIGHTS: Record<string, Right> = {
   changeProperties: "manage",
   listKeys: "view",
   createKey: "manage",
+  rotateKey: "manage",
   revokeKey: "manage",
   getUsage: "view",
   getUsageCsv: "view",
   listOrganizations: "view",
   getUser: "view",
   listAudit: "view",
+  followEvents: "view",
   startSession: "public",
 };
 
@@ -166,9 +169,6 @@ async function makeCredentials(api: ApiHarness): Promise<Record<string, Record<s
     return bearer(value);
   };
   const expired = async (kind: "private" | "public") => bearer((await make(kind, Date.now() - 1)).value);
-  const payload = Buffer.from(JSON.stringify({ sh: "parrot.acme", exp: 9e9, nonce: "n" })).toString(
-    "base64url",
-  );
   const secret = "of the service";
   const socket = {
     serviceHost: "parrot-of-acme.acme",

@@ -172,6 +172,7 @@ test("signing in is passed on as it came", async () => {
     issuer: api.origin,
     client_id: "vocalhost-cli",
     scopes: "openid profile email offline_access",
+    methods: ["password"],
   });
   const large = await api.fetch("/auth/sign-in/email", { ...init, body: "x".repeat(65 * 1024) });
   assert.equal(large.status, 413);

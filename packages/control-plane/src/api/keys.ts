@@ -1,4 +1,4 @@
-import { CreateKey, Done, KeyCreated, KeyList, type Key } from "@vocalhost/protocol";
+import { CreateKey, Done, KeyCreated, KeyList, RotateKey, type Key } from "@vocalhost/protocol";
 import { z } from "zod";
 import { toTime } from "../agents/manifest.ts";
 import type { ListedKey } from "../auth/api-keys.ts";
@@ -6,6 +6,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
 const tag = "Keys";
+const KeyParams = z.object({ keyId: z.string() });
 
 export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
   return [
@@ -42,6 +43,23 @@ export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
       },
     }),
     defineOperation({
+      id: "rotateKey",
+      tag,
+      summary: "Make a key with the same rights; the old one works on for a while",
+      method: "POST",
+      path: "/keys/:keyId/rotate",
+      alias: "/apiKeys/:keyId/rotate",
+      right: "manage",
+      params: KeyParams,
+      body: RotateKey,
+      answers: { 200: KeyCreated },
+      run: async ({ organizationId, params, body, actor }) => {
+        const options = { overlapMs: body.overlapSeconds * 1000, actor };
+        const { id, value } = await apiKeys.rotate(organizationId, params.keyId, options);
+        return { id, key: value };
+      },
+    }),
+    defineOperation({
       id: "revokeKey",
       tag,
       summary: "Revoke a key; its record stays",
@@ -49,7 +67,7 @@ export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
       path: "/keys/:keyId",
       alias: "/apiKeys/:keyId",
       right: "manage",
-      params: z.object({ keyId: z.string() }),
+      params: KeyParams,
       answers: { 200: Done },
       run: async ({ organizationId, params, actor }) => {
         await apiKeys.revoke(organizationId, params.keyId, actor);

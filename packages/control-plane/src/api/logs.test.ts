@@ -83,6 +83,18 @@ test("a live log follows what is printed and goes on where it broke off", async 
   await rest.next();
 });
 
+test("a live log ends with the right to read it", async () => {
+  await using api = await startApiHarness();
+  const print = await withAgent(api);
+  await print(["one"]);
+  const { id, key } = await api.client.keys.create({ name: "short", type: "private" });
+  const tail = api.clientOf(key).agents.tailLogs("parrot");
+  assert.deepEqual(textsOf(await take(tail, 1)), ["one"]);
+  await api.client.keys.revoke(id);
+  await print(["two"]);
+  assert.deepEqual(await take(tail, 1), []);
+});
+
 async function take(events: AsyncGenerator<LogEvent>, count: number): Promise<LogEvent[]> {
   const taken: LogEvent[] = [];
   while (taken.length < count) {

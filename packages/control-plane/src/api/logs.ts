@@ -1,14 +1,16 @@
-import { AppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
+import { AppError, isAppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { findAgent } from "../agents/find-agent.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { readLogs, tailLogs, type Tail, type TailQuery } from "../logs/read-logs.ts";
+import { admitRequest } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
 const tag = "Logs";
+const TailHeaders = z.object({ "last-event-id": z.string().max(255).optional() });
 const TAILS_MAX = 200; // each looks into the store twice a second
 const TAIL_LOOK_MS = 500;
 const TAIL_SIGN_OF_LIFE_MS = 15_000;
@@ -50,6 +52,7 @@ export function logOperations(ports: ApiPorts): Operation[] {
       right: "view",
       params: AgentParams,
       query: LogTailQuery,
+      headers: TailHeaders,
       answers: {
         200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
       },
@@ -70,7 +73,8 @@ export function logOperations(ports: ApiPorts): Operation[] {
           gone.abort();
         });
         reply.header("content-type", "text/event-stream; charset=utf-8");
-        const watched = { organizationId, agentId: agent.id, wish };
+        const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
+        const watched = { organizationId, agentId: agent.id, wish, stillAllowed };
         return Readable.from(events(ports, { ...watched, first, signal: gone.signal }));
       },
     }),
@@ -82,6 +86,8 @@ interface Watched {
   agentId: string;
   wish: TailQuery;
   first: Tail;
+  /** Rejects when the right is gone: a key that is revoked must not go on reading. */
+  stillAllowed(): Promise<unknown>;
   signal: AbortSignal;
 }
 
@@ -101,6 +107,7 @@ async function* events({ store, clock, log }: ApiPorts, watched: Watched): Async
       }
       if (tail.lines.length < TAIL_LINES) await clock.sleep(TAIL_LOOK_MS, signal);
       if (signal.aborted) return;
+      await watched.stillAllowed();
       tail = await tailLogs(store, organizationId, agentId, {
         ...wish,
         afterCursor: tail.cursor,
@@ -108,6 +115,6 @@ async function* events({ store, clock, log }: ApiPorts, watched: Watched): Async
       });
     }
   } catch (error) {
-    log.warn({ err: error, agentId }, "live log broke off");
+    if (!isAppError(error) || error.status >= 500) log.warn({ err: error, agentId }, "live log broke off");
   }
 }

@@ -39,7 +39,7 @@ export function createApiMetrics({ store, version }: Pick<ApiPorts, "store" | "v
         registers: [],
         async collect() {
           this.reset();
-          for (const { state, count } of await countByState(store, table)) this.set({ state }, Number(count));
+          for (const { state, count } of await countByState(store, table)) this.set({ state }, count);
         },
       }),
     );

@@ -3,6 +3,7 @@ import { agentOperations } from "./agents.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
 import { buildOperations } from "./builds.ts";
 import { deploymentOperations } from "./deployments.ts";
+import { eventOperations } from "./events.ts";
 import { mountHealth } from "./health.ts";
 import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
@@ -11,6 +12,7 @@ import { installOpenApi, mountOpenApi } from "./openapi.ts";
 import { mountOperation } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
 import type { ApiPorts } from "./ports.ts";
+import { poolOperations } from "./pool.ts";
 import { propertyOperations } from "./properties.ts";
 import { publicStartOperations } from "./public-start.ts";
 import { regionOperations } from "./regions.ts";
@@ -26,11 +28,12 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
   await installOpenApi(app);
   mountMetrics(app, ports, metrics);
   mountHealth(app, ports);
-  mountAuthRoutes(app, ports.people.handler);
+  mountAuthRoutes(app, ports);
   mountUploads(app, ports);
   const operations = [
     ...regionOperations(ports),
     ...agentOperations(ports),
+    ...poolOperations(ports),
     ...deploymentOperations(ports),
     ...sessionOperations(ports),
     ...logOperations(ports),
@@ -40,6 +43,7 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
     ...keyOperations(ports),
     ...usageOperations(ports),
     ...organizationOperations(ports),
+    ...eventOperations(ports),
     ...publicStartOperations(ports, metrics),
   ];
   for (const operation of operations) mountOperation(app, operation, ports.admit);

@@ -26,6 +26,8 @@ export interface Operation<
   params?: P;
   query?: Q;
   body?: B;
+  /** Headers that mean something here; all others stay as they are. */
+  headers?: z.ZodObject;
   answers: Record<number, AnswerSchema>;
   /** Statuses of refusals beside those that every operation has. */
   refusals?: number[];
@@ -65,7 +67,7 @@ declare module "fastify" {
 export function defineOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
   operation: Operation<P, Q, B>,
 ): Operation {
-  return operation as unknown as Operation;
+  return operation;
 }
 
 /** Adds the operation's routes: its own, and the same for a named organisation. */
@@ -95,14 +97,16 @@ function mountRoute(
       ...(allParams ? { params: allParams } : {}),
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
-      response: { ...operation.answers, ...refusalsOf(operation) },
+      ...(operation.headers ? { headers: operation.headers.loose() } : {}),
+      response: { ...operation.answers, ...refusalsOf({ ...operation, params: allParams }) },
     },
     config: wording ?? {},
     onRequest: async (request) => {
+      refuseNul({ params: request.params, ...(query ? { query: request.query } : {}) });
       request.principal = await admitRequest(request, { admit, right });
     },
     preValidation: async (request) => {
-      refuseNul(request, right);
+      if (right !== "public") refuseNul({ body: request.body }); // a start's body belongs to the bot
       if (body && request.body === undefined) request.body = {};
     },
     handler: async (request, reply) => {
@@ -124,13 +128,7 @@ function mountRoute(
 
 const OrganizationName = z.string().max(255);
 
-// A start's body belongs to the bot, whatever it says.
-function refuseNul(request: FastifyRequest, right: Right): void {
-  const places = {
-    params: request.params,
-    query: request.query,
-    ...(right === "public" ? {} : { body: request.body }),
-  };
+function refuseNul(places: Record<string, unknown>): void {
   for (const [place, value] of Object.entries(places))
     if (holdsNul(value))
       throw invalid([{ loc: [place], msg: "Must not hold NUL characters", type: "custom" }]);

@@ -19,11 +19,12 @@ export function organizationOperations({ store }: ApiPorts): Operation[] {
       right: "view",
       answers: { 200: OrganizationList },
       run: async ({ principal }) => {
-        const rows =
-          principal.kind === "user"
-            ? await organizationsOf(store.db, principal.userId)
-            : [await readOrganization(store.db, principal.organizationId)];
-        return { organizations: rows.map(({ name, verboseName }) => ({ name, verboseName })) };
+        if (principal.kind === "key") {
+          const { name, verboseName } = await readOrganization(store.db, principal.organizationId);
+          return { organizations: [{ name, verboseName }] };
+        }
+        const rows = await organizationsOf(store.db, principal.userId);
+        return { organizations: rows.map(({ name, verboseName, role }) => ({ name, verboseName, role })) };
       },
     }),
     defineOperation({
@@ -64,7 +65,7 @@ export function organizationOperations({ store }: ApiPorts): Operation[] {
           .select((select) => select.fn.countAll<number>().as("total"))
           .executeTakeFirstOrThrow();
         return {
-          total: Number(total),
+          total,
           entries: entries.map(({ id, at, actor, action, target, details }) => ({
             id,
             at: toTime(at),

@@ -1,18 +1,9 @@
 // What the interface needs of the rest of the controller; the composition root brings it.
-import type {
-  Build,
-  BuildListQuery,
-  BuildLogs,
-  CarrierName,
-  CreateBuild,
-  StartAnswer,
-  TransportName,
-  Upload,
-} from "@vocalhost/protocol";
-import type { Readable } from "node:stream";
+import type { CarrierName, StartAnswer, TransportName } from "@vocalhost/protocol";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { Admit, OrganizationId, Principal } from "../auth/principal.ts";
 import type { StartLimits } from "../auth/rate-limits.ts";
+import type { Builds } from "../builds/builds.ts";
 import type { Clock } from "../clock.ts";
 import type { Failpoint } from "../failpoints.ts";
 import type { Log } from "../log.ts";
@@ -29,9 +20,11 @@ export interface ApiPorts {
   startLimits: StartLimits;
   apiKeys: ApiKeys;
   secretSets: Omit<SecretSets, typeof Symbol.asyncDispose>;
-  builds: BuildsPort;
+  builds: Omit<Builds, "run">;
   /** Everything under `/auth/`. */
   people: { handler(request: Request): Promise<Response> };
+  /** How people can sign in. @default with a password */
+  signInMethods?: readonly ("password" | "oidc")[];
   /** The first is the default. */
   regions: readonly ApiRegion[];
   /** Internal registries that images may come from all the same. */
@@ -76,23 +69,4 @@ export interface StopSessionRequest {
   agentName: string;
   sessionId: string;
   actor: string;
-}
-
-export interface BuildsPort {
-  createUpload(
-    organizationId: OrganizationId,
-    wish: { region: string | undefined; actor: string },
-  ): Promise<Omit<Upload, "uploadUrl">>;
-  /** Checks the form's fields before it reads the archive. No organisation: the fields are the right. */
-  receiveUpload(upload: { uploadId: string; fields: Record<string, string>; file: Readable }): Promise<void>;
-  create(
-    organizationId: OrganizationId,
-    wish: CreateBuild & { actor: string },
-  ): Promise<{ build: Build; contextHash: string; cached: boolean }>;
-  read(organizationId: OrganizationId, buildId: string): Promise<Build>;
-  readLogs(
-    organizationId: OrganizationId,
-    query: { buildId: string; limit: number; nextToken: string | undefined },
-  ): Promise<BuildLogs>;
-  list(organizationId: OrganizationId, query: BuildListQuery): Promise<{ builds: Build[]; total: number }>;
 }

@@ -12,7 +12,6 @@ import { z } from "zod";
 import { requireAgentAllowed } from "../auth/rate-limits.ts";
 import { originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
-import { invalid } from "./error-replies.ts";
 import type { ApiMetrics } from "./metrics.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
@@ -24,6 +23,8 @@ const HostedStartRequest = StartRequest.extend({
   dailyMeetingTokenProperties: z.unknown().optional(),
 });
 type HostedStartRequest = z.infer<typeof HostedStartRequest>;
+
+const StartHeaders = z.object({ "idempotency-key": IdempotencyKey.optional() });
 
 export function publicStartOperations(ports: ApiPorts, metrics: ApiMetrics): Operation[] {
   return [
@@ -37,6 +38,7 @@ export function publicStartOperations(ports: ApiPorts, metrics: ApiMetrics): Ope
       right: "public",
       params: AgentParams,
       body: HostedStartRequest,
+      headers: StartHeaders,
       answers: { 200: Started },
       refusals: [409, 504],
       wording: {
@@ -48,7 +50,7 @@ export function publicStartOperations(ports: ApiPorts, metrics: ApiMetrics): Ope
         const transport = chooseTransport(body);
         requireAgentAllowed(principal, agentName);
         if (transport !== "webrtc") requireSmallBody(body.body);
-        const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
+        const { "idempotency-key": idempotencyKey } = StartHeaders.parse(request.headers);
         ports.startLimits.take(principal);
         const outcome = await ports
           .startSession({
@@ -89,12 +91,4 @@ function requireSmallBody(body: unknown): void {
   throw new AppError("PAYLOAD_TOO_LARGE", {
     message: `The start body of a websocket session may have ${limits.websocketStartBodyBytes} bytes at most`,
   });
-}
-
-function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  const key = IdempotencyKey.safeParse(header);
-  if (key.success) return key.data;
-  const msg = "Must be one to 255 printable characters without spaces";
-  throw invalid([{ loc: ["headers", "idempotency-key"], msg, type: "custom" }]);
 }

@@ -33,7 +33,7 @@ export async function listSessions(
   const { total } = await matching
     .select((select) => select.fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();
-  return { total_count: Number(total), sessions: rows.map(toSession) };
+  return { total_count: total, sessions: rows.map(toSession) };
 }
 
 export async function findSession(

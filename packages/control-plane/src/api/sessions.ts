@@ -1,14 +1,13 @@
 import { SessionDetails, SessionList, SessionListQuery, SessionStopped } from "@vocalhost/protocol";
 import { z } from "zod";
+import { resourceMetrics } from "../samples/samples.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 import { findSession, listSessions, timelineOf, toSession } from "./read-sessions.ts";
-import { toResourceMetrics } from "./resource-metrics.ts";
 
 const tag = "Sessions";
 const SessionParams = AgentParams.extend({ sessionId: z.uuid() });
-const SAMPLES_MAX = 5_000; // more than the longest session has
 const wording = { unauthorizedText: "Unauthorized / token expired" };
 
 export function sessionOperations({ store, stopSession }: ApiPorts): Operation[] {
@@ -42,16 +41,9 @@ export function sessionOperations({ store, stopSession }: ApiPorts): Operation[]
       run: async ({ organizationId, params }) => {
         const { serviceName: name, sessionId } = params;
         const row = await findSession(store, organizationId, { name, sessionId });
-        const samples = await store.db
-          .selectFrom("samples")
-          .selectAll()
-          .where("sessionId", "=", row.id)
-          .orderBy("at")
-          .limit(SAMPLES_MAX)
-          .execute();
         return {
           ...toSession(row),
-          resourceMetrics: toResourceMetrics(row.id, samples),
+          resourceMetrics: await resourceMetrics(store, organizationId, row.id),
           meetingIds: [],
           timeline: timelineOf(row),
         };

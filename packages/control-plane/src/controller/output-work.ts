@@ -8,7 +8,7 @@ import { createOutputCollector, type OutputSource } from "../logs/collect-output
 import type { PoolRows } from "../pools/read-pools.ts";
 import { writeSamples } from "../samples/samples.ts";
 import { createRedactor, type Redactor } from "../secrets/redact.ts";
-import type { SampleRow } from "../store/schema.ts";
+import type { InstanceRow, SampleRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { DeployingOptions } from "./deploying.ts";
 
@@ -43,9 +43,14 @@ export function createOutputWork(options: OutputWorkOptions): OutputWork {
     driver,
     clock,
     log,
+    sessionOf: async (instanceId) => (await readInstance(instanceId))?.sessionId ?? null,
     redact: async (organizationId, deploymentId, text) =>
       (await redactorOf(organizationId, deploymentId))(text),
   });
+
+  function readInstance(instanceId: string): Promise<InstanceRow | undefined> {
+    return store.db.selectFrom("instances").selectAll().where("id", "=", instanceId).executeTakeFirst();
+  }
 
   function redactorOf(organizationId: OrganizationId, deploymentId: string): Promise<Redactor> {
     const known = redactors.get(deploymentId);
@@ -94,11 +99,7 @@ export function createOutputWork(options: OutputWorkOptions): OutputWork {
       );
     },
     async drain(instanceId) {
-      const row = await store.db
-        .selectFrom("instances")
-        .selectAll()
-        .where("id", "=", instanceId)
-        .executeTakeFirst();
+      const row = await readInstance(instanceId);
       if (row) await collector.drain(toSource(row));
     },
     async run(signal) {

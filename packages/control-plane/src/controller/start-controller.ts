@@ -13,6 +13,7 @@ import { createStartLimits } from "../auth/rate-limits.ts";
 import { buildFolder } from "../builds/build-rows.ts";
 import { createBuilds } from "../builds/builds.ts";
 import type { Config } from "../config.ts";
+import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { openProcessDriver } from "../drivers/process.ts";
 import { createFailpoint } from "../failpoints.ts";
 import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
@@ -125,8 +126,14 @@ export async function startController(config: Config, log: Log): Promise<Control
     oidc: config.oidc,
   });
   const admit = createAdmission({ store, clock, keyCache, people });
-  const starter = { world, wakeups, nudge: reconciler.nudge };
-  const sockets = createSocketSessions({ starter, signer: { secret: secrets.socketSecret }, instanceToken });
+  let isEnding = false;
+  const starter = { world, wakeups, nudge: reconciler.nudge, isEnding: () => isEnding };
+  const sockets = createSocketSessions({
+    starter,
+    signer: { secret: secrets.socketSecret },
+    instanceToken,
+    queueMs: config.queueMs,
+  });
   const doors = createSessionDoors({
     starter,
     sockets,
@@ -152,6 +159,7 @@ export async function startController(config: Config, log: Log): Promise<Control
     secretSets,
     builds,
     people,
+    signInMethods: config.oidc ? ["password", "oidc"] : ["password"],
     regions: config.regions,
     registries: config.registries,
     nudge: () => reconciler.nudge(),
@@ -160,6 +168,7 @@ export async function startController(config: Config, log: Log): Promise<Control
     version: VERSION,
     ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
   });
+  mountDashboard(app);
   mountInternalRoutes(app, { doors, sockets, left: () => reconciler.nudge() });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 
@@ -190,7 +199,11 @@ export async function startController(config: Config, log: Log): Promise<Control
     firstRun: made,
     ownerLink: made?.ownerLink ?? (await newOwnerLink({ store, people, publicUrl })),
     replaced: replaced.promise,
-    endSessions: () => endAllSessions({ world, nudge: reconciler.nudge, output }),
+    endSessions() {
+      isEnding = true;
+      reconciler.stopMaking();
+      return endAllSessions({ world, nudge: reconciler.nudge, output });
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -60,6 +60,7 @@ export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): In
         if (!ears.has(target.id)) ears.set(target.id, openEar(target, options.tokenOf(target.id), options));
     },
     report: (instanceId) => ears.get(instanceId)?.report(),
+    missed: (instanceId) => ears.get(instanceId)?.missed() ?? 0,
     [Symbol.dispose]() {
       for (const ear of ears.values()) ear.close();
       ears.clear();
@@ -71,6 +72,7 @@ export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): In
 interface Ear {
   target: InstanceTarget;
   report(): InstanceReport | undefined;
+  missed(): number;
   close(): void;
 }
 
@@ -88,7 +90,7 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
     if (!event.success) return log.warn({ instanceId: target.id }, "instance said something strange");
     missed = 0;
     const { status } = event.data;
-    report = { status, heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs(), missed };
+    report = { status, heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs() };
     options.heard(target.id);
   }
 
@@ -120,13 +122,13 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
     const sinceMs = clock.monotonicMs() - (report?.heardAtMs ?? openedAtMs);
     if (sinceMs < heartbeatMs * 1.5) return;
     missed++;
-    if (report) report = { ...report, missed };
     options.heard(target.id);
   }, heartbeatMs);
   connect();
   return {
     target,
     report: () => report,
+    missed: () => missed,
     close() {
       closed = true;
       clearInterval(watchdog);

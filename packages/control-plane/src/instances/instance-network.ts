@@ -9,6 +9,8 @@ export interface InstanceNetwork {
   watch(targets: InstanceTarget[]): void;
   /** The last thing heard of an instance that is watched. */
   report(instanceId: string): InstanceReport | undefined;
+  /** Heartbeats in a row that an instance which is watched has missed, whether or not it was ever heard. */
+  missed(instanceId: string): number;
 }
 
 export interface InstanceTarget {
@@ -23,8 +25,6 @@ export interface InstanceReport {
   heardAtMs: number;
   /** The same by the wall clock, for the record. */
   heardAt: number;
-  /** Questions in a row that it left unanswered since then. */
-  missed: number;
 }
 
 export class InstanceCallError extends Error {

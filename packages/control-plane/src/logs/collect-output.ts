@@ -31,6 +31,8 @@ export interface OutputCollectorOptions {
   driver: Pick<Driver, "output">;
   clock: Clock;
   log: Log;
+  /** Whose words these are, asked after they were read: a claim may be younger than what the caller knows. */
+  sessionOf?(instanceId: string): Promise<string | null>;
   /** Hides the values of the deployment's secrets. */
   redact(organizationId: OrganizationId, deploymentId: string, text: string): string | Promise<string>;
   limits?: Partial<OutputLimits>;
@@ -95,8 +97,10 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
       const chunk = await driver.output(source.id, nextPosition);
       batch.isMore = chunk.nextPosition > nextPosition;
       if (!batch.isMore) break;
+      if (batch.source.sessionId === null && options.sessionOf)
+        batch.source = { ...source, sessionId: await options.sessionOf(source.id) };
       const taken = await takeLines(batch.reading, chunk, {
-        sessionId: source.sessionId,
+        sessionId: batch.source.sessionId,
         limits,
         monotonicMs: clock.monotonicMs(),
         toText: (raw) => toText(source, raw),

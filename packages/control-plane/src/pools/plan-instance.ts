@@ -1,5 +1,4 @@
 import type { SeenInstance } from "../drivers/driver.ts";
-import type { InstanceReport } from "../instances/instance-network.ts";
 import { isTerminal } from "../sessions/session-state.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Timing } from "../timing.ts";
@@ -64,7 +63,7 @@ function planReady(instance: InstanceRow, seen: SeenInstance | undefined, view: 
   if (!isWanted(instance, view)) return [{ do: "drain", instance, cause: "its deployment was replaced" }];
   const stale = staleReservation(instance, view);
   if (stale) return [stale];
-  return isFrozen(view.reports.get(instance.id), view.timing)
+  return isFrozen(instance, view)
     ? [{ do: "drain", instance, cause: "it no longer answers" }]
     : [];
 }
@@ -73,8 +72,7 @@ function planBusy(instance: InstanceRow, seen: SeenInstance | undefined, view: P
   const session = view.sessions.find(({ id }) => id === instance.sessionId);
   if (!session || isTerminal(session.state)) return [{ do: "drain", instance, cause: "its session is over" }];
   const isGone = !seen || seen.state === "exited";
-  if (!isGone && isFrozen(view.reports.get(instance.id), view.timing))
-    return [{ do: "destroy", instance, graceMs: 0 }];
+  if (!isGone && isFrozen(instance, view)) return [{ do: "destroy", instance, graceMs: 0 }];
   return []; // a session whose instance is gone is closed first, see `planSession`
 }
 
@@ -121,8 +119,8 @@ function isNextToBoot(instance: InstanceRow, view: PoolView): boolean {
   return queue.indexOf(instance) < view.bootsAtOnce - booting;
 }
 
-function isFrozen(report: InstanceReport | undefined, timing: Timing): boolean {
-  return report !== undefined && report.missed >= timing.heartbeatsMissed;
+function isFrozen({ id }: InstanceRow, { missed, timing }: PoolView): boolean {
+  return (missed.get(id) ?? 0) >= timing.heartbeatsMissed;
 }
 
 function deploymentOf(instance: InstanceRow, view: PoolView): DeploymentRow | undefined {

@@ -143,9 +143,28 @@ describe("instances", () => {
       instances: [instance({ id: "a", state: "busy", sessionId: "s" })],
       sessions: [session({ id: "s", state: "active", instanceId: "a" })],
       seen: [running("a")],
-      reports: [report("a", { missed: 3 })],
+      missed: { a: 3 },
     },
     expect: ["destroy a"],
+  });
+  check({
+    what: "one that is idle and frozen goes too",
+    view: {
+      instances: [instance({ id: "a", state: "ready" })],
+      seen: [running("a")],
+      missed: { a: 3 },
+    },
+    expect: ["drain a"],
+  });
+  check({
+    what: "two missed heartbeats are no reason",
+    view: {
+      instances: [instance({ id: "a", state: "busy", sessionId: "s" })],
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      seen: [running("a")],
+      missed: { a: 2 },
+    },
+    expect: [],
   });
   check({
     what: "a draining one is ended, then written off",
@@ -240,6 +259,11 @@ describe("sessions", () => {
     expect: ["expire-session s"],
   });
   check({
+    what: "one that waits for its socket does not hold up the end of its agent",
+    view: { agent: { state: "deleting" }, sessions: [session({ id: "s", state: "pending" })] },
+    expect: ["expire-session s"],
+  });
+  check({
     what: "a start of an earlier controller has failed",
     view: { sessions: [session({ id: "s", state: "starting", epoch: 6, boundAt: NOW })] },
     expect: ["fail-session s"],
@@ -303,10 +327,11 @@ describe("sessions", () => {
 
 interface Case {
   what: string;
-  view: Partial<Omit<PoolView, "agent" | "seen" | "reports" | "stoppingForMs">> & {
+  view: Partial<Omit<PoolView, "agent" | "seen" | "reports" | "missed" | "stoppingForMs">> & {
     agent?: Partial<AgentRow>;
     seen?: SeenInstance[];
     reports?: [string, InstanceReport][];
+    missed?: Record<string, number>;
     stoppingForMs?: Record<string, number>;
   };
   expect: string[];
@@ -324,6 +349,7 @@ function check({ what, view, expect }: Case): void {
       agent: agent(view.agent ?? {}),
       seen: new Map((view.seen ?? []).map((object) => [object.id, object])),
       reports: new Map(view.reports ?? []),
+      missed: new Map(Object.entries(view.missed ?? {})),
       stoppingForMs: new Map(Object.entries(view.stoppingForMs ?? {})),
       nowMs: NOW,
       epoch: 7,
@@ -424,7 +450,7 @@ function exited(id: string, code: number): SeenInstance {
 
 function report(
   id: string,
-  options: { missed?: number; session?: string; elapsedMs?: number; ended?: boolean } = {},
+  options: { session?: string; elapsedMs?: number; ended?: boolean } = {},
 ): [string, InstanceReport] {
   const { session: sessionId, elapsedMs = 1_000 } = options;
   const exit = { sessionId: "s", reason: "bot-finished", elapsedMs, endedAtMs: NOW, marks: {} };
@@ -444,7 +470,6 @@ function report(
       },
       heardAtMs: 0,
       heardAt: NOW,
-      missed: options.missed ?? 0,
     },
   ];
 }

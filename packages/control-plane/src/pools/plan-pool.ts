@@ -20,6 +20,8 @@ export interface PoolView {
   recentStarts: number;
   seen: ReadonlyMap<string, SeenInstance>;
   reports: ReadonlyMap<string, InstanceReport>;
+  /** Heartbeats in a row that instances have missed; those that miss none are left out. */
+  missed: ReadonlyMap<string, number>;
   /** How long each open session has been asked to stop, on our monotonic clock. */
   stoppingForMs: ReadonlyMap<string, number>;
   nowMs: number;

@@ -7,7 +7,7 @@ const LATE_START_MS = 10_000; // beyond what a start may take; its own deadline 
 export function planSession(session: SessionRow, view: PoolView): PoolStep[] {
   switch (session.state) {
     case "pending":
-      return view.nowMs - session.createdAt > view.timing.socketTokenMs
+      return view.agent.state !== "live" || view.nowMs - session.createdAt > view.timing.socketTokenMs
         ? [{ do: "expire-session", session }]
         : [];
     case "starting":

@@ -12,10 +12,11 @@ export interface PoolRows {
   recentStarts: number;
 }
 
-const DEMAND_WINDOW_MS = 30_000;
-
 /** Instances are read before sessions, so that the session an instance names is always there to be found. */
-export async function readPools(db: Db, nowMs: number): Promise<PoolRows[]> {
+export async function readPools(
+  db: Db,
+  { nowMs, demandMs }: { nowMs: number; demandMs: number },
+): Promise<PoolRows[]> {
   const agents = await db.selectFrom("agents").selectAll().where("state", "!=", "deleted").execute();
   const instances = await db
     .selectFrom("instances")
@@ -38,7 +39,7 @@ export async function readPools(db: Db, nowMs: number): Promise<PoolRows[]> {
   const demand = await db
     .selectFrom("sessions")
     .select(["agentId", (is) => is.fn.countAll<number>().as("count")])
-    .where("boundAt", ">", nowMs - DEMAND_WINDOW_MS)
+    .where("boundAt", ">", nowMs - demandMs)
     .where("boundAt", "<=", nowMs)
     .groupBy("agentId")
     .execute();

@@ -4,7 +4,7 @@ import { asLeader, LeadershipLostError } from "../leader/leader.ts";
 import type { World } from "../world.ts";
 import { planPool, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows } from "./read-pools.ts";
-import { takeStep, type Deploying, type StepContext } from "./take-step.ts";
+import { takeStep, type Deploying, type SendStop, type StepContext } from "./take-step.ts";
 import type { Wakeups } from "./wakeups.ts";
 
 /** Brings what is there in line with what is written, again and again. Events only hasten it. */
@@ -13,6 +13,8 @@ export interface Reconciler {
   pass(): Promise<void>;
   /** Do not wait for the next round. */
   nudge(): void;
+  /** Nothing new is made from now on: the service is shutting down for good. */
+  stopMaking(): void;
   /** Passes until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -34,8 +36,10 @@ const NUDGE = "nudge";
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { world, deploying, wakeups } = options;
   const beingDestroyed = new Set<string>();
+  const beingStopped = new Set<string>();
   const stoppingSinceMs = new Map<string, number>();
   let nudged = false;
+  let isMaking = true;
 
   function nudge(): void {
     nudged = true;
@@ -54,17 +58,33 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       });
   }
 
-  const context: StepContext = { world, deploying, wakeups, destroy };
+  function sendStop({ session, address, reason }: SendStop): void {
+    const { id: sessionId, instanceId } = session;
+    if (instanceId === null || beingStopped.has(sessionId)) return;
+    beingStopped.add(sessionId);
+    const { epoch } = world;
+    void world.network
+      .stop({ id: instanceId, address }, { epoch, sessionId, reason })
+      .catch((error: unknown) => world.log.debug({ err: error, sessionId }, "stop did not reach the instance"))
+      .finally(() => beingStopped.delete(sessionId));
+  }
+
+  const context: StepContext = { world, deploying, wakeups, destroy, sendStop };
 
   async function pass(): Promise<void> {
-    const pools = await readPools(world.store.db, world.clock.nowMs());
+    const pools = await readPools(world.store.db, {
+      nowMs: world.clock.nowMs(),
+      demandMs: world.timing.demandMs,
+    });
     const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));
     world.network.watch(targetsOf(pools, seen));
     const reports = reportsOf(pools, world);
+    const missed = missedBy(pools, world);
     noteStopping(pools, stoppingSinceMs, world);
     for (const rows of pools) {
-      const view = viewOf(rows, { seen, reports, stoppingSinceMs, world, bootsAtOnce: options.bootsAtOnce });
+      const view = viewOf(rows, { seen, reports, missed, stoppingSinceMs, world, bootsAtOnce: options.bootsAtOnce });
       for (const step of planPool(view)) {
+        if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
         try {
           await takeStep(step, view, context);
         } catch (error) {
@@ -97,7 +117,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   return {
     pass,
     nudge,
+    stopMaking: () => void (isMaking = false),
     async run(signal) {
+      signal.addEventListener("abort", nudge, { once: true });
       while (!signal.aborted) {
         nudged = false;
         try {
@@ -136,6 +158,7 @@ async function noteProofOfLife(
 interface ViewOptions {
   seen: ReadonlyMap<string, SeenInstance>;
   reports: ReadonlyMap<string, InstanceReport>;
+  missed: ReadonlyMap<string, number>;
   stoppingSinceMs: ReadonlyMap<string, number>;
   world: World;
   bootsAtOnce: number;
@@ -143,13 +166,14 @@ interface ViewOptions {
 
 function viewOf(
   rows: PoolRows,
-  { seen, reports, stoppingSinceMs, world, bootsAtOnce }: ViewOptions,
+  { seen, reports, missed, stoppingSinceMs, world, bootsAtOnce }: ViewOptions,
 ): PoolView {
   const monotonicMs = world.clock.monotonicMs();
   return {
     ...rows,
     seen,
     reports,
+    missed,
     stoppingForMs: new Map([...stoppingSinceMs].map(([id, sinceMs]) => [id, monotonicMs - sinceMs])),
     nowMs: world.clock.nowMs(),
     epoch: world.epoch,
@@ -178,6 +202,17 @@ function reportsOf(pools: PoolRows[], world: World): Map<string, InstanceReport>
       .flatMap(({ id }) => {
         const report = world.network.report(id);
         return report ? [[id, report] as const] : [];
+      }),
+  );
+}
+
+function missedBy(pools: PoolRows[], world: World): Map<string, number> {
+  return new Map(
+    pools
+      .flatMap(({ instances }) => instances)
+      .flatMap(({ id }) => {
+        const missed = world.network.missed(id);
+        return missed > 0 ? [[id, missed] as const] : [];
       }),
   );
 }

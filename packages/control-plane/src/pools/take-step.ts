@@ -19,12 +19,16 @@ export interface Deploying {
   specOf(instance: InstanceRow): Promise<InstanceSpec>;
 }
 
+export type SendStop = PoolStep & { do: "send-stop" };
+
 export interface StepContext {
   world: World;
   deploying: Deploying;
   wakeups: Wakeups;
   /** Ends objects beside the loop, each once at a time. */
   destroy(instanceId: string, graceMs: number): void;
+  /** The same for asking a session's bot to stop: one that does not answer must not hold up all others. */
+  sendStop(step: SendStop): void;
 }
 
 /** Does one step. Whatever has changed since the plan was made makes it do nothing. */
@@ -107,7 +111,7 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
       );
       return;
     case "send-stop":
-      return sendStop(step, world);
+      return context.sendStop(step);
     case "close-session":
       return close(step.session, view, context);
     case "delete-agent":
@@ -253,15 +257,6 @@ async function activate(deployment: DeploymentRow, view: PoolView, world: World)
   });
   world.failpoint("deploy.flipped.after");
   world.log.info({ agent: view.agent.name, deploymentId: deployment.id }, "deployment is active");
-}
-
-async function sendStop(step: PoolStep & { do: "send-stop" }, world: World): Promise<void> {
-  const { session, address, reason } = step;
-  if (session.instanceId === null) return;
-  const { epoch } = world;
-  await world.network
-    .stop({ id: session.instanceId, address }, { epoch, sessionId: session.id, reason })
-    .catch((error: unknown) => world.log.debug({ err: error }, "stop did not reach the instance"));
 }
 
 async function close(session: SessionRow, view: PoolView, { world, wakeups }: StepContext): Promise<void> {

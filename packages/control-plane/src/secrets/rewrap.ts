@@ -1,3 +1,4 @@
+import { ConfigError } from "../config.ts";
 import type { Store, Tx } from "../store/store.ts";
 import { rewrapDataKey } from "./encryption.ts";
 import type { MasterKeys } from "./master-keys.ts";
@@ -8,7 +9,7 @@ export async function requireKnownMasterKeys(store: Store, masterKeys: MasterKey
   const known = new Set(masterKeys.map((key) => key.id));
   const missing = used.map((row) => row.masterKeyId).filter((id) => !known.has(id));
   if (missing.length > 0)
-    throw new Error(`Secrets need master keys that are not configured: ${missing.join(", ")}`);
+    throw new ConfigError(`Secrets need master keys that are not configured: ${missing.join(", ")}`);
 }
 
 /** Moves every data key to the first master key, after which the others may go. Answers how many it moved. */

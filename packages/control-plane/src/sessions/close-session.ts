@@ -1,4 +1,4 @@
-import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
+import type { AliveRecord, ExitRecord, StartTimeline } from "@vocalhost/protocol";
 import { writeUsage } from "../ledger/close-usage.ts";
 import { BILLED_STOP_GRACE_MS, billedSeconds } from "../ledger/length.ts";
 import { moveInstance } from "../pools/instance-state.ts";
@@ -41,7 +41,7 @@ export async function closeSession(tx: Tx, session: SessionRow, ending: Ending):
       elapsedMs,
       seconds: billedSeconds(facts),
       body: null,
-      timeline: JSON.stringify({ ...(JSON.parse(session.timeline) as object), ...exit?.marks }),
+      timeline: JSON.stringify({ ...(JSON.parse(session.timeline) as object), ...toTimeline(exit?.marks) }),
     },
   });
   if (!moved) return false;
@@ -54,6 +54,11 @@ export async function closeSession(tx: Tx, session: SessionRow, ending: Ending):
 
 function billableMs({ elapsedMs, stopAskedMs }: ExitRecord): number {
   return stopAskedMs === undefined ? elapsedMs : Math.min(elapsedMs, stopAskedMs + BILLED_STOP_GRACE_MS);
+}
+
+function toTimeline(marks: ExitRecord["marks"] = {}): StartTimeline {
+  const steps = Object.entries(marks).map(([name, ms]) => [`${name}Ms`, Math.round(ms)]);
+  return Object.fromEntries(steps) as StartTimeline;
 }
 
 function aliveMs(session: SessionRow, alive: AliveRecord | undefined): number | null {

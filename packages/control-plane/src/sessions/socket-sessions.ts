@@ -8,6 +8,7 @@ import type { World } from "../world.ts";
 import { issueSocketToken, readSocketToken, useUpToken, type TokenSigner } from "./socket-tokens.ts";
 import {
   activeDeployment,
+  checkConcurrency,
   findAgent,
   newSessionRow,
   startSession,
@@ -40,16 +41,20 @@ export interface SocketSessionsOptions {
   starter: Starter;
   signer: TokenSigner;
   instanceToken(instanceId: string): string;
+  /** How long a socket waits for room. */
+  queueMs: number;
 }
 
 export function createSocketSessions({
   starter,
   signer,
   instanceToken,
+  queueMs,
 }: SocketSessionsOptions): SocketSessions {
   const { world } = starter;
   return {
     async prepare(wish) {
+      if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
       const agent = await findAgent(world.store.db, wish);
       const { websocketAuth } = await specOf(world, agent);
       const serviceHost = `${agent.name}.${wish.organizationName}`;
@@ -62,6 +67,7 @@ export function createSocketSessions({
             "Encode it as base64 and add it to the address: ?body=…",
         });
       }
+      await checkConcurrency(world.store.db, wish); // and again when the socket comes
       const nowMs = world.clock.nowMs();
       const sessionId = world.newId();
       const session = {
@@ -93,8 +99,9 @@ export function createSocketSessions({
         transport,
         body: body ?? (pending?.body ? (JSON.parse(pending.body) as unknown) : {}),
         apiKeyId: pending?.apiKeyId ?? null,
-        concurrency: null,
+        concurrency: await concurrencyOf(world, pending?.apiKeyId ?? null),
         iceServers: [],
+        queueMs,
         pendingSessionId: pending?.id,
       });
       if (!instance?.address) throw new AppError("SERVICE_UNAVAILABLE");
@@ -142,6 +149,16 @@ async function pendingSession(world: World, id: string) {
     .executeTakeFirst();
   if (session?.state === "pending") return session;
   throw new AppError("TOKEN_INVALID", { message: "The session of this token is over" });
+}
+
+async function concurrencyOf(world: World, apiKeyId: string | null): Promise<number | null> {
+  if (apiKeyId === null) return null;
+  const key = await world.store.db
+    .selectFrom("apiKeys")
+    .select("concurrency")
+    .where("id", "=", apiKeyId)
+    .executeTakeFirst();
+  return key?.concurrency ?? null;
 }
 
 function parseBody(base64: string | undefined): unknown {

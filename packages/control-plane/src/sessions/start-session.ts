@@ -40,6 +40,8 @@ export interface Starter {
   world: World;
   wakeups: Wakeups;
   nudge(): void;
+  /** The service is shutting down for good. */
+  isEnding(): boolean;
 }
 
 const ATTEMPTS_MAX = 3; // an instance may die between being chosen and being asked
@@ -51,6 +53,7 @@ export async function startSession(starter: Starter, wish: SessionWish): Promise
   if (starter.world.store.isDiskFull())
     throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk of the service is full" });
   for (let attempt = 1; ; attempt++) {
+    if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
     const bound = await bindWhenThereIsRoom(starter, wish);
     if (bound.isRepeated) return repeated(starter, bound.session);
     try {
@@ -227,9 +230,11 @@ async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promi
   }
 }
 
-async function whenReady({ world, wakeups }: Starter, reserved: InstanceRow): Promise<InstanceRow> {
+async function whenReady(starter: Starter, reserved: InstanceRow): Promise<InstanceRow> {
+  const { world, wakeups } = starter;
   const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
   for (;;) {
+    if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
     const row = await readInstance(world.store.db, reserved.id);
     if (!row || row.sessionId !== reserved.sessionId || ["draining", "stopped", "lost"].includes(row.state))
       throw new AppError("AGENT-1001", {
@@ -393,9 +398,12 @@ export async function activeDeployment(db: Db, agent: AgentRow): Promise<Deploym
   return deployment;
 }
 
-async function checkConcurrency(tx: Tx, wish: SessionWish): Promise<void> {
+export async function checkConcurrency(
+  db: Db,
+  wish: Pick<SessionWish, "apiKeyId" | "concurrency">,
+): Promise<void> {
   if (wish.concurrency === null || wish.apiKeyId === null) return;
-  const { count } = await tx
+  const { count } = await db
     .selectFrom("sessions")
     .select((is) => is.fn.countAll<number>().as("count"))
     .where("apiKeyId", "=", wish.apiKeyId)

@@ -124,10 +124,11 @@ export async function bootController(setting: SimulationSetting, name: string): 
       for (const id of wanted) {
         const status = host.status(id);
         if (!status || random.chance(0.1)) continue; // a lost event: the old report stands
-        reports.set(id, { status, heardAtMs: time.monotonicMs(), heardAt: time.nowMs(), missed: 0 });
+        reports.set(id, { status, heardAtMs: time.monotonicMs(), heardAt: time.nowMs() });
       }
     },
     report: (id) => reports.get(id),
+    missed: () => 0,
   };
 
   const world: World = {
@@ -173,7 +174,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
       host.faults.push(`the reconciler failed: ${String(error)}`);
     isDead = true;
   });
-  const starter = { world, wakeups, nudge: reconciler.nudge };
+  const starter = { world, wakeups, nudge: reconciler.nudge, isEnding: () => false };
   const { organizationId, agentId, agentName } = setting;
   return {
     start: (key, transport) =>

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { ConfigError } from "../config.ts";
 import { systemClock } from "../system-clock.ts";
 import { allMigrations } from "./migrations/all-migrations.ts";
 import type { Migration } from "./migrations/migration.ts";
@@ -35,7 +36,7 @@ async function appliedMigrations(tx: Tx): Promise<SchemaVersionRow[]> {
   if (tables.includes("schemaVersion") || tables.includes("schema_version"))
     return versions(tx).selectFrom("schemaVersion").selectAll().orderBy("version").execute();
   if (tables.includes("agents") || tables.includes("organizations"))
-    throw new Error(
+    throw new ConfigError(
       "The database has tables of the same names that this service did not make; give it its own",
     );
   await tx.schema
@@ -51,12 +52,12 @@ function checkHistory(applied: SchemaVersionRow[], migrations: readonly Migratio
   const newest = migrations.at(-1)?.version ?? 0;
   for (const [index, { version, name }] of applied.entries()) {
     if (version > newest)
-      throw new Error(
+      throw new ConfigError(
         `The database was made by a newer program (schema ${applied.at(-1)?.version}, this one knows ${newest}); start that one, or restore a backup`,
       );
     const known = migrations[index];
     if (known?.version !== version || known.name !== name)
-      throw new Error(`The database has a schema this program does not know: version ${version}, "${name}"`);
+      throw new ConfigError(`The database has a schema this program does not know: version ${version}, "${name}"`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { ConfigError } from "../config.ts";
 import { type Log, silentLog } from "../log.ts";
 import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
@@ -56,7 +57,7 @@ async function openLink(file: SqliteFile, { inThread = true, log = silentLog }: 
     return inThread ? await linkToThread(file, log) : linkToFile(file);
   } catch (error) {
     if (sqliteCode(error) !== SQLITE_NOT_A_DATABASE) throw error;
-    throw new Error(`${file.file} is not a database of this service`, { cause: error });
+    throw new ConfigError(`${file.file} is not a database of this service`, { cause: error });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { FirstRun } from "../controller/first-run.ts";
 import type { Log } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
+import { CONFIG_EXIT_CODE } from "../run-until-told.ts";
 import { supervise } from "./supervise.ts";
 
 /** The whole service on one machine: gateway and controller, each started again when it dies. */
@@ -28,7 +29,7 @@ const END_SESSIONS_MS = 8_000;
 export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
   const source = join(import.meta.dirname, "..");
   const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
-  const base = { clock: systemClock, log };
+  const base = { clock: systemClock, log, timing: config.timing };
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const gateway = stack.use(
     supervise({ ...base, name: "gateway", file: join(source, `gateway-main.${extension}`), environment }),
@@ -67,7 +68,7 @@ export async function startService({ config, environment, log }: ServiceOptions)
   };
 }
 
-/** One of the processes cannot run; it has said why. */
+/** One of the processes cannot run. The message is empty if it has said why itself. */
 export class ServiceFailedError extends Error {
   override readonly name = "ServiceFailedError";
 }
@@ -76,7 +77,8 @@ async function orFailed<T>(promise: Promise<T>, ended: Promise<number>): Promise
   return Promise.race([
     promise,
     ended.then((code) => {
-      throw new ServiceFailedError(`The service could not be started (exit code ${code})`);
+      const isSaid = code === CONFIG_EXIT_CODE;
+      throw new ServiceFailedError(isSaid ? "" : `The service could not be started (exit code ${code})`);
     }),
   ]);
 }

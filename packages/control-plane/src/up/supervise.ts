@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { CONFIG_EXIT_CODE } from "../run-until-told.ts";
+import type { Timing } from "../timing.ts";
 
 /** A process that is started again when it dies. */
 export interface Supervised extends AsyncDisposable {
@@ -10,6 +11,7 @@ export interface Supervised extends AsyncDisposable {
   told(type: string): Promise<object>;
   /** Resolves when it has ended for good: it cannot be started, or was disposed. */
   readonly ended: Promise<number>;
+  /** Said to this life and, as soon as it is ready, to every later one. */
   send(message: object): void;
   readonly pid: number | undefined;
 }
@@ -18,19 +20,19 @@ export interface SupervisedOptions {
   name: string;
   file: string;
   environment: Record<string, string | undefined>;
+  timing: Pick<Timing, "restartMs" | "restartResetMs">;
   clock: Clock;
   log: Log;
 }
 
-const RESTART_MS = [50, 200, 1_000, 2_000, 5_000]; // quick at first: calls and clients wait
-const HEALTHY_MS = 30_000;
 const END_MS = 9_000;
 
 export function supervise(options: SupervisedOptions): Supervised {
-  const { name, clock, log } = options;
+  const { name, timing, clock, log } = options;
   const ended = Promise.withResolvers<number>();
   const waiting = new Map<string, ((message: object) => void)[]>();
   const told = new Map<string, object>();
+  const said: object[] = [];
   let child: ChildProcess | undefined;
   let isEnding = false;
   let failures = 0;
@@ -48,8 +50,9 @@ export function supervise(options: SupervisedOptions): Supervised {
     child.on("error", (error) => log.error({ err: error, name }, "could not be started"));
     child.on("exit", (code, signal) => {
       if (isEnding || code === CONFIG_EXIT_CODE) return ended.resolve(code ?? 1);
-      failures = clock.monotonicMs() - startedMs > HEALTHY_MS ? 0 : failures + 1;
-      const waitMs = RESTART_MS[Math.min(failures, RESTART_MS.length) - 1] ?? RESTART_MS[0]!;
+      const isHealthy = clock.monotonicMs() - startedMs > timing.restartResetMs;
+      failures = isHealthy ? 1 : failures + 1;
+      const waitMs = timing.restartMs[Math.min(failures, timing.restartMs.length) - 1] ?? 0;
       log.warn({ name, code, signal, waitMs }, "process ended, starting it again");
       void clock.sleep(waitMs).then(() => (isEnding ? undefined : start()));
     });
@@ -57,6 +60,7 @@ export function supervise(options: SupervisedOptions): Supervised {
 
   function hear(message: { type?: string }): void {
     const { type = "" } = message;
+    if (type === "ready") for (const each of said) child?.send(each);
     told.set(type, message);
     for (const resolve of waiting.get(type) ?? []) resolve(message);
     waiting.delete(type);
@@ -74,6 +78,7 @@ export function supervise(options: SupervisedOptions): Supervised {
       return new Promise((resolve) => waiting.set(type, [...(waiting.get(type) ?? []), resolve]));
     },
     send(message) {
+      said.push(message);
       if (child?.connected) child.send(message);
     },
     async [Symbol.asyncDispose]() {

@@ -143,6 +143,8 @@ export const AgentListItem = z.object({
   updatedAt: Time,
   deletedAt: Time.nullable(),
   deployment: Deployment.optional(),
+  /** With `includeRecord`. */
+  record: AgentRecord.optional(),
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
@@ -151,6 +153,8 @@ export type AgentList = z.infer<typeof AgentList>;
 
 export const AgentListQuery = z.object({
   includeActiveDeployment: QueryFlag.optional(),
+  /** Each with the record that reading it alone gives. */
+  includeRecord: QueryFlag.optional(),
   region: z.string().max(63).optional(),
 });
 export type AgentListQuery = z.infer<typeof AgentListQuery>;

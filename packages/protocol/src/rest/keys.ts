@@ -37,3 +37,7 @@ export type Key = z.infer<typeof Key>;
 
 export const KeyList = z.object({ public: z.array(Key), private: z.array(Key) });
 export type KeyList = z.infer<typeof KeyList>;
+
+/** The old key works on for this long. */
+export const RotateKey = z.object({ overlapSeconds: z.number().int().min(0).max(604_800).default(0) });
+export type RotateKey = z.infer<typeof RotateKey>;

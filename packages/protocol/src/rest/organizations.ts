@@ -2,7 +2,14 @@ import { z } from "zod";
 import { pageQuery, Time } from "./values.ts";
 
 export const OrganizationList = z.object({
-  organizations: z.array(z.object({ name: z.string(), verboseName: z.string() })),
+  organizations: z.array(
+    z.object({
+      name: z.string(),
+      verboseName: z.string(),
+      /** Of the person who asks; a key has none. */
+      role: z.enum(["owner", "admin", "viewer"]).optional(),
+    }),
+  ),
 });
 export type OrganizationList = z.infer<typeof OrganizationList>;
 
@@ -31,6 +38,11 @@ export const AuditList = z.object({
 });
 export type AuditList = z.infer<typeof AuditList>;
 
-/** Where the command line signs in. */
-export const AuthConfig = z.object({ issuer: z.string(), client_id: z.string(), scopes: z.string() });
+/** Where the command line signs in, and how people can in a browser. */
+export const AuthConfig = z.object({
+  issuer: z.string(),
+  client_id: z.string(),
+  scopes: z.string(),
+  methods: z.array(z.enum(["password", "oidc"])).optional(),
+});
 export type AuthConfig = z.infer<typeof AuthConfig>;

@@ -2,11 +2,15 @@
 import { createApiClient, type ApiClient, type StartAnswer } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createAdmission, type SignedInUser } from "../../auth/admission.ts";
 import { createApiKeys, type ApiKeys } from "../../auth/api-keys.ts";
 import { createKeyCache } from "../../auth/key-cache.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { createStartLimits } from "../../auth/rate-limits.ts";
+import { createBuilds } from "../../builds/builds.ts";
 import { silentLog } from "../../log.ts";
 import { addMember, type Role } from "../../organizations/members.ts";
 import { createOrganization } from "../../organizations/organizations.ts";
@@ -17,12 +21,12 @@ import type { Store } from "../../store/store.ts";
 import { systemClock } from "../../system-clock.ts";
 import { createApiApp } from "../create-api-app.ts";
 import { mountApi } from "../mount-api.ts";
-import { createFakeBuilds } from "./fake-builds.ts";
 import type { ApiPorts, StartSessionRequest, StopSessionRequest } from "../ports.ts";
 
 export interface ApiHarness extends AsyncDisposable {
   app: FastifyInstance;
   store: Store;
+  dataFolder: string;
   apiKeys: ApiKeys;
   /** `http://127.0.0.1:port` */
   origin: string;
@@ -72,6 +76,17 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
       log: silentLog,
     }),
   );
+  const dataFolder = await mkdtemp(join(tmpdir(), "vocalhost-api-"));
+  stack.defer(() => rm(dataFolder, { recursive: true }));
+  const builds = createBuilds({
+    store,
+    clock,
+    newId: () => randomUUID(),
+    log: silentLog,
+    regions: testRegions.map(({ code }) => code),
+    dataFolder,
+    sdkFolder: dataFolder,
+  });
   const signedIn = new Map<string, SignedInUser>();
   const people = {
     sessionOf: async (headers: Headers) => signedIn.get(tokenIn(headers)),
@@ -94,7 +109,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     startLimits: createStartLimits({ clock }),
     apiKeys,
     secretSets,
-    builds: createFakeBuilds({ store, regions: testRegions.map(({ code }) => code) }),
+    builds,
     people,
     regions: testRegions,
     registries: [],
@@ -120,6 +135,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
   const harness: ApiHarness = {
     app,
     store,
+    dataFolder,
     apiKeys,
     origin,
     acme,
@@ -146,7 +162,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
       fetch(origin + path, {
         ...init,
         headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
-      } as RequestInit),
+      }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
   return harness;

@@ -27,8 +27,10 @@ export function sample(schema: JsonSchema): unknown {
 }
 
 /** The sample with one thing wrong, or at a bound, in every place. */
-export function* mutations(schema: JsonSchema): Generator<{ what: string; value: unknown }> {
-  const good = sample(schema);
+export function* mutations(
+  schema: JsonSchema,
+  good = sample(schema),
+): Generator<{ what: string; value: unknown }> {
   yield { what: "valid", value: good };
   for (const odd of ODD_VALUES) yield { what: `all ${short(odd)}`, value: odd };
   if (typeof good !== "object" || good === null) return;

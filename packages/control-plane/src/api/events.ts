@@ -1,0 +1,104 @@
+import { AppError, ChangeKind, type ChangeEvent } from "@vocalhost/protocol";
+import { Readable } from "node:stream";
+import { z } from "zod";
+import type { OrganizationId } from "../auth/principal.ts";
+import { admitRequest } from "./admit-request.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+import { readFingerprints, type Fingerprints } from "./read-fingerprints.ts";
+
+const STREAMS_MAX = 500;
+const LOOK_MS = 1_000; // what happens within it is one event
+const SIGN_OF_LIFE_MS = 15_000;
+const ADMIT_AGAIN_MS = 60_000; // whoever was signed out or removed hears no more
+
+export function eventOperations(ports: ApiPorts): Operation[] {
+  const look = createSharedLook(ports);
+  let streams = 0;
+  return [
+    defineOperation({
+      id: "followEvents",
+      tag: "Organisation",
+      summary: "What kinds of things change, as they do, as server-sent events",
+      method: "GET",
+      path: "/events",
+      right: "view",
+      answers: {
+        200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
+      },
+      run: async ({ organizationId, request, reply }) => {
+        if (streams >= STREAMS_MAX)
+          throw new AppError("SERVICE_UNAVAILABLE", { message: "Too many pages are following events" });
+        const first = await look(organizationId);
+        const gone = new AbortController();
+        streams += 1;
+        reply.raw.once("close", () => {
+          streams -= 1;
+          gone.abort();
+        });
+        reply.header("content-type", "text/event-stream; charset=utf-8");
+        const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
+        return Readable.from(
+          follow(ports, { organizationId, first, look, stillAllowed, signal: gone.signal }),
+        );
+      },
+    }),
+  ];
+}
+
+type Look = (organizationId: OrganizationId) => Promise<Fingerprints>;
+
+interface Followed {
+  organizationId: OrganizationId;
+  first: Fingerprints;
+  look: Look;
+  /** Rejects when the credential no longer opens anything. */
+  stillAllowed(): Promise<unknown>;
+  signal: AbortSignal;
+}
+
+async function* follow({ clock, log }: ApiPorts, followed: Followed): AsyncGenerator<string> {
+  const { organizationId, look, signal } = followed;
+  let before = followed.first;
+  let number = 0;
+  let spokenAtMs = clock.monotonicMs();
+  let admittedAtMs = spokenAtMs;
+  yield toEvent((number += 1), { changed: [] });
+  try {
+    for (;;) {
+      await clock.sleep(LOOK_MS, signal);
+      if (signal.aborted) return;
+      const nowMs = clock.monotonicMs();
+      if (nowMs - admittedAtMs > ADMIT_AGAIN_MS) {
+        await followed.stillAllowed();
+        admittedAtMs = nowMs;
+      }
+      const after = await look(organizationId);
+      const changed = ChangeKind.options.filter((kind) => before[kind] !== after[kind]);
+      before = after;
+      if (changed.length === 0 && nowMs - spokenAtMs < SIGN_OF_LIFE_MS) continue;
+      spokenAtMs = nowMs;
+      yield toEvent((number += 1), { changed });
+    }
+  } catch (error) {
+    log.info({ err: error, organizationId }, "event stream ended");
+  }
+}
+
+function toEvent(id: number, event: ChangeEvent): string {
+  return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** However many pages of an organisation are open, the store is asked once. */
+function createSharedLook({ store, clock }: ApiPorts): Look {
+  const looks = new Map<OrganizationId, { atMs: number; seen: Promise<Fingerprints> }>();
+  return (organizationId) => {
+    const nowMs = clock.monotonicMs();
+    for (const [id, { atMs }] of looks) if (nowMs - atMs >= LOOK_MS / 2) looks.delete(id);
+    const recent = looks.get(organizationId);
+    if (recent) return recent.seen;
+    const seen = readFingerprints(store, organizationId);
+    looks.set(organizationId, { atMs: nowMs, seen });
+    return seen;
+  };
+}

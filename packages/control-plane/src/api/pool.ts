@@ -1,0 +1,64 @@
+import { Pool, type Instance } from "@vocalhost/protocol";
+import { findAgent } from "../agents/find-agent.ts";
+import { toTime } from "../agents/manifest.ts";
+import type { InstanceRow } from "../store/schema.ts";
+import { AgentParams } from "./agents.ts";
+import { defineOperation, type Operation } from "./operation.ts";
+import type { ApiPorts } from "./ports.ts";
+
+const INSTANCES_MAX = 500; // more than any pool holds while it is replaced
+const PRESENT = ["requested", "starting", "ready", "busy", "draining"] as const;
+
+export function poolOperations({ store }: ApiPorts): Operation[] {
+  return [
+    defineOperation({
+      id: "getPool",
+      tag: "Agents",
+      summary: "The agent's instances at this moment",
+      method: "GET",
+      path: "/agents/:serviceName/pool",
+      alias: "/services/:serviceName/pool",
+      right: "view",
+      params: AgentParams,
+      answers: { 200: Pool },
+      run: async ({ organizationId, params }): Promise<Pool> => {
+        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+        const rows = await store.db
+          .selectFrom("instances")
+          .selectAll()
+          .where("organizationId", "=", organizationId)
+          .where("agentId", "=", agent.id)
+          .where("state", "in", [...PRESENT])
+          .orderBy("createdAt")
+          .orderBy("id")
+          .limit(INSTANCES_MAX)
+          .execute();
+        const count = (...states: InstanceRow["state"][]) =>
+          rows.filter(({ state }) => states.includes(state)).length;
+        return {
+          minAgents: agent.minAgents,
+          maxAgents: agent.maxAgents,
+          counts: {
+            starting: count("requested", "starting"),
+            warm: count("ready"),
+            busy: count("busy"),
+            draining: count("draining"),
+          },
+          instances: rows.map(toInstance),
+        };
+      },
+    }),
+  ];
+}
+
+function toInstance(row: InstanceRow): Instance {
+  return {
+    id: row.id,
+    state: row.state as Instance["state"], // the query names no other
+    deploymentId: row.deploymentId,
+    sessionId: row.sessionId,
+    createdAt: toTime(row.createdAt),
+    stateAt: toTime(row.stateAt),
+    readyAt: row.readyAt === null ? null : toTime(row.readyAt),
+  };
+}

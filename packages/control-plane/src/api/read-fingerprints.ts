@@ -1,0 +1,65 @@
+import type { ChangeKind } from "@vocalhost/protocol";
+import type { OrganizationId } from "../auth/principal.ts";
+import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
+import type { Store } from "../store/store.ts";
+
+/** A text per kind that is different whenever something of that kind is. */
+export type Fingerprints = Record<ChangeKind, string>;
+
+/** Sums of versions: whatever changes a row, adds one or takes one away changes them. */
+export async function readFingerprints(
+  { db }: Pick<Store, "db">,
+  organizationId: OrganizationId,
+): Promise<Fingerprints> {
+  const [agents, deployments, instances, open, newest, builds] = await Promise.all([
+    db
+      .selectFrom("agents")
+      .select(({ fn }) => [fn.countAll().as("rows"), fn.sum("version").as("versions")])
+      .where("organizationId", "=", organizationId)
+      .where("state", "<>", "deleted")
+      .executeTakeFirst(),
+    db
+      .selectFrom("deployments")
+      .innerJoin("agents", "agents.id", "deployments.agentId")
+      .select(({ fn }) => [
+        fn.countAll().as("rows"),
+        fn.sum("deployments.version").as("versions"),
+        fn.sum("deployments.crashes").as("crashes"),
+      ])
+      .where("agents.organizationId", "=", organizationId)
+      .where("agents.state", "<>", "deleted")
+      .executeTakeFirst(),
+    db
+      .selectFrom("instances")
+      .select(({ fn }) => [fn.countAll().as("rows"), fn.sum("version").as("versions")])
+      .where("organizationId", "=", organizationId)
+      .where("state", "in", ["requested", "starting", "ready", "busy", "draining"])
+      .executeTakeFirst(),
+    db
+      .selectFrom("sessions")
+      .select(({ fn }) => [fn.countAll().as("rows"), fn.sum("version").as("versions")])
+      .where("organizationId", "=", organizationId)
+      .where("state", "in", [...OPEN_SESSION_STATES])
+      .executeTakeFirst(),
+    // A session that came and went between two looks.
+    db
+      .selectFrom("sessions")
+      .select("id")
+      .where("organizationId", "=", organizationId)
+      .orderBy("createdAt", "desc")
+      .limit(1)
+      .executeTakeFirst(),
+    db
+      .selectFrom("builds")
+      .select(({ fn }) => [fn.countAll().as("rows"), fn.max("updatedAt").as("updatedAt")])
+      .where("organizationId", "=", organizationId)
+      .executeTakeFirst(),
+  ]);
+  return {
+    agents: JSON.stringify(agents),
+    deployments: JSON.stringify(deployments),
+    instances: JSON.stringify(instances),
+    sessions: JSON.stringify([open, newest]),
+    builds: JSON.stringify(builds),
+  };
+}

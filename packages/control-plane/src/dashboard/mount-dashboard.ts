@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { fileURLToPath } from "node:url";
+import { readPageFiles, type PageFile } from "./read-page-files.ts";
+
+const PAGE_FOLDER = fileURLToPath(new URL("../../dashboard-page/", import.meta.url));
+
+/** Addresses the page itself tells apart; all of them are the one document. */
+const PAGE_ADDRESSES = [
+  "/",
+  "/sign-in",
+  "/owner",
+  "/device",
+  "/agents",
+  "/agents/*",
+  "/create-agent",
+  "/settings",
+  "/settings/*",
+  "/usage",
+];
+
+// Nothing comes from elsewhere, and nothing runs that is not a file of the page.
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self' blob:", // recordings of calls
+  "connect-src 'self' ws: wss:", // sessions of the talk panel, wherever the service says they are
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "microphone=(self), camera=(), geolocation=()",
+};
+
+const YEAR_S = 31_536_000;
+
+/** The dashboard: one document for all of its addresses, and the files it names. */
+export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void {
+  const files = readPageFiles(folder);
+  const document = files.get("/index.html");
+  const options = { schema: { hide: true }, exposeHeadRoute: true };
+  for (const url of PAGE_ADDRESSES)
+    app.get(url, options, async (request, reply) =>
+      document ? send(request, reply, document) : sendNotBuilt(reply),
+    );
+  for (const [url, file] of files)
+    if (file !== document) app.get(url, options, async (request, reply) => send(request, reply, file));
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+  const takesPacked = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
+  const body = takesPacked && file.packed ? file.packed : file.body;
+  if (file.packed) reply.header("vary", "accept-encoding");
+  if (body === file.packed) reply.header("content-encoding", "gzip");
+  return reply
+    .headers(HEADERS)
+    .header("cache-control", file.isImmutable ? `public, max-age=${YEAR_S}, immutable` : "no-cache")
+    .type(file.type)
+    .send(body);
+}
+
+const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Vocalhost</title>
+<h1>The dashboard is not built</h1><p>The service runs, and its <a href="/v1/docs">REST interface</a> works. To build
+the dashboard, run <code>node scripts/build-dashboard.ts</code> in the repository and start the service again.</p></html>
+`;
+
+function sendNotBuilt(reply: FastifyReply): FastifyReply {
+  return reply.code(503).headers(HEADERS).type("text/html; charset=utf-8").send(NOT_BUILT);
+}

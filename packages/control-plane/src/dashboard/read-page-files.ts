@@ -1,0 +1,41 @@
+import { globSync, readFileSync, statSync } from "node:fs";
+import { extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+/** One file of the page, ready to be sent. */
+export interface PageFile {
+  type: string;
+  body: Buffer;
+  /** Absent where packing gains nothing. */
+  packed?: Buffer;
+  /** Its name tells its content, so it never changes. */
+  isImmutable: boolean;
+}
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json; charset=utf-8",
+  ".wasm": "application/wasm",
+};
+const PACKING_GAINS_BYTES = 1_000;
+
+/** All files of a built page by their address. Small enough to be held; nothing asked for ever becomes a path. */
+export function readPageFiles(folder: string): Map<string, PageFile> {
+  const names = globSync("**/*", { cwd: folder }).filter((name) => statSync(join(folder, name)).isFile());
+  return new Map(
+    names.map((name) => {
+      const body = readFileSync(join(folder, name));
+      const packed = gzipSync(body);
+      const file: PageFile = {
+        type: TYPES[extname(name)] ?? "application/octet-stream",
+        body,
+        ...(packed.length + PACKING_GAINS_BYTES < body.length ? { packed } : {}),
+        isImmutable: name.startsWith("assets/"),
+      };
+      return [`/${name.replaceAll("\\", "/")}`, file];
+    }),
+  );
+}
