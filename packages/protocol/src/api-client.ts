@@ -19,6 +19,7 @@ import { DeploymentList } from "./rest/deployments.ts";
 import { ChangeEvent } from "./rest/events.ts";
 import { KeyCreated, KeyList, type CreateKey } from "./rest/keys.ts";
 import { LogLine, LogList, type LogQuery, type LogTailQuery } from "./rest/logs.ts";
+import { MemberInvited, MemberList, type ChangeMember, type InviteMember } from "./rest/members.ts";
 import { AuditList, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
 import { Pool } from "./rest/pool.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
@@ -26,7 +27,7 @@ import { Started } from "./rest/public-start.ts";
 import { RegionList } from "./rest/regions.ts";
 import { SecretSet, SecretSetList, SecretsStored, type PutSecrets } from "./rest/secrets.ts";
 import { SessionDetails, SessionList, SessionStopped, type SessionListQuery } from "./rest/sessions.ts";
-import { Usage } from "./rest/usage.ts";
+import { Usage, UsageDays } from "./rest/usage.ts";
 import { Done } from "./rest/values.ts";
 
 export { ApiError } from "./api-request.ts";
@@ -166,7 +167,18 @@ export function createApiClient(options: ApiClientOptions) {
       revoke: (id: string) => send(Done, "DELETE", `/keys/${encodeURIComponent(id)}`),
     },
 
+    members: {
+      list: () => get(MemberList, "/members"),
+      invite: (body: InviteMember) => send(MemberInvited, "POST", "/members/invitations", body),
+      cancelInvitation: (id: string) =>
+        send(Done, "DELETE", `/members/invitations/${encodeURIComponent(id)}`),
+      change: (userId: string, body: ChangeMember) =>
+        send(Done, "PATCH", `/members/${encodeURIComponent(userId)}`, body),
+      remove: (userId: string) => send(Done, "DELETE", `/members/${encodeURIComponent(userId)}`),
+    },
+
     usage: (month?: string) => get(Usage, "/usage", { month }),
+    usageDays: (month?: string) => get(UsageDays, "/usage/days", { month }),
     usageCsv: (month?: string) =>
       request(options, { method: "GET", path: "/usage.csv", query: { month }, text: true }),
   };

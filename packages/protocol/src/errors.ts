@@ -45,8 +45,7 @@ export const errorTable = {
   "AGENT-1001": {
     status: 400,
     retryable: false,
-    message:
-      "Attempt to start agent when deployment is not in ready state. Is your image pull secret valid?",
+    message: "Attempt to start agent when deployment is not in ready state. Is your image pull secret valid?",
   },
   "AGENT-1002": {
     status: 401,

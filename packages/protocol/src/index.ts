@@ -89,10 +89,25 @@ export {
   CreateUpload,
   Upload,
 } from "./rest/builds.ts";
-export { Deployment, DeploymentList, DeploymentListItem, Manifest, Rollback } from "./rest/deployments.ts";
+export {
+  Deployment,
+  DeploymentList,
+  DeploymentListItem,
+  DeploymentSettings,
+  Manifest,
+  Rollback,
+} from "./rest/deployments.ts";
 export { ChangeEvent, ChangeKind } from "./rest/events.ts";
 export { CreateKey, Key, KeyCreated, KeyList, RotateKey } from "./rest/keys.ts";
 export { LogLine, LogList, LogQuery, LogTailQuery } from "./rest/logs.ts";
+export {
+  ChangeMember,
+  InviteMember,
+  Member,
+  MemberInvitation,
+  MemberInvited,
+  MemberList,
+} from "./rest/members.ts";
 export { AuditList, AuditQuery, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
 export { Instance, Pool } from "./rest/pool.ts";
 export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
@@ -116,5 +131,5 @@ export {
   SessionStopped,
   StartTimeline,
 } from "./rest/sessions.ts";
-export { Usage, UsageQuery } from "./rest/usage.ts";
+export { Usage, UsageDays, UsageQuery } from "./rest/usage.ts";
 export { Done, ErrorAnswer, Month } from "./rest/values.ts";

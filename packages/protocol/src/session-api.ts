@@ -33,7 +33,9 @@ export interface IceConfig {
 }
 
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
-export type StartAnswer = { sessionId: string; iceConfig?: IceConfig } | { wsUrl: string; token?: string };
+export type StartAnswer =
+  | { sessionId: string; iceConfig?: IceConfig; sessionToken?: string }
+  | { wsUrl: string; token?: string };
 
 export const OfferRequest = z.object({
   sdp: z.string(),

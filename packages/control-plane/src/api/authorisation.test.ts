@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHmac, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { Right } from "../auth/principal.ts";
+import { issueSessionToken } from "../auth/session-tokens.ts";
 import type { Log } from "../log.ts";
 import { newSessionRow } from "../sessions/start-session.ts";
 import { issueSocketToken } from "../sessions/socket-tokens.ts";
@@ -10,8 +11,10 @@ import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { fillPath, readOperations, type ListedOperation } from "./testing/read-operations.ts";
 import { insertBuild } from "./testing/rows.ts";
 
+type OperationRight = Exclude<Right, "session">; // the session proxy is the gateway's
+
 /** Who may do what. An operation that is missing here fails the test. */
-const RIGHTS: Record<string, Right> = {
+const RIGHTS: Record<string, OperationRight> = {
   listRegions: "view",
   listAgents: "view",
   createAgent: "manage",
@@ -46,10 +49,16 @@ const RIGHTS: Record<string, Right> = {
   rotateKey: "manage",
   revokeKey: "manage",
   getUsage: "view",
+  getUsageDays: "view",
   getUsageCsv: "view",
   listOrganizations: "view",
   getUser: "view",
   listAudit: "view",
+  listMembers: "view",
+  inviteMember: "manage",
+  cancelInvitation: "manage",
+  changeMember: "manage",
+  removeMember: "manage",
   followEvents: "view",
   startSession: "public",
 };
@@ -57,7 +66,7 @@ const RIGHTS: Record<string, Right> = {
 type Expected = 401 | 403 | "admitted" | "sees nothing";
 
 /** What each credential meets, by the right it would need. */
-const CREDENTIALS: Record<string, Record<Right, Expected>> = {
+const CREDENTIALS: Record<string, Record<OperationRight, Expected>> = {
   none: { view: 401, manage: 401, public: 401 },
   malformed: { view: 401, manage: 401, public: 401 },
   "malformed key": { view: 401, manage: 401, public: 401 },
@@ -67,6 +76,7 @@ const CREDENTIALS: Record<string, Record<Right, Expected>> = {
   "expired private": { view: 401, manage: 401, public: 401 },
   "expired public": { view: 401, manage: 401, public: 401 },
   "socket token": { view: 401, manage: 401, public: 401 },
+  "session token": { view: 401, manage: 401, public: 401 },
   "instance token": { view: 401, manage: 401, public: 401 },
   "viewer session": { view: "admitted", manage: 403, public: 403 },
   "other's private": { view: "sees nothing", manage: "sees nothing", public: 401 },
@@ -145,6 +155,10 @@ async function makeObjects(api: ApiHarness, secretValue: string): Promise<Record
   await api.client.secrets.put(serviceName, { secrets: [{ secretKey: "A", secretValue }] });
   const { id: buildId } = await insertBuild(api.store, api.acme.id);
   const [key] = (await api.client.keys.list()).public;
+  const { id: invitationId } = await api.client.members.invite({
+    email: `new@${serviceName}.example`,
+    role: "viewer",
+  });
   return {
     org: "acme",
     serviceName,
@@ -153,6 +167,8 @@ async function makeObjects(api: ApiHarness, secretValue: string): Promise<Record
     secretKey: "A",
     buildId,
     keyId: key?.id ?? "",
+    userId: await api.newMember(api.acme, "viewer"),
+    invitationId,
   };
 }
 
@@ -185,6 +201,17 @@ async function makeCredentials(api: ApiHarness): Promise<Record<string, Record<s
     "expired private": await expired("private"),
     "expired public": await expired("public"),
     "socket token": bearer(issueSocketToken({ secret }, socket)),
+    "session token": bearer(
+      issueSessionToken(
+        { secret },
+        {
+          sessionId: randomUUID(),
+          organizationId: acme.id,
+          userId: await api.newMember(acme, "owner"),
+          expiresAt: Math.ceil(Date.now() / 1000) + 60,
+        },
+      ),
+    ),
     "instance token": bearer(createHmac("sha256", secret).update(`instance:${randomUUID()}`).digest("hex")),
     "viewer session": bearer(await api.signIn(acme, "viewer")),
     "other's private": bearer(api.other.privateKey),

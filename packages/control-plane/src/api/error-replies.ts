@@ -24,7 +24,10 @@ declare module "fastify" {
   }
 }
 
-/** Every refusal and failure leaves as `{ error, code, detail }`; what is not meant for callers stays in the log. */
+/**
+ * Every refusal and failure leaves as `{ error, code }`, with the wrong fields in `detail`; what is not meant for callers
+ * stays in the log. Under `/v1/public` there is always a `detail`: released clients show nothing else.
+ */
 export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
     await send(
@@ -69,7 +72,9 @@ export function invalid(problems: FieldProblem[], message?: string): AppError {
 async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): Promise<void> {
   if (error.retryable) reply.header("retry-after", "1");
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
-  const body: ErrorAnswer = error.toBody();
+  const { detail, ...rest } = error.toBody();
+  const repeats = detail === rest.error && !reply.request.url.startsWith("/v1/public/");
+  const body: ErrorAnswer = repeats ? rest : { ...rest, detail };
   if (issues) body.err = { name: "ZodError", issues };
   await reply.code(error.status).header("content-type", "application/json; charset=utf-8").send(body);
 }

@@ -7,6 +7,7 @@ import { eventOperations } from "./events.ts";
 import { mountHealth } from "./health.ts";
 import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
+import { memberOperations } from "./members.ts";
 import { createApiMetrics, mountMetrics } from "./metrics.ts";
 import { installOpenApi, mountOpenApi } from "./openapi.ts";
 import { mountOperation } from "./operation.ts";
@@ -43,6 +44,7 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
     ...keyOperations(ports),
     ...usageOperations(ports),
     ...organizationOperations(ports),
+    ...memberOperations(ports),
     ...eventOperations(ports),
     ...publicStartOperations(ports, metrics),
   ];

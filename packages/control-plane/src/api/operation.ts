@@ -93,7 +93,7 @@ function mountRoute(
       operationId: operation.id + (org && !operation.aliasOnly ? "InOrganization" : ""),
       summary: operation.summary,
       tags: [operation.tag],
-      security: right === "public" ? [{ publicKey: [] }] : [{ privateKey: [] }, { webSession: [] }],
+      security: [right === "public" ? { publicKey: [] } : { privateKey: [] }, { webSession: [] }],
       ...(allParams ? { params: allParams } : {}),
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),

@@ -1,6 +1,7 @@
 // What the interface needs of the rest of the controller; the composition root brings it.
 import type { CarrierName, StartAnswer, TransportName } from "@vocalhost/protocol";
 import type { ApiKeys } from "../auth/api-keys.ts";
+import type { People } from "../auth/people.ts";
 import type { Admit, OrganizationId, Principal } from "../auth/principal.ts";
 import type { StartLimits } from "../auth/rate-limits.ts";
 import type { Builds } from "../builds/builds.ts";
@@ -21,8 +22,7 @@ export interface ApiPorts {
   apiKeys: ApiKeys;
   secretSets: Omit<SecretSets, typeof Symbol.asyncDispose>;
   builds: Omit<Builds, "run">;
-  /** Everything under `/auth/`. */
-  people: { handler(request: Request): Promise<Response> };
+  people: Pick<People, "handler" | "userOf" | "invite" | "invitationsOf" | "cancelInvitation">;
   /** How people can sign in. @default with a password */
   signInMethods?: readonly ("password" | "oidc")[];
   /** The first is the default. */

@@ -34,7 +34,6 @@ export function publicStartOperations(ports: ApiPorts, metrics: ApiMetrics): Ope
       summary: "Start a session of an agent",
       method: "POST",
       path: "/public/:serviceName/start",
-      alias: null,
       right: "public",
       params: AgentParams,
       body: HostedStartRequest,

@@ -1,7 +1,8 @@
-import { Usage, UsageQuery } from "@vocalhost/protocol";
+import { Usage, UsageDays, UsageQuery } from "@vocalhost/protocol";
 import { z } from "zod";
 import { toTime } from "../agents/manifest.ts";
 import type { Clock } from "../clock.ts";
+import { readUsageDays } from "../ledger/read-usage-days.ts";
 import { readUsage, usageCsv } from "../ledger/read-usage.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
@@ -30,6 +31,21 @@ export function usageOperations({ store, clock }: ApiPorts): Operation[] {
           month: period,
           corrections: corrections.map((row) => ({ ...row, foundAt: toTime(row.foundAt) })),
         };
+      },
+    }),
+    defineOperation({
+      id: "getUsageDays",
+      tag,
+      summary: "Active and filter time by day and by agent, and what the month will come to",
+      method: "GET",
+      path: "/usage/days",
+      right: "view",
+      query: UsageQuery,
+      answers: { 200: UsageDays },
+      run: async ({ organizationId, query }) => {
+        const month = monthOf(query, clock);
+        const report = await readUsageDays(store, organizationId, { period: month, nowMs: clock.nowMs() });
+        return { month, ...report };
       },
     }),
     defineOperation({

@@ -30,12 +30,29 @@ export const Deployment = z.object({
 });
 export type Deployment = z.infer<typeof Deployment>;
 
+/** What a deployment was made with; scaling belongs to the agent and is not among it. */
+export const DeploymentSettings = z.object({
+  image: z.string(),
+  buildId: z.uuid().nullable(),
+  agentProfile: z.string(),
+  audioFilter: z.enum(["tel", "pro"]).nullable(),
+  maxSessionDuration: z.number().int(),
+  secretSet: z.string().nullable(),
+  secretVersion: z.number().int().nullable(),
+  imagePullSecretSet: z.string().nullable(),
+  websocketAuth: z.enum(["none", "token"]),
+});
+export type DeploymentSettings = z.infer<typeof DeploymentSettings>;
+
 export const DeploymentListItem = z.object({
   id: z.uuid(),
   manifest: Manifest,
   createdAt: Time,
   updatedAt: Time,
   phase: z.enum(["Creating", "Validating", "Active", "Draining", "Retired", "Failed", "Superseded"]),
+  settings: DeploymentSettings,
+  /** Why it failed. */
+  failure: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 export type DeploymentListItem = z.infer<typeof DeploymentListItem>;
 

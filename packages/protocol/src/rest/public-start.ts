@@ -10,6 +10,8 @@ const IceServer = z.object({
 export const WebrtcStarted = z.object({
   sessionId: z.uuid(),
   iceConfig: z.object({ iceServers: z.array(IceServer) }).optional(),
+  /** For a browser that is signed in: its bearer token for the paths of this session, and for nothing else. */
+  sessionToken: z.string().optional(),
 });
 
 /** Answer for sockets; released clients refuse any other key. The session's id is in a header. */

@@ -25,3 +25,30 @@ export const Usage = z.object({
   corrections: z.array(z.object({ sessionId: z.string(), seconds: z.number().int(), foundAt: Time })),
 });
 export type Usage = z.infer<typeof Usage>;
+
+const Used = {
+  sessions: z.number().int(),
+  /** From binding an instance to the bot's end. */
+  activeSeconds: z.number().int(),
+  /** Those of them with the voice filter on. */
+  filterSeconds: z.number().int(),
+};
+
+/** Sessions that have ended, by UTC day and by agent. */
+export const UsageDays = z.object({
+  month: z.string(),
+  ...Used,
+  /** Every day of the month. A session counts where it began, its seconds where they were spent. */
+  days: z.array(z.object({ day: z.string(), ...Used })),
+  agents: z.array(z.object({ agent: z.string(), ...Used })),
+  /** Of a month that is going on: what it comes to if it goes on like this. */
+  projection: z
+    .object({
+      filterMinutes: z.number().int(),
+      billableMinutes: z.number().int(),
+      amountUsd: z.string(),
+      invoiceUsd: z.string(),
+    })
+    .nullable(),
+});
+export type UsageDays = z.infer<typeof UsageDays>;

@@ -20,10 +20,15 @@ export type Done = z.infer<typeof Done>;
 export const ErrorAnswer = z.object({
   error: z.string(),
   code: z.string(),
-  detail: z.union([
-    z.string(),
-    z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() })),
-  ]),
+  /** The fields that are wrong; under `/v1/public` the sentence again, which released clients show. */
+  detail: z
+    .union([
+      z.string(),
+      z.array(
+        z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() }),
+      ),
+    ])
+    .optional(),
   /** Of the list of sessions only. */
   err: z.object({ name: z.literal("ZodError"), issues: z.array(z.unknown()) }).optional(),
 });

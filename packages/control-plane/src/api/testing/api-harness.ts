@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createAdmission, type SignedInUser } from "../../auth/admission.ts";
 import { createApiKeys, type ApiKeys } from "../../auth/api-keys.ts";
 import { createKeyCache } from "../../auth/key-cache.ts";
+import { openPeople } from "../../auth/people.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { createStartLimits } from "../../auth/rate-limits.ts";
 import { createBuilds } from "../../builds/builds.ts";
@@ -43,6 +44,8 @@ export interface ApiHarness extends AsyncDisposable {
   onStart: (request: StartSessionRequest) => Promise<StartAnswer>;
   /** A bearer token of somebody signed in. */
   signIn(organization: TestOrganization, role: Role): Promise<string>;
+  /** Somebody who is not signed in; gives the user's id. */
+  newMember(organization: TestOrganization, role: Role): Promise<string>;
   clientOf(token: string, organization?: string): ApiClient;
   fetch(path: string, init?: RequestInit & { token?: string }): Promise<Response>;
 }
@@ -88,7 +91,18 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     sdkFolder: dataFolder,
   });
   const signedIn = new Map<string, SignedInUser>();
+  const { invite, invitationsOf, cancelInvitation } = openPeople({
+    store,
+    clock,
+    log: silentLog,
+    baseUrl: "http://localhost",
+    secret: randomBytes(32).toString("hex"),
+  });
   const people = {
+    invite,
+    invitationsOf,
+    cancelInvitation,
+    userOf: async (userId: string) => [...signedIn.values()].find((each) => each.userId === userId),
     sessionOf: async (headers: Headers) => signedIn.get(tokenIn(headers)),
     handler: async (request: Request) =>
       Response.json({ path: new URL(request.url).pathname, text: await request.text() }),
@@ -105,7 +119,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     log: silentLog,
     newId: () => randomUUID(),
     failpoint,
-    admit: createAdmission({ store, clock, keyCache, people }),
+    admit: createAdmission({ store, clock, keyCache, people, signer: { secret: "of the service" } }),
     startLimits: createStartLimits({ clock }),
     apiKeys,
     secretSets,
@@ -150,12 +164,16 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
         ? { sessionId: randomUUID() }
         : { wsUrl: `${wsBase}/ws/generic/a.acme`, token: "t" },
     async signIn(organization, role) {
-      const userId = randomUUID();
+      const userId = await harness.newMember(organization, role);
       const token = `session-${userId}`;
       signedIn.set(token, { userId, email: `${role}@example.com` });
+      return token;
+    },
+    async newMember(organization, role) {
+      const userId = randomUUID();
       const change = { actor: "system", nowMs: clock.nowMs() };
       await store.transaction((tx) => addMember(tx, organization.id, { userId, role }, change));
-      return token;
+      return userId;
     },
     clientOf,
     fetch: (path, { token, headers, ...init } = {}) =>

@@ -23,7 +23,7 @@ export async function checkRefusal(response: Response, expected: Omit<Refusal, "
       code: expected.code ?? "GENERIC_BAD_REQUEST",
     },
   );
-  if (expected.field === undefined) return assert.equal(detail, error);
+  if (expected.field === undefined) return assert.equal(detail, undefined);
   const fields = (detail as { loc: string[] }[]).map(({ loc }) => loc.slice(1).join("."));
   assert.ok(fields.includes(expected.field), JSON.stringify(detail));
 }

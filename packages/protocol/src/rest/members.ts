@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { Time } from "./values.ts";
+
+export const Role = z.enum(["owner", "admin", "viewer"]);
+export type Role = z.infer<typeof Role>;
+
+export const Member = z.object({
+  userId: z.string(),
+  /** Absent when the account is gone. */
+  email: z.string().optional(),
+  role: Role,
+  createdAt: Time,
+});
+export type Member = z.infer<typeof Member>;
+
+/** Its link was shown once, to whoever made it. */
+export const MemberInvitation = z.object({ id: z.string(), email: z.string(), role: Role, expiresAt: Time });
+export type MemberInvitation = z.infer<typeof MemberInvitation>;
+
+export const MemberList = z.object({ members: z.array(Member), invitations: z.array(MemberInvitation) });
+export type MemberList = z.infer<typeof MemberList>;
+
+export const InviteMember = z.object({ email: z.string().min(3).max(254), role: Role });
+export type InviteMember = z.infer<typeof InviteMember>;
+
+/** `link` is shown this once; whoever opens it with that address becomes a member. */
+export const MemberInvited = z.object({ id: z.string(), link: z.string(), expiresAt: Time });
+export type MemberInvited = z.infer<typeof MemberInvited>;
+
+export const ChangeMember = z.object({ role: Role });
+export type ChangeMember = z.infer<typeof ChangeMember>;
