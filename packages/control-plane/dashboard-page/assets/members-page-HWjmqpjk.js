@@ -1,1 +1,0 @@
-import{s as e}from"./src-Ct_GsVt_.js";import{a as t,c as n}from"./index-DfwA4END.js";var r=e();function i(){return(0,r.jsx)(t,{title:`Members`,children:(0,r.jsx)(n,{icon:`settings`,title:`Not here yet`})})}export{i as MembersPage};

@@ -1,1 +1,0 @@
-import{s as e}from"./src-Ct_GsVt_.js";import{c as t}from"./index-DfwA4END.js";var n=e();function r(){return(0,n.jsx)(t,{icon:`microphone`,title:`Not here yet`})}export{r as TalkPage};
