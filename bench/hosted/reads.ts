@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent, get } from "node:http";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { percentile } from "../report/statistics.ts";
@@ -22,7 +22,7 @@ export async function reads(url: string, headers: Record<string, string>, forMs:
     while (performance.now() < untilMs) {
       const startedMs = performance.now();
       const request = get(url, { agent, headers });
-      const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
+      const [response] = (await once(request, "response")) as [IncomingMessage];
       if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
       response.resume();
       await once(response, "end");

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { ConfigError } from "./config.ts";
 import type { Log } from "./log.ts";
 
@@ -23,6 +24,7 @@ export async function runUntilTold({ log, start }: RunOptions): Promise<void> {
   });
   try {
     running = await start();
+    flushCompileCache(); // the next life shall profit even if this one is killed
   } catch (error) {
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);

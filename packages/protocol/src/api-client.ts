@@ -96,15 +96,16 @@ export function createApiClient(options: ApiClientOptions) {
       /** Ends with the signal, or when the service closes the stream. */
       tailLogs: (
         name: string,
-        query: LogTailQuery & { after?: string; signal?: AbortSignal } = {},
+        query: LogTailQuery & { after?: string; signal?: AbortSignal; opened?: () => void } = {},
       ): AsyncGenerator<LogEvent> => {
-        const { after, signal, ...filters } = query;
+        const { after, signal, opened, ...filters } = query;
         return stream(options, {
           schema: LogLine,
           path: agentPath(name, "/logs/tail"),
           query: filters,
           after,
           signal,
+          opened,
         });
       },
     },

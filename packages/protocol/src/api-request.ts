@@ -40,7 +40,17 @@ interface ApiRequest {
   root?: boolean;
   /** The same for every organisation. */
   unscoped?: boolean;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
+}
+
+interface StreamRequest {
+  path: string;
+  query: Query;
+  /** Where to go on. */
+  after?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Called once when the service has begun to answer. */
+  opened?: (() => void) | undefined;
 }
 
 const ATTEMPTS_MAX = 4;
@@ -75,11 +85,12 @@ export async function request(
 /** Server-sent events: their ids and their JSON. */
 export async function* stream<S extends z.ZodType>(
   options: ApiClientOptions,
-  what: { path: string; query: Query; schema: S; after?: string; signal?: AbortSignal },
+  what: StreamRequest & { schema: S },
 ): AsyncGenerator<{ id: string; line: z.infer<S> }> {
   const headers: Record<string, string> = { accept: "text/event-stream" };
   if (what.after !== undefined) headers["last-event-id"] = what.after;
   const response = await ask(options, { ...what, method: "GET", headers });
+  what.opened?.();
   let rest = "";
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();

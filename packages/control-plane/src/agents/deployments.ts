@@ -1,4 +1,4 @@
-import type { DeploymentList } from "@vocalhost/protocol";
+import type { DeploymentList, DeploymentSettings } from "@vocalhost/protocol";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Store, Tx } from "../store/store.ts";
@@ -31,14 +31,30 @@ export async function listDeployments(
     .limit(DEPLOYMENTS_MAX)
     .execute();
   return {
-    deployments: rows.map((row) => ({
-      id: row.id,
-      manifest: toManifest({ agent, organizationName, spec: DeploymentSpec.parse(JSON.parse(row.spec)) }),
-      createdAt: toTime(row.createdAt),
-      updatedAt: toTime(row.updatedAt),
-      phase: row.phase,
-    })),
+    deployments: rows.map((row) => {
+      const spec = DeploymentSpec.parse(JSON.parse(row.spec));
+      return {
+        id: row.id,
+        manifest: toManifest({ agent, organizationName, spec }),
+        createdAt: toTime(row.createdAt),
+        updatedAt: toTime(row.updatedAt),
+        phase: row.phase,
+        settings: toDeploymentSettings(spec),
+        failure:
+          row.failureCode === null
+            ? null
+            : { code: row.failureCode, message: row.failureText ?? row.failureCode },
+      };
+    }),
   };
+}
+
+function toDeploymentSettings({
+  nodeType: _,
+  maxSessionDurationS,
+  ...spec
+}: DeploymentSpec): DeploymentSettings {
+  return { ...spec, maxSessionDuration: maxSessionDurationS };
 }
 
 /** A new deployment of what an earlier one ran, with the secrets it had. */

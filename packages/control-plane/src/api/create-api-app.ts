@@ -22,7 +22,12 @@ export function createApiApp(log: Log): FastifyInstance {
   app.setSerializerCompiler(serializerCompiler);
   installErrorReplies(app, log);
   installJsonBodies(app);
-  app.addHook("onSend", async (_request, reply) => {
+  app.addHook("onSend", async (request, reply) => {
+    // Closing with unread bytes would cut off the refusal before the gateway has read it.
+    if (!request.raw.complete && reply.statusCode >= 400) {
+      reply.removeHeader("connection");
+      request.raw.resume();
+    }
     for (const [name, value] of SECURITY_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value);
   });
   return app;

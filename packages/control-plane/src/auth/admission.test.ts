@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFailpoint } from "../failpoints.ts";
-import { addMember } from "../organizations/members.ts";
+import { addMember, removeMember } from "../organizations/members.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
@@ -12,9 +12,10 @@ import { createKeyCache } from "./key-cache.ts";
 import { createTestClock } from "./test-clock.ts";
 import { createKey } from "./key-format.ts";
 import type { Credentials, OrganizationId, Right } from "./principal.ts";
+import { issueSessionToken } from "./session-tokens.ts";
 
-type Outcome = "view" | "manage" | "public";
-const rights: Right[] = ["view", "manage", "public"];
+type Outcome = Exclude<Right, "session">; // reaching a session is allowed where starting one is
+const rights: Outcome[] = ["view", "manage", "public"];
 
 test("who may do what", async () => {
   await using world = await openWorld();
@@ -158,7 +159,7 @@ test("revocation works at once here and within a second on another node", async 
   const { acme, keys, clock, store, people } = world;
   const key = await keys.create(acme, { kind: "private", name: "" }, "system");
   await using elsewhereCache = createKeyCache({ store, clock });
-  const elsewhere = { admit: createAdmission({ store, clock, people, keyCache: elsewhereCache }) };
+  const elsewhere = { admit: createAdmission({ store, clock, people, keyCache: elsewhereCache, signer }) };
   const credentials = { authorization: `Bearer ${key.value}` };
   for (const node of [world, elsewhere]) assert.equal(await outcome(node, credentials, "view"), "ok");
 
@@ -177,6 +178,42 @@ test("a remembered key still expires on time", async () => {
   clock.now += 100;
   assert.equal(await outcome(world, credentials, "view"), "UNAUTHORIZED");
 });
+
+test("a session token reaches its session, as long as who started it may", async () => {
+  await using world = await openWorld();
+  const { acme, clock, store, admit } = world;
+  const sessionId = "0b0e7e3c-6d0f-4c0e-9a53-9a1d3a3b7b11";
+  const expiresAt = Math.ceil(clock.now / 1000) + 60;
+  const token = { sessionId, organizationId: acme, userId: "adam", expiresAt };
+  const bearer = (changes = {}, secret = signer.secret) => ({
+    authorization: `Bearer ${issueSessionToken({ secret }, { ...token, ...changes })}`,
+  });
+  for (const right of rights) assert.equal(await outcome(world, bearer(), right), "UNAUTHORIZED", right);
+  assert.equal(await outcome(world, bearer(), "session"), "ok");
+  const rows: [string, Partial<Credentials>][] = [
+    ["another's signature", bearer({}, "another secret")],
+    ["garbage", { authorization: "Bearer st_abc.def" }],
+    ["no signature", { authorization: "Bearer st_" }],
+    ["expired", bearer({ expiresAt: Math.floor(clock.now / 1000) })],
+    ["of a viewer", bearer({ userId: "vera" })],
+    ["of somebody who left", bearer({ userId: "lone" })],
+    ["for another organisation", bearer({ organizationId: world.other })],
+    ["with an organisation named", { ...bearer(), organizationName: "acme" }],
+  ];
+  for (const [name, credentials] of rows)
+    assert.equal(await outcome(world, credentials, "session"), "UNAUTHORIZED", name);
+  const whole = { ...bearer(), cookie: undefined, organizationName: undefined };
+  assert.deepEqual(await admit(whole, "session"), {
+    kind: "session",
+    sessionId,
+    userId: "adam",
+    organizationId: acme,
+  });
+  await removeMember(store, acme, "adam", { actor: "system", nowMs: 2 });
+  assert.equal(await outcome(world, bearer(), "session"), "UNAUTHORIZED");
+});
+
+const signer = { secret: "of the service" };
 
 async function outcome(
   { admit }: Pick<World, "admit">,
@@ -198,7 +235,7 @@ async function openWorld() {
   const clock = createTestClock();
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const keys = createApiKeys({ store, clock, cache: keyCache, failpoint: createFailpoint(undefined) });
-  const admit = createAdmission({ store, clock, keyCache, people });
+  const admit = createAdmission({ store, clock, keyCache, people, signer });
   const acme = await organization(store, "acme", {
     olga: "owner",
     adam: "admin",

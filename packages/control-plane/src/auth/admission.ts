@@ -7,13 +7,24 @@ import { isUsable, parseAgents } from "./api-keys.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { KeyKind } from "./key-format.ts";
 import { looksLikeKey, parseKey } from "./key-format.ts";
-import type { Admit, Credentials, KeyPrincipal, OrganizationId, Right, UserPrincipal } from "./principal.ts";
+import type {
+  Admit,
+  Credentials,
+  KeyPrincipal,
+  OrganizationId,
+  Right,
+  SessionPrincipal,
+  UserPrincipal,
+} from "./principal.ts";
+import { looksLikeSessionToken, readSessionToken, type SessionTokenSigner } from "./session-tokens.ts";
 
 export interface AdmissionOptions {
   store: Store;
   clock: Clock;
   keyCache: KeyCache;
   people: SignedInPeople;
+  /** Of the tokens that reach one session each. */
+  signer: SessionTokenSigner;
 }
 
 /** Who a bearer token or cookie of the dashboard belongs to; `people.ts` knows. */
@@ -28,12 +39,12 @@ export interface SignedInUser {
 
 const rightsOfKeys = {
   private: ["view", "manage"],
-  public: ["public"],
+  public: ["public", "session"],
 } as const satisfies Record<KeyKind, Right[]>;
 
 const rightsOfRoles = {
-  owner: ["view", "manage", "public"],
-  admin: ["view", "manage", "public"],
+  owner: ["view", "manage", "public", "session"],
+  admin: ["view", "manage", "public", "session"],
   viewer: ["view"],
 } as const satisfies Record<MemberRow["role"], Right[]>;
 
@@ -43,6 +54,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (authorization !== undefined) {
       const token = bearerToken(authorization);
       if (looksLikeKey(token)) return admitKey(options, { token, credentials, right });
+      if (looksLikeSessionToken(token)) return admitSession(options, { token, credentials, right });
       return admitUser(options, {
         headers: new Headers({ authorization: `Bearer ${token}` }),
         credentials,
@@ -50,7 +62,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       });
     }
     const user = cookie === undefined ? undefined : { headers: new Headers({ cookie }), credentials, right };
-    if (right !== "public") return admitUser(options, user ?? unauthorized());
+    if (right === "view" || right === "manage") return admitUser(options, user ?? unauthorized());
     // Cookies come along unasked, of other services on this host too; without one of ours nothing was sent.
     const principal = user && (await admitUser(options, user).catch(onlyIfSignedIn));
     if (!principal) throw new AppError("AGENT-1002");
@@ -58,13 +70,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
   };
 }
 
-interface KeyRequest {
+interface TokenRequest {
   token: string;
   credentials: Credentials;
   right: Right;
 }
 
-async function admitKey(options: AdmissionOptions, request: KeyRequest): Promise<KeyPrincipal> {
+async function admitKey(options: AdmissionOptions, request: TokenRequest): Promise<KeyPrincipal> {
   const { credentials, right } = request;
   const parsed = parseKey(request.token) ?? unauthorized();
   const row = (await options.keyCache.find(parsed.sha256)) ?? unauthorized();
@@ -83,6 +95,22 @@ async function admitKey(options: AdmissionOptions, request: KeyRequest): Promise
     ratePerMinute: row.ratePerMinute,
     concurrency: row.concurrency,
   };
+}
+
+/** Good for one session, as long as who started it may. */
+async function admitSession(options: AdmissionOptions, request: TokenRequest): Promise<SessionPrincipal> {
+  const { store, clock, signer } = options;
+  if (request.right !== "session" || request.credentials.organizationName !== undefined) unauthorized();
+  const token = readSessionToken(signer, request.token, clock.nowMs()) ?? unauthorized();
+  const { sessionId, userId, organizationId } = token;
+  const member = await store.db
+    .selectFrom("members")
+    .select("role")
+    .where("organizationId", "=", organizationId)
+    .where("userId", "=", userId)
+    .executeTakeFirst();
+  if (!member || !includes(rightsOfRoles[member.role], "session")) unauthorized();
+  return { kind: "session", sessionId, userId, organizationId: organizationId as OrganizationId };
 }
 
 interface UserRequest {

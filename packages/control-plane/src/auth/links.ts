@@ -56,6 +56,31 @@ export async function takeLinks(tx: Tx, nowMs: number, isWanted: (link: Link) =>
   return taken;
 }
 
+/** Of one organisation, as far as they can still be used. */
+export async function listLinks(
+  db: Db,
+  organizationId: string,
+  nowMs: number,
+): Promise<(Link & { id: string })[]> {
+  const rows = await db.selectFrom("settings").selectAll().where("name", "like", `${PREFIX}%`).execute();
+  return rows.flatMap(({ name, value }) => {
+    const link = unexpired(value, nowMs);
+    return link?.organizationId === organizationId ? [{ ...link, id: name.slice(PREFIX.length) }] : [];
+  });
+}
+
+export async function deleteLink(tx: Tx, id: string): Promise<void> {
+  await tx
+    .deleteFrom("settings")
+    .where("name", "=", PREFIX + id)
+    .execute();
+}
+
+/** Names a link without being it: the hash of its token. */
+export function linkId(token: string): string {
+  return nameOf(token).slice(PREFIX.length);
+}
+
 function unexpired(value: string, nowMs: number): Link | undefined {
   const link = Link.parse(JSON.parse(value));
   return link.expiresAt > nowMs ? link : undefined;

@@ -9,7 +9,7 @@ import { writeAudit } from "./audit.ts";
 import { loadAuthLibrary } from "./auth-library.ts";
 import type { AuthLibrary, OidcProvider } from "./auth-library.ts";
 import { createAuthHandler } from "./auth-handler.ts";
-import { insertLink, takeLinks } from "./links.ts";
+import { deleteLink, insertLink, linkId, listLinks, takeLinks } from "./links.ts";
 import type { OrganizationId } from "./principal.ts";
 import { redeemLink } from "./redeem-link.ts";
 import type { Redemption } from "./redeem-link.ts";
@@ -39,7 +39,11 @@ export interface People extends SignedInPeople {
   ready(): Promise<void>;
   /** Token of a link that makes its holder an owner: one use, 24 h. Earlier ones stop working. */
   createOwnerLink(organizationId: OrganizationId): Promise<string>;
-  invite(organizationId: OrganizationId, invitation: Invitation): Promise<string>;
+  /** Token of a link for one address: one use, 7 days. */
+  invite(organizationId: OrganizationId, invitation: Invitation): Promise<Invited>;
+  /** Those that can still be accepted, the newest last. */
+  invitationsOf(organizationId: OrganizationId): Promise<OpenInvitation[]>;
+  cancelInvitation(organizationId: OrganizationId, which: { id: string; actor: string }): Promise<void>;
   redeemLink(redemption: Redemption): Promise<SignedInUser>;
   userOf(userId: string): Promise<SignedInUser | undefined>;
   /** Signs somebody out everywhere. */
@@ -50,6 +54,19 @@ export interface Invitation {
   email: string;
   role: Role;
   actor: string;
+}
+
+export interface Invited {
+  id: string;
+  token: string;
+  expiresAt: number;
+}
+
+export interface OpenInvitation {
+  id: string;
+  email: string;
+  role: Role;
+  expiresAt: number;
 }
 
 export function openPeople(options: PeopleOptions): People {
@@ -97,7 +114,26 @@ export function openPeople(options: PeopleOptions): People {
         const token = await insertLink(tx, link);
         const entry = { organizationId, at: nowMs, actor, action: "member-invited" };
         await writeAudit(tx, { ...entry, target: `email:${email}`, details: { role } });
-        return token;
+        return { id: linkId(token), token, expiresAt: link.expiresAt };
+      });
+    },
+
+    async invitationsOf(organizationId) {
+      const links = await listLinks(store.db, organizationId, clock.nowMs());
+      return links
+        .flatMap(({ id, email, role, expiresAt }) => (email === null ? [] : [{ id, email, role, expiresAt }]))
+        .sort((one, other) => one.expiresAt - other.expiresAt);
+    },
+
+    async cancelInvitation(organizationId, { id, actor }) {
+      const nowMs = clock.nowMs();
+      await store.transaction(async (tx) => {
+        const links = await listLinks(tx, organizationId, nowMs);
+        const link = links.find((each) => each.id === id && each.email !== null);
+        if (!link) throw new AppError("NOT_FOUND", { message: "Invitation not found" });
+        await deleteLink(tx, id);
+        const entry = { organizationId, at: nowMs, actor, action: "invitation-cancelled" };
+        await writeAudit(tx, { ...entry, target: `email:${link.email}` });
       });
     },
   };

@@ -4,7 +4,7 @@ import type { ApiKeyRow, MemberRow } from "../store/schema.ts";
 export type OrganizationId = string & { readonly brand: "OrganizationId" };
 
 /** Who is asking, on behalf of which organisation. */
-export type Principal = KeyPrincipal | UserPrincipal;
+export type Principal = KeyPrincipal | UserPrincipal | SessionPrincipal;
 
 export interface KeyPrincipal {
   kind: "key";
@@ -25,8 +25,16 @@ export interface UserPrincipal {
   organizationId: OrganizationId;
 }
 
-/** What an entrance wants: to look, to change, or to start and reach sessions. */
-export type Right = "view" | "manage" | "public";
+/** Somebody who started a session in the dashboard, for reaching that session only. */
+export interface SessionPrincipal {
+  kind: "session";
+  sessionId: string;
+  userId: string;
+  organizationId: OrganizationId;
+}
+
+/** What an entrance wants: to look, to change, to start sessions, or to reach one that runs. */
+export type Right = "view" | "manage" | "public" | "session";
 
 /** What a caller brought. */
 export interface Credentials {

@@ -23,7 +23,13 @@ export async function endAllSessions(options: {
   await Promise.allSettled(objects.map(({ id }) => driver.destroy(id, { graceMs: INSTANCES_GRACE_MS })));
   await closeSessions(world, { nudge, timeoutMs: CLOSED_MS });
   const rows = await store.db.selectFrom("instances").select("id").where("state", "!=", "stopped").execute();
-  await Promise.allSettled(rows.map(({ id }) => options.output.drain(id)));
+  const needed = new Set((await openSessions(world)).map(({ instanceId }) => instanceId));
+  await Promise.allSettled(
+    rows.map(async ({ id }) => {
+      await options.output.drain(id);
+      if (!needed.has(id)) await driver.forget(id); // what a bot printed in the clear is not left lying about
+    }),
+  );
 }
 
 async function closeSessions(

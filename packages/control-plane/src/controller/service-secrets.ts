@@ -7,7 +7,7 @@ import { openMasterKeyFile, parseMasterKeys, type MasterKeys } from "../secrets/
 /** What the service signs and encrypts with; never in the store. */
 export interface ServiceSecrets {
   masterKeys: MasterKeys;
-  /** Signs socket tokens. */
+  /** Signs tokens for sockets and for sessions. */
   socketSecret: string;
   /** Signs cookies. */
   peopleSecret: string;

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readOrganizationName } from "../agents/read-agents.ts";
 import type { StartOutcome, StartSessionRequest, StopSessionRequest } from "../api/ports.ts";
 import { requireAgentAllowed } from "../auth/rate-limits.ts";
-import type { Admit } from "../auth/principal.ts";
+import type { Admit, Principal } from "../auth/principal.ts";
+import { issueSessionToken, type SessionTokenSigner } from "../auth/session-tokens.ts";
 import type { InstanceRoute, SessionRouteRequest } from "../gateway/controller-api.ts";
 import { isTerminal } from "../sessions/session-state.ts";
 import type { SocketSessions } from "../sessions/socket-sessions.ts";
@@ -25,6 +26,7 @@ export interface SessionDoorsOptions {
   iceServers: IceServer[];
   queueMs: number;
   instanceToken(instanceId: string): string;
+  signer: SessionTokenSigner;
 }
 
 const LOOK_AGAIN_MS = 500;
@@ -62,7 +64,10 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
       });
       const iceConfig = request.enableDefaultIceServers ? { iceConfig: { iceServers } } : {};
       world.failpoint("active.replied.before");
-      return { sessionId: session.id, answer: { sessionId: session.id, ...iceConfig } };
+      return {
+        sessionId: session.id,
+        answer: { sessionId: session.id, ...iceConfig, ...tokenFor(principal, session) },
+      };
     },
 
     async stop({ organizationId, agentName, sessionId, actor }) {
@@ -82,9 +87,11 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
     async route({ agent: agentName, sessionId, authorization }) {
       const principal = await options.admit(
         { authorization, cookie: undefined, organizationName: undefined },
-        "public",
+        "session",
       );
       requireAgentAllowed(principal, agentName);
+      if (principal.kind === "session" && principal.sessionId !== sessionId)
+        throw new AppError("NOT_FOUND", { message: "Service not found" });
       const { organizationId } = principal;
       const agent = await findAgentEvenDeleting(organizationId, agentName);
       const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
@@ -110,6 +117,24 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
       }
     },
   };
+
+  /** A browser's cookie does not go with what the session proxy passes on; whoever brought a key has it. */
+  function tokenFor(
+    principal: Principal,
+    session: { id: string; maxDurationMs: number },
+  ): { sessionToken?: string } {
+    if (principal.kind !== "user") return {};
+    const { userId, organizationId } = principal;
+    const expiresAt = Math.ceil((world.clock.nowMs() + session.maxDurationMs) / 1000);
+    return {
+      sessionToken: issueSessionToken(options.signer, {
+        sessionId: session.id,
+        organizationId,
+        userId,
+        expiresAt,
+      }),
+    };
+  }
 
   async function findAgentEvenDeleting(
     organizationId: SessionWish["organizationId"],

@@ -17,6 +17,7 @@ import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { openProcessDriver } from "../drivers/process.ts";
 import { createFailpoint } from "../failpoints.ts";
 import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
+import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import { createReconciler } from "../pools/reconcile.ts";
 import { createWakeups } from "../pools/wakeups.ts";
@@ -65,10 +66,11 @@ export async function startController(config: Config, log: Log): Promise<Control
       { file: join(dataFolder, "master-keys") },
       "made a master key; keep a copy, without it stored secrets cannot be read",
     );
-  const store = stack.use(await openStore({ databaseUrl: config.databaseUrl, dataFolder, log }));
-  await requireKnownMasterKeys(store, masterKeys);
+  const opened = stack.use(await openStore({ databaseUrl: config.databaseUrl, dataFolder, log }));
+  await requireKnownMasterKeys(opened, masterKeys);
   const driver = await openProcessDriver({ folder: join(dataFolder, "instances"), log });
-  const leadership = await becomeLeader({ store, clock, timing, log });
+  const leadership = await becomeLeader({ store: opened, clock, timing, log });
+  const store = storeOfLeader({ store: opened, epoch: leadership.epoch });
   await driver.fence(leadership.epoch);
   const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
 
@@ -84,7 +86,7 @@ export async function startController(config: Config, log: Log): Promise<Control
     }),
   );
   const world: World = {
-    store,
+    store: opened, // what decides checks the epoch itself
     driver,
     network,
     clock,
@@ -125,12 +127,13 @@ export async function startController(config: Config, log: Log): Promise<Control
     secret: secrets.peopleSecret,
     oidc: config.oidc,
   });
-  const admit = createAdmission({ store, clock, keyCache, people });
+  const signer = { secret: secrets.socketSecret };
+  const admit = createAdmission({ store, clock, keyCache, people, signer });
   let isEnding = false;
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding: () => isEnding };
   const sockets = createSocketSessions({
     starter,
-    signer: { secret: secrets.socketSecret },
+    signer,
     instanceToken,
     queueMs: config.queueMs,
   });
@@ -141,6 +144,7 @@ export async function startController(config: Config, log: Log): Promise<Control
     iceServers: config.iceServers,
     queueMs: config.queueMs,
     instanceToken,
+    signer,
   });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
   const app = createApiApp(log);

@@ -37,7 +37,7 @@ export interface GatewayTiming {
   openingMs: number;
   /** A peer of a spliced socket that takes nothing for this long is given up. */
   stalledMs: number;
-  /** Instances ping every 15 s, so a longer silence of either side of a call means that it is gone. */
+  /** Instances ping every 15 s; whoever leaves two in a row unanswered is given up before 30 s are over. */
   silentMs: number;
   /** Between saying goodbye and cutting the connection. */
   goodbyeMs: number;
@@ -71,7 +71,7 @@ export const defaultGatewayTiming: GatewayTiming = {
   instanceUpgradeMs: 10_000,
   openingMs: 10_000,
   stalledMs: 30_000,
-  silentMs: 30_000,
+  silentMs: 29_000,
   goodbyeMs: 2_000,
   disposeMs: 5_000,
   headersMs: 15_000,

@@ -60,6 +60,11 @@ export async function asLeader<T>(
   });
 }
 
+/** The store as everybody but the deciding code sees it: what they write is the leader's word too. */
+export function storeOfLeader({ store, epoch }: { store: Store; epoch: number }): Store {
+  return { ...store, transaction: (run) => asLeader({ store, epoch }, run) };
+}
+
 /** Another controller has taken over; this one must go. */
 export class LeadershipLostError extends AppError {
   constructor() {

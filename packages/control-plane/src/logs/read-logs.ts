@@ -76,6 +76,7 @@ export interface Tail {
 
 export interface TailLine extends LogEntry {
   sessionId: string | null;
+  instanceId: string;
   cursor: string;
 }
 
@@ -108,7 +109,12 @@ export async function tailLogs(
     .limit(limit)
     .execute();
   if (order === "desc") rows.reverse();
-  const found = rows.map((row) => ({ ...toEntry(row), sessionId: row.sessionId, cursor: toCursor(row) }));
+  const found = rows.map((row) => ({
+    ...toEntry(row),
+    sessionId: row.sessionId,
+    instanceId: row.instanceId,
+    cursor: toCursor(row),
+  }));
   return { lines: found, cursor: found.at(-1)?.cursor ?? afterCursor ?? "0_0_0_" };
 }
 

@@ -27,11 +27,20 @@ function planDeployment(deployment: DeploymentRow, view: PoolView): PoolStep[] {
 }
 
 function failed(deployment: DeploymentRow): PoolStep {
-  const [firstLine = "The bot would not start."] = (deployment.crashText ?? "").split("\n");
+  const { crashes, crashText } = deployment;
   return {
     do: "fail-deployment",
     deployment,
     code: "UNKNOWN_ERROR",
-    text: `The bot would not start: it crashed ${deployment.crashes} times in a row. ${firstLine}`,
+    text: `The bot crashed ${crashes} times before it was ready: ${reasonIn(crashText ?? "")}`,
   };
+}
+
+const REASON_MAX_CHARACTERS = 300;
+
+/** The error itself, out of everything that was printed around it; otherwise how the process ended. */
+function reasonIn(crashText: string): string {
+  const [ending = "", ...output] = crashText.split("\n");
+  const error = output.findLast((line) => /^(?:Uncaught )?\w*(?:Error|Exception)\b/.test(line));
+  return (error ?? ending).trim().slice(0, REASON_MAX_CHARACTERS);
 }

@@ -11,6 +11,7 @@ import {
   checkConcurrency,
   findAgent,
   newSessionRow,
+  requireDiskSpace,
   startSession,
   type SessionWish,
   type Starter,
@@ -54,6 +55,7 @@ export function createSocketSessions({
   const { world } = starter;
   return {
     async prepare(wish) {
+      requireDiskSpace(world);
       if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
       const agent = await findAgent(world.store.db, wish);
       const { websocketAuth } = await specOf(world, agent);

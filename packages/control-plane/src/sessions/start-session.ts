@@ -50,8 +50,7 @@ const LOOK_AGAIN_MS = 500;
 
 /** Resolves when the session is active: its instance has taken it, and that is written down. */
 export async function startSession(starter: Starter, wish: SessionWish): Promise<StartedSession> {
-  if (starter.world.store.isDiskFull())
-    throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk of the service is full" });
+  requireDiskSpace(starter.world);
   for (let attempt = 1; ; attempt++) {
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
     const bound = await bindWhenThereIsRoom(starter, wish);
@@ -65,6 +64,12 @@ export async function startSession(starter: Starter, wish: SessionWish): Promise
       throw error instanceof InstanceCallError ? toAppError(error) : error;
     }
   }
+}
+
+/** What is left on a full disk is for the sessions that run. */
+export function requireDiskSpace({ store }: World): void {
+  if (store.isDiskFull())
+    throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk of the service is full" });
 }
 
 interface Bound {
@@ -274,9 +279,9 @@ async function writeActive(
       body: null,
     };
     // Stop is a stored flag; whoever commits the start must look at it.
-    const to = row.stopRequestedAt === null ? "active" : "stopping";
+    const to = row.stopRequestedAt === null ? ("active" as const) : ("stopping" as const);
     await moveSession(tx, row, { to, changes });
-    return { ...row, ...changes, state: to, version: row.version + 1 } as SessionRow;
+    return { ...row, ...changes, state: to, version: row.version + 1 };
   });
   world.failpoint("active.committed.after");
   return active;

@@ -26,7 +26,9 @@ export interface ServiceOptions {
 const END_SESSIONS_MS = 8_000;
 
 /** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
-export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
+export async function startService({ config, log, ...options }: ServiceOptions): Promise<Service> {
+  // A controller that died is back much sooner when its code need not be compiled again.
+  const environment = { NODE_COMPILE_CACHE: join(config.dataFolder, "compile-cache"), ...options.environment };
   const source = join(import.meta.dirname, "..");
   const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
   const base = { clock: systemClock, log, timing: config.timing };
