@@ -21,6 +21,7 @@ const PACKAGES: Record<string, PackageRule> = {
   simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
   sdk: { imports: ["protocol", "audio"] },
   cli: { imports: ["protocol", "audio", "simulator"] },
+  "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
   viva: { imports: [] },
   rooms: { imports: ["protocol"] },

@@ -22,7 +22,7 @@ import { until } from "./harness/wait.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
-const PUBLISHED = ["protocol", "audio", "simulator", "sdk", "cli"];
+const PUBLISHED = ["protocol", "audio", "simulator", "sdk", "cli", "create-vocalhost"];
 const START_DEADLINE_MS = 20_000;
 
 const BOT = `
@@ -77,6 +77,7 @@ test("packages hold what was built, and no sources or tests", () => {
     "@vocalhost/protocol",
     "@vocalhost/simulator",
     "@vocalhost/cli",
+    "create-vocalhost",
   ].flatMap((name) =>
     globSync(`node_modules/${name}/**/*.*`, { cwd: project }).filter(
       (path) => !path.includes(`${name}/node_modules/`),
@@ -86,7 +87,7 @@ test("packages hold what was built, and no sources or tests", () => {
   assert.ok(files.some((path) => path.endsWith("vocalhost/client-page/index.html")));
   assert.ok(files.some((path) => path.endsWith("vocalhost/dist/instance/main.js")));
   assert.deepEqual(
-    files.filter((path) => /\.test\.|\/testing\/|\/src\/|\.map$|(?<!\.d)\.tsx?$/.test(path)),
+    files.filter((path) => /\.test\.(?!ts\.template$)|\/testing\/|\/src\/|\.map$|(?<!\.d)\.tsx?$/.test(path)),
     [],
   );
 });
@@ -168,6 +169,38 @@ test("the installed command places a call to the bot", async () => {
   const summary = JSON.parse(stdout) as Record<string, unknown>;
   assert.ok(Object.keys(summary).length > 0);
   assert.match(runner.output(), /session ended.*client-left/);
+});
+
+test("a project made by npm create passes its own test and serves its bot", async () => {
+  const sources = Object.entries({
+    vocalhost: "vocalhost",
+    "@vocalhost/cli": "vocalhost-cli",
+    "@vocalhost/protocol": "vocalhost-protocol",
+    "@vocalhost/audio": "vocalhost-audio",
+    "@vocalhost/simulator": "vocalhost-simulator",
+  }).flatMap(([name, file]) => [
+    "--source",
+    `${name}=file:${globSync(`${temporary}/${file}-[0-9]*.tgz`)[0]}`,
+  ]);
+  const command = join(project, "node_modules/.bin/create-vocalhost");
+  await run(command, ["made", "--yes", ...sources], { cwd: temporary, env: environment() });
+  const made = join(temporary, "made");
+  await npm(made, "test");
+  const dev = spawn(join(made, "node_modules/.bin/vocalhost"), ["dev", "--port", "0", "--json"], {
+    cwd: made,
+    env: environment(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  for await (const text of dev.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    output += String(text);
+    if (/"event":"ready"/.test(output)) break;
+  }
+  const [, url = ""] = /"url":"([^"]+)"/.exec(output) ?? [];
+  assert.equal((await fetch(new URL("/status", url))).status, 200);
+  dev.stdout.resume();
+  dev.kill("SIGINT");
+  assert.deepEqual(await once(dev, "exit"), [130, null]);
 });
 
 /** Opens a session as a client would, and gives the bot's answer to one message. */

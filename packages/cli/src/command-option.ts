@@ -6,6 +6,8 @@ export interface CommandOption<Value = unknown> {
   short?: string | undefined;
   values?: readonly string[] | undefined;
   isList?: boolean;
+  /** A flag that switches something off: `open` becomes `--no-open`, and its value is true without it. */
+  isNegated?: boolean;
   defaultValue?: Value | undefined;
   defaultText?: string | undefined;
   /** Throws an Error whose message says what is wanted. */
@@ -45,6 +47,10 @@ export function flag(option: OptionText): CommandOption<boolean | undefined> {
   return { ...option, takes: "nothing", parse: (given) => given };
 }
 
+export function negatedFlag(option: OptionText): CommandOption<boolean> {
+  return { ...option, takes: "nothing", isNegated: true, parse: (given) => given };
+}
+
 export function choice<const Name extends string>(
   option: OptionText & { values: readonly Name[]; default: Name },
 ): CommandOption<Name> {
@@ -63,6 +69,45 @@ export function number(
   return { ...option, takes: option.takes ?? "number" };
 }
 
+/** One word of a command that is no option. Its value is found among the options, by its name. */
+export interface CommandArgument<Value = unknown> {
+  help: string;
+  takes: "one" | "one-or-none" | "any";
+  /** @default its key */
+  shown?: string | undefined;
+  values?: readonly string[] | undefined;
+  value?: Value;
+}
+
+export type ArgumentTable = Readonly<Record<string, CommandArgument>>;
+
+export type ArgumentValues<Arguments extends ArgumentTable> = {
+  -readonly [Name in keyof Arguments]: Arguments[Name] extends CommandArgument<infer Value> ? Value : never;
+};
+
+interface ArgumentText {
+  help: string;
+  shown?: string;
+}
+
+export function word(argument: ArgumentText): CommandArgument<string> {
+  return { ...argument, takes: "one" };
+}
+
+export function optionalWord(argument: ArgumentText): CommandArgument<string | undefined> {
+  return { ...argument, takes: "one-or-none" };
+}
+
+export function words(argument: ArgumentText): CommandArgument<string[]> {
+  return { ...argument, takes: "any" };
+}
+
+export function wordOf<const Name extends string>(
+  argument: ArgumentText & { values: readonly Name[] },
+): CommandArgument<Name> {
+  return { ...argument, takes: "one" };
+}
+
 /** `500ms`, `20s`, `2m`; a bare number is seconds. Gives milliseconds. */
 export function parseDurationMs(given: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m)?$/.exec(given.trim());
@@ -76,4 +121,12 @@ export function parsePercent(given: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)\s*%?$/.exec(given.trim())?.[1] ?? Number.NaN);
   if (percent >= 0 && percent <= 100) return percent;
   throw new Error(`"${given}" is not a percentage. Write for example 2%.`);
+}
+
+export function parseWholeNumber({ min, max }: { min: number; max: number }): (given: string) => number {
+  return (given) => {
+    const value = /^\d+$/.test(given.trim()) ? Number(given) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new Error(`"${given}" is not a whole number from ${min} to ${max}.`);
+  };
 }

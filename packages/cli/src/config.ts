@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 
@@ -11,12 +12,68 @@ export interface CliConfig {
 
 /** The `.env` wins, as it does for the runner: both then mean the same secret. */
 export function readConfig(workingFolder: string): CliConfig {
-  const file = join(workingFolder, ".env");
-  const environment = { ...process.env, ...(existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {}) };
+  const environment = localEnvironment(workingFolder);
   const setting = (name: string): string | undefined => environment[name] || undefined;
   return {
     twilio: { accountId: setting("TWILIO_ACCOUNT_SID"), secret: setting("TWILIO_AUTH_TOKEN") },
     telnyx: { accountId: undefined, secret: setting("TELNYX_PRIVATE_KEY") },
     plivo: { accountId: setting("PLIVO_AUTH_ID"), secret: setting("PLIVO_AUTH_TOKEN") },
   };
+}
+
+/** Where `vocalhost dev` listens, as the runner would: flag, `.env`, environment, default. */
+export function readDevAddress(
+  workingFolder: string,
+  flags: { host?: string | undefined; port?: number | undefined },
+): { host: string; port: number } {
+  const environment = localEnvironment(workingFolder);
+  return {
+    host: flags.host ?? (environment["VOCALHOST_HOST"] || "localhost"),
+    port: flags.port ?? parsePort(environment["VOCALHOST_PORT"] || "7860"),
+  };
+}
+
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new Error(`A port is a whole number from 0 to 65535, not "${text}".`);
+}
+
+/** The environment of a child process: ours, and what it is told besides. */
+export function childEnvironment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { ...process.env, ...more };
+}
+
+/** Nobody is there to answer questions. */
+export function isUnattended(): boolean {
+  return Boolean(process.env["CI"]);
+}
+
+/** The service the environment names; both win over the credentials file. */
+export function readServiceVariables(): ServiceVariables {
+  return {
+    apiUrl: process.env["VOCALHOST_API_URL"] || undefined,
+    apiKey: process.env["VOCALHOST_API_KEY"] || undefined,
+    configFolder: process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"),
+  };
+}
+
+/** What `vocalhost doctor` looks at besides the service. */
+export function readReachVariables(): { iceServers: string | undefined; publicUrl: string | undefined } {
+  return {
+    iceServers: process.env["VOCALHOST_ICE_SERVERS"] || undefined,
+    publicUrl: process.env["VOCALHOST_PUBLIC_URL"] || undefined,
+  };
+}
+
+export interface ServiceVariables {
+  apiUrl: string | undefined;
+  apiKey: string | undefined;
+  /** Where programs keep their settings. */
+  configFolder: string;
+}
+
+function localEnvironment(workingFolder: string): Record<string, string | undefined> {
+  const file = join(workingFolder, ".env");
+  return { ...process.env, ...(existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {}) };
 }

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Command } from "commander";
-import { choice, flag, list, number, parseDurationMs, text } from "./command-option.ts";
+import {
+  choice,
+  flag,
+  list,
+  negatedFlag,
+  number,
+  optionalWord,
+  parseDurationMs,
+  text,
+  word,
+  words,
+} from "./command-option.ts";
 import { defineCommand } from "./define-command.ts";
 
 const seen: unknown[] = [];
@@ -28,8 +39,9 @@ const command = defineCommand({
 async function run(...words: string[]): Promise<number | undefined> {
   let exitCode: number | undefined;
   const program = new Command("vocalhost").exitOverride().configureOutput({ writeErr: () => {} });
-  command.addTo(program, async (body, isJson) => {
-    exitCode = await body({ ui: undefined as never, isJson, signal: AbortSignal.timeout(1000) });
+  command.addTo(program, async (body, wishes) => {
+    const signal = AbortSignal.timeout(1000);
+    exitCode = await body({ ...wishes, signal, ui: undefined as never, tree: undefined as never });
   });
   await program.parseAsync(words, { from: "user" });
   return exitCode;
@@ -70,4 +82,57 @@ test("values that cannot be are refused before anything runs", async () => {
   for (const words of [["--kind", "odd"], ["--wait", "long"], ["--unknown"], ["word"]])
     await assert.rejects(run("secrets", "set", ...words), { name: "CommanderError" });
   assert.deepEqual(seen, []);
+});
+
+test("words are values too, and a command may take what it does not know", async () => {
+  const runs: unknown[] = [];
+  const made = defineCommand({
+    name: "put",
+    summary: "put",
+    description: "Puts.",
+    arguments: {
+      where: word({ help: "where" }),
+      kind: optionalWord({ help: "kind" }),
+      rest: words({ help: "more" }),
+    },
+    options: { open: negatedFlag({ help: "no" }) },
+    examples: [{ line: "x", about: "y" }],
+    load: async () => ({
+      run: async ({ where, kind, rest, open }) => runs.push([where, kind, rest, open]),
+    }),
+  });
+  const eager = defineCommand({
+    name: "eager",
+    summary: "eager",
+    description: "Takes all.",
+    options: { port: text({ help: "port" }) },
+    takesTheRest: true,
+    examples: [{ line: "x", about: "y" }],
+    load: async () => ({ run: async ({ port }, { rest, isYes }) => runs.push([port, rest, isYes]) }),
+  });
+  const lines = [
+    "put a",
+    "put a b c d --no-open",
+    "eager bot.ts -t x --port 7 --my-flag --yes",
+    "eager -x bot.ts",
+  ];
+  for (const line of lines) {
+    const program = new Command("vocalhost").exitOverride();
+    for (const command of [made, eager])
+      command.addTo(program, async (body, wishes) => {
+        const nobody = {
+          ui: undefined as never,
+          tree: undefined as never,
+          signal: AbortSignal.timeout(1000),
+        };
+        await body({ ...wishes, ...nobody });
+      });
+    await program.parseAsync(line.split(" "), { from: "user" });
+  }
+  assert.deepEqual(runs, [
+    ["a", undefined, [], true],
+    ["a", "b", ["c", "d"], false],
+    ["7", ["bot.ts", "-t", "x", "--my-flag"], true],
+    [undefined, ["-x", "bot.ts"], false],
+  ]);
 });

@@ -1,26 +1,66 @@
 import { Command, CommanderError } from "commander";
+import { agentCommands } from "./commands/agent.ts";
+import { authCommands } from "./commands/auth.ts";
+import { buildCommands } from "./commands/build.ts";
 import { call } from "./commands/call.ts";
-import type { CommandBody, DefinedCommand } from "./define-command.ts";
+import { completion } from "./commands/completion.ts";
+import { configCommands } from "./commands/config.ts";
+import { deploy } from "./commands/deploy.ts";
+import { dev } from "./commands/dev.ts";
+import { doctor } from "./commands/doctor.ts";
+import { groupSummaries } from "./commands/group-summaries.ts";
+import { keysCommands } from "./commands/keys.ts";
+import { logs } from "./commands/logs.ts";
+import { regionsCommands } from "./commands/regions.ts";
+import { secretsCommands } from "./commands/secrets.ts";
+import { up } from "./commands/up.ts";
+import { usage } from "./commands/usage.ts";
+import { toCommandNode } from "./completion/command-node.ts";
+import type { CommandBody, CommandContext, CommonWishes, DefinedCommand } from "./define-command.ts";
 import { listenToSignals } from "./interruption.ts";
-import { exitCodes, Problem } from "./problem.ts";
-import { createUi } from "./ui.ts";
+import { exitCodes, Problem, usageProblem } from "./problem.ts";
+import { createUi, type Ui } from "./ui.ts";
 import { version } from "./version.ts";
 
-const commands: readonly DefinedCommand[] = [call];
+const commands: readonly DefinedCommand[] = [
+  dev,
+  call,
+  up,
+  deploy,
+  logs,
+  ...agentCommands,
+  ...secretsCommands,
+  ...keysCommands,
+  ...regionsCommands,
+  usage,
+  ...buildCommands,
+  ...authCommands,
+  ...configCommands,
+  doctor,
+  completion,
+];
 
 /** Runs one command line and gives its exit code. */
 export async function main(words: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.ok;
+  const wantsJson = words.includes("--json");
   const program = new Command("vocalhost")
     .description("Voice agents on your own machines.")
     .version(version, "-V, --version", "print the version")
     .helpCommand(false)
     .showHelpAfterError("(--help shows what there is)")
     .exitOverride();
+  if (wantsJson) program.configureOutput({ writeErr: () => undefined });
   for (const command of commands)
-    command.addTo(program, async (body, isJson) => {
-      exitCode = await runBody(body, isJson);
+    command.addTo(program, async (body, wishes) => {
+      exitCode = await runBody(body, { ...wishes, tree: () => toCommandNode(program) });
     });
+  for (const group of program.commands) {
+    const summary = groupSummaries[group.name()];
+    if (summary === undefined) continue;
+    group.summary(summary).helpCommand(false);
+    group.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+  }
   if (words.length === 0) {
     program.outputHelp();
     return exitCodes.ok;
@@ -29,16 +69,21 @@ export async function main(words: readonly string[]): Promise<number> {
     await program.parseAsync([...words], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error.exitCode === 0) return exitCodes.ok;
+    if (wantsJson) terminal(true).problem(usageProblem(error.message.replace(/^error: /, "")));
+    return exitCodes.usage;
   }
   return exitCode;
 }
 
-async function runBody(body: CommandBody, isJson: boolean): Promise<number> {
-  const ui = createUi({ output: process.stdout, errors: process.stderr, isJson });
+async function runBody(
+  body: CommandBody,
+  wishes: CommonWishes & Pick<CommandContext, "tree">,
+): Promise<number> {
+  const ui = terminal(wishes.isJson);
   using interruption = listenToSignals();
   try {
-    const exitCode = await body({ ui, isJson, signal: interruption.signal });
+    const exitCode = await body({ ...wishes, ui, signal: interruption.signal });
     return interruption.exitCode ?? exitCode;
   } catch (error) {
     if (interruption.exitCode !== undefined) return interruption.exitCode;
@@ -46,4 +91,8 @@ async function runBody(body: CommandBody, isJson: boolean): Promise<number> {
     ui.problem(error);
     return error.exitCode;
   }
+}
+
+function terminal(isJson: boolean): Ui {
+  return createUi({ output: process.stdout, errors: process.stderr, isJson });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { Problem } from "./problem.ts";
-import { createUi, type Ui } from "./ui.ts";
+import { createUi, type TaskUpdate, type Ui } from "./ui.ts";
 
 function recorded(options: { isJson?: boolean; isTerminal?: boolean } = {}) {
   const texts = { output: "", errors: "" };
@@ -58,4 +58,30 @@ test("what a server sent cannot drive the terminal", () => {
   const { ui, texts } = recorded();
   ui.note("\u001b[2Jgone\u001b]0;title\u0007");
   assert.equal(texts.errors, "gone\n");
+});
+
+test("a footer stays below what is said", () => {
+  const { ui, texts } = recorded({ isTerminal: true });
+  ui.footer(["one", "two, longer than the terminal is"]);
+  ui.note("said");
+  ui.footer([]);
+  const plain = texts.errors.replaceAll("\u001b[2m", "").replaceAll("\u001b[22m", "");
+  assert.equal(
+    plain,
+    "one\ntwo, longer than th\r\u001b[1A\u001b[Jsaid\none\ntwo, longer than th\r\u001b[1A\u001b[J",
+  );
+});
+
+test("a task is seen on a terminal only, and is gone when it is over", async () => {
+  const onTerminal = recorded({ isTerminal: true });
+  const work = async (update: TaskUpdate): Promise<number> => {
+    update(0.5, "half");
+    return 7;
+  };
+  assert.equal(await onTerminal.ui.task("Working", work), 7);
+  assert.equal(onTerminal.texts.errors, "\r\u001b[K⠋ Working\r\u001b[K");
+  const elsewhere = recorded();
+  assert.equal(await elsewhere.ui.task("Working", work), 7);
+  elsewhere.ui.footer(["never seen"]);
+  assert.deepEqual(elsewhere.texts, { output: "", errors: "" });
 });

@@ -28,8 +28,7 @@ export function endOnSignals(runner: Runner, log: Log): () => void {
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
   // `node bot.ts | head`, or a parent that died. Every further line would fail again: say no more and go.
-  for (const output of [process.stdout, process.stderr])
-    output.on("error", endInOrder);
+  for (const output of [process.stdout, process.stderr]) output.on("error", endInOrder);
   return endInOrder;
 }
 

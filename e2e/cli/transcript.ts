@@ -1,0 +1,49 @@
+import { vocalhost, type Desk, type Finished } from "./vocalhost-process.ts";
+
+/** What a user would see of one command after the other, without what differs from run to run. */
+export interface Transcript {
+  /** Runs a command and writes it down; what it gets on standard input is not shown. */
+  run(line: string, input?: string): Promise<Finished>;
+  text(): string;
+}
+
+export function startTranscript(
+  desk: Desk,
+  replaced: readonly (readonly [RegExp | string, string])[] = [],
+): Transcript {
+  const parts: string[] = [];
+  return {
+    async run(line, input) {
+      const finished = await vocalhost(desk, wordsOf(line), input);
+      const { exitCode, output, errors } = finished;
+      const said = errors.replace(/^(?=.)/gm, "  stderr | ");
+      parts.push(steady(`$ vocalhost ${line}\n${output}${said}[exit ${exitCode}]\n`, replaced));
+      return finished;
+    },
+    text: () => parts.join("\n"),
+  };
+}
+
+/** As a shell would, with double quotes only. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+}
+
+function steady(text: string, replaced: readonly (readonly [RegExp | string, string])[]): string {
+  const own = replaced.reduce((before, [from, to]) => before.replaceAll(from, to), text);
+  return own
+    .replace(
+      /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g,
+      "<a uuid, which has thirty-six chars>",
+    )
+    .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
+    .replace(/\b\d{4}-\d\d, so far/g, "<month>, so far")
+    .replace(/ +\d+(?:\.\d+)? (?:s|ms|min)(?= )/g, "  <some time>")
+    .replace(/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])?[0-9a-f]{8}\b/g, "<short>")
+    .replace(/\b([sp]k_)[0-9A-Za-z]{36}\b/g, "$1<thirty-six characters>")
+    .replace(/\b([sp]k_)[0-9A-Za-z]{5}\*{4}/g, "$1<five>****")
+    .replace(/\b([sp]k_…)[0-9A-Za-z]{4}/g, "$1<four>")
+    .replace(/localhost:\d+/g, "localhost:<port>")
+    .replace(/[\d.]+ (?:bytes|kB)\b/g, "<size>")
+    .replace(/(?<=\S) {3,}(?=<)/g, "  ");
+}

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { within } from "../harness/wait.ts";
+import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../packages/cli/bin/vocalhost.js", import.meta.url));
+const SOON_MS = 90_000; // a loaded machine takes its time to start processes
+
+/** A developer's machine: a folder, and a place for credentials. */
+export interface Desk {
+  folder: string;
+  environment: Record<string, string>;
+}
+
+export interface Finished {
+  exitCode: number | null;
+  output: string;
+  errors: string;
+}
+
+/** `vocalhost` without a terminal, until it ends. */
+export async function vocalhost(desk: Desk, words: string[], input?: string): Promise<Finished> {
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: desk.folder,
+    env: cleanEnvironment(desk),
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  let [output, errors] = ["", ""];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  child.stdin?.end(input);
+  try {
+    const [exitCode] = (await within(once(child, "close"), SOON_MS, words.join(" "))) as [number | null];
+    return { exitCode, output, errors };
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw new Error(`vocalhost ${words.join(" ")} went on:\n${output}${errors}`, { cause: error });
+  }
+}
+
+/** The same, watched while it runs. */
+export function startVocalhost(desk: Desk, words: string[]): WatchedProcess {
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: desk.folder,
+    env: cleanEnvironment(desk),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  return watchProcess(child, `vocalhost ${words.join(" ")}`);
+}
+
+/** On a terminal, which `script` makes up; what is written to its input are keys. */
+export function startOnTerminal(desk: Desk, words: string[]): WatchedProcess {
+  const line = [process.execPath, PROGRAM, ...words].map((word) => `'${word}'`).join(" ");
+  const child = spawn("script", ["-qefc", `stty cols 120 rows 40; ${line}`, "/dev/null"], {
+    cwd: desk.folder,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...cleanEnvironment(desk), TERM: "xterm" },
+  });
+  return watchProcess(child, `vocalhost ${words.join(" ")}`);
+}
+
+/** Nothing of whoever runs the tests. */
+function cleanEnvironment({ environment }: Desk): NodeJS.ProcessEnv {
+  const { CI: _ci, VOCALHOST_API_KEY: _key, VOCALHOST_API_URL: _url, ...own } = process.env;
+  return { ...own, ...environment };
+}

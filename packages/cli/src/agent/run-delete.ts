@@ -1,0 +1,25 @@
+import { answer } from "../answer.ts";
+import { exitCodes } from "../problem.ts";
+import { confirm } from "../questions.ts";
+import { aboutAgent } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
+
+interface Options extends ServiceOptions {
+  agent: string;
+}
+
+/** `vocalhost agent delete` */
+export const run = onService<Options>(async (service, { agent }, context) => {
+  const record = await aboutAgent(service, agent, service.api.agents.get(agent));
+  const { activeSessionCount: count } = record;
+  const running =
+    count === 0 ? "" : ` ${count === 1 ? "Its session goes" : `Its ${count} sessions go`} on to the end.`;
+  if (!(await confirm(context, `Delete the agent '${agent}'? It takes no more sessions.${running}`))) {
+    context.ui.note("Nothing was deleted.");
+    return exitCodes.failed;
+  }
+  await aboutAgent(service, agent, service.api.agents.delete(agent));
+  answer(context, { agent, activeSessions: count }, `Deleted '${agent}'.${running}`);
+  return exitCodes.ok;
+});

@@ -1,0 +1,108 @@
+import type { Session, SessionDetails } from "@vocalhost/protocol";
+import { answer } from "../answer.ts";
+import { shownBytes, shownSeconds, shownTime } from "../moments.ts";
+import { findAgentName } from "../service/agent-name.ts";
+import { aboutAgent, aboutSession } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
+import { toFacts, toTable, type Cell } from "../table.ts";
+import type { Style } from "../ui.ts";
+
+interface Options extends ServiceOptions {
+  agent: string | undefined;
+  id: string | undefined;
+  status: "active" | "ended" | "all";
+  limit: number | undefined;
+}
+
+const DEFAULT_LIMIT = 20;
+const STYLES: Partial<Record<Session["status"], Style>> = {
+  active: "green",
+  failed: "red",
+  starting: "yellow",
+};
+
+/** `vocalhost agent sessions` */
+export const run = onService<Options>(async (service, options, context) => {
+  const { api } = service;
+  const { ui } = context;
+  const name = await findAgentName(options.agent);
+  if (options.id !== undefined) {
+    const session = await aboutSession(service, options.id, api.sessions.get(name, options.id));
+    answer(context, { session }, toFacts(ui, detailsOf(session)));
+    return 0;
+  }
+  const query = { status: options.status, limit: options.limit ?? DEFAULT_LIMIT };
+  const { sessions, total_count: total } = await aboutAgent(service, name, api.sessions.list(name, query));
+  const rows = sessions.map((session) => [
+    session.sessionId,
+    stateOf(session),
+    session.transport,
+    shownTime(session.createdAt),
+    shownSeconds(session.seconds),
+    shownSeconds(session.botStartSeconds),
+    session.coldStart === null ? "–" : session.coldStart ? "cold" : "warm",
+    session.endReason ?? "–",
+  ]);
+  const columns = ["Session", "Status", "Transport", "Began", "Length", "Bot after", "Start", "End"];
+  const text =
+    sessions.length === 0 ? "No sessions." : `${toTable(ui, columns, rows)}\n\n${summaryOf(sessions, total)}`;
+  answer(context, { total, sessions }, text);
+  return 0;
+});
+
+function stateOf({ status }: Session): Cell {
+  return { text: status, style: STYLES[status] ?? "dim" };
+}
+
+function summaryOf(sessions: Session[], total: number): string {
+  const starts = sessions
+    .flatMap(({ botStartSeconds }) => botStartSeconds ?? [])
+    .sort((one, other) => one - other);
+  const shown = `${sessions.length} of ${total} sessions`;
+  if (starts.length === 0) return shown;
+  const at = (part: number): string =>
+    shownSeconds(starts[Math.min(starts.length - 1, Math.floor(part * starts.length))]);
+  const average = starts.reduce((sum, each) => sum + each, 0) / starts.length;
+  return `${shown}; the bot began after ${shownSeconds(average)} on average, ${at(0.05)} at p5, ${at(0.95)} at p95`;
+}
+
+function detailsOf(session: SessionDetails): [string, Cell][] {
+  const { resourceMetrics: metrics } = session;
+  const steps = Object.entries(session.timeline).map(
+    ([name, ms]) => `${name.replace(/Ms$/, "")} ${Math.round(ms)} ms`,
+  );
+  return [
+    ["Session", session.sessionId],
+    ["Status", stateOf(session)],
+    ["Transport", session.transport],
+    ["Deployment", session.deploymentId || "–"],
+    ["Began", shownTime(session.createdAt)],
+    ["Ended", shownTime(session.endedAt)],
+    ["Length", shownSeconds(session.seconds)],
+    ["End", session.endReason ?? "–"],
+    ["Completion", session.completionStatus ?? "–"],
+    ["Start", steps.join(", ") || "–"],
+    ...(metrics
+      ? ([
+          [
+            "CPU",
+            `${sparkline(metrics.timeseries.map(({ c }) => c))} p50 ${Math.round(metrics.cpuMillicoresP50)}m, p99 ${Math.round(metrics.cpuMillicoresP99)}m`,
+          ],
+          [
+            "Memory",
+            `${sparkline(metrics.timeseries.map(({ m }) => m))} p50 ${shownBytes(metrics.memoryBytesP50)}, p99 ${shownBytes(metrics.memoryBytesP99)}`,
+          ],
+        ] satisfies [string, Cell][])
+      : []),
+  ];
+}
+
+const BARS = "▁▂▃▄▅▆▇█";
+const SPARKS_MAX = 40;
+
+function sparkline(values: number[]): string {
+  const shown = values.slice(-SPARKS_MAX);
+  const most = Math.max(...shown, 1);
+  return shown.map((value) => BARS[Math.min(7, Math.floor((value / most) * 8))]).join("");
+}

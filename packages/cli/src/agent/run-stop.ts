@@ -1,0 +1,31 @@
+import { answer } from "../answer.ts";
+import { exitCodes, usageProblem } from "../problem.ts";
+import { confirm } from "../questions.ts";
+import { findAgentName } from "../service/agent-name.ts";
+import { aboutSession } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
+
+interface Options extends ServiceOptions {
+  agent: string | undefined;
+  sessionId: string | undefined;
+}
+
+/** `vocalhost agent stop` */
+export const run = onService<Options>(async (service, options, context) => {
+  const { sessionId } = options;
+  if (sessionId === undefined)
+    throw usageProblem(
+      "Which session? None was named.",
+      "Give --session-id; vocalhost agent sessions lists them.",
+    );
+  const name = await findAgentName(options.agent);
+  const isSure = await confirm(context, `Stop session ${sessionId}? The caller hears no farewell.`);
+  if (!isSure) {
+    context.ui.note("Nothing was stopped.");
+    return exitCodes.failed;
+  }
+  await aboutSession(service, sessionId, service.api.sessions.stop(name, sessionId));
+  answer(context, { sessionId, status: "terminated" }, `Stopped session ${sessionId}.`);
+  return exitCodes.ok;
+});

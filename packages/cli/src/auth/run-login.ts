@@ -1,0 +1,130 @@
+import { createApiClient } from "@vocalhost/protocol";
+import { text as readAll } from "node:stream/consumers";
+import { answer } from "../answer.ts";
+import type { CommandContext } from "../define-command.ts";
+import { openBrowser } from "../dev/open-browser.ts";
+import { exitCodes, Problem, usageProblem } from "../problem.ts";
+import { askFor, choose } from "../questions.ts";
+import { toBaseUrl, toServiceUrl } from "../service/base-url.ts";
+import { explained } from "../service/explain.ts";
+import { readCredentials } from "../service/open-service.ts";
+import { createServiceFetch } from "../service/service-fetch.ts";
+import { whereItStands } from "../service/where-it-stands.ts";
+import { requestDeviceCode, waitForToken } from "./device-flow.ts";
+
+interface Options {
+  url: string | undefined;
+  apiKey: boolean | undefined;
+  browser: boolean;
+  organization: string | undefined;
+}
+
+/** `vocalhost auth login` */
+export async function run(options: Options, context: CommandContext): Promise<number> {
+  const { file, credentials } = await readCredentials().catch((error: unknown) => {
+    throw error;
+  });
+  const serviceUrl = toServiceUrl(parseUrl(options.url) ?? credentials.apiUrl);
+  const fetch = createServiceFetch({ signal: context.signal });
+  return whereItStands(
+    context,
+    () => "You are as much signed in as before.",
+    async () => {
+      const token = options.apiKey ? await readKey(context) : await askInBrowser();
+      const { organization, organizations } = await findOrganization(token);
+      const stored = await file.read().catch(() => undefined);
+      const isSame = stored && new URL(stored.credentials.apiUrl).origin === new URL(serviceUrl).origin;
+      const publicKey = isSame ? stored.credentials.publicKey : undefined;
+      await file.write({
+        apiUrl: serviceUrl,
+        token,
+        ...(organization === undefined ? {} : { organization }),
+        ...(publicKey === undefined ? {} : { publicKey }),
+      });
+      const where = organization ?? organizations[0]?.name;
+      answer(
+        context,
+        {
+          apiUrl: serviceUrl,
+          organization: where,
+          method: options.apiKey ? "key" : "browser",
+          file: file.path,
+        },
+        `${context.ui.style("green", "Signed in")} to ${serviceUrl}${where === undefined ? "" : ` as a member of ${where}`}.\nKept in ${file.path}, which only you can read.`,
+      );
+      return exitCodes.ok;
+    },
+  );
+
+  async function askInBrowser(): Promise<string> {
+    const flow = { serviceUrl, fetch, signal: context.signal };
+    const code = await explained({ apiUrl: serviceUrl }, requestDeviceCode(flow));
+    const { ui, isJson } = context;
+    const shownCode = code.user_code.replace(/^(.{4})(.{4})$/, "$1-$2");
+    if (isJson)
+      ui.print(
+        JSON.stringify({
+          event: "confirm-in-browser",
+          url: code.verification_uri_complete,
+          code: code.user_code,
+        }),
+      );
+    else
+      ui.print(
+        `To sign in, open ${ui.style("bold", code.verification_uri_complete)}\nand check that it shows the code ${ui.style("bold", shownCode)}.`,
+      );
+    if (options.browser && ui.isTerminal) openBrowser(code.verification_uri_complete);
+    return ui.task("Waiting for you in the browser", () =>
+      explained({ apiUrl: serviceUrl }, waitForToken(flow, code)),
+    );
+  }
+
+  /** Also shows that the token works. */
+  async function findOrganization(
+    token: string,
+  ): Promise<{ organization: string | undefined; organizations: { name: string }[] }> {
+    const api = createApiClient({ baseUrl: toBaseUrl(serviceUrl), token, fetch });
+    const { organizations } = await explained({ apiUrl: serviceUrl }, api.organizations());
+    const names = organizations.map(({ name }) => name);
+    const wanted = options.organization;
+    if (wanted !== undefined && !names.includes(wanted))
+      throw usageProblem(
+        `You do not belong to an organisation '${wanted}'.`,
+        `Yours: ${names.join(", ") || "none"}`,
+      );
+    if (options.apiKey) return { organization: undefined, organizations };
+    const isClear = wanted !== undefined || names.length < 2 || context.isYes || !context.ui.isTerminal;
+    const organization = isClear
+      ? (wanted ?? names[0])
+      : await choose(context, { message: "Which organisation?", flag: "--organization", options: names });
+    return { organization, organizations };
+  }
+}
+
+function parseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.username) return text;
+  throw usageProblem(
+    `"${text}" is not the address of a service.`,
+    "Write for example https://voice.example.com.",
+  );
+}
+
+/** Never from the command line, where others on the machine could see it. */
+async function readKey(context: CommandContext): Promise<string> {
+  const key = process.stdin.isTTY
+    ? await askFor(context, { message: "Private key", flag: "standard input", isSecret: true })
+    : await readAll(process.stdin);
+  const trimmed = key.trim();
+  if (trimmed.startsWith("pk_"))
+    throw new Problem("public_key_given", "That is a public key, which cannot manage agents", {
+      fixes: ["Private keys begin with sk_. The dashboard makes them under Settings > API Keys."],
+    });
+  if (!/^sk_\S+$/.test(trimmed))
+    throw usageProblem(
+      "That is no private key.",
+      "Private keys begin with sk_. Pipe one in: vocalhost auth login --api-key < key.txt",
+    );
+  return trimmed;
+}

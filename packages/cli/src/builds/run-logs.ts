@@ -1,0 +1,28 @@
+import { stripVTControlCharacters } from "node:util";
+import { answer } from "../answer.ts";
+import { explained } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
+
+interface Options extends ServiceOptions {
+  id: string;
+  limit: number | undefined;
+}
+
+const DEFAULT_LIMIT = 500;
+
+/** `vocalhost build logs` */
+export const run = onService<Options>(async (service, { id, limit = DEFAULT_LIMIT }, context) => {
+  const about = { subject: `the build ${id}`, missing: ["Which are there? vocalhost build list"] };
+  const { build } = await explained(service, service.api.builds.get(id), about);
+  const { logs, nextToken } = await service.api.builds.logs(id, { limit });
+  const text = logs.map((line) => stripVTControlCharacters(line)).join("\n");
+  answer(
+    context,
+    { build, logs, ...(nextToken === undefined ? {} : { nextToken }) },
+    text || "It has printed nothing.",
+  );
+  if (build.errorMessage !== null)
+    context.ui.note(`The build ended as ${build.status}: ${build.errorMessage}`);
+  return 0;
+});

@@ -1,0 +1,155 @@
+import {
+  choice,
+  number,
+  optionalWord,
+  parseDurationMs,
+  parseWholeNumber,
+  text,
+  word,
+} from "../command-option.ts";
+import { defineCommand } from "../define-command.ts";
+import { serviceOptions } from "../service/service-options.ts";
+
+const agent = optionalWord({ help: "name of the agent (default: agent_name of vocalhost.toml)" });
+
+const list = defineCommand({
+  name: "agent list",
+  summary: "list the agents",
+  description: "Lists the agents of your organisation with their state, sessions and scaling.",
+  options: { region: text({ takes: "code", short: "r", help: "of one region" }), ...serviceOptions },
+  examples: [
+    { line: "vocalhost agent list", about: "all" },
+    { line: "vocalhost agent list --json | jq -r '.agents[].name'", about: "names, for a script" },
+  ],
+  load: () => import("../agent/run-list.ts"),
+});
+
+const status = defineCommand({
+  name: "agent status",
+  summary: "show how an agent is",
+  description:
+    "Shows an agent's state, its deployment and the one before, settings, errors and the last crash.",
+  arguments: { agent },
+  options: serviceOptions,
+  examples: [
+    { line: "vocalhost agent status my-agent", about: "everything about it" },
+    { line: "vocalhost agent status --json", about: "the agent of this folder, for a script" },
+  ],
+  load: () => import("../agent/run-status.ts"),
+});
+
+const start = defineCommand({
+  name: "agent start",
+  summary: "start a session",
+  description: "Starts a session with a public key, as an application would, and shows how to reach it.",
+  arguments: { agent },
+  options: {
+    transport: choice({
+      values: ["webrtc", "websocket", "twilio", "telnyx", "plivo", "exotel"],
+      default: "webrtc",
+      short: "t",
+      help: "how to talk to it",
+    }),
+    data: text({ takes: "json", short: "d", help: "what the bot is given as its body" }),
+    dataFile: text({ takes: "file", help: "the same from a file; - is standard input" }),
+    apiKey: text({
+      takes: "key",
+      short: "k",
+      help: "public key (default: that of vocalhost keys create --default)",
+    }),
+  },
+  examples: [
+    { line: "vocalhost agent start my-agent", about: "a WebRTC session" },
+    {
+      line: `vocalhost agent start my-agent --data '{"name":"Ada"}' --yes`,
+      about: "with a body, no questions",
+    },
+    { line: "vocalhost agent start my-agent -t websocket --json", about: "address and token of a socket" },
+    { line: "vocalhost agent start my-agent -t twilio", about: "the same for a carrier's stream" },
+  ],
+  load: () => import("../agent/run-start.ts"),
+});
+
+const stop = defineCommand({
+  name: "agent stop",
+  summary: "stop a session",
+  description: "Stops one session at once. The bot cannot say goodbye.",
+  arguments: { agent },
+  options: { sessionId: text({ takes: "id", short: "s", help: "the session; needed" }), ...serviceOptions },
+  examples: [
+    { line: "vocalhost agent stop my-agent --session-id 0198…", about: "asks first" },
+    { line: "vocalhost agent stop my-agent -s 0198… --yes", about: "does not ask" },
+  ],
+  load: () => import("../agent/run-stop.ts"),
+});
+
+const sessions = defineCommand({
+  name: "agent sessions",
+  summary: "list the sessions of an agent, or show one",
+  description: "Lists sessions, newest first; with --id shows one with its start, CPU and memory.",
+  arguments: { agent },
+  options: {
+    id: text({ takes: "id", short: "i", help: "show this one" }),
+    status: choice({ values: ["active", "ended", "all"], default: "all", help: "which" }),
+    limit: number({
+      takes: "count",
+      short: "n",
+      parse: parseWholeNumber({ min: 1, max: 1000 }),
+      help: "how many (default: 20)",
+    }),
+    ...serviceOptions,
+  },
+  examples: [
+    { line: "vocalhost agent sessions my-agent --status active", about: "calls in progress" },
+    { line: "vocalhost agent sessions my-agent --id 0198…", about: "one in detail" },
+  ],
+  load: () => import("../agent/run-sessions.ts"),
+});
+
+const remove = defineCommand({
+  name: "agent delete",
+  summary: "delete an agent",
+  description: "Deletes an agent. It takes no more sessions; those in progress go on to their end.",
+  arguments: { agent: word({ help: "name of the agent" }) },
+  options: serviceOptions,
+  examples: [
+    { line: "vocalhost agent delete my-agent", about: "asks first" },
+    { line: "vocalhost agent delete my-agent --yes", about: "does not ask" },
+  ],
+  load: () => import("../agent/run-delete.ts"),
+});
+
+const deployments = defineCommand({
+  name: "agent deployments",
+  summary: "list the deployments of an agent",
+  description: "Lists an agent's deployments, newest first, with their phase and what they run.",
+  arguments: { agent },
+  options: serviceOptions,
+  examples: [{ line: "vocalhost agent deployments my-agent", about: "all of them" }],
+  load: () => import("../agent/run-deployments.ts"),
+});
+
+const rollback = defineCommand({
+  name: "agent rollback",
+  summary: "go back to an earlier deployment",
+  description:
+    "Deploys again what an earlier deployment was, with its settings, and watches the rollout. Without --to it is the " +
+    "one before the current one that has served. Calls in progress are not cut.",
+  arguments: { agent },
+  options: {
+    to: text({ takes: "id", help: "the deployment, or the beginning of its id" }),
+    timeout: number({
+      takes: "time",
+      parse: parseDurationMs,
+      help: "how long to watch the rollout (default: 10m)",
+    }),
+    ...serviceOptions,
+  },
+  examples: [
+    { line: "vocalhost agent rollback my-agent", about: "to the one before" },
+    { line: "vocalhost agent rollback my-agent --to 3f2a --yes", about: "to a certain one, no questions" },
+  ],
+  load: () => import("../agent/run-rollback.ts"),
+});
+
+export const agentCommands = [list, status, start, stop, sessions, remove, deployments, rollback];

@@ -1,0 +1,62 @@
+import { choice, flag, list as many, number, parseWholeNumber, text, word } from "../command-option.ts";
+import { defineCommand } from "../define-command.ts";
+import { serviceOptions } from "../service/service-options.ts";
+
+const MANY = 1_000_000;
+
+const list = defineCommand({
+  name: "keys list",
+  summary: "list API keys, masked",
+  description:
+    "Lists public and private keys with their limits and when they were last used. A whole key is never shown again.",
+  options: { all: flag({ short: "a", help: "also those that were revoked" }), ...serviceOptions },
+  examples: [{ line: "vocalhost keys list --all", about: "with revoked ones" }],
+  load: () => import("../keys/run-list.ts"),
+});
+
+const create = defineCommand({
+  name: "keys create",
+  summary: "make an API key",
+  description:
+    "Makes a key and shows it, this once. A public key starts sessions and may be in web pages; a private key manages " +
+    "agents and belongs on servers.",
+  options: {
+    name: text({ takes: "name", short: "n", help: "what it is for" }),
+    type: choice({ values: ["public", "private"], default: "public", short: "t", help: "kind" }),
+    agent: many({ takes: "name", help: "agent a public key may start; may be repeated (default: all)" }),
+    ratePerMinute: number({
+      takes: "count",
+      parse: parseWholeNumber({ min: 1, max: MANY }),
+      help: "starts a minute at most",
+    }),
+    concurrency: number({
+      takes: "count",
+      parse: parseWholeNumber({ min: 1, max: MANY }),
+      help: "sessions at once at most",
+    }),
+    expires: text({ takes: "date", help: "until when it works: 2027-01-31" }),
+    default: flag({ short: "d", help: "keep it for vocalhost agent start" }),
+    ...serviceOptions,
+  },
+  examples: [
+    {
+      line: "vocalhost keys create --name website --agent my-agent --rate-per-minute 60",
+      about: "for a web page",
+    },
+    { line: "vocalhost keys create --default", about: "for vocalhost agent start" },
+    { line: "vocalhost keys create --type private --name pipeline --json", about: "for a pipeline" },
+  ],
+  load: () => import("../keys/run-create.ts"),
+});
+
+const revoke = defineCommand({
+  name: "keys revoke",
+  summary: "revoke an API key",
+  description: "Revokes a key: whoever uses it is refused from now on. Its record stays.",
+  arguments: { id: word({ help: "id of the key, from vocalhost keys list" }) },
+  options: serviceOptions,
+  examples: [{ line: "vocalhost keys revoke 0198…", about: "asks first" }],
+  load: () => import("../keys/run-revoke.ts"),
+});
+
+export const keysCommands = [list, create, revoke];

@@ -1,0 +1,94 @@
+import { flag, negatedFlag, optionalWord, text, word, words } from "../command-option.ts";
+import { defineCommand } from "../define-command.ts";
+import { serviceOptions } from "../service/service-options.ts";
+
+const set = word({ help: "name of the set" });
+const region = text({
+  takes: "code",
+  short: "r",
+  help: "where a new set is kept (default: your organisation's region)",
+});
+
+const list = defineCommand({
+  name: "secrets list",
+  summary: "list secret sets, or the keys of one",
+  description:
+    "Lists secret sets, or the keys of one set. Values are never shown: the service does not give them out.",
+  arguments: { set: optionalWord({ help: "name of a set" }) },
+  options: {
+    sets: flag({ short: "s", help: "leave image-pull secrets out" }),
+    region: text({ takes: "code", short: "r", help: "of one region" }),
+    ...serviceOptions,
+  },
+  examples: [
+    { line: "vocalhost secrets list", about: "all sets" },
+    { line: "vocalhost secrets list my-secrets", about: "the keys of one" },
+  ],
+  load: () => import("../secrets/run-list.ts"),
+});
+
+const put = defineCommand({
+  name: "secrets set",
+  summary: "store secrets in a set",
+  description:
+    "Stores secrets in a set, all or none; other keys of the set stay. A bot finds each as a variable of its " +
+    "environment. Words of a command line end up in your shell's history: prefer --file, or --file - for standard input.",
+  arguments: { set, pairs: words({ shown: "KEY=VALUE", help: "secrets" }) },
+  options: {
+    file: text({ takes: "path", short: "f", help: "a file of KEY=VALUE lines; - is standard input" }),
+    region,
+    ...serviceOptions,
+  },
+  examples: [
+    { line: "vocalhost secrets set my-secrets --file .env", about: "from a file" },
+    { line: "vocalhost secrets set my-secrets MODEL_KEY=abc GREETING=hello", about: "from the command line" },
+    {
+      line: "pass show model | vocalhost secrets set my-secrets --file - --yes",
+      about: "from another program",
+    },
+  ],
+  load: () => import("../secrets/run-set.ts"),
+});
+
+const unset = defineCommand({
+  name: "secrets unset",
+  summary: "remove a secret from a set",
+  description: "Removes one key from a set.",
+  arguments: { set, key: word({ help: "the key" }) },
+  options: serviceOptions,
+  examples: [{ line: "vocalhost secrets unset my-secrets MODEL_KEY", about: "asks first" }],
+  load: () => import("../secrets/run-unset.ts"),
+});
+
+const remove = defineCommand({
+  name: "secrets delete",
+  summary: "delete a set",
+  description: "Deletes a set and everything in it.",
+  arguments: { set },
+  options: serviceOptions,
+  examples: [{ line: "vocalhost secrets delete my-secrets --yes", about: "does not ask" }],
+  load: () => import("../secrets/run-delete.ts"),
+});
+
+const imagePull = defineCommand({
+  name: "secrets image-pull-secret",
+  summary: "store the login of an image registry",
+  description:
+    "Stores the login with which the service pulls images from a registry. Without one it asks for it.",
+  arguments: {
+    set,
+    host: word({ help: "the registry, for example registry.example.com" }),
+    login: optionalWord({ shown: "user:token", help: "the login" }),
+  },
+  options: { region, encode: negatedFlag({ help: "the login is base64 already" }), ...serviceOptions },
+  examples: [
+    {
+      line: "vocalhost secrets image-pull-secret my-registry registry.example.com",
+      about: "asks for the login",
+    },
+    { line: "vocalhost deploy --credentials my-registry", about: "uses it" },
+  ],
+  load: () => import("../secrets/run-image-pull-secret.ts"),
+});
+
+export const secretsCommands = [list, put, unset, remove, imagePull];

@@ -1,0 +1,183 @@
+import type { AgentRecord } from "@vocalhost/protocol";
+import { answer } from "../answer.ts";
+import type { CommandContext } from "../define-command.ts";
+import { shownBytes } from "../moments.ts";
+import { exitCodes, usageProblem } from "../problem.ts";
+import { readProject } from "../project/read-project.ts";
+import { confirm } from "../questions.ts";
+import { toServiceUrl } from "../service/base-url.ts";
+import { explained, isMissing } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { Service } from "../service/open-service.ts";
+import { shortId } from "../service/short-id.ts";
+import { whereItStands } from "../service/where-it-stands.ts";
+import { toFacts } from "../table.ts";
+import { buildFolder, findBuild } from "./build-folder.ts";
+import { checkReferences } from "./check-references.ts";
+import type { DeployOptions } from "./deploy-options.ts";
+import { changesOf, toDeployWish, type DeployWish } from "./deploy-wish.ts";
+import { packFolder, type PackedFolder } from "./pack-folder.ts";
+import { shownPlan, type DeployPlan } from "./shown-plan.ts";
+import { watchRollout } from "./watch-rollout.ts";
+
+const DEFAULT_TIMEOUT_MS = 10 * 60_000;
+
+/** `vocalhost deploy` */
+export const run = onService<DeployOptions>(async (service, options, context) => {
+  const wish = toDeployWish(options, await readProject(process.cwd(), options.configFile));
+  const prepared = await prepare(service, wish, context);
+  const { plan } = prepared;
+  if (options.dryRun) {
+    answer(
+      context,
+      { dryRun: true, ...plan },
+      `${shownPlan(plan, context.ui)}\n\nNothing was changed: this was a dry run.`,
+    );
+    return exitCodes.ok;
+  }
+  context.ui.note(shownPlan(plan));
+  const question = `Deploy '${wish.agentName}'? Calls in progress are not cut.`;
+  const isSure = options.force || plan.changes.length === 0 || (await confirm(context, question));
+  if (!isSure) {
+    context.ui.note("Nothing was changed.");
+    return exitCodes.failed;
+  }
+  return carryOut(service, { wish, prepared, timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS }, context);
+});
+
+interface Prepared {
+  record: AgentRecord | undefined;
+  /** What is still to be built. */
+  packed: PackedFolder | undefined;
+  buildId: string | undefined;
+  plan: DeployPlan;
+}
+
+/** Looks at everything a deployment needs and changes nothing. */
+async function prepare(service: Service, wish: DeployWish, context: CommandContext): Promise<Prepared> {
+  const { api } = service;
+  const { source, agentName } = wish;
+  const record = await api.agents.get(agentName).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  await checkReferences(api, wish, record);
+  const region = wish.settings.region ?? record?.region;
+  if (source.type !== "folder") {
+    const text = source.type === "image" ? source.image : `build ${source.buildId}`;
+    const plan = planOf(wish, record, text);
+    return { record, packed: undefined, buildId: source.type === "build" ? source.buildId : undefined, plan };
+  }
+  const { folder, exclude, dockerfile } = source;
+  const packed = await context.ui.task(`Packing ${folder}`, () =>
+    packFolder({ folder, exclude, signal: context.signal }),
+  );
+  for (const link of packed.linksLeftOut) context.ui.note(`${link} is a link and is left out.`);
+  const found = await findBuild(api, { packed, region: region ?? undefined, dockerfile });
+  const { files, archive } = packed;
+  const text = found
+    ? `build ${found.id}`
+    : `a new build of ${files.length === 1 ? "1 file" : `${files.length} files`}, ${shownBytes(archive.length)}`;
+  return { record, packed: found ? undefined : packed, buildId: found?.id, plan: planOf(wish, record, text) };
+}
+
+function planOf(wish: DeployWish, record: AgentRecord | undefined, source: string): DeployPlan {
+  return {
+    agent: wish.agentName,
+    isNew: record === undefined,
+    isForced: wish.settings.forceRedeploy === true,
+    changes: changesOf(wish, record, source),
+  };
+}
+
+async function carryOut(
+  service: Service,
+  { wish, prepared, timeoutMs }: { wish: DeployWish; prepared: Prepared; timeoutMs: number },
+  context: CommandContext,
+): Promise<number> {
+  const { agentName } = wish;
+  let standing = "Nothing was built and nothing was deployed.";
+  return whereItStands(
+    context,
+    () => standing,
+    async () => {
+      const source = await readySource();
+      standing = "Nothing was deployed.";
+      context.signal.throwIfAborted();
+      const after = await send(service, { wish, record: prepared.record, source });
+      const { desiredDeploymentId: deploymentId } = after;
+      standing = `Deployment ${shortId(deploymentId)} goes on rolling out at the service; calls stay where they are until it is active. Look with: vocalhost agent status ${agentName}`;
+      if (after.warning !== undefined)
+        context.ui.note(after.warning.replace(/Send forceRedeploy/, "Use --force"));
+      const state = await watchRollout({ api: service.api, agentName, deploymentId, timeoutMs, context });
+      const isSame = deploymentId === prepared.record?.desiredDeploymentId;
+      sayDone(service, { agentName, deploymentId, state, isSame }, context);
+      return exitCodes.ok;
+    },
+  );
+
+  async function readySource(): Promise<{ image: string } | { buildId: string }> {
+    const { packed, buildId, record } = prepared;
+    if (wish.source.type === "image") return { image: wish.source.image };
+    if (buildId !== undefined) return { buildId };
+    if (!packed || wish.source.type !== "folder") throw usageProblem("There is nothing to deploy.");
+    const region = wish.settings.region ?? record?.region ?? undefined;
+    const built = await buildFolder({
+      api: service.api,
+      packed,
+      region,
+      dockerfile: wish.source.dockerfile,
+      context,
+      watchUpload: service.watchUpload,
+      onStarted(id) {
+        standing = `Nothing was deployed. Build ${id} goes on at the service: look with vocalhost build logs ${id}, deploy it with --build-id ${id}.`;
+      },
+    });
+    return { buildId: built };
+  }
+}
+
+async function send(
+  service: Service,
+  options: {
+    wish: DeployWish;
+    record: AgentRecord | undefined;
+    source: { image: string } | { buildId: string };
+  },
+): Promise<AgentRecord> {
+  const { wish, record, source } = options;
+  const { forceRedeploy, ...settings } = wish.settings;
+  const { api } = service;
+  return explained(
+    service,
+    record
+      ? api.agents.update(wish.agentName, {
+          ...settings,
+          ...source,
+          ...(forceRedeploy ? { forceRedeploy } : {}),
+        })
+      : api.agents.create({ ...settings, ...source, serviceName: wish.agentName }),
+  );
+}
+
+function sayDone(
+  service: Service,
+  done: { agentName: string; deploymentId: string; state: string; isSame: boolean },
+  context: CommandContext,
+): void {
+  const { agentName, deploymentId, state, isSame } = done;
+  const { ui } = context;
+  const dashboardUrl = `${toServiceUrl(service.apiUrl)}/agents/${agentName}`;
+  const head = `${ui.style("green", `'${agentName}' is live`)}: deployment ${shortId(deploymentId)}, ${state}.`;
+  const facts = toFacts(ui, [
+    ["Talk to it", dashboardUrl],
+    ["Start", `vocalhost agent start ${agentName}`],
+    ["Watch", `vocalhost logs ${agentName} -f`],
+  ]);
+  const indented = facts.replace(/^/gm, "  ");
+  answer(
+    context,
+    { agent: agentName, deploymentId, isNewDeployment: !isSame, dashboardUrl },
+    `${head}\n\n${indented}`,
+  );
+}

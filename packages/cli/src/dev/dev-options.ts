@@ -1,0 +1,16 @@
+import { list, negatedFlag, number, text, type OptionValues } from "../command-option.ts";
+import { parsePort } from "../config.ts";
+
+/** What `vocalhost dev` itself is told; all other options are the runner's or the bot's. */
+export const devOptions = {
+  port: number({
+    takes: "port",
+    parse: parsePort,
+    help: "port to listen on, 0 for a free one (default: 7860)",
+  }),
+  host: text({ takes: "address", help: "address to listen on (default: localhost)" }),
+  open: negatedFlag({ help: "do not open the page in the browser" }),
+  watch: list({ takes: "path", help: "start anew for changes here too: prompts, data, code elsewhere" }),
+};
+
+export type DevOptions = OptionValues<typeof devOptions>;

@@ -1,0 +1,160 @@
+import { rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { readDevAddress } from "../config.ts";
+import type { CommandContext } from "../define-command.ts";
+import { exitCodes, Problem, usageProblem } from "../problem.ts";
+import { confirm } from "../questions.ts";
+import type { DevOptions } from "./dev-options.ts";
+import { findBot } from "./find-bot.ts";
+import { startFront, type Front } from "./front.ts";
+import { startGeneration } from "./generation.ts";
+import { createGenerations, type Generations } from "./generations.ts";
+import { listenToKeys } from "./keys.ts";
+import { openBrowser } from "./open-browser.ts";
+import { createScreen, type Screen, type ShownSession } from "./screen.ts";
+import { watchFiles } from "./watch-files.ts";
+
+/** `vocalhost dev` */
+export async function run(options: DevOptions, context: CommandContext): Promise<number> {
+  const workingFolder = process.cwd();
+  const bot = findBot(context.rest, workingFolder);
+  const { promise: quit, resolve } = Promise.withResolvers<"quit">();
+  context.signal.addEventListener("abort", () => resolve("quit"), { once: true });
+
+  await using stack = new AsyncDisposableStack(); // ends what was started, the newest first
+  const folder = await mkdtemp(join(tmpdir(), "vocalhost-dev-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const front = stack.use(await takePort(readAddress(options, workingFolder), context));
+  const screen = stack.use(createScreen(context, bot.file));
+  const endAtOnce = (): void => {
+    generations.killAll();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", endAtOnce); // a second Ctrl-C waits for nobody
+  stack.defer(() => void process.off("exit", endAtOnce));
+  let isFirst = true;
+  const generations: Generations = stack.use(
+    createGenerations({
+      start: (number) =>
+        startGeneration({
+          number,
+          file: bot.file,
+          flags: [...bot.flags, "--host", front.host, "--port", String(front.port)],
+          workingFolder,
+          socketPath: socketPath(folder, number),
+          onLine: (line) => screen.line(line, number),
+          onSessions: () => screen.sessions(liveSessions(generations)),
+        }),
+      onEvent(event) {
+        screen.event(event);
+        screen.sessions(liveSessions(generations));
+        if (event.type !== "ready" || !isFirst) return;
+        isFirst = false;
+        screen.ready(front.url);
+        if (options.open && context.ui.isTerminal) openBrowser(front.url);
+      },
+    }),
+  );
+  front.serve(generations);
+  stack.use(await startWatching(options, { botFile: bot.file, workingFolder, generations, screen }));
+  generations.reload();
+  stack.use(
+    listenToKeys({
+      o: () => openBrowser(front.url),
+      r: () => generations.reload(),
+      q: () => resolve("quit"),
+    }),
+  );
+  await quit;
+  const live = liveSessions(generations).length;
+  if (live > 0) screen.note(`Ending ${live} live ${live === 1 ? "session" : "sessions"} …`);
+  await stack.disposeAsync();
+  if (context.isJson) context.ui.print(JSON.stringify({ event: "ended" }));
+  else context.ui.note("Ended. Nothing is left running.");
+  return exitCodes.ok;
+}
+
+function readAddress(options: DevOptions, workingFolder: string): { host: string; port: number } {
+  try {
+    return readDevAddress(workingFolder, options);
+  } catch (error) {
+    throw usageProblem((error as Error).message, "Set VOCALHOST_PORT to one, or use --port 7860.");
+  }
+}
+
+async function takePort(address: { host: string; port: number }, context: CommandContext): Promise<Front> {
+  try {
+    return await startFront(address);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const problem = listenProblem(code, address);
+    if (!problem) throw error;
+    const canAsk = context.ui.isTerminal && process.stdin.isTTY && !context.isYes;
+    if (code !== "EADDRINUSE" || !canAsk) throw problem;
+    const next = { ...address, port: address.port + 1 };
+    if (!(await confirm(context, `Port ${address.port} is in use. Use ${next.port} instead?`))) throw problem;
+    return takePort(next, context);
+  }
+}
+
+function listenProblem(
+  code: string | undefined,
+  { host, port }: { host: string; port: number },
+): Problem | undefined {
+  if (code === "EADDRINUSE")
+    return new Problem("port_in_use", `Port ${port} on ${host} is in use`, {
+      why: "Another program listens there, perhaps another bot.",
+      fixes: ["Stop the other program.", `Choose another port: vocalhost dev --port ${port + 1}`],
+    });
+  if (code === "EACCES")
+    return new Problem("port_forbidden", `Port ${port} is not open to you`, {
+      fixes: ["Choose one above 1023: vocalhost dev --port 7860"],
+    });
+  if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL")
+    return new Problem("host_unknown", `${host} is not an address of this machine`, {
+      fixes: ["Leave --host out, or use --host 0.0.0.0 for all addresses."],
+    });
+  return undefined;
+}
+
+interface Watched {
+  botFile: string;
+  workingFolder: string;
+  generations: Generations;
+  screen: Screen;
+}
+
+async function startWatching(
+  options: DevOptions,
+  { botFile, workingFolder, generations, screen }: Watched,
+): Promise<AsyncDisposable> {
+  return watchFiles({
+    folder: dirname(botFile),
+    more: [...options.watch, join(workingFolder, ".env")],
+    onChange(paths) {
+      screen.changed(paths);
+      generations.reload();
+    },
+    onError: (error) =>
+      screen.note(`Cannot watch all files (${error.message}). Press r after saving one that is not noticed.`),
+  });
+}
+
+function liveSessions(generations: Generations): ShownSession[] {
+  const { newest, older } = generations;
+  return [
+    ...older
+      .toReversed()
+      .flatMap(({ sessions }) => sessions.map((session) => ({ ...session, isOnOldCode: true }))),
+    ...(newest?.sessions ?? []).map((session) => ({ ...session, isOnOldCode: false })),
+  ];
+}
+
+// Windows has pipes in a place of their own.
+function socketPath(folder: string, number: number): string {
+  return process.platform === "win32"
+    ? `\\\\.\\pipe\\vocalhost-dev-${process.pid}-${number}`
+    : join(folder, `${number}.sock`);
+}

@@ -1,0 +1,78 @@
+import { readReachVariables } from "../config.ts";
+import type { CommandContext } from "../define-command.ts";
+import { exitCodes } from "../problem.ts";
+import { toServiceUrl } from "../service/base-url.ts";
+import { readCredentials } from "../service/open-service.ts";
+import { whereItStands } from "../service/where-it-stands.ts";
+import type { Style, Ui } from "../ui.ts";
+import { checkCarrier } from "./check-carrier.ts";
+import { checkDevPort, checkEngine, checkIce, checkProject } from "./check-machine.ts";
+import { checkService } from "./check-service.ts";
+import { ok, type Hop } from "./hop.ts";
+
+interface Options {
+  webhook: string | undefined;
+}
+
+const MARKS: Record<Hop["state"], { mark: string; style: Style }> = {
+  ok: { mark: "✓", style: "green" },
+  warning: { mark: "!", style: "yellow" },
+  failed: { mark: "✗", style: "red" },
+  skipped: { mark: "–", style: "dim" },
+};
+
+/** `vocalhost doctor` */
+export async function run(options: Options, context: CommandContext): Promise<number> {
+  return whereItStands(
+    context,
+    () => "Nothing was changed.",
+    async () => {
+      const hops = await context.ui.task("Looking at every hop", () => look(options, context));
+      const broken = hops.filter(({ state }) => state === "failed");
+      const text = [...hops.map((hop) => shown(hop, context.ui)), "", summaryOf(hops, context.ui)].join("\n");
+      context.ui.print(context.isJson ? JSON.stringify({ ok: broken.length === 0, hops }) : text);
+      return broken.length === 0 ? exitCodes.ok : exitCodes.failed;
+    },
+  );
+}
+
+async function look({ webhook }: Options, { signal }: CommandContext): Promise<Hop[]> {
+  const { credentials } = await readCredentials();
+  const { iceServers, publicUrl } = readReachVariables();
+  const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
+  const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
+  const [project, ports, engine, service, ice, carrier] = await Promise.all([
+    checkProject(process.cwd()),
+    checkDevPort(),
+    checkEngine(signal),
+    checkService(credentials, signal),
+    checkIce({ iceServers, isLocal }, signal),
+    checkCarrier(webhook ?? publicUrl, signal),
+  ]);
+  return [ok("node", process.version), project, ports, engine, ...service, ice, carrier];
+}
+
+const NAME_CHARACTERS = 15;
+
+function shown({ name, state, says, fixes }: Hop, ui: Ui): string {
+  const { mark, style } = MARKS[state];
+  const indent = " ".repeat(NAME_CHARACTERS + 4);
+  const lines = [
+    `${ui.style(style, mark)} ${name.padEnd(NAME_CHARACTERS)}  ${says}`,
+    ...fixes.map((fix) => `${indent}→ ${fix}`),
+  ];
+  return lines.join("\n");
+}
+
+function summaryOf(hops: Hop[], ui: Ui): string {
+  const broken = hops.filter(({ state }) => state === "failed");
+  const doubtful = hops.filter(({ state }) => state === "warning").map(({ name }) => name);
+  if (broken.length === 0 && doubtful.length > 0)
+    return ui.style("yellow", `No hop fails; look at ${doubtful.join(", ")} before strangers call.`);
+  if (broken.length === 0) return ui.style("green", "Everything that was looked at works.");
+  const names = broken.map(({ name }) => name).join(", ");
+  return ui.style(
+    "red",
+    `${broken.length === 1 ? "One hop fails" : `${broken.length} hops fail`}: ${names}.`,
+  );
+}

@@ -1,0 +1,27 @@
+import { answer } from "../answer.ts";
+import { exitCodes } from "../problem.ts";
+import { confirm } from "../questions.ts";
+import { explained } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
+
+interface Options extends ServiceOptions {
+  id: string;
+}
+
+/** `vocalhost keys revoke` */
+export const run = onService<Options>(async (service, { id }, context) => {
+  const keys = await service.api.keys.list();
+  const key = [...keys.public, ...keys.private].find((each) => each.id === id);
+  const named = key ? `'${key.metadata.name}' (${key.key})` : id;
+  if (!(await confirm(context, `Revoke the key ${named}? Whoever uses it is refused from now on.`))) {
+    context.ui.note("Nothing was revoked.");
+    return exitCodes.failed;
+  }
+  await explained(service, service.api.keys.revoke(id), {
+    subject: `the key ${id}`,
+    missing: ["Which are there? vocalhost keys list"],
+  });
+  answer(context, { id }, `Revoked the key ${named}.`);
+  return exitCodes.ok;
+});

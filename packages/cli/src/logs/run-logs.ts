@@ -1,0 +1,93 @@
+import type { LogLine } from "@vocalhost/protocol";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CommandContext } from "../define-command.ts";
+import { exitCodes } from "../problem.ts";
+import { findAgentName } from "../service/agent-name.ts";
+import { aboutAgent } from "../service/explain.ts";
+import { onService } from "../service/on-service.ts";
+import type { Service } from "../service/open-service.ts";
+import type { ServiceOptions } from "../service/service-options.ts";
+import { isAtLeast, type LogLevel } from "./level.ts";
+import { createLineWriter } from "./shown-line.ts";
+
+interface Options extends ServiceOptions {
+  agent: string | undefined;
+  follow: boolean | undefined;
+  limit: number | undefined;
+  level: LogLevel | undefined;
+  deployment: string | undefined;
+  sessionId: string | undefined;
+  search: string | undefined;
+}
+
+const DEFAULT_LIMIT = 100;
+const RECONNECT_MS = 1_000;
+
+/** `vocalhost logs` */
+export const run = onService<Options>(async (service, options, context) => {
+  const name = await findAgentName(options.agent);
+  const filters = filtersOf(options);
+  const limit = options.limit ?? DEFAULT_LIMIT;
+  const writer = createLineWriter(context);
+  const write = (line: LogLine): void => {
+    if (isAtLeast(line.log, options.level)) writer(line);
+  };
+  if (!options.follow) {
+    const { logs, total } = await aboutAgent(
+      service,
+      name,
+      service.api.agents.logs(name, { ...filters, limit, order: "desc" }),
+    );
+    for (const line of logs.reverse()) write(line);
+    if (logs.length === 0) context.ui.note("Nothing was printed yet.");
+    else if (total.value > logs.length)
+      context.ui.note(`The last ${logs.length} of ${total.value} lines; --limit shows more.`);
+    return exitCodes.ok;
+  }
+  await aboutAgent(service, name, service.api.agents.get(name));
+  context.ui.note(`Following '${name}' on all instances. Ctrl-C ends this, not the agent.`);
+  await follow(service, { name, filters, write }, context);
+  context.ui.note("Stopped following. The agent goes on.");
+  return exitCodes.interrupted;
+});
+
+interface Filters {
+  deploymentId?: string;
+  sessionId?: string;
+  query?: string;
+}
+
+function filtersOf({ deployment, sessionId, search }: Options): Filters {
+  return {
+    ...(deployment === undefined ? {} : { deploymentId: deployment }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(search === undefined ? {} : { query: search }),
+  };
+}
+
+/** Until Ctrl-C. A lost connection is made again and goes on after the last line. */
+async function follow(
+  { api }: Service,
+  options: { name: string; filters: Filters; write: (line: LogLine) => void },
+  { ui, signal }: CommandContext,
+): Promise<void> {
+  let after: string | undefined;
+  let isLost = false;
+  while (!signal.aborted) {
+    try {
+      const wish = { ...options.filters, signal, ...(after === undefined ? {} : { after }) };
+      for await (const { id, line } of api.agents.tailLogs(options.name, wish)) {
+        if (isLost) ui.note("Connected again.");
+        isLost = false;
+        after = id;
+        options.write(line);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TypeError)) throw error; // what fetch throws when the line breaks
+      if (!isLost) ui.note("The connection was lost, trying again …");
+      isLost = true;
+    }
+    await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,106 @@
+import { ApiError } from "@vocalhost/protocol";
+import { unreachable } from "../connection-problem.ts";
+import { Problem } from "../problem.ts";
+
+/** What a command asked for, so that "not found" can say what. */
+export interface Asked {
+  apiUrl: string;
+  /** `the agent 'my-agent'` */
+  subject?: string | undefined;
+  /** What to do when that does not exist. */
+  missing?: string[];
+}
+
+/** The service refused, or cannot be reached: in the words of this program. Anything else is not ours to explain. */
+export function serviceProblem(error: unknown, asked: Asked): unknown {
+  if (error instanceof ApiError) return refusal(error, asked);
+  const isFetch = error instanceof TypeError && error.message === "fetch failed";
+  if (!isFetch && !(error instanceof DOMException && error.name === "TimeoutError")) return error;
+  const { code, why } = unreachable(asked.apiUrl, error);
+  return new Problem(code, `Cannot reach the service at ${asked.apiUrl}`, {
+    why,
+    fixes: [...(CONNECT_FIXES[code] ?? []), ELSEWHERE],
+    cause: error,
+  });
+}
+
+const ELSEWHERE =
+  "Is it somewhere else? Name it with VOCALHOST_API_URL, or sign in there: vocalhost auth login --url …";
+const CONNECT_FIXES: Partial<Record<string, string[]>> = {
+  connection_refused: ["Is it running? Start it with: vocalhost up"],
+  host_unknown: ["Check the address for typing errors."],
+  timed_out: ["Is a firewall in between? vocalhost doctor looks at every hop."],
+  tls_failed: ["A service without TLS has an address that begins with http://."],
+};
+
+function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Problem {
+  const { status, code, cause } = { ...error, cause: error };
+  const fields = fieldsOf(error.detail);
+  const why = `The service answered ${status} ${code}.`;
+  if (status === 401)
+    return new Problem("not_signed_in", `The service does not accept your credentials: ${error.message}`, {
+      why,
+      fixes: ["Sign in again: vocalhost auth login", "Which credentials are used? vocalhost config show"],
+      cause,
+    });
+  if (status === 403)
+    return new Problem("not_allowed", `You may not do this: ${error.message}`, {
+      why,
+      fixes: ["Who are you there? vocalhost auth whoami", "Ask an owner of the organisation for the right."],
+      cause,
+    });
+  if (status === 404 && subject !== undefined)
+    return new Problem("not_found", `There is no ${subject.replace(/^the /, "")}`, {
+      why,
+      fixes: missing,
+      cause,
+    });
+  if (code === "AGENT-1001")
+    return new Problem("agent_not_ready", `${sentence(subject ?? "the agent")} takes no sessions yet`, {
+      why: error.message,
+      fixes: ["Where does it stand? vocalhost agent status", "What did it print? vocalhost logs"],
+      cause,
+    });
+  if (code === "AGENT-AT-CAPACITY")
+    return new Problem("at_capacity", "All instances are in use", {
+      why,
+      fixes: ["Try again when a session has ended.", "Allow more: vocalhost deploy --max-agents …"],
+      cause,
+    });
+  if (code === "UNEXPECTED_ANSWER" || code === String(status))
+    return new Problem("unexpected_answer", error.message, {
+      why: `What answers at ${apiUrl} does not speak as this version of vocalhost expects.`,
+      fixes: [
+        "Is this the address of the API? It ends in /v1.",
+        "Are vocalhost and the service of one version?",
+      ],
+      cause,
+    });
+  if (status >= 500)
+    return new Problem("service_failed", `The service failed: ${error.message}`, {
+      why,
+      fixes: [
+        "Try again; if it stays so, look at the log of the service.",
+        "vocalhost doctor looks at every hop.",
+      ],
+      cause,
+    });
+  const message = fields === "" ? error.message : `${error.message}: ${fields}`;
+  return new Problem(code.toLowerCase().replaceAll("-", "_"), message, { why, fixes: missing, cause });
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `region: Unknown region; image: …` */
+function fieldsOf(detail: unknown): string {
+  if (!Array.isArray(detail)) return "";
+  const fields = detail.map((problem: { loc?: unknown[]; msg?: unknown }) => {
+    const place = (problem.loc ?? []).filter((part) => part !== "body").join(".");
+    return place === "" ? String(problem.msg) : `${place}: ${String(problem.msg)}`;
+  });
+  return [...new Set(fields)].slice(0, SHOWN_FIELDS).join("; ");
+}
+
+const SHOWN_FIELDS = 5;

@@ -1,0 +1,136 @@
+import { basename, relative, resolve } from "node:path";
+import { startedBy } from "./config.ts";
+import { installPackages } from "./install.ts";
+import { FolderError, makeFolder } from "./make-folder.ts";
+import { projectFiles } from "./project-files.ts";
+import { createTerminal, type Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
+import { HELP, parseWish, UsageError, type Wish } from "./wish.ts";
+
+const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+const DEFAULT_FOLDER = "my-bot";
+
+/** `npm create vocalhost`. Gives the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const terminal = createTerminal({ isJson: args.includes("--json") });
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  try {
+    const wish = parseWish(args, startedBy());
+    if (wish.wantsHelp) terminal.print(HELP.trimEnd());
+    else if (wish.wantsVersion) terminal.print(version);
+    else return await create(wish, terminal, interruption.signal);
+    return exitCodes.ok;
+  } catch (error) {
+    if (interruption.signal.aborted) return tell(terminal, args, INTERRUPTED);
+    if (error instanceof UsageError) return tell(terminal, args, usage(error));
+    if (error instanceof FolderError) return tell(terminal, args, inTheWay(error));
+    throw error;
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}
+
+async function create(wish: Wish, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const path = resolve(wish.folder ?? (await folderName(wish, terminal, signal)));
+  await using folder = await makeFolder(path);
+  const files = projectFiles({ ...wish, name: basename(path) });
+  await folder.write(files);
+  signal.throwIfAborted();
+  let failure: string | undefined;
+  if (wish.install) {
+    const busy = terminal.busy(`Installing packages with ${wish.packageManager}`);
+    const install = installPackages(path, wish.packageManager, signal);
+    failure = await install.finally(() => busy[Symbol.dispose]());
+  }
+  folder.keep();
+  const isInstalled = wish.install && failure === undefined;
+  const next = nextSteps(wish, path, isInstalled);
+  if (wish.isJson) {
+    const made = {
+      folder: path,
+      template: wish.template,
+      files: [...files.keys()].sort(),
+      isInstalled,
+      next,
+    };
+    const problem = failure === undefined ? {} : { problem: { ...NOT_INSTALLED, why: failure } };
+    terminal.print(JSON.stringify({ ok: failure === undefined, ...made, ...problem }));
+    return failure === undefined ? exitCodes.ok : exitCodes.failed;
+  }
+  if (failure !== undefined) {
+    terminal.error(NOT_INSTALLED.message);
+    terminal.note(failure.replaceAll(/^/gm, "  "));
+  }
+  terminal.print(`\nMade ${terminal.bold(shownPath(path))} with a ${wish.template} bot. Next:\n`);
+  for (const step of next) terminal.print(`  ${step}`);
+  terminal.print("");
+  return failure === undefined ? exitCodes.ok : exitCodes.failed;
+}
+
+const NOT_INSTALLED = {
+  code: "install_failed",
+  message: "The packages could not be installed; the folder is there all the same.",
+};
+
+async function folderName(wish: Wish, terminal: Terminal, signal: AbortSignal): Promise<string> {
+  if (wish.isYes) return DEFAULT_FOLDER;
+  const answer = await terminal.ask(`Folder for your bot (${DEFAULT_FOLDER}): `, signal);
+  if (answer === undefined) throw new UsageError("Which folder? Name it, or use --yes for my-bot");
+  return answer.trim() || DEFAULT_FOLDER;
+}
+
+function nextSteps({ packageManager, template }: Wish, path: string, isInstalled: boolean): string[] {
+  const run = packageManager === "npm" ? "npm run" : packageManager;
+  const here = relative(process.cwd(), path);
+  return [
+    ...(here === "" ? [] : [`cd ${/\s/.test(here) ? `"${here}"` : here}`]),
+    ...(isInstalled ? [] : [`${packageManager} install`]),
+    ...(template === "assistant" ? ["cp .env.example .env      # and put your key into it"] : []),
+    `${run} dev               # talk to it in the browser; saved changes serve the next call`,
+    `${packageManager} test`,
+    `${run} deploy            # to your service: see README.md`,
+  ];
+}
+
+function shownPath(path: string): string {
+  return relative(process.cwd(), path) || ".";
+}
+
+interface Refusal {
+  code: string;
+  message: string;
+  fix: string;
+  exitCode: number;
+}
+
+const INTERRUPTED: Refusal = {
+  code: "interrupted",
+  message: "Interrupted. Nothing was left behind.",
+  fix: "Run it again to start over.",
+  exitCode: exitCodes.interrupted,
+};
+
+function usage({ message }: UsageError): Refusal {
+  return { code: "usage", message, fix: "--help shows what there is.", exitCode: exitCodes.usage };
+}
+
+function inTheWay({ message }: FolderError): Refusal {
+  const fix = "Nothing was changed. Choose another name: npm create vocalhost another-bot";
+  return { code: "folder_in_the_way", message, fix, exitCode: exitCodes.failed };
+}
+
+function tell(
+  terminal: Terminal,
+  args: readonly string[],
+  { code, message, fix, exitCode }: Refusal,
+): number {
+  if (args.includes("--json"))
+    terminal.print(JSON.stringify({ ok: false, problem: { code, message, fixes: [fix] } }));
+  else {
+    terminal.error(message);
+    terminal.note(`  → ${fix}`);
+  }
+  return exitCode;
+}

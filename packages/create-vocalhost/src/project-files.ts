@@ -1,0 +1,80 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { version } from "./version.ts";
+import type { PackageManager, Template } from "./wish.ts";
+
+export interface ProjectWish {
+  /** Name of the folder. */
+  name: string;
+  template: Template;
+  packageManager: PackageManager;
+  sources: Record<string, string>;
+}
+
+const TEMPLATES = fileURLToPath(new URL("../template/", import.meta.url));
+const ENDING = ".template"; // or tools would take them for files of this package
+
+/** Every file of a new project, by its path. */
+export function projectFiles(wish: ProjectWish): Map<string, string> {
+  const agentName = toAgentName(wish.name);
+  const words: Record<string, string> = {
+    AGENT_NAME: agentName,
+    RUN: wish.packageManager === "npm" ? "npm run" : wish.packageManager,
+    RUNNER: { npm: "npx", pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" }[wish.packageManager],
+    INSTALL: `${wish.packageManager} install`,
+    TEST: `${wish.packageManager} test`,
+    ABOUT: ABOUT[wish.template],
+  };
+  const files = new Map([["package.json", manifest(agentName, wish.sources)]]);
+  for (const folder of ["common", wish.template])
+    for (const name of readdirSync(join(TEMPLATES, folder)).sort()) {
+      const text = readFileSync(join(TEMPLATES, folder, name), "utf8");
+      files.set(
+        name.slice(0, -ENDING.length),
+        text.replaceAll(/\{\{([A-Z_]+)\}\}/g, (_, word: string) => words[word] ?? ""),
+      );
+    }
+  return files;
+}
+
+/** A name the service takes, as like the folder's as can be. */
+export function toAgentName(folderName: string): string {
+  const plain = folderName
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, NAME_MAX_CHARACTERS)
+    .replaceAll(/^-+|-+$/g, "");
+  if (plain.length < 2) return `bot${plain && `-${plain}`}`;
+  return plain.startsWith("start") ? `bot-${plain}` : plain; // such a name cannot be called
+}
+
+const NAME_MAX_CHARACTERS = 40;
+
+const ABOUT: Record<Template, string> = {
+  parrot:
+    "It waits until you have finished, repeats what you said, and stops when you interrupt it. It needs no key.",
+  assistant:
+    "It listens, thinks and answers with the models of an OpenAI-compatible service. Put its key into `.env`: see `.env.example`.",
+};
+
+function manifest(name: string, sources: Record<string, string>): string {
+  const { vocalhost = `^${version}`, "@vocalhost/cli": cli = `^${version}`, ...others } = sources;
+  const content = {
+    name,
+    version: "0.1.0",
+    private: true,
+    type: "module",
+    scripts: {
+      dev: "vocalhost dev",
+      start: "node bot.ts",
+      test: "node --test",
+      call: "vocalhost call",
+      deploy: "vocalhost deploy",
+    },
+    dependencies: { ...others, vocalhost },
+    devDependencies: { "@types/node": "^24.0.0", "@vocalhost/cli": cli },
+    engines: { node: ">=24.12" },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
