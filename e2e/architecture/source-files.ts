@@ -29,7 +29,7 @@ export interface Import {
 export function readSources(): SourceFile[] {
   const paths = globSync("packages/*/**/*.{ts,tsx,js,mjs,cjs}", {
     cwd: REPOSITORY,
-    exclude: (path) => /(?:^|\/)(?:node_modules|dist|client-page|models|fixtures)$/.test(path),
+    exclude: (path) => /(?:^|\/)(?:node_modules|dist|client-page|dashboard-page|models|fixtures)$/.test(path),
   });
   return paths.sort().map(readSource);
 }
@@ -38,7 +38,7 @@ export function readSources(): SourceFile[] {
 export function importsIn(text: string): Omit<Import, "target">[] {
   const code = text.replace(/^\s*\/\/.*$/gm, "").replace(/^\s*\/\*.*?\*\//gms, "");
   const patterns = [
-    /^\s*(?:import|export)\s+(?<type>type\s)?[^"';]*?\bfrom\s+["'](?<specifier>[^"']+)["']/gm,
+    /^\s*(?:import|export)\s+(?<type>type\s)?[^"';]*?\bfrom\s+["'](?<specifier>[^"'$]+)["']/gm,
     /^\s*import\s+["'](?<specifier>[^"']+)["']/gm,
     /\b(?:import|require|createRequire\([^)]*\))\(\s*["'](?<specifier>[^"']+)["']\s*\)/g,
   ];
