@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { aFewAtATime } from "../harness/wait.ts";
 import { startTranscript, type Transcript } from "./transcript.ts";
 import { startVocalhost, vocalhost, type Desk, type Finished } from "./vocalhost-process.ts";
 
 const BOT = `
 import { createTransport } from "vocalhost";
+console.log("the bot was loaded");
 export async function bot(args) {
-  console.log("the bot was called");
   const transport = await createTransport(args);
   for await (const frame of transport.audioIn) transport.audioOut.write(frame);
 }
@@ -173,9 +174,8 @@ describe("operating the service", { timeout: 600_000 }, () => {
     assert.deepEqual(agent.deployment.manifest.spec.envFromSecretNames, ["my-secrets"]);
   });
 
-  test("a deployment that fails says why and what goes on", async (t) => {
-    const seen = transcript();
-    const first = await seen.run(`deploy broken --build-dir ${join(root, "broken")} --yes`);
+  test("a deployment that fails says why and what goes on", async () => {
+    const first = await vocalhost(desk, ["deploy", "broken", "--build-dir", join(root, "broken"), "--yes"]);
     assert.equal(first.exitCode, 1);
     assert.match(first.errors, /I cannot start/);
     const later = await vocalhost(desk, ["deploy", "--build-dir", join(root, "broken"), "--yes"]);
@@ -193,7 +193,6 @@ describe("operating the service", { timeout: 600_000 }, () => {
       /unavailable[^]*I cannot start/,
     );
     await json("agent rollback");
-    t.diagnostic(first.errors.split("\n")[0] ?? "");
   });
 
   test("agents and sessions", async (t) => {
@@ -208,9 +207,10 @@ describe("operating the service", { timeout: 600_000 }, () => {
     await seen.run("agent status nobody");
     await seen.run("agent stop --yes");
     await seen.run(`agent stop --yes --session-id ${NO_ID}`);
-    const { sessions } = await json<{ sessions: { sessionId: string }[] }>("agent sessions --status active");
-    await seen.run(`agent stop --session-id ${sessions[0]?.sessionId}`);
-    await seen.run(`agent stop --session-id ${sessions[0]?.sessionId} --yes`);
+    const { sessions } = await json<{ sessions: SessionShown[] }>("agent sessions --status active");
+    const { sessionId = "" } = sessions.find(({ transport }) => transport === "webrtc") ?? {};
+    await seen.run(`agent stop --session-id ${sessionId}`);
+    await seen.run(`agent stop --session-id ${sessionId} --yes`);
     await seen.run(`agent sessions --id ${NO_ID}`);
     await seen.run("agent sessions nobody");
     await seen.run("agent rollback --to ffffffff --yes");
@@ -220,12 +220,12 @@ describe("operating the service", { timeout: 600_000 }, () => {
     await seen.run("agent delete broken");
     await seen.run("agent delete broken --yes");
     snapshot(t, seen);
-    await service.sessionEnded(sessions[0]?.sessionId ?? "");
+    await service.sessionEnded(sessionId);
     const table = (await vocalhost(desk, ["agent", "sessions"])).output;
     assert.match(table, /^Session +Status +Transport +Began +Length +Bot after +Start +End\n/);
-    assert.match(table, new RegExp(`${sessions[0]?.sessionId} +ended +webrtc`));
+    assert.match(table, new RegExp(`${sessionId} +ended +webrtc`));
     assert.match(
-      (await vocalhost(desk, ["agent", "sessions", "--id", sessions[0]?.sessionId ?? ""])).output,
+      (await vocalhost(desk, ["agent", "sessions", "--id", sessionId])).output,
       /^Session +\S+\nStatus +ended/,
     );
     assert.match(
@@ -272,7 +272,7 @@ describe("operating the service", { timeout: 600_000 }, () => {
     );
     assert.match(
       (await vocalhost(desk, ["logs"])).output,
-      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z the bot was called$/m,
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z the bot was loaded$/m,
     );
     for (const line of (await vocalhost(desk, ["logs", "--json"])).output.trim().split("\n"))
       JSON.parse(line);
@@ -320,14 +320,14 @@ describe("operating the service", { timeout: 600_000 }, () => {
   test("every command has examples, and with --json says what is wrong as JSON", async () => {
     const commands = await leaves([]);
     assert.ok(commands.length > 30, commands.map((words) => words.join(" ")).join("\n"));
-    for (const words of commands) {
+    await aFewAtATime(commands, async (words) => {
       const { output } = await vocalhost(nobody, [...words, "--help"]);
       assert.match(output, /\nExamples:\n {2}\S/, words.join(" "));
+      if (words[0] === "dev") return; // takes options it does not know
       const wrong = await vocalhost(nobody, [...words, "--json", "--no-such-option"]);
-      if (["dev"].includes(words[0] ?? "")) continue; // takes options it does not know
       assert.equal(wrong.exitCode, 2, words.join(" "));
       assert.equal((parsed(wrong) as { ok: boolean }).ok, false);
-    }
+    });
   });
 
   async function leaves(above: string[]): Promise<string[][]> {
@@ -345,6 +345,11 @@ interface AgentShown {
   vendorViva: object;
   agentProfile: string;
   deployment: { manifest: { spec: { envFromSecretNames?: string[] } } };
+}
+
+interface SessionShown {
+  sessionId: string;
+  transport: string;
 }
 
 interface Diagnosis {

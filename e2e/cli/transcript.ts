@@ -32,18 +32,16 @@ function wordsOf(line: string): string[] {
 function steady(text: string, replaced: readonly (readonly [RegExp | string, string])[]): string {
   const own = replaced.reduce((before, [from, to]) => before.replaceAll(from, to), text);
   return own
-    .replace(
-      /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g,
-      "<a uuid, which has thirty-six chars>",
-    )
+    .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<uuid>")
+    .replace(/\beyJ[\w.-]+/g, "<token>")
+    .replace(/\b([sp]k_)[0-9A-Za-z]{36}\b/g, "$1<36 characters>")
+    .replace(/\b([sp]k_)[0-9A-Za-z]{5}\*{4}/g, "$1<5 characters>****")
+    .replace(/\b([sp]k_…)[0-9A-Za-z]{4}/g, "$1<4 characters>")
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
     .replace(/\b\d{4}-\d\d, so far/g, "<month>, so far")
-    .replace(/ +\d+(?:\.\d+)? (?:s|ms|min)(?= )/g, "  <some time>")
-    .replace(/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])?[0-9a-f]{8}\b/g, "<short>")
-    .replace(/\b([sp]k_)[0-9A-Za-z]{36}\b/g, "$1<thirty-six characters>")
-    .replace(/\b([sp]k_)[0-9A-Za-z]{5}\*{4}/g, "$1<five>****")
-    .replace(/\b([sp]k_…)[0-9A-Za-z]{4}/g, "$1<four>")
+    .replace(/^( {2}stderr \|) +[\d.]+ s {2}/gm, "$1  <seconds>  ")
+    .replace(/\bin [\d.]+ s$/gm, "in <seconds>")
+    .replace(/\b[0-9a-f]{8}\b/g, "<short>")
     .replace(/localhost:\d+/g, "localhost:<port>")
-    .replace(/[\d.]+ (?:bytes|kB)\b/g, "<size>")
-    .replace(/(?<=\S) {3,}(?=<)/g, "  ");
+    .replace(/[\d.]+ (?:bytes|kB)\b/g, "<size>");
 }

@@ -131,6 +131,7 @@ export interface CallBotOptions {
   path?: string | (() => Promise<string>);
   /** More fields of the offer's request. */
   fields?: Record<string, unknown>;
+  headers?: Record<string, string>;
 }
 
 /** Makes an offer, takes the answer and resolves when the connection is up. */
@@ -138,7 +139,10 @@ export async function callBot(options: CallBotOptions): Promise<PeerClient & { p
   const peer = createPeerClient();
   const body = { sdp: await peer.offer(), type: "offer", pc_id: null, ...options.fields };
   const { path = "/api/offer" } = options;
-  const answer = await call(options.port, `POST ${typeof path === "string" ? path : await path()}`, { body });
+  const answer = await call(options.port, `POST ${typeof path === "string" ? path : await path()}`, {
+    body,
+    headers: options.headers ?? {},
+  });
   if (answer.status !== 200) throw new Error(`The offer was refused with ${answer.status}: ${answer.body}`);
   const { sdp, pc_id } = answer.json();
   peer.accept(sdp);

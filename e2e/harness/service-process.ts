@@ -1,5 +1,6 @@
 import { createApiClient, type ApiClient, type CreateAgent } from "@vocalhost/protocol";
 import { spawn, spawnSync } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -13,12 +14,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { createKey } from "../../packages/control-plane/src/auth/key-format.ts";
 import { until } from "./wait.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
 
 /** The hosted service with its own data folder, as an operator would start it. */
 export interface ServiceProcess extends WatchedProcess {
   readonly apiUrl: string;
+  /** What it was started with. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly dataFolder: string;
   readonly privateKey: string;
   readonly publicKey: string;
@@ -50,6 +54,8 @@ export interface ServiceOptions {
   timing?: Record<string, number | number[]>;
   /** Taken over from an earlier service. */
   dataFolder?: string;
+  /** Of the command line. */
+  args?: string[];
 }
 
 export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildId"> {
@@ -64,18 +70,23 @@ const READY_MS = 60_000;
 /** Starts it on a free port and resolves when it serves. */
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "vocalhost-service-"));
+  const environment = {
+    ...process.env,
+    VOCALHOST_PORT: "0",
+    VOCALHOST_DATA_DIR: dataFolder,
+    ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
+    ...options.environment,
+  };
   const child = spawn(
     process.execPath,
-    ["--conditions=@vocalhost/source", join(REPOSITORY, "packages/control-plane/src/up-main.ts")],
+    [
+      "--conditions=@vocalhost/source",
+      join(REPOSITORY, "packages/control-plane/src/up-main.ts"),
+      ...(options.args ?? []),
+    ],
     {
-      cwd: dataFolder,
-      env: {
-        ...process.env,
-        VOCALHOST_PORT: "0",
-        VOCALHOST_DATA_DIR: dataFolder,
-        ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
-        ...options.environment,
-      },
+      cwd: existsSync(dataFolder) ? dataFolder : REPOSITORY,
+      env: environment,
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
@@ -121,6 +132,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
 
   return Object.assign(watched, {
     apiUrl,
+    environment,
     dataFolder,
     privateKey,
     publicKey,
@@ -138,7 +150,13 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
         },
         READY_MS,
         `ready ${name}`,
-      );
+      ).catch((error: unknown) => {
+        const troubles = watched
+          .output()
+          .split("\n")
+          .filter((line) => /"level":[4-9]0/.test(line));
+        throw new Error(`${String(error)}\n${troubles.slice(-20).join("\n")}`, { cause: error });
+      });
     },
     pid,
     async replaceController() {
@@ -182,6 +200,39 @@ function instancePids(dataFolder: string): number[] {
     const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
     return isRunning(pid) ? [pid] : [];
   });
+}
+
+/** A second organisation with a key of each kind, written beside the running service. */
+export function addOrganization(
+  { dataFolder }: Pick<ServiceProcess, "dataFolder">,
+  name: string,
+): { privateKey: string; publicKey: string } {
+  using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), { timeout: 5_000 });
+  const id = randomUUID();
+  database
+    .prepare(
+      `INSERT INTO organizations SELECT ${columnsOf(database, "organizations", { id, name })}
+       FROM organizations WHERE name = 'main'`,
+    )
+    .run();
+  const keyOf = (kind: "private" | "public"): string => {
+    const value = createKey(kind);
+    const sha256 = createHash("sha256").update(value).digest("hex");
+    const changes = { id: randomUUID(), organization_id: id, sha256, last_four: value.slice(-4) };
+    database
+      .prepare(
+        `INSERT INTO api_keys SELECT ${columnsOf(database, "api_keys", changes)} FROM api_keys WHERE kind = ? LIMIT 1`,
+      )
+      .run(kind);
+    return value;
+  };
+  return { privateKey: keyOf("private"), publicKey: keyOf("public") };
+}
+
+/** Every column of a row to be copied, with some of them replaced. */
+function columnsOf(database: DatabaseSync, table: string, changes: Record<string, string>): string {
+  const columns = database.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[];
+  return columns.map(({ name }) => (name in changes ? `'${changes[name]}'` : name)).join(", ");
 }
 
 export function isRunning(pid: number): boolean {

@@ -13,7 +13,7 @@ export default defineConfig({
   resolve: {
     conditions: ["@vocalhost/source", ...defaultClientConditions],
     // The transports name it for a media manager this page replaces; it loads code from a foreign address.
-    alias: { "@daily-co/daily-js": path("client/media/no-daily.ts") },
+    alias: { "@daily-co/daily-js": path("shared/media/no-daily.ts") },
   },
   worker: { format: "es" },
   build: {

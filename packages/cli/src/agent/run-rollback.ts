@@ -1,7 +1,7 @@
 import type { DeploymentListItem } from "@vocalhost/protocol";
 import { answer } from "../answer.ts";
 import { watchRollout } from "../deploy/watch-rollout.ts";
-import { exitCodes, Problem, usageProblem } from "../problem.ts";
+import { exitCodes, Problem } from "../problem.ts";
 import { confirm } from "../questions.ts";
 import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent } from "../service/explain.ts";
@@ -68,12 +68,13 @@ function findTarget(options: {
   if (wanted !== undefined) {
     const found = deployments.filter(({ id }) => id.startsWith(wanted.toLowerCase()));
     if (found.length === 1 && found[0]) return found[0].id;
-    throw usageProblem(
+    const message =
       found.length === 0
-        ? `'${name}' has no deployment ${wanted}.`
-        : `Several deployments begin with ${wanted}.`,
-      `Which are there? vocalhost agent deployments ${name}`,
-    );
+        ? `There is no deployment ${wanted} of '${name}'`
+        : `Several deployments begin with ${wanted}`;
+    throw new Problem("not_found", message, {
+      fixes: [`Which are there? vocalhost agent deployments ${name}`],
+    });
   }
   const current = deployments.findIndex(({ id }) => id === currentId);
   const before = deployments

@@ -157,6 +157,7 @@ async function send(
           ...(forceRedeploy ? { forceRedeploy } : {}),
         })
       : api.agents.create({ ...settings, ...source, serviceName: wish.agentName }),
+    "buildId" in source ? { missing: ["Which builds are there? vocalhost build list"] } : {},
   );
 }
 

@@ -27,6 +27,7 @@ const RECONNECT_MS = 1_000;
 export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
   const filters = filtersOf(options);
+  const isFiltered = Object.keys(filters).length > 0;
   const limit = options.limit ?? DEFAULT_LIMIT;
   const writer = createLineWriter(context);
   const write = (line: LogLine): void => {
@@ -39,7 +40,7 @@ export const run = onService<Options>(async (service, options, context) => {
       service.api.agents.logs(name, { ...filters, limit, order: "desc" }),
     );
     for (const line of logs.reverse()) write(line);
-    if (logs.length === 0) context.ui.note("Nothing was printed yet.");
+    if (logs.length === 0) context.ui.note(isFiltered ? "No line fits." : "Nothing was printed yet.");
     else if (total.value > logs.length)
       context.ui.note(`The last ${logs.length} of ${total.value} lines; --limit shows more.`);
     return exitCodes.ok;

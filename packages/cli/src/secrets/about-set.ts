@@ -1,3 +1,5 @@
+import { SecretSetName } from "@vocalhost/protocol";
+import { usageProblem } from "../problem.ts";
 import { explained } from "../service/explain.ts";
 import type { Service } from "../service/open-service.ts";
 
@@ -7,4 +9,12 @@ export function aboutSet<T>(service: Pick<Service, "apiUrl">, name: string, work
     subject: `the secret set '${name}'`,
     missing: ["Which are there? vocalhost secrets list"],
   });
+}
+
+export function checkSetName(name: string): void {
+  if (SecretSetName.safeParse(name).success) return;
+  throw usageProblem(
+    `"${name}" cannot be the name of a secret set.`,
+    "Use 3 to 63 of a-z, 0-9 and inner hyphens and dots.",
+  );
 }

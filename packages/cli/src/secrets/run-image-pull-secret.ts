@@ -3,7 +3,7 @@ import { exitCodes, usageProblem } from "../problem.ts";
 import { askFor } from "../questions.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
-import { aboutSet } from "./about-set.ts";
+import { aboutSet, checkSetName } from "./about-set.ts";
 import { waitUntilStored } from "./wait-until-stored.ts";
 
 interface Options extends ServiceOptions {
@@ -17,6 +17,7 @@ interface Options extends ServiceOptions {
 /** `vocalhost secrets image-pull-secret` */
 export const run = onService<Options>(async (service, options, context) => {
   const { set } = options;
+  checkSetName(options.set);
   const host = /^https?:\/\//.test(options.host) ? options.host : `https://${options.host}`;
   const login = options.login ?? (await askForLogin());
   if (options.encode && !/^[^:]+:.+$/s.test(login))

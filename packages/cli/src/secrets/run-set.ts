@@ -5,7 +5,7 @@ import { isMissing } from "../service/explain.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
-import { aboutSet } from "./about-set.ts";
+import { aboutSet, checkSetName } from "./about-set.ts";
 import { readPairs } from "./read-pairs.ts";
 import { waitUntilStored } from "./wait-until-stored.ts";
 
@@ -19,6 +19,7 @@ interface Options extends ServiceOptions {
 /** `vocalhost secrets set` */
 export const run = onService<Options>(async (service, options, context) => {
   const { api } = service;
+  checkSetName(options.set);
   const secrets = await readPairs(options.pairs, options.file);
   const existing = await api.secrets.get(options.set).catch((error: unknown) => {
     if (isMissing(error)) return undefined;

@@ -1,6 +1,7 @@
 import { ApiError } from "@vocalhost/protocol";
 import { unreachable } from "../connection-problem.ts";
 import { Problem } from "../problem.ts";
+import { toServiceUrl } from "./base-url.ts";
 
 /** What a command asked for, so that "not found" can say what. */
 export interface Asked {
@@ -17,7 +18,7 @@ export function serviceProblem(error: unknown, asked: Asked): unknown {
   const isFetch = error instanceof TypeError && error.message === "fetch failed";
   if (!isFetch && !(error instanceof DOMException && error.name === "TimeoutError")) return error;
   const { code, why } = unreachable(asked.apiUrl, error);
-  return new Problem(code, `Cannot reach the service at ${asked.apiUrl}`, {
+  return new Problem(code, `Cannot reach the service at ${toServiceUrl(asked.apiUrl)}`, {
     why,
     fixes: [...(CONNECT_FIXES[code] ?? []), ELSEWHERE],
     cause: error,
@@ -51,7 +52,7 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
     });
   if (status === 404 && subject !== undefined)
     return new Problem("not_found", `There is no ${subject.replace(/^the /, "")}`, {
-      why,
+      why: `The service at ${toServiceUrl(apiUrl)} has none in your organisation.`,
       fixes: missing,
       cause,
     });

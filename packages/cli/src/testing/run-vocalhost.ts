@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { childEnvironment } from "../config.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/vocalhost.js", import.meta.url));
 const DEADLINE_MS = 60_000; // a loaded machine takes its time to start a process
@@ -18,9 +19,19 @@ export interface RunningProgram {
 
 /** The real program in a process of its own, without a terminal. */
 export function startVocalhost(...words: string[]): RunningProgram {
+  return startVocalhostAt({}, ...words);
+}
+
+/** In another folder, or with other variables. */
+export function startVocalhostAt(
+  place: { folder?: string; environment?: Record<string, string> },
+  ...words: string[]
+): RunningProgram {
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: DEADLINE_MS,
+    cwd: place.folder ?? process.cwd(),
+    env: childEnvironment(place.environment),
   });
   return { child, finished: collect(child) };
 }

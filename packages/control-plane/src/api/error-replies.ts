@@ -26,7 +26,8 @@ declare module "fastify" {
 
 /**
  * Every refusal and failure leaves as `{ error, code }`, with the wrong fields in `detail`; what is not meant for callers
- * stays in the log. Under `/v1/public` there is always a `detail`: released clients show nothing else.
+ * stays in the log. Under `/v1/public`, where the gateway repeats what it was told inside, there is always a `detail`:
+ * released clients show nothing else.
  */
 export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
@@ -73,7 +74,7 @@ async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): P
   if (error.retryable) reply.header("retry-after", "1");
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   const { detail, ...rest } = error.toBody();
-  const repeats = detail === rest.error && !reply.request.url.startsWith("/v1/public/");
+  const repeats = detail === rest.error && !/^\/(?:v1\/(?:organizations\/[^/]+\/)?public|internal)\//.test(reply.request.url);
   const body: ErrorAnswer = repeats ? rest : { ...rest, detail };
   if (issues) body.err = { name: "ZodError", issues };
   await reply.code(error.status).header("content-type", "application/json; charset=utf-8").send(body);

@@ -187,3 +187,23 @@ test("a key starts what it may, as often as it may", async () => {
   assert.equal(await start("parrot"), 200);
   assert.equal(await start("parrot"), 429);
 });
+
+test("somebody signed in starts from a page of ours, for a named organisation", async () => {
+  await using api = await startApiHarness();
+  const start = (
+    session: string,
+    { origin = api.origin, path = "/v1/organizations/acme/public/parrot/start" } = {},
+  ) => api.fetch(path, { method: "POST", headers: { cookie: `session=${session}`, origin } });
+  const owner = await api.signIn(api.acme, "owner");
+  assert.equal((await start(owner)).status, 200);
+  const [request] = api.started;
+  assert.equal(request?.principal.kind, "user");
+  assert.equal(request?.principal.organizationId, api.acme.id);
+  assert.equal((await start(owner, { origin: "https://evil.example" })).status, 403);
+  assert.equal((await start(owner, { path: "/v1/organizations/other/public/parrot/start" })).status, 404);
+  assert.equal((await start(await api.signIn(api.acme, "viewer"))).status, 403);
+  api.onStart = () => Promise.reject(new AppError("AGENT-AT-CAPACITY"));
+  const full = await start(owner);
+  const { detail } = (await full.json()) as { detail?: string };
+  assert.match(detail ?? "", /in use/, "clients show nothing else");
+});

@@ -1,7 +1,6 @@
 import type { SeenInstance } from "../drivers/driver.ts";
 import { isTerminal } from "../sessions/session-state.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
-import type { Timing } from "../timing.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 
 /** What to do about one instance, given what was seen of it after its row was read. */
@@ -26,11 +25,14 @@ export function planInstance(instance: InstanceRow, view: PoolView): PoolStep[] 
   }
 }
 
-/** When a deployment that has crashed may boot again. */
-export function nextBootAt(deployment: DeploymentRow, timing: Timing): number {
-  if (deployment.lastCrashAt === null || deployment.crashes === 0) return 0;
+/** Whether a deployment that has crashed must wait before it boots again. */
+export function isBackingOff(
+  { crashes, lastCrashAt }: DeploymentRow,
+  { nowMs, timing }: Pick<PoolView, "nowMs" | "timing">,
+): boolean {
+  if (lastCrashAt === null || crashes === 0 || lastCrashAt > nowMs) return false; // later than now: the clock was set
   const steps = timing.crashBackoffMs;
-  return deployment.lastCrashAt + (steps[Math.min(deployment.crashes, steps.length - 1)] ?? 0);
+  return lastCrashAt + (steps[Math.min(crashes, steps.length - 1)] ?? 0) > nowMs;
 }
 
 function planRequested(instance: InstanceRow, view: PoolView): PoolStep[] {
@@ -38,7 +40,7 @@ function planRequested(instance: InstanceRow, view: PoolView): PoolStep[] {
   const stale = staleReservation(instance, view);
   if (stale) return [stale];
   const deployment = deploymentOf(instance, view);
-  if (!deployment || nextBootAt(deployment, view.timing) > view.nowMs) return [];
+  if (!deployment || isBackingOff(deployment, view)) return [];
   return isNextToBoot(instance, view) ? [{ do: "launch", instance }] : [];
 }
 
@@ -52,7 +54,7 @@ function planStarting(instance: InstanceRow, seen: SeenInstance | undefined, vie
   const isReady = view.reports.get(instance.id)?.status.ready === true;
   if (isReady && seen.address) return [{ do: "mark-ready", instance, address: seen.address }];
   const seconds = Math.round(view.timing.startColdMs / 1000);
-  if (view.nowMs - instance.stateAt < view.timing.startColdMs) return [];
+  if ((view.startingForMs.get(instance.id) ?? 0) < view.timing.startColdMs) return [];
   const text = `The bot was not ready within ${seconds} s.`;
   return [{ do: "drain", instance, cause: text, crash: { exitCode: null, text } }];
 }
@@ -63,9 +65,7 @@ function planReady(instance: InstanceRow, seen: SeenInstance | undefined, view: 
   if (!isWanted(instance, view)) return [{ do: "drain", instance, cause: "its deployment was replaced" }];
   const stale = staleReservation(instance, view);
   if (stale) return [stale];
-  return isFrozen(instance, view)
-    ? [{ do: "drain", instance, cause: "it no longer answers" }]
-    : [];
+  return isFrozen(instance, view) ? [{ do: "drain", instance, cause: "it no longer answers" }] : [];
 }
 
 function planBusy(instance: InstanceRow, seen: SeenInstance | undefined, view: PoolView): PoolStep[] {

@@ -24,6 +24,8 @@ export interface PoolView {
   missed: ReadonlyMap<string, number>;
   /** How long each open session has been asked to stop, on our monotonic clock. */
   stoppingForMs: ReadonlyMap<string, number>;
+  /** The same of instances and sessions that are on their way up. */
+  startingForMs: ReadonlyMap<string, number>;
   nowMs: number;
   epoch: number;
   timing: Timing;

@@ -27,7 +27,7 @@ export function planSession(session: SessionRow, view: PoolView): PoolStep[] {
 function planStarting(session: SessionRow, view: PoolView): PoolStep[] {
   if (session.epoch !== view.epoch) return [{ do: "fail-session", session, reason: "controller-restarted" }];
   const limitMs = view.timing.startColdMs + view.timing.startWarmMs + LATE_START_MS;
-  const isLate = view.nowMs - (session.boundAt ?? session.createdAt) > limitMs;
+  const isLate = (view.startingForMs.get(session.id) ?? 0) > limitMs;
   return isLate ? [{ do: "fail-session", session, reason: "start-timed-out" }] : [];
 }
 

@@ -1,6 +1,6 @@
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
-import { nextBootAt } from "./plan-instance.ts";
+import { isBackingOff } from "./plan-instance.ts";
 
 const BUFFER_MAX = 10; // instances kept for demand alone; more would only starve the sessions that run
 
@@ -59,10 +59,6 @@ function request(deployment: DeploymentRow, count: number, room: Room): PoolStep
     { length: granted },
     () => ({ do: "request-instance", deploymentId: deployment.id }) as const,
   );
-}
-
-function isBackingOff(deployment: DeploymentRow, view: PoolView): boolean {
-  return nextBootAt(deployment, view.timing) > view.nowMs;
 }
 
 function isIdleTooLong(row: InstanceRow, view: PoolView): boolean {

@@ -1,6 +1,7 @@
 import type { SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import { asLeader, LeadershipLostError } from "../leader/leader.ts";
+import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
 import { planPool, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows } from "./read-pools.ts";
@@ -38,6 +39,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const beingDestroyed = new Set<string>();
   const beingStopped = new Set<string>();
   const stoppingSinceMs = new Map<string, number>();
+  const startingSinceMs = new Map<string, number>();
+  const lastWords = new Map<string, InstanceReport>();
   let nudged = false;
   let isMaking = true;
 
@@ -65,7 +68,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const { epoch } = world;
     void world.network
       .stop({ id: instanceId, address }, { epoch, sessionId, reason })
-      .catch((error: unknown) => world.log.debug({ err: error, sessionId }, "stop did not reach the instance"))
+      .catch((error: unknown) =>
+        world.log.debug({ err: error, sessionId }, "stop did not reach the instance"),
+      )
       .finally(() => beingStopped.delete(sessionId));
   }
 
@@ -79,10 +84,30 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));
     world.network.watch(targetsOf(pools, seen));
     const reports = reportsOf(pools, world);
+    keepLastWords(pools, reports, lastWords);
     const missed = missedBy(pools, world);
-    noteStopping(pools, stoppingSinceMs, world);
+    const isStopping = ({ state }: SessionRow): boolean => state === "stopping";
+    const isStarting = ({ state }: SessionRow | InstanceRow): boolean => state === "starting";
+    noteSince(
+      stoppingSinceMs,
+      pools.flatMap(({ sessions }) => sessions.filter(isStopping)),
+      world,
+    );
+    noteSince(
+      startingSinceMs,
+      pools.flatMap(({ sessions, instances }) => [...sessions, ...instances].filter(isStarting)),
+      world,
+    );
     for (const rows of pools) {
-      const view = viewOf(rows, { seen, reports, missed, stoppingSinceMs, world, bootsAtOnce: options.bootsAtOnce });
+      const view = viewOf(rows, {
+        seen,
+        reports,
+        missed,
+        stoppingSinceMs,
+        startingSinceMs,
+        world,
+        bootsAtOnce: options.bootsAtOnce,
+      });
       for (const step of planPool(view)) {
         if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
         try {
@@ -145,7 +170,9 @@ async function noteProofOfLife(
     .filter(({ state }) => state === "busy")
     .flatMap(({ id, lastSeenAt }) => {
       const heardAt = reports.get(id)?.heardAt;
-      const isNews = heardAt !== undefined && heardAt - (lastSeenAt ?? 0) >= world.timing.heartbeatMs / 2;
+      // Either way: the clock may have been set back.
+      const isNews =
+        heardAt !== undefined && Math.abs(heardAt - (lastSeenAt ?? 0)) >= world.timing.heartbeatMs / 2;
       return isNews ? [{ id, heardAt }] : [];
     });
   if (news.length === 0) return;
@@ -160,21 +187,25 @@ interface ViewOptions {
   reports: ReadonlyMap<string, InstanceReport>;
   missed: ReadonlyMap<string, number>;
   stoppingSinceMs: ReadonlyMap<string, number>;
+  startingSinceMs: ReadonlyMap<string, number>;
   world: World;
   bootsAtOnce: number;
 }
 
 function viewOf(
   rows: PoolRows,
-  { seen, reports, missed, stoppingSinceMs, world, bootsAtOnce }: ViewOptions,
+  { seen, reports, missed, stoppingSinceMs, startingSinceMs, world, bootsAtOnce }: ViewOptions,
 ): PoolView {
   const monotonicMs = world.clock.monotonicMs();
+  const forMs = (since: ReadonlyMap<string, number>): Map<string, number> =>
+    new Map([...since].map(([id, sinceMs]) => [id, monotonicMs - sinceMs]));
   return {
     ...rows,
     seen,
     reports,
     missed,
-    stoppingForMs: new Map([...stoppingSinceMs].map(([id, sinceMs]) => [id, monotonicMs - sinceMs])),
+    stoppingForMs: forMs(stoppingSinceMs),
+    startingForMs: forMs(startingSinceMs),
     nowMs: world.clock.nowMs(),
     epoch: world.epoch,
     timing: world.timing,
@@ -206,6 +237,18 @@ function reportsOf(pools: PoolRows[], world: World): Map<string, InstanceReport>
   );
 }
 
+// An end that could not be written down while its instance was still there is not forgotten with it.
+function keepLastWords(
+  pools: PoolRows[],
+  reports: Map<string, InstanceReport>,
+  lastWords: Map<string, InstanceReport>,
+): void {
+  const live = new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id)));
+  for (const id of lastWords.keys()) if (!live.has(id)) lastWords.delete(id);
+  for (const [id, report] of reports) if (report.status.session?.exit) lastWords.set(id, report);
+  for (const [id, report] of lastWords) if (!reports.has(id)) reports.set(id, report);
+}
+
 function missedBy(pools: PoolRows[], world: World): Map<string, number> {
   return new Map(
     pools
@@ -217,10 +260,9 @@ function missedBy(pools: PoolRows[], world: World): Map<string, number> {
   );
 }
 
-function noteStopping(pools: PoolRows[], since: Map<string, number>, world: World): void {
-  const stopping = new Set(
-    pools.flatMap(({ sessions }) => sessions.filter(({ state }) => state === "stopping").map(({ id }) => id)),
-  );
-  for (const id of since.keys()) if (!stopping.has(id)) since.delete(id);
-  for (const id of stopping) if (!since.has(id)) since.set(id, world.clock.monotonicMs());
+// On our monotonic clock, from when we first saw it: the wall clock may be set meanwhile.
+function noteSince(since: Map<string, number>, rows: { id: string }[], world: World): void {
+  const ids = new Set(rows.map(({ id }) => id));
+  for (const id of since.keys()) if (!ids.has(id)) since.delete(id);
+  for (const id of ids) if (!since.has(id)) since.set(id, world.clock.monotonicMs());
 }

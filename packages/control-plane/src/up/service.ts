@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { FirstRun } from "../controller/first-run.ts";
@@ -26,9 +27,7 @@ export interface ServiceOptions {
 const END_SESSIONS_MS = 8_000;
 
 /** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
-export async function startService({ config, log, ...options }: ServiceOptions): Promise<Service> {
-  // A controller that died is back much sooner when its code need not be compiled again.
-  const environment = { NODE_COMPILE_CACHE: join(config.dataFolder, "compile-cache"), ...options.environment };
+export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
   const source = join(import.meta.dirname, "..");
   const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
   const base = { clock: systemClock, log, timing: config.timing };
@@ -38,12 +37,13 @@ export async function startService({ config, log, ...options }: ServiceOptions):
   );
   const { port } = (await orFailed(gateway.told("listening"), gateway.ended)) as { port: number };
   const publicUrl = config.port === 0 ? `http://${shownHost(config.host)}:${port}` : config.publicUrl;
+  const compileCache = await compileCacheIn(config.dataFolder);
   const controller = stack.use(
     supervise({
       ...base,
       name: "controller",
       file: join(source, `controller-main.${extension}`),
-      environment: { ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
+      environment: { ...compileCache, ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
     }),
   );
   const { firstRun, ownerLink } = (await orFailed(controller.told("ready"), controller.ended)) as {
@@ -83,6 +83,16 @@ async function orFailed<T>(promise: Promise<T>, ended: Promise<number>): Promise
       throw new ServiceFailedError(isSaid ? "" : `The service could not be started (exit code ${code})`);
     }),
   ]);
+}
+
+// A controller that died is back much sooner when its code need not be compiled again. Made here, because Node would
+// make the folder readable to everybody; without one, or if it cannot be made, all goes on as well.
+async function compileCacheIn(dataFolder: string): Promise<Record<string, string>> {
+  const folder = join(dataFolder, "compile-cache");
+  return mkdir(folder, { recursive: true, mode: 0o700 }).then(
+    () => ({ NODE_COMPILE_CACHE: folder }),
+    () => ({}),
+  );
 }
 
 function shownHost(host: string): string {

@@ -1,17 +1,12 @@
+import { chosenMicrophone, chosenSpeaker } from "../../shared/media/chosen-devices.ts";
 import { useStore } from "../../shared/use-store.ts";
-import {
-  chosenMicrophone,
-  chosenSpeaker,
-  chosenTransport,
-  connection,
-  startBodyText,
-} from "../page/client-state.ts";
-import { toCallChoice, type CallChoice } from "../phone/call-choice.ts";
-import { PHONE } from "../phone/carriers.ts";
-import { chosenCarrier, fromNumber, toNumber } from "../phone/phone-state.ts";
-import { parseStartBody } from "../start-body/parse-start-body.ts";
-import { isOpen, type Phase } from "./phase.ts";
-import { choicesFor, type TransportChoice } from "./transports.ts";
+import { chosenTransport, connection, startBodyText } from "../page/client-state.ts";
+import { toCallChoice, type CallChoice } from "../../shared/phone/call-choice.ts";
+import { PHONE } from "../../shared/phone/carriers.ts";
+import { chosenCarrier, fromNumber, toNumber } from "../../shared/phone/phone-state.ts";
+import { parseStartBody } from "../../shared/start-body/parse-start-body.ts";
+import { isOpen, type Phase } from "../../shared/connection/phase.ts";
+import { choicesFor, type TransportChoice } from "../../shared/connection/transports.ts";
 import { runnerStatus } from "./use-runner-status.ts";
 
 /** Everything a component may do with the connection. The client library is nowhere else. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
 import { emptyLog, filterLog, LOG_MAX, nextLog, toLines } from "./event-log.ts";
 
 const got = (type: string, data?: unknown): ConnectionEvent => ({

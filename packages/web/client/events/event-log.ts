@@ -1,4 +1,4 @@
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
 
 export interface LogEntry {
   id: number;

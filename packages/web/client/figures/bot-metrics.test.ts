@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
 import { emptyMetrics, nextMetrics, summarize } from "./bot-metrics.ts";
 
 const got = (data: unknown): ConnectionEvent => ({

@@ -1,6 +1,6 @@
 import type { MetricItem, Metrics } from "@vocalhost/protocol";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
-import { median } from "./response-latency.ts";
+import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
+import { median } from "../../shared/figures/response-latency.ts";
 
 /** Measurements the bot sent about its own services. */
 export interface BotMetrics {

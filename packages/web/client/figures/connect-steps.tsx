@@ -1,6 +1,6 @@
 import { toDelay } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
-import type { ConnectStep } from "../connection/connection-event.ts";
+import type { ConnectStep } from "../../shared/connection/connection-event.ts";
 import { timeline } from "../page/client-state.ts";
 
 const names: Record<ConnectStep, string> = {

@@ -4,10 +4,10 @@ import { toDelay } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
 import { latency, linkFigures, timeline } from "../page/client-state.ts";
 import { ConnectSteps } from "./connect-steps.tsx";
-import { Figure, figureGrid } from "./figure.tsx";
-import type { LinkFigures } from "./link-figures.ts";
+import { Figure, figureGrid } from "../../shared/figures/figure.tsx";
+import type { LinkFigures } from "../../shared/figures/link-figures.ts";
 import { MetricsTable } from "./metrics-table.tsx";
-import { medianNote } from "./median-note.ts";
+import { medianNote } from "../../shared/figures/median-note.ts";
 
 /** How fast the bot answers and how well the link carries it. */
 export function FiguresPanel() {

@@ -1,7 +1,7 @@
 import { createStore, type Store } from "../../shared/store.ts";
-import type { Connection } from "../connection/connection.ts";
-import { nowMs } from "../connection/now.ts";
-import { toLinkFigures, type LinkFigures, type LinkSample } from "./link-figures.ts";
+import type { Connection } from "../../shared/connection/connection.ts";
+import { nowMs } from "../../shared/connection/now.ts";
+import { toLinkFigures, type LinkFigures, type LinkSample } from "../../shared/figures/link-figures.ts";
 
 const READ_EVERY_MS = 1_000;
 

@@ -1,15 +1,15 @@
 import { useEffect, type CSSProperties } from "react";
 import { useStore } from "../../shared/use-store.ts";
-import { isOpen } from "../connection/phase.ts";
+import { isOpen } from "../../shared/connection/phase.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { useRunnerStatus } from "../connection/use-runner-status.ts";
 import { EventDrawer } from "../events/event-drawer.tsx";
 import { FiguresPanel } from "../figures/figures-panel.tsx";
-import { PHONE } from "../phone/carriers.ts";
-import { CallCard } from "../phone/call-card.tsx";
+import { PHONE } from "../../shared/phone/carriers.ts";
+import { CallCard } from "../../shared/phone/call-card.tsx";
 import { LiveFigures } from "../phone/live-figures.tsx";
-import { Conversation } from "../transcript/conversation.tsx";
-import { connection, lastTransport, logOpen, timeline, transcript } from "./client-state.ts";
+import { Conversation } from "../../shared/transcript/conversation.tsx";
+import { connection, keypad, lastTransport, logOpen, timeline, transcript } from "./client-state.ts";
 import { endOnLeave } from "./end-on-leave.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
@@ -23,8 +23,9 @@ export function App() {
   const runner = useRunnerStatus();
   const showsLog = useStore(logOpen);
   const phase = useStore(connection.phase);
-  const hasWords = useStore(transcript).entries.length > 0;
-  const { chosen, onPhone } = useConnection();
+  const { entries } = useStore(transcript);
+  const hasWords = entries.length > 0;
+  const { chosen, onPhone, sendText } = useConnection();
   useShortcuts();
   useEffect(endOnLeave, []);
   useEffect(() => {
@@ -38,7 +39,7 @@ export function App() {
         <aside
           className={`border-line bg-surface max-lg:border-y lg:sticky lg:top-14 lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:h-[calc(100dvh-3.5rem-var(--drawer))] lg:self-start lg:border-l ${onPhone && isOpen(phase) ? "h-[40rem]" : "h-[24rem]"} ${isOpen(phase) || hasWords ? "" : "max-lg:hidden"}`}
         >
-          <Conversation />
+          <Conversation onSend={sendText} {...{ phase, entries, onPhone, keypad }} />
         </aside>
         <div className="grid content-start gap-6 px-4 lg:pt-2 sm:px-6 lg:pb-8">
           <Figures />

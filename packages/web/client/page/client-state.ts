@@ -1,17 +1,19 @@
 import { createSavedText, createStore } from "../../shared/store.ts";
-import { emptyTimeline, nextTimeline } from "../connection/connect-timeline.ts";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
-import { Connection } from "../connection/connection.ts";
+import { emptyTimeline, nextTimeline } from "../../shared/connection/connect-timeline.ts";
+import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
+import { Connection } from "../../shared/connection/connection.ts";
 import { emptyLog, nextLog, type EventLog } from "../events/event-log.ts";
 import { emptyMetrics, nextMetrics } from "../figures/bot-metrics.ts";
 import { watchFigures } from "../figures/watch-figures.ts";
-import { emptyLatency, nextLatency } from "../figures/response-latency.ts";
-import { nextCallTranscript } from "../phone/call-transcript.ts";
-import { emptyTranscript, nextTranscript, type Transcript } from "../transcript/transcript.ts";
-import { nextSpeaking, noOneSpeaking } from "../voice/speaking.ts";
+import { emptyLatency, nextLatency } from "../../shared/figures/response-latency.ts";
+import { createKeypad } from "../../shared/phone/keypad.ts";
+import { nextCallTranscript } from "../../shared/phone/call-transcript.ts";
+import { runner } from "../connection/runner.ts";
+import { emptyTranscript, nextTranscript, type Transcript } from "../../shared/transcript/transcript.ts";
+import { nextSpeaking, noOneSpeaking } from "../../shared/voice/speaking.ts";
 
 /** The page's one connection, and the views of it. */
-export const connection = new Connection();
+export const connection = new Connection(runner);
 export const transcript = connection.fold<Transcript>(
   (words, event) => nextCallTranscript(nextTranscript(words, event), event),
   emptyTranscript,
@@ -24,10 +26,10 @@ export const metrics = connection.fold(nextMetrics, emptyMetrics);
 export const linkFigures = watchFigures(connection);
 export const log = connection.fold<EventLog>(nextLog, emptyLog);
 
+export const keypad = createKeypad(connection);
+
 /** What the user chose, kept in this browser. */
 export const chosenTransport = createSavedText("vocalhost-transport");
-export const chosenMicrophone = createSavedText("vocalhost-microphone");
-export const chosenSpeaker = createSavedText("vocalhost-speaker");
 export const startBodyText = createSavedText("vocalhost-start-body");
 export const singleKeys = createSavedText("vocalhost-single-keys", "on");
 

@@ -1,6 +1,6 @@
 import { Button } from "../../shared/button.tsx";
 import { useStore } from "../../shared/use-store.ts";
-import { isAboutMicrophone } from "../connection/problem.ts";
+import { isAboutMicrophone } from "../../shared/connection/problem.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { lookForRunner, runnerStatus } from "../connection/use-runner-status.ts";
 import { connection } from "./client-state.ts";

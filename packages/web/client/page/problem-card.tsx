@@ -1,5 +1,5 @@
 import { Icon } from "../../shared/icon.tsx";
-import { problem, type Problem } from "../connection/problem.ts";
+import { problem, type Problem } from "../../shared/connection/problem.ts";
 import type { RunnerStatus } from "../connection/runner-status.ts";
 import { useConnection } from "../connection/use-connection.ts";
 

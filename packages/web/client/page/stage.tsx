@@ -1,16 +1,16 @@
 import { useEffect, useState } from "react";
 import { toClock } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
-import type { Phase } from "../connection/phase.ts";
+import type { Phase } from "../../shared/connection/phase.ts";
 import type { RunnerStatus } from "../connection/runner-status.ts";
-import { nowMs } from "../connection/now.ts";
+import { nowMs } from "../../shared/connection/now.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { callWords } from "../phone/call-words.ts";
-import { carrierTitle } from "../phone/carriers.ts";
-import { finishedCall } from "../phone/phone-state.ts";
-import { Orb } from "../voice/orb.tsx";
-import { Ribbon } from "../voice/ribbon.tsx";
-import { speaking } from "./client-state.ts";
+import { carrierTitle } from "../../shared/phone/carriers.ts";
+import { finishedCall } from "../../shared/phone/phone-state.ts";
+import { Orb } from "../../shared/voice/orb.tsx";
+import { Ribbon } from "../../shared/voice/ribbon.tsx";
+import { connection, latency, speaking } from "./client-state.ts";
 import { Controls } from "./controls.tsx";
 import { ProblemCard } from "./problem-card.tsx";
 import { statusWords, type StatusWords } from "./status-words.ts";
@@ -24,7 +24,7 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
   return (
     <section aria-label="Conversation with your bot" className="px-4 pt-4 sm:px-6">
       <div className="mx-auto max-w-2xl text-center">
-        <Orb restingIcon={onPhone ? "phone" : "microphone"} />
+        <Orb connection={connection} restingIcon={onPhone ? "phone" : "microphone"} />
         <div aria-live="polite" aria-atomic="true">
           <h1 className="mt-2 text-2xl font-semibold tracking-tight text-balance">
             {troubled && phase.name !== "failed" ? "Your bot is not there" : words.title}
@@ -38,7 +38,7 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
         <Controls />
         {phase.name === "live" && (
           <div className="mt-6">
-            <Ribbon />
+            <Ribbon connection={connection} latency={latency} />
           </div>
         )}
       </div>

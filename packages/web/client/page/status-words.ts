@@ -1,8 +1,8 @@
 import { toSpan } from "../../shared/duration.ts";
-import type { ConnectStep } from "../connection/connection-event.ts";
-import type { Phase } from "../connection/phase.ts";
+import type { ConnectStep } from "../../shared/connection/connection-event.ts";
+import type { Phase } from "../../shared/connection/phase.ts";
 import type { RunnerStatus } from "../connection/runner-status.ts";
-import type { Speaking } from "../voice/speaking.ts";
+import type { Speaking } from "../../shared/voice/speaking.ts";
 
 export interface StatusWords {
   title: string;

@@ -1,9 +1,8 @@
 import { useEffect } from "react";
 import { useConnection } from "../connection/use-connection.ts";
-import { isPhoneKey } from "../phone/phone-keys.ts";
-import { pressKey } from "../phone/press-key.ts";
-import { textBoxId } from "../transcript/text-box.tsx";
-import { helpOpen, logOpen, singleKeys } from "./client-state.ts";
+import { isPhoneKey } from "../../shared/phone/phone-keys.ts";
+import { textBoxId } from "../../shared/transcript/text-box.tsx";
+import { helpOpen, keypad, logOpen, singleKeys } from "./client-state.ts";
 
 export const shortcuts = [
   { keyName: "Enter", action: "Connect or call" },
@@ -38,7 +37,7 @@ export function useShortcuts(): void {
       }
       if (singleKeys.get() !== "on" && event.key !== "Escape") return;
       if (helpOpen.get() || event.repeat || takesKey(event)) return;
-      if (onPhone && isPhoneKey(event.key)) return pressKey(event.key);
+      if (onPhone && isPhoneKey(event.key)) return keypad.press(event.key);
       const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       if (!action) return;
       event.preventDefault();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Phase } from "../connection/phase.ts";
+import type { Phase } from "../../shared/connection/phase.ts";
 import { callWords } from "./call-words.ts";
 
 const quiet = { user: false, bot: false };

@@ -1,8 +1,8 @@
 import type { CallSummary } from "@vocalhost/simulator";
 import { toSpan } from "../../shared/duration.ts";
-import type { Phase } from "../connection/phase.ts";
+import type { Phase } from "../../shared/connection/phase.ts";
 import type { StatusWords } from "../page/status-words.ts";
-import type { Speaking } from "../voice/speaking.ts";
+import type { Speaking } from "../../shared/voice/speaking.ts";
 
 /** The state of a call in plain words. What every session has in common is said elsewhere. */
 export function callWords(options: {

@@ -1,11 +1,11 @@
 import { Disclosure } from "../../shared/disclosure.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { ConnectSteps } from "../figures/connect-steps.tsx";
-import { Figure, figureGrid } from "../figures/figure.tsx";
+import { Figure, figureGrid } from "../../shared/figures/figure.tsx";
 import { latency } from "../page/client-state.ts";
-import { liveCells } from "./call-cells.ts";
-import { callFigures } from "./phone-state.ts";
-import { Violations } from "./violations.tsx";
+import { liveCells } from "../../shared/phone/call-cells.ts";
+import { callFigures } from "../../shared/phone/phone-state.ts";
+import { Violations } from "../../shared/phone/violations.tsx";
 
 /** How the call is going. */
 export function LiveFigures() {

@@ -1,0 +1,68 @@
+// Says back what it hears and does what its start body asks. Its own routes let tests look inside.
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { createTransport, type RunnerArguments } from "vocalhost";
+import { app } from "vocalhost/runner";
+
+interface Wishes {
+  /** Printed when the bot begins. */
+  say?: string[];
+  /** Lines a second until the session ends. */
+  flood?: number;
+  /** Where to write down when the bot ran. */
+  truthFolder?: string;
+}
+
+/** One line of a truth file. */
+export interface Moment {
+  /** Monotonic. */
+  ms: number;
+  atMs: number;
+}
+
+const TRUTH_EVERY_MS = 200;
+const FLOOD_EVERY_MS = 50;
+let body: unknown;
+
+app.get("/hello", async (request) => ({ sessionId: request.sessionId, pid: process.pid }));
+app.get("/hello-socket", { websocket: true }, (socket, request) => {
+  socket.on("message", (data: Buffer) => socket.send(`${request.sessionId}: ${data.toString()}`));
+});
+app.get("/environment", async () => process.env);
+app.get("/body", async () => body ?? null);
+
+export async function bot(args: RunnerArguments): Promise<void> {
+  body = args.body;
+  const { say = [], flood, truthFolder } = (args.body ?? {}) as Wishes;
+  using _truth = truthFolder === undefined ? undefined : keepTruth(join(truthFolder, args.sessionId));
+  using _flood = flood === undefined ? undefined : keepPrinting(flood);
+  for (const line of say) process.stdout.write(`${line}\n`);
+  const transport = await createTransport(args);
+  for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+
+function keepTruth(path: string): Disposable {
+  const file = openSync(path, "a");
+  const write = (): void => {
+    writeSync(file, `${JSON.stringify({ ms: performance.now(), atMs: Date.now() } satisfies Moment)}\n`);
+    fsyncSync(file);
+  };
+  write();
+  const timer = setInterval(write, TRUTH_EVERY_MS);
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      write();
+      closeSync(file);
+    },
+  };
+}
+
+function keepPrinting(linesPerSecond: number): Disposable {
+  const count = Math.round((linesPerSecond * FLOOD_EVERY_MS) / 1000);
+  const timer = setInterval(
+    () => process.stdout.write("much ado about nothing\n".repeat(count)),
+    FLOOD_EVERY_MS,
+  );
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

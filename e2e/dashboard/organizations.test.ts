@@ -1,0 +1,115 @@
+// One person in two organisations, one who only looks, and one who comes through a provider.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import {
+  startTestProvider,
+  type TestProvider,
+} from "../../packages/control-plane/src/auth/test-oidc-provider.ts";
+import { launchChromium } from "../harness/chromium.ts";
+import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { openDashboard, redeemOwnerLink } from "./dashboard-page.ts";
+
+let browser: Browser;
+let service: ServiceProcess;
+let provider: TestProvider;
+
+before(async () => {
+  await import("../../scripts/build-dashboard.ts");
+  provider = await startTestProvider({ email: "piet@example.com", sub: "piet" });
+  [browser, service] = await Promise.all([
+    launchChromium(),
+    startServiceProcess({
+      environment: {
+        VOCALHOST_OIDC_ISSUER: provider.issuer,
+        VOCALHOST_OIDC_CLIENT_ID: provider.clientId,
+        VOCALHOST_OIDC_CLIENT_SECRET: provider.clientSecret,
+      },
+    }),
+  ]);
+  await using dashboard = await openDashboard(browser, service, { signedIn: false });
+  await redeemOwnerLink(dashboard, service);
+  await service.api.agents.create({
+    serviceName: "front-desk",
+    buildId: await service.build({ "bot.ts": "export async function bot() {}" }),
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+test("a switch of the organisation shows the other one's things, and its role", async () => {
+  write((database) => {
+    const other = randomUUID();
+    database
+      .prepare(
+        "INSERT INTO organizations (id, name, verbose_name, properties, created_at) VALUES (?, ?, ?, '{}', 1)",
+      )
+      .run(other, "branch", "The <i>Branch</i>");
+    database
+      .prepare(
+        "INSERT INTO members (organization_id, user_id, role, created_at) SELECT ?, user_id, 'viewer', ? FROM members",
+      )
+      .run(other, Date.now());
+  });
+  await using dashboard = await openDashboard(browser, service);
+  const { page } = dashboard;
+  await page.getByRole("link", { name: "front-desk" }).waitFor();
+  await page.getByRole("button", { name: /olivia@example\.com/ }).click();
+  await dashboard.look("organizations");
+  await page.getByRole("menuitemradio", { name: "The <i>Branch</i>" }).click();
+  await page.getByText("No agents yet").waitFor();
+  assert.equal(
+    await page.getByRole("link", { name: "Create agent" }).count(),
+    0,
+    "a viewer is not offered it",
+  );
+  await dashboard.go("/create-agent");
+  await page.getByText("Your role only allows looking").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: /The <i>Branch<\/i>/ }).waitFor(); // the choice survives
+  await dashboard.go("/agents/front-desk");
+  await page.getByText("There is no agent with this name").waitFor();
+});
+
+test("who comes through the provider without an invitation is told so", async () => {
+  await using dashboard = await openDashboard(browser, service, { signedIn: false });
+  const { page } = dashboard;
+  await dashboard.go("/sign-in");
+  await page.getByRole("button", { name: "Sign in with your organisation" }).waitFor();
+  await dashboard.look("sign-in-provider");
+  await page.getByRole("button", { name: "Sign in with your organisation" }).click();
+  await page.getByText("You belong to no organisation").waitFor();
+  await dashboard.look("no-organization");
+});
+
+test("and who was let in is", async () => {
+  write((database) => {
+    const user = database.prepare("SELECT id FROM authUsers WHERE email = 'piet@example.com'").get() as {
+      id: string;
+    };
+    const main = database.prepare("SELECT id FROM organizations WHERE name = 'main'").get() as { id: string };
+    database
+      .prepare("INSERT INTO members (organization_id, user_id, role, created_at) VALUES (?, ?, 'viewer', 1)")
+      .run(main.id, user.id);
+  });
+  await using dashboard = await openDashboard(browser, service, { signedIn: false });
+  const { page } = dashboard;
+  await dashboard.go("/agents/front-desk/settings");
+  await page.getByRole("button", { name: "Sign in with your organisation" }).click();
+  await page.getByText("Your role only allows looking.").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/agents/front-desk/settings");
+  assert.equal(await page.getByRole("button", { name: "Delete agent" }).count(), 0);
+  await dashboard.look("viewer-configuration");
+});
+
+function write(change: (database: DatabaseSync) => void): void {
+  using database = new DatabaseSync(join(service.dataFolder, "vocalhost.db"), { timeout: 10_000 });
+  change(database);
+}

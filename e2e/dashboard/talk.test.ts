@@ -1,0 +1,202 @@
+// Talking to a hosted agent in the dashboard: real service, real instances, a voice as the browser's microphone.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { launchChromium } from "../harness/chromium.ts";
+import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { until } from "../harness/wait.ts";
+import { openDashboard, PATIENCE_MS, phone, redeemOwnerLink } from "./dashboard-page.ts";
+
+const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+const VOICE = path("packages/sdk/src/speech/fixtures/table-for-two.wav");
+const KEYS_BOT = `
+import { createTransport } from "vocalhost";
+export async function bot(args) {
+  const transport = await createTransport(args);
+  console.log("call from", args.callData?.from);
+  void (async () => {
+    for await (const key of transport.dtmf) console.log("pressed", key);
+  })();
+  for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+`;
+
+let browser: Browser;
+let service: ServiceProcess;
+
+before(async () => {
+  await import("../../scripts/build-dashboard.ts");
+  [browser, service] = await Promise.all([launchChromium({ microphone: VOICE }), startServiceProcess()]);
+  const parrot = readFileSync(path("examples/parrot/bot.ts"), "utf8");
+  await service.deploy({
+    name: "parrot",
+    files: { "bot.ts": parrot },
+    autoScaling: { minAgents: 1, maxAgents: 3 },
+  });
+  await using dashboard = await openDashboard(browser, service, { signedIn: false });
+  await redeemOwnerLink(dashboard, service);
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+for (const label of ["WebRTC", "WebSocket"])
+  test(`a conversation over ${label}: both voices, mute, hang up`, async () => {
+    await using dashboard = await openDashboard(browser, service);
+    const { page } = dashboard;
+    await page.getByRole("link", { name: "parrot" }).click();
+    await page.getByRole("link", { name: "Talk" }).first().click();
+    await page.getByRole("radio", { name: label }).check({ force: true });
+    await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
+    await dashboard.look(`talk-idle-${label.toLowerCase()}`);
+
+    await page.getByRole("button", { name: "Start a session" }).click();
+    await page.getByRole("button", { name: "Hang up" }).waitFor();
+    await page.getByText("You spoke for").first().waitFor();
+    await page.getByText("Bot is speaking").first().waitFor();
+    await until(() => level(page, "Bot level"), PATIENCE_MS, "sound of the bot");
+    await until(() => level(page, "Microphone level"), PATIENCE_MS, "sound of the microphone");
+    await dashboard.look(`talk-live-${label.toLowerCase()}`);
+    await page.getByText("Bot spoke for").first().waitFor();
+
+    await page.getByRole("button", { name: "Mute" }).click();
+    await page.getByRole("button", { name: "Unmute" }).click();
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("heading", { name: "You hung up" }).waitFor();
+    const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+    assert.ok(session);
+    await service.sessionEnded(session.sessionId);
+    await dashboard.look(`talk-ended-${label.toLowerCase()}`);
+    await page.getByRole("main").getByRole("link", { name: "Sessions" }).last().click();
+    await page.getByText(session.sessionId.slice(0, 8)).first().waitFor();
+    assert.deepEqual(dashboard.complaints, []);
+  });
+
+test("leaving the page ends the session", async () => {
+  await using dashboard = await openDashboard(browser, service);
+  const { page } = dashboard;
+  await dashboard.go("/agents/parrot/talk");
+  await page.getByRole("radio", { name: "WebRTC" }).check({ force: true });
+  await page.getByRole("button", { name: "Start a session" }).click();
+  await page.getByRole("button", { name: "Hang up" }).waitFor();
+  const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+  await page.getByRole("link", { name: "Logs" }).click();
+  await service.sessionEnded(session?.sessionId ?? "");
+});
+
+for (const [carrier, websocketAuth] of [
+  ["Twilio", "token"],
+  ["Twilio", "none"],
+  ["Plivo", "token"],
+  ["Exotel", "none"],
+] as const)
+  test(`a ${carrier} call to an agent that wants ${websocketAuth}: keys, voices, a recording`, async () => {
+    const name = `exchange-${carrier}-${websocketAuth}`.toLowerCase();
+    await service.deploy({
+      name,
+      files: { "bot.ts": KEYS_BOT },
+      websocketAuth,
+      autoScaling: { minAgents: 1, maxAgents: 2 },
+    });
+    await using dashboard = await openDashboard(browser, service, { colorScheme: "dark" });
+    const { page } = dashboard;
+    await dashboard.go(`/agents/${name}/talk`);
+    await page.getByRole("radio", { name: "Phone" }).check({ force: true });
+    await page.getByRole("radio", { name: carrier }).check({ force: true });
+    await page.getByRole("heading", { name: "Ready to call" }).waitFor();
+    if (carrier === "Plivo") await dashboard.look("talk-phone-idle-dark");
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByRole("button", { name: "Hang up" }).waitFor();
+    await page.getByRole("button", { name: "5", exact: true }).click();
+    await page.keyboard.press("7");
+    await page.getByRole("listitem").filter({ hasText: "You pressed 5 7" }).waitFor();
+    await until(() => level(page, "Bot level"), PATIENCE_MS, "sound of the bot");
+    if (carrier === "Plivo") await dashboard.look("talk-phone-live-dark");
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("heading", { name: "You hung up" }).waitFor();
+    await page.getByRole("heading", { name: `${carrier} call` }).waitFor();
+    await page.getByText("Every message of your bot was as the carrier wants it.").waitFor();
+    if (carrier === "Plivo") await dashboard.look("talk-phone-ended-dark");
+    await until(
+      async () => {
+        const { logs } = await service.api.agents.logs(name, { query: "pressed", limit: 10 });
+        return logs.length === 2;
+      },
+      PATIENCE_MS,
+      "keys in the bot's log",
+    );
+    assert.deepEqual(dashboard.complaints, []);
+  });
+
+test("on a phone, and when there is no room", async () => {
+  await service.deploy({
+    name: "single",
+    files: { "bot.ts": KEYS_BOT },
+    autoScaling: { minAgents: 1, maxAgents: 1 },
+  });
+  await using dashboard = await openDashboard(browser, service, phone);
+  const { page } = dashboard;
+  const fits = async (what: string) => {
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
+  };
+  await dashboard.go("/agents/single/talk");
+  await page.getByRole("radio", { name: "WebRTC" }).check({ force: true });
+  await fits("idle");
+  await dashboard.look("talk-small-idle");
+  await service.publicApi.sessions.start("single", { transport: "webrtc" });
+  await page.getByRole("button", { name: "Start a session" }).click();
+  await page.getByRole("heading", { name: "The service did not start a session" }).waitFor();
+  await page.getByText("all instances of the agent are in use").waitFor();
+  await fits("refused");
+  await dashboard.look("talk-small-refused");
+
+  await dashboard.go("/agents/parrot/talk");
+  await page.getByRole("button", { name: "Start a session" }).click();
+  await page.getByText("Bot spoke for").first().waitFor();
+  await fits("live");
+  await dashboard.look("talk-small-live");
+  await page.getByRole("button", { name: "Hang up" }).click();
+  // What the client library says of a refused start.
+  assert.deepEqual(dashboard.complaints, ["Fatal error reported. Disconnecting..."]);
+});
+
+test("the token of a session reaches that session and nothing else", async () => {
+  await using dashboard = await openDashboard(browser, service);
+  const { page } = dashboard;
+  const { organization } = service;
+  const tell = (path: string, headers: Record<string, string> = {}, body?: unknown) =>
+    page.evaluate(
+      async ([url, given, sent]) => {
+        const response = await fetch(url, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...given },
+          body: JSON.stringify(sent ?? {}),
+        });
+        return { status: response.status, answer: (await response.json()) as Record<string, string> };
+      },
+      [path, headers, body] as const,
+    );
+  const start = () =>
+    tell(`/v1/organizations/${organization}/public/parrot/start`, {}, { transport: "webrtc" });
+  const [one, two] = [await start(), await start()];
+  assert.deepEqual([one.status, two.status], [200, 200], JSON.stringify([one, two]));
+  const offer = (sessionId = "", headers: Record<string, string> = {}) =>
+    tell(`/v1/public/parrot/sessions/${sessionId}/api/offer`, headers, { sdp: "", type: "offer" });
+  const bearer = { authorization: `Bearer ${one.answer["sessionToken"] ?? ""}` };
+  assert.equal((await offer(one.answer["sessionId"])).status, 401, "a cookie alone");
+  assert.equal((await offer(two.answer["sessionId"], bearer)).status, 404, "another session");
+  const own = await offer(one.answer["sessionId"], bearer);
+  assert.ok(![401, 403, 404].includes(own.status), JSON.stringify(own)); // the bot's own refusal of an empty offer
+  assert.equal((await tell("/v1/public/parrot/start", bearer)).status, 401, "a start");
+  assert.equal((await tell("/v1/keys", bearer, { type: "private", name: "x" })).status, 401, "management");
+  for (const { answer } of [one, two]) await service.api.sessions.stop("parrot", answer["sessionId"] ?? "");
+});
+
+async function level(page: Page, name: string): Promise<boolean> {
+  return Number(await page.getByRole("meter", { name }).getAttribute("aria-valuenow")) > 5;
+}

@@ -1,0 +1,154 @@
+// What was used and what it costs, in a real browser over a real ledger.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { launchChromium } from "../harness/chromium.ts";
+import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { until } from "../harness/wait.ts";
+import { openDashboard, PATIENCE_MS, phone, redeemOwnerLink } from "./dashboard-page.ts";
+
+const BOT = `export async function bot({ signal }) {
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+}
+`;
+
+let browser: Browser;
+let service: ServiceProcess;
+
+before(async () => {
+  await import("../../scripts/build-dashboard.ts");
+  [browser, service] = await Promise.all([launchChromium(), startServiceProcess()]);
+  await using dashboard = await openDashboard(browser, service, { signedIn: false });
+  await redeemOwnerLink(dashboard, service);
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+test("an empty month, a session, a month beyond the free minutes, another month, a file", async (t) => {
+  await using dashboard = await openDashboard(browser, service);
+  const { page } = dashboard;
+  const figure = (label: string) =>
+    page.locator("dl > div").filter({ has: page.getByText(label, { exact: true }) });
+
+  await t.test("nothing was used", async () => {
+    await page.keyboard.press("g");
+    await page.keyboard.press("u");
+    await page.getByText("No session has ended in this month").waitFor();
+    await figure("Free minutes left").getByText("10,000", { exact: true }).waitFor();
+    await figure("Cost so far").getByText("nothing to pay").waitFor();
+    await dashboard.look("usage-empty");
+  });
+
+  await t.test("a session counts when it has ended", async () => {
+    await service.deploy({ name: "clerk", files: { "bot.ts": BOT }, vendorViva: { audioFilter: "tel" } });
+    const started = await service.publicApi.sessions.start("clerk", { transport: "webrtc" });
+    assert.ok("sessionId" in started);
+    await until(
+      () =>
+        service.rows<{ age: number }>("SELECT unixepoch('subsec') * 1000 - bound_at AS age FROM sessions")[0]!
+          .age > 2_000,
+      PATIENCE_MS,
+      "two seconds of a session",
+    );
+    await service.api.sessions.stop("clerk", started.sessionId);
+    await service.sessionEnded(started.sessionId);
+    await page.reload();
+    await page.getByRole("row").filter({ hasText: "clerk" }).waitFor();
+    await figure("Filter minutes").getByText("1", { exact: true }).waitFor();
+    await figure("Free minutes left").getByText("9,999", { exact: true }).waitFor();
+  });
+
+  await t.test("a month beyond the free minutes says what it costs, exactly", async () => {
+    fillMonth(service);
+    await page.reload();
+    const { minutes, amountUsd, invoiceUsd, billableMinutes } = await service.api.usage();
+    assert.ok(billableMinutes > 0 && minutes > 10_000);
+    await figure("Cost so far").getByText(`USD ${invoiceUsd}`, { exact: true }).waitFor();
+    await figure("Cost so far").getByText(`exactly USD ${amountUsd}`).waitFor();
+    const { projection } = await service.api.usageDays();
+    assert.ok(projection);
+    await figure("Projected cost")
+      .getByText(/^USD \d+\.\d\d$/)
+      .waitFor();
+    await page.getByText("of them with the voice filter").waitFor();
+    await dashboard.look("usage");
+    await page.getByText("As a table").click();
+    await page.getByRole("table", { name: "By day" }).getByRole("row").nth(1).waitFor();
+  });
+
+  await t.test("as a file", async () => {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "CSV" }).click();
+    const download = await downloading;
+    assert.match(download.suggestedFilename(), /^usage-\d{4}-\d\d\.csv$/);
+    const text = readFileSync(await download.path(), "utf8");
+    assert.match(text, /^kind,period,session,agent/);
+    assert.match(text, /clerk/);
+  });
+
+  await t.test("another month", async () => {
+    await page.getByLabel("Month").selectOption({ index: 1 });
+    await page.getByText("No session has ended in this month").waitFor();
+    assert.equal(await page.getByText("Projected cost").count(), 0);
+  });
+  assert.deepEqual(dashboard.complaints, []);
+});
+
+test("on a phone, in the dark", async () => {
+  await using dashboard = await openDashboard(browser, service, { ...phone, colorScheme: "dark" });
+  const { page } = dashboard;
+  await dashboard.go("/usage");
+  await page.getByText("of them with the voice filter").waitFor();
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(wide <= 0, `${wide} px too wide`);
+  await dashboard.look("usage-phone-dark");
+  await page.getByRole("heading", { name: "By day" }).scrollIntoViewIfNeeded();
+  await dashboard.look("usage-phone-days-dark");
+});
+
+/** The session that was, again and again on earlier days of this month, each four hours long. */
+function fillMonth({ dataFolder }: ServiceProcess): void {
+  using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), { timeout: 5_000 });
+  const columns = database.prepare("PRAGMA table_info(sessions)").all() as { name: string }[];
+  const [session] = database.prepare("SELECT * FROM sessions").all() as {
+    agent_id: string;
+    organization_id: string;
+  }[];
+  assert.ok(session);
+  const now = new Date();
+  const month = now.toISOString().slice(0, 7);
+  const startMs = Date.parse(`${month}-01T00:00:00Z`);
+  const days = Math.max(1, now.getUTCDate() - 1);
+  database.exec("BEGIN IMMEDIATE");
+  for (let count = 0; count < 60; count += 1) {
+    const isFiltered = count % 4 !== 0;
+    const changes: Record<string, string> = {
+      id: `'${randomUUID()}'`,
+      bound_at: String(startMs + (count % days) * 86_400_000 + 3_600_000),
+      seconds: String(14_000 + 100 * (count % 7)),
+      filter: isFiltered ? "'tel'" : "NULL",
+    };
+    const values = columns.map(({ name }) => changes[name] ?? name).join(", ");
+    database.exec(`INSERT INTO sessions SELECT ${values} FROM sessions LIMIT 1`);
+    if (!isFiltered) continue;
+    database
+      .prepare(
+        "INSERT INTO usage (session_id, period, organization_id, agent_id, seconds) VALUES (?, ?, ?, ?, ?)",
+      )
+      .run(
+        changes["id"]?.slice(1, -1) ?? "",
+        month,
+        session.organization_id,
+        session.agent_id,
+        Number(changes["seconds"]),
+      );
+  }
+  database.exec("COMMIT");
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { runProgram } from "../harness/program.ts";
+import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { watchProcess } from "../harness/watched-process.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+const UP = join(REPOSITORY, "packages/control-plane/src/up-main.ts");
+const REGIONS = { regions: [{ code: "us-west", display_name: "US West (Oregon)" }] };
+
+interface FirstRun {
+  apiUrl: string;
+  dashboardUrl: string;
+  privateKey: string;
+  publicKey: string;
+}
+
+describe("the first start", () => {
+  const dataFolder = join(mkdtempSync(join(tmpdir(), "vocalhost-first-")), "data");
+  let service: ServiceProcess;
+  let made: FirstRun;
+  before(async () => {
+    service = await startServiceProcess({ dataFolder, args: ["--example", "parrot=examples/parrot"] });
+    made = JSON.parse(readFileSync(join(dataFolder, "first-run.json"), "utf8")) as FirstRun;
+  });
+  after(async () => {
+    await service[Symbol.asyncDispose]();
+    rmSync(join(dataFolder, ".."), { recursive: true, force: true });
+  });
+
+  test("shows addresses, keys and a command, and keeps them in a file", () => {
+    const shown = service.output();
+    const base = /^http:\/\/localhost:\d+$/;
+    assert.match(made.dashboardUrl, base);
+    assert.equal(made.apiUrl, `${made.dashboardUrl}/v1`);
+    assert.match(made.privateKey, /^sk_[0-9A-Za-z]{36}$/);
+    assert.match(made.publicKey, /^pk_[0-9A-Za-z]{36}$/);
+    for (const text of [made.apiUrl, made.dashboardUrl, made.privateKey, made.publicKey])
+      assert.ok(shown.includes(text), `${text} is shown`);
+    assert.equal(modeOf(join(dataFolder, "first-run.json")), 0o600);
+  });
+
+  test("lets nobody else look into its folder", () => {
+    assert.equal(modeOf(dataFolder), 0o700);
+    for (const name of ["vocalhost.db", "master-keys", "controller.sock", "first-run.json"]) {
+      if (!existsSync(join(dataFolder, name))) continue;
+      assert.equal(modeOf(join(dataFolder, name)) & 0o077, 0, name);
+    }
+  });
+
+  test("the command it shows starts a session", () => {
+    const [command = ""] = /curl [\s\S]+?'\{.*\}'/.exec(service.output()) ?? [];
+    const { stdout } = spawnSync("sh", ["-c", command.replace("curl", "curl -s")], { encoding: "utf8" });
+    const { sessionId } = JSON.parse(stdout) as { sessionId: string };
+    assert.match(sessionId, /^[0-9a-f-]{36}$/);
+  });
+
+  test("regions are listed as they are documented", async () => {
+    const url = `${made.apiUrl}/regions`;
+    const listed = await fetch(url, { headers: { authorization: `Bearer ${made.privateKey}` } });
+    assert.equal(listed.status, 200);
+    assert.deepEqual(await listed.json(), REGIONS);
+    const refused = await fetch(url);
+    assert.equal(refused.status, 401);
+    const { error, code } = (await refused.json()) as { error: string; code: string };
+    assert.deepEqual([error, code], ["Unauthorized", "UNAUTHORIZED"]);
+  });
+
+  test("a second start keeps everything and shows no keys", async () => {
+    const ids = (await service.api.agents.list()).services.map(({ id }) => id);
+    assert.equal(ids.length, 1);
+    await service.stop();
+    assert.equal(service.process.exitCode, 0);
+    await using again = await startServiceProcess({ dataFolder });
+    assert.deepEqual(
+      (await again.api.agents.list()).services.map(({ id }) => id),
+      ids,
+    );
+    assert.doesNotMatch(again.output(), /[sp]k_[0-9A-Za-z]{36}/);
+    assert.deepEqual(JSON.parse(readFileSync(join(dataFolder, "first-run.json"), "utf8")), made);
+    await again.stop();
+    assert.equal(again.process.exitCode, 0);
+  });
+});
+
+describe("a start that cannot be", { concurrency: 2 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-refused-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  const start = (environment: Record<string, string>) =>
+    runProgram(UP, { workingFolder: folder, environment: { VOCALHOST_DATA_DIR: folder, ...environment } });
+
+  test("a port in use: one sentence says so", async () => {
+    const server = createServer().listen(0, "localhost");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    try {
+      const { code, output, errors } = await start({ VOCALHOST_PORT: String(port) });
+      assert.notEqual(code, 0);
+      const lines = `${output}\n${errors}`.split("\n").filter((line) => line !== "" && !line.startsWith("{"));
+      assert.deepEqual(lines, [
+        `Port ${port} on localhost is in use. Stop the other program, or choose another port: VOCALHOST_PORT=${port + 1}`,
+      ]);
+    } finally {
+      server.close();
+    }
+  });
+
+  for (const [name, value, sentence] of [
+    ["PORT", "seventy", 'VOCALHOST_PORT must be a whole number from 0 to 65535, got "seventy"'],
+    ["REGIONS", "Mars", 'VOCALHOST_REGIONS: "Mars" is no region; write us-west=US West (Oregon)'],
+    ["ICE_SERVERS", "[", "VOCALHOST_ICE_SERVERS is not JSON"],
+    ["TIMING", '{"lunchMs":1}', 'VOCALHOST_TIMING: "lunchMs" is no duration of ours'],
+    ["TIMING", '{"heartbeatMs":"soon"}', 'VOCALHOST_TIMING must be JSON such as {"heartbeatMs":5000}'],
+    ["CONFIG", "/nowhere/at/all", "VOCALHOST_CONFIG: there is no file /nowhere/at/all"],
+    [
+      "PUBLIC_URL",
+      "example",
+      'VOCALHOST_PUBLIC_URL must be an address such as https://bots.example.com, got "example"',
+    ],
+    ["MASTER_KEYS", "short", /^VOCALHOST_MASTER_KEYS\b.+$/],
+    ["DATABASE_URL", "mysql://localhost/x", /^VOCALHOST_DATABASE_URL\b.+$/],
+  ] as const)
+    test(`VOCALHOST_${name}=${value}: one sentence says so`, async () => {
+      const { code, errors } = await start({ VOCALHOST_PORT: "0", [`VOCALHOST_${name}`]: value });
+      assert.notEqual(code, 0);
+      const [told, ...rest] = errors.trim().split("\n");
+      if (typeof sentence === "string") assert.equal(told, sentence);
+      else assert.match(told ?? "", sentence);
+      assert.deepEqual(rest, []);
+    });
+});
+
+test("settings can come from a file; the environment wins", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-settings-"));
+  const file = join(folder, "settings");
+  writeFileSync(
+    file,
+    `VOCALHOST_PORT=0\nVOCALHOST_DATA_DIR=${join(folder, "elsewhere")}\nVOCALHOST_REGIONS="eu-central=Europe"\n`,
+  );
+  const { VOCALHOST_PORT: _port, VOCALHOST_DATA_DIR: _folder, ...environment } = process.env;
+  await using started = watchProcess(
+    spawn(process.execPath, ["--conditions=@vocalhost/source", UP], {
+      cwd: folder,
+      env: { ...environment, VOCALHOST_CONFIG: file, VOCALHOST_DATA_DIR: join(folder, "data") },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+    "service",
+  );
+  await started.printed(/Vocalhost is running/);
+  const made = JSON.parse(readFileSync(join(folder, "data/first-run.json"), "utf8")) as FirstRun;
+  assert.equal(existsSync(join(folder, "elsewhere")), false);
+  const headers = { authorization: `Bearer ${made.privateKey}` };
+  const listed = await fetch(`${made.apiUrl}/regions`, { headers });
+  assert.deepEqual(await listed.json(), { regions: [{ code: "eu-central", display_name: "Europe" }] });
+  assert.equal(await started.end(), 0);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777;
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import type { ServiceProcess } from "../harness/service-process.ts";
+import { openSocket, type SocketClient } from "../harness/socket-client.ts";
+
+/** Says back what it hears and does what its start body asks. */
+export const ECHO_BOT = {
+  "bot.ts": readFileSync(new URL("../bots/hosted-bot.ts", import.meta.url), "utf8"),
+};
+
+export interface StartWish {
+  transport?: string;
+  body?: unknown;
+  enableDefaultIceServers?: boolean;
+  /** @default the service's first public key */
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+/** A start as scripts send it; what comes of it is the caller's business. */
+export function start(service: ServiceProcess, agent: string, wish: StartWish = {}): Promise<Response> {
+  const { key = service.publicKey, headers, ...body } = wish;
+  return fetch(`${service.apiUrl}/public/${agent}/start`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+export interface PreparedCall {
+  sessionId: string;
+  wsUrl: string;
+  /** Empty for agents that take none. */
+  token: string;
+  /** With its token. */
+  url: string;
+}
+
+/** A session that waits for its socket. */
+export async function prepareCall(
+  service: ServiceProcess,
+  agent: string,
+  wish: StartWish = {},
+): Promise<PreparedCall> {
+  const answer = await start(service, agent, { transport: "websocket", ...wish });
+  if (answer.status !== 200) throw new Error(`No start: ${answer.status} ${await answer.text()}`);
+  const { wsUrl, token = "" } = (await answer.json()) as { wsUrl: string; token?: string };
+  const sessionId = answer.headers.get("x-vocalhost-session-id") ?? "";
+  return { sessionId, wsUrl, token, url: `${wsUrl}${wsUrl.includes("?") ? "&" : "?"}token=${token}` };
+}
+
+export async function openCall(
+  service: ServiceProcess,
+  agent: string,
+  wish: StartWish = {},
+): Promise<{ sessionId: string; socket: SocketClient }> {
+  const { sessionId, url } = await prepareCall(service, agent, wish);
+  return { sessionId, socket: await openSocket(url) };
+}

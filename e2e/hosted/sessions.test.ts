@@ -1,0 +1,381 @@
+// Every way into a session of the hosted service, and what is told about it afterwards.
+import assert from "node:assert/strict";
+import { carrierNames } from "@vocalhost/protocol";
+import { createSpeechLike } from "@vocalhost/simulator";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { after, before, describe, test } from "node:test";
+import { WebSocket } from "ws";
+import { callBot, freePeerClients } from "../harness/peer-client.ts";
+import { addOrganization, startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { openSocket, tryUpgrade, type SocketClient } from "../harness/socket-client.ts";
+import { keepTalking } from "../harness/talk.ts";
+import { until, within } from "../harness/wait.ts";
+import { isQuiet } from "../telephony/sound.ts";
+import { dial } from "../telephony/telephone.ts";
+import { ECHO_BOT, prepareCall, start } from "./hosted-calls.ts";
+
+const BROKEN_BOT = `throw new Error("no credentials for the model");\nexport async function bot() {}\n`;
+const SPEECH = createSpeechLike();
+const TIMING = { heartbeatMs: 1_000, crashBackoffMs: [0, 50], idleInstanceMs: 600_000 };
+
+describe("sessions of the hosted service", { timeout: 180_000 }, () => {
+  let service: ServiceProcess;
+  let long: { sessionId: string; socket: SocketClient; stopTalking: () => Promise<number> };
+  before(async () => {
+    service = await startServiceProcess({ timing: TIMING });
+    const files = ECHO_BOT;
+    const autoScaling = { minAgents: 2, maxAgents: 12 };
+    await Promise.all([
+      service.deploy({ name: "echo", files, autoScaling }),
+      service.deploy({
+        name: "open",
+        files,
+        websocketAuth: "none",
+        autoScaling: { minAgents: 1, maxAgents: 8 },
+      }),
+      deployBroken(),
+    ]);
+    const { url, sessionId } = await prepareCall(service, "echo", {
+      body: { say: ["the long call begins"] },
+    });
+    const socket = await openSocket(url);
+    long = { sessionId, socket, stopTalking: keepTalking(socket) };
+  });
+  after(async () => {
+    freePeerClients();
+    await service[Symbol.asyncDispose]();
+  });
+
+  async function deployBroken(): Promise<void> {
+    const buildId = await service.build({ "bot.ts": BROKEN_BOT });
+    await service.api.agents.create({ serviceName: "broken", buildId });
+  }
+
+  const rowOf = (sessionId: string) =>
+    service.rows<{ state: string; transport: string }>("SELECT * FROM sessions WHERE id = ?", sessionId)[0];
+
+  const inSession = (sessionId: string, path: string, agent = "echo") =>
+    fetch(`${service.apiUrl}/public/${agent}/sessions/${sessionId}${path}`, {
+      headers: { authorization: `Bearer ${service.publicKey}` },
+    });
+
+  async function refusal(answer: Response | Promise<Response>): Promise<[number, string | undefined]> {
+    const refused = await answer;
+    const body = (await refused.json()) as { error?: string; code?: string; detail?: unknown };
+    assert.ok(body.error, "says what is wrong");
+    if (refused.url.includes("/public/")) assert.ok(body.detail, "in the words released clients read");
+    return [refused.status, body.code];
+  }
+
+  test("WebRTC: caller and bot hear each other", async () => {
+    const answer = await start(service, "echo", { transport: "webrtc", enableDefaultIceServers: true });
+    const { sessionId, iceConfig } = (await answer.json()) as { sessionId: string; iceConfig: object };
+    assert.ok(iceConfig);
+    using peer = await callBot({
+      port: Number(new URL(service.apiUrl).port),
+      path: `/v1/public/echo/sessions/${sessionId}/api/offer`,
+      headers: { authorization: `Bearer ${service.publicKey}` },
+    });
+    await peer.speak(100, "tone");
+    await until(() => peer.heard.voiced >= 50, 10_000, "own voice back");
+    assert.equal((await inSession(sessionId, "/hello")).status, 200);
+    peer.close();
+    assert.equal(await service.sessionEnded(sessionId), "client-left");
+  });
+
+  test("WebSocket: caller and bot hear each other, and the start body arrives", async () => {
+    const { url, sessionId } = await prepareCall(service, "echo", { body: { order: 42 } });
+    assert.equal(rowOf(sessionId)?.state, "pending");
+    using socket = await openSocket(url);
+    const stop = keepTalking(socket);
+    await until(() => socket.heardMs >= 1_000 && socket.peak > 5_000, 15_000, "own voice back");
+    assert.deepEqual(await (await inSession(sessionId, "/body")).json(), { order: 42 });
+    await stop();
+    socket.socket.close();
+    assert.equal(await service.sessionEnded(sessionId), "client-left");
+  });
+
+  test("a token is good for one socket, whoever is first", async () => {
+    const { url, sessionId } = await prepareCall(service, "echo");
+    const before = service.rows("SELECT id FROM sessions").length;
+    const upgrades = await Promise.all(Array.from({ length: 50 }, () => tryUpgrade(url)));
+    const statuses = upgrades.map(({ status }) => status);
+    assert.deepEqual(
+      [
+        statuses.filter((status) => status === 101).length,
+        statuses.filter((status) => status === 403).length,
+      ],
+      [1, 49],
+    );
+    assert.equal(service.rows("SELECT id FROM sessions").length, before);
+    assert.equal(rowOf(sessionId)?.state, "active");
+    for (const { client } of upgrades) client?.socket.close();
+    await service.sessionEnded(sessionId);
+    assert.equal((await tryUpgrade(url)).status, 403, "and not later either");
+  });
+
+  test("tokens of others, of yesterday and of nobody are refused", async () => {
+    const { token, wsUrl } = await prepareCall(service, "echo");
+    const counted = service.rows("SELECT id FROM sessions").length;
+    const openUrl = wsUrl.replace("/echo.", "/open.");
+    const bit = token.at(-3) === "A" ? "B" : "A";
+    for (const url of [
+      wsUrl,
+      `${wsUrl}?token=nonsense`,
+      `${wsUrl}?token=${token.slice(0, -3)}${bit}${token.slice(-2)}`,
+      `${openUrl}?token=${token}`,
+    ])
+      assert.equal((await tryUpgrade(url)).status, 403, url);
+    assert.equal(service.rows("SELECT id FROM sessions").length, counted);
+    using byHeader = await openSocket(wsUrl, { authorization: `Bearer ${token}` });
+    byHeader.socket.close();
+  });
+
+  // Side by side: calls take their time, not the machine's.
+  describe("on the telephone", { concurrency: 3 }, () => {
+    for (const name of carrierNames)
+      test(`${name}: a telephone call with a token`, { timeout: 60_000 }, async () => {
+        const { wsUrl, token, sessionId } = await prepareCall(service, "echo", {
+          body: { from: name },
+          transport: name,
+        });
+        const host = `echo.${service.organization}`;
+        const url = name === "twilio" ? `${wsUrl}/${host}/${token}` : `${wsUrl}&token=${token}`;
+        await talkOnThePhone({ name, url, sessionId });
+      });
+
+    test("twilio: the agent is named by a parameter, the token stands in the path", async () => {
+      const { wsUrl, token, sessionId } = await prepareCall(service, "echo", { transport: "twilio" });
+      const parameters = { _serviceHost: `echo.${service.organization}` };
+      await talkOnThePhone({ name: "twilio", url: `${wsUrl}/${token}`, sessionId, parameters });
+    });
+
+    test("twilio: an agent without tokens needs the parameter only", async () => {
+      const url = `${service.apiUrl.replace(/^http/, "ws").replace(/\/v1$/, "")}/ws/twilio`;
+      const parameters = { _serviceHost: `open.${service.organization}` };
+      await talkOnThePhone({ name: "twilio", url, parameters });
+    });
+  });
+
+  async function talkOnThePhone(wish: {
+    name: (typeof carrierNames)[number];
+    url: string;
+    sessionId?: string;
+    parameters?: Record<string, string>;
+  }): Promise<void> {
+    const { name, url, parameters = {} } = wish;
+    const call = dial({
+      carrier: { name },
+      url,
+      parameters,
+      sentences: [SPEECH],
+      hangUpAfterAnswerMs: 400,
+      line: { maxCallMs: 30_000 },
+    });
+    const { outcome, summary, heard } = await call.ended();
+    assert.deepEqual(outcome, { type: "hung-up", by: "caller", reason: "asked" });
+    assert.deepEqual(summary.violations, []);
+    assert.ok(!isQuiet(heard, 0, 20_000), "the bot was heard");
+    if (wish.sessionId === undefined) return;
+    assert.equal(await service.sessionEnded(wish.sessionId), "client-left");
+    assert.equal(rowOf(wish.sessionId)?.transport, name);
+  }
+
+  test("without tokens: anybody may connect, and bring a body", async () => {
+    const { wsUrl, token } = await prepareCall(service, "open");
+    assert.equal(token, "");
+    assert.deepEqual(await refusal(start(service, "open", { transport: "websocket", body: { a: 1 } })), [
+      400,
+      "GENERIC_BAD_REQUEST",
+    ]);
+    const body = Buffer.from(JSON.stringify({ say: ["body by address"] })).toString("base64");
+    using socket = await openSocket(`${wsUrl}?body=${encodeURIComponent(body)}`);
+    assert.equal(socket.socket.readyState, WebSocket.OPEN);
+    const found = await logged("open", { query: "body by address" });
+    assert.equal(found.length, 1);
+    assert.equal((await tryUpgrade(`${wsUrl}?body=%%%`)).status, 400);
+    const large = Buffer.from(JSON.stringify("x".repeat(5_000))).toString("base64");
+    assert.equal((await tryUpgrade(`${wsUrl}?body=${encodeURIComponent(large)}`)).status, 413);
+  });
+
+  test("a bot's own routes are reached through its session, by request and by WebSocket", async () => {
+    const hello = await inSession(long.sessionId, "/hello");
+    assert.equal(((await hello.json()) as { sessionId: string }).sessionId, long.sessionId);
+    const url = `${service.apiUrl.replace(/^http/, "ws")}/public/echo/sessions/${long.sessionId}/hello-socket`;
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${service.publicKey}` } });
+    await once(socket, "open");
+    socket.send("there");
+    const [data] = (await within(once(socket, "message"), 5_000, "answer")) as [Buffer];
+    assert.equal(data.toString(), `${long.sessionId}: there`);
+    socket.close();
+    assert.equal((await tryUpgrade(url)).status, 401);
+    assert.equal((await inSession(long.sessionId, "/instance")).status, 404);
+  });
+
+  test("an idempotency key starts one session", async () => {
+    const headers = { "idempotency-key": randomUUID() };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        start(service, "echo", { transport: "webrtc", body: { n: 1 }, headers }),
+      ),
+    );
+    const ids = await Promise.all(
+      answers.map(async (answer) => ((await answer.json()) as { sessionId: string }).sessionId),
+    );
+    assert.equal(new Set(ids).size, 1);
+    assert.deepEqual(
+      await refusal(start(service, "echo", { transport: "webrtc", body: { n: 2 }, headers })),
+      [409, "CONFLICT"],
+    );
+    await service.api.sessions.stop("echo", ids[0]!);
+    assert.equal(await service.sessionEnded(ids[0]!), "stopped");
+    assert.equal((await inSession(ids[0]!, "/hello")).status, 404);
+  });
+
+  test("stopping closes the caller's socket, and once is enough", async () => {
+    const { url, sessionId } = await prepareCall(service, "echo");
+    using socket = await openSocket(url);
+    assert.deepEqual(await service.api.sessions.stop("echo", sessionId), {
+      status: "terminated",
+      session_id: sessionId,
+    });
+    await socket.closed();
+    assert.equal(await service.sessionEnded(sessionId), "stopped");
+    await assert.rejects(service.api.sessions.stop("echo", sessionId), { status: 404 });
+  });
+
+  test("bodies above the limit start nothing", async () => {
+    const counted = service.rows("SELECT id FROM sessions").length;
+    const text = (bytes: number) => "x".repeat(bytes);
+    for (const [transport, bytes] of [
+      ["websocket", 4_200],
+      ["twilio", 4_200],
+      ["webrtc", 1_100_000],
+    ] as const)
+      assert.deepEqual(
+        await refusal(start(service, "echo", { transport, body: { text: text(bytes) } })),
+        [413, "PAYLOAD_TOO_LARGE"],
+        transport,
+      );
+    assert.equal(service.rows("SELECT id FROM sessions").length, counted);
+  });
+
+  test("what does not exist, is foreign or is not ready", async () => {
+    const stranger = addOrganization(service, "strangers");
+    const asStranger = { authorization: `Bearer ${stranger.publicKey}` };
+    const sessionUrl = `${service.apiUrl}/public/echo/sessions/${long.sessionId}/hello`;
+    assert.deepEqual(await refusal(start(service, "nobody", {})), [404, "NOT_FOUND"]);
+    assert.deepEqual(await refusal(start(service, "echo", { key: stranger.publicKey })), [404, "NOT_FOUND"]);
+    assert.deepEqual(await refusal(inSession(randomUUID(), "/hello")), [404, "NOT_FOUND"]);
+    assert.deepEqual(await refusal(inSession(long.sessionId, "/hello", "open")), [404, "NOT_FOUND"]);
+    assert.deepEqual(await refusal(fetch(sessionUrl, { headers: asStranger })), [404, "NOT_FOUND"]);
+    for (const path of ["", "/logs", "/sessions", `/sessions/${long.sessionId}`, "/deployments"]) {
+      const headers = { authorization: `Bearer ${stranger.privateKey}` };
+      const [status] = await refusal(fetch(`${service.apiUrl}/agents/echo${path}`, { headers }));
+      assert.equal(status, 404, path);
+    }
+    const bare = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+    const startUrl = `${service.apiUrl}/public/echo/start`;
+    assert.deepEqual(await refusal(fetch(startUrl, bare)), [401, "AGENT-1002"]);
+    const wrong = start(service, "echo", { key: `pk_${"0".repeat(36)}` });
+    assert.deepEqual(await refusal(wrong), [401, "UNAUTHORIZED"]);
+    const [status] = await refusal(start(service, "echo", { key: service.privateKey }));
+    assert.ok(status === 401 || status === 403, `a private key starts nothing: ${status}`);
+    assert.deepEqual(await refusal(start(service, "broken", {})), [400, "AGENT-1001"]);
+    assert.deepEqual(await refusal(start(service, "broken", { transport: "websocket" })), [
+      400,
+      "AGENT-1001",
+    ]);
+    const errors = await until(
+      async () => {
+        const told = (await service.api.agents.get("broken")).errors ?? [];
+        return told.length > 0 && told;
+      },
+      20_000,
+      "errors of the broken agent",
+    );
+    assert.match(JSON.stringify(errors), /no credentials for the model/);
+  });
+
+  test("a live log follows what is printed", async () => {
+    const ending = new AbortController();
+    const { url, sessionId } = await prepareCall(service, "echo", {
+      body: { say: ["first words", "last words"] },
+    });
+    const tail = service.api.agents.tailLogs("echo", { sessionId, signal: ending.signal });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const { line } of tail) {
+        assert.equal(line.sessionId, sessionId);
+        seen.push(line.log);
+      }
+    })().catch(() => undefined);
+    using socket = await openSocket(url);
+    await until(() => seen.some((line) => line.includes("last words")), 10_000, "live lines");
+    assert.ok(seen.some((line) => line.includes("first words")));
+    ending.abort();
+    socket.socket.close();
+    await within(reading, 5_000, "end of the live log");
+  });
+
+  async function logged(agent: string, query: { query?: string; sessionId?: string }) {
+    return until(
+      async () => {
+        const { logs } = await service.api.agents.logs(agent, { ...query, limit: 100 });
+        return logs.length > 0 && logs;
+      },
+      10_000,
+      "log lines",
+    );
+  }
+
+  test("logs are found by text and by session", async () => {
+    const query = "the long call begins";
+    const [line, ...others] = await logged("echo", { query });
+    assert.deepEqual(others, []);
+    assert.match(line?.timestamp ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/);
+    assert.deepEqual(await logged("echo", { query, sessionId: long.sessionId }), [line]);
+    const ofNobody = await service.api.agents.logs("echo", { query, sessionId: randomUUID() });
+    assert.equal(ofNobody.total.value, 0);
+    const { total } = await service.api.agents.logs("echo", { query: "nobody has said this" });
+    assert.deepEqual(total, { value: 0, relation: "eq" });
+  });
+
+  test("a session's record tells its start, its steps and what it used", async () => {
+    const sampled = await until(
+      async () => {
+        const { resourceMetrics } = await service.api.sessions.get("echo", long.sessionId);
+        return resourceMetrics !== null && resourceMetrics.sampleCount > 0 && resourceMetrics;
+      },
+      20_000,
+      "resource samples",
+    );
+    assert.ok(sampled.memoryBytesP50 > 10_000_000 && sampled.cpuMillicoresP99 > 0, JSON.stringify(sampled));
+    assert.equal(sampled.timeseries.length, sampled.sampleCount);
+    const { sessions: active } = await service.api.sessions.list("echo", { status: "active", limit: 1_000 });
+    assert.ok(active.some(({ sessionId }) => sessionId === long.sessionId));
+    await long.stopTalking();
+    long.socket.socket.close();
+    await service.sessionEnded(long.sessionId);
+    const ended = await service.api.sessions.get("echo", long.sessionId);
+    assert.equal(ended.status, "ended");
+    assert.equal(ended.completionStatus, "WS_CONNECTION_CLOSED");
+    assert.equal(ended.coldStart, false);
+    assert.ok(ended.botStartSeconds !== null && ended.botStartSeconds < 5, `${ended.botStartSeconds}`);
+    const { timeline } = ended;
+    for (const step of ["bootMs", "startMs", "clientConnectedMs", "botEnteredMs", "firstAudioMs"] as const)
+      assert.equal(typeof timeline[step], "number", `${step} in ${JSON.stringify(timeline)}`);
+    const { sessions, total_count } = await service.api.sessions.list("echo", { limit: 1_000 });
+    assert.equal(total_count, sessions.length);
+    assert.ok(sessions.some(({ sessionId }) => sessionId === long.sessionId));
+  });
+
+  test("nothing was complained about but what was wrong", () => {
+    const problems = service
+      .output()
+      .split("\n")
+      .filter((line) => /"level":[56]0/.test(line));
+    assert.deepEqual(problems, []);
+  });
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { isRunning } from "../harness/service-process.ts";
+import { until, within } from "../harness/wait.ts";
+import { openCall } from "./fault-call.ts";
+import { refilled } from "./fault-invariants.ts";
+import { instancesAlive, startFaultService, type FaultService } from "./fault-service.ts";
+
+const AGENT = "echo";
+const ORDERLY_MS = 10_000;
+
+// Each case is another life of the same service: it finds its agent deployed, and ends again.
+describe("SIGTERM", () => {
+  const dataFolder = mkdtempSync(join(tmpdir(), "vocalhost-shutdown-"));
+  after(() => rmSync(dataFolder, { recursive: true, force: true }));
+
+  async function start(
+    stack: AsyncDisposableStack,
+    timing: Record<string, number> = {},
+  ): Promise<FaultService> {
+    const faults = await startFaultService(stack, { dataFolder, timing });
+    if (faults.service.rows("SELECT id FROM agents").length === 0)
+      await faults.service.deploy({
+        name: AGENT,
+        files: faults.bot(),
+        autoScaling: { minAgents: 2, maxAgents: 4 },
+        vendorViva: { audioFilter: "tel" },
+      });
+    await refilled(faults, 2);
+    return faults;
+  }
+
+  test("ends calls, sessions and processes in order, and writes down what they cost", async () => {
+    await using stack = new AsyncDisposableStack();
+    const faults = await start(stack);
+    const { service } = faults;
+    const processes = [service.pid("gateway"), service.pid("controller")];
+    const polite = stack.use(await openCall(service, { agent: AGENT }));
+    const stubborn = stack.use(await openCall(service, { agent: AGENT, body: { stubborn: true } }));
+    const frozen = stack.use(await openCall(service, { agent: AGENT }));
+    await until(() => polite.echoed > 60, 10_000, "a second of talk");
+    frozen.fallSilent();
+    frozen.say("freeze");
+    const askedMs = performance.now();
+    const exited = service.end("SIGTERM");
+    // Whoever asks now gets a clear answer, and nothing is made for them.
+    const late = await startUntilRefused(faults);
+    assert.equal(await within(exited, ORDERLY_MS, "end of the service"), 0);
+    assert.ok(performance.now() - askedMs < ORDERLY_MS);
+    assert.deepEqual(
+      late.filter((status) => status !== 503),
+      [],
+    );
+    assert.equal(await polite.closed(), 1000);
+    assert.deepEqual([await stubborn.closed(), await frozen.closed()], [1000, 1011]);
+    assert.deepEqual(instancesAlive(service.dataFolder), []);
+    assert.deepEqual(processes.filter(isRunning), []);
+    for (const { sessionId } of [polite, stubborn, frozen])
+      assert.equal(faults.session(sessionId).end_reason, "stopped");
+    const open = service.rows(
+      "SELECT id FROM sessions WHERE state IN ('pending', 'starting', 'active', 'stopping')",
+    );
+    assert.deepEqual(open, []);
+    const usage = service.rows<{ session_id: string; seconds: number }>(
+      "SELECT session_id, seconds FROM usage",
+    );
+    assert.deepEqual(
+      usage.map(({ session_id }) => session_id).toSorted(),
+      [polite, stubborn].map(({ sessionId }) => sessionId).toSorted(), // the frozen one gave no sign of life
+    );
+    assert.ok(usage.every(({ seconds }) => seconds >= 1));
+  });
+
+  test("while the controller is away ends everything all the same", async () => {
+    await using stack = new AsyncDisposableStack();
+    const faults = await start(stack);
+    const { service } = faults;
+    const call = stack.use(await openCall(service, { agent: AGENT }));
+    process.kill(service.pid("controller"), "SIGKILL");
+    assert.equal(await within(service.end("SIGTERM"), 2 * ORDERLY_MS, "end of the service"), 0);
+    await call.closed();
+    assert.deepEqual(instancesAlive(service.dataFolder), []);
+    assert.equal(faults.session(call.sessionId).end_reason, "stopped");
+  });
+
+  test("a second time does not wait for anybody", async () => {
+    await using stack = new AsyncDisposableStack();
+    const faults = await start(stack, { instanceAloneMs: 1_000 });
+    const { service } = faults;
+    const processes = [service.pid("gateway"), service.pid("controller")];
+    const stubborn = stack.use(await openCall(service, { agent: AGENT, body: { stubborn: true } }));
+    const exited = service.end("SIGTERM");
+    await service.printed(/once more to force/);
+    const askedMs = performance.now();
+    service.process.kill("SIGTERM");
+    assert.equal(await exited, 1);
+    assert.ok(performance.now() - askedMs < 1_000);
+    await stubborn.closed(ORDERLY_MS);
+    await until(() => processes.filter(isRunning).length === 0, ORDERLY_MS, "end of gateway and controller");
+    await until(
+      () => instancesAlive(service.dataFolder).length === 0,
+      2 * ORDERLY_MS,
+      "end of the instances",
+    );
+  });
+});
+
+/** Asks for sessions until nobody is there any more; gives the answers. */
+async function startUntilRefused({ service }: FaultService): Promise<number[]> {
+  const answers: number[] = [];
+  await service.printed(/once more to force/);
+  for (;;) {
+    const response = await fetch(`${service.apiUrl}/public/${AGENT}/start`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.publicKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ transport: "webrtc" }),
+    }).catch(() => undefined);
+    if (!response) return answers;
+    answers.push(response.status);
+    await response.body?.cancel();
+  }
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { startFakeService } from "../testing/fake-service.ts";
+import { checkCarrier, isPrivate } from "./check-carrier.ts";
+import { checkDevPort, checkEngine, checkIce } from "./check-machine.ts";
+import { checkService } from "./check-service.ts";
+
+const { signal } = new AbortController();
+const ORGANIZATIONS = { organizations: [{ name: "main", verboseName: "Main" }] };
+
+/** Answers binding requests as a STUN server does. */
+async function startStun(): Promise<AsyncDisposable & { port: number }> {
+  const socket = createSocket("udp4");
+  socket.on("message", (request, from) => {
+    const answer = Buffer.from("0101000c2112a442000000000000000000000000002000080001", "hex");
+    request.copy(answer, 8, 8, 20);
+    const address = Buffer.alloc(6);
+    address.writeUInt16BE(5000 ^ 0x2112, 0);
+    address.writeUInt32BE((0xcb007107 ^ 0x2112a442) >>> 0, 2);
+    socket.send(Buffer.concat([answer, address]), from.port, from.address);
+  });
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return {
+    port: socket.address().port,
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      await once(socket, "close");
+    },
+  };
+}
+
+test("ICE: a server that answers, one that does not, and settings that are none", async () => {
+  const stun = await startStun();
+  const iceServers = JSON.stringify([{ urls: [`stun:127.0.0.1:${stun.port}`] }]);
+  const seen = await checkIce({ iceServers, isLocal: false }, signal);
+  assert.deepEqual(
+    [seen.state, seen.says],
+    ["ok", `127.0.0.1:${stun.port} sees this machine as 203.0.113.7:5000`],
+  );
+  await stun[Symbol.asyncDispose]();
+  assert.equal((await checkIce({ iceServers, isLocal: false }, signal)).state, "failed");
+  assert.equal((await checkIce({ iceServers: "nonsense", isLocal: false }, signal)).state, "failed");
+});
+
+test("the port of dev is free or not", async () => {
+  const server = createServer().listen(0, "localhost");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  assert.equal((await checkDevPort(port)).state, "warning");
+  server.close();
+  await once(server, "close");
+  assert.equal((await checkDevPort(port)).state, "ok");
+});
+
+test("an engine is not needed, but one that is stuck is told", async () => {
+  assert.equal((await checkEngine(signal, ["no-such-engine"])).state, "ok");
+  assert.equal((await checkEngine(signal, ["false"])).state, "warning");
+  assert.equal((await checkEngine(signal, ["echo"])).state, "ok");
+});
+
+test("a webhook must be where carriers can come", async () => {
+  for (const address of [
+    "10.1.2.3",
+    "127.0.0.1",
+    "192.168.1.1",
+    "172.20.0.1",
+    "169.254.1.1",
+    "::1",
+    "fd00::1",
+  ])
+    assert.equal(isPrivate(address), true, address);
+  for (const address of ["203.0.113.7", "172.32.0.1", "2001:db8::1"])
+    assert.equal(isPrivate(address), false, address);
+  assert.equal((await checkCarrier(undefined, signal)).state, "skipped");
+  assert.equal((await checkCarrier("not an address", signal)).state, "failed");
+  assert.match((await checkCarrier("http://localhost:7860/", signal)).says, /carriers cannot reach/);
+});
+
+test("the first hop to the service that fails is named, those behind it are not guessed at", async () => {
+  await using service = await startFakeService({
+    "GET /healthz": { body: { status: "ok" } },
+    "GET /readyz": { status: 503, body: { error: "no" } },
+  });
+  const credentials = {
+    apiUrl: service.url,
+    token: "sk_x",
+    organization: undefined,
+    publicKey: undefined,
+    source: "file" as const,
+  };
+  const hops = await checkService(credentials, signal);
+  assert.deepEqual(
+    hops.map(({ name, state }) => `${name} ${state}`),
+    ["address ok", "port ok", "gateway ok", "controller failed", "clock skipped", "credentials skipped"],
+  );
+});
+
+test("credentials that are refused, missing or good", async () => {
+  await using service = await startFakeService({
+    "GET /healthz": { body: { status: "ok" } },
+    "GET /readyz": { body: { status: "ready" } },
+    "GET /v1/users": { body: { user: { userId: "u", emails: [{ emailAddress: "ada@example.com" }] } } },
+    "GET /v1/organizations": { body: ORGANIZATIONS },
+  });
+  const base = { apiUrl: service.url, organization: undefined, publicKey: undefined };
+  const good = await checkService({ ...base, token: "sk_x", source: "environment" }, signal);
+  assert.equal(good.at(-1)?.says, "ada@example.com of main, from VOCALHOST_API_KEY");
+  const nobody = await checkService({ ...base, token: undefined, source: "none" }, signal);
+  assert.deepEqual([nobody.at(-1)?.name, nobody.at(-1)?.state], ["credentials", "failed"]);
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openMemoryStore } from "../store/sqlite.ts";
+import {
+  asLeader,
+  LeadershipLostError,
+  renewLease,
+  storeOfLeader,
+  takeLease,
+  type LeaseOptions,
+} from "./leader.ts";
+
+const LEASE_MS = 10_000;
+
+test("a lease is free when it has run out, or its holder is known to be dead", async () => {
+  await using store = await openMemoryStore();
+  const time = { nowMs: 0 };
+  const take = (holder: string, dead: string[] = []): Promise<number | undefined> =>
+    takeLease(leaseOf({ store, time, holder, dead }));
+  assert.equal(await take("first"), 1);
+  assert.equal(await take("second"), undefined);
+  assert.equal(await take("second", ["first"]), 2);
+  time.nowMs = LEASE_MS - 1;
+  assert.equal(await take("third"), undefined);
+  time.nowMs = LEASE_MS;
+  assert.equal(await take("third"), 3);
+});
+
+test("a clock set back by hours does not keep everybody out", async () => {
+  await using store = await openMemoryStore();
+  const time = { nowMs: 7_200_000 };
+  assert.equal(await takeLease(leaseOf({ store, time, holder: "first" })), 1);
+  time.nowMs = 0;
+  assert.equal(await takeLease(leaseOf({ store, time, holder: "second" })), 2);
+});
+
+test("who was replaced can neither renew nor write", async () => {
+  await using store = await openMemoryStore();
+  const time = { nowMs: 0 };
+  const first = leaseOf({ store, time, holder: "first" });
+  assert.equal(await takeLease(first), 1);
+  assert.equal(await renewLease(first, 1), true);
+  time.nowMs = LEASE_MS;
+  assert.equal(await takeLease(leaseOf({ store, time, holder: "second" })), 2);
+  assert.equal(await renewLease(first, 1), false);
+  const write = (run: typeof store.transaction): Promise<unknown> =>
+    run((tx) => tx.insertInto("settings").values({ name: "who", value: "first" }).execute());
+  await assert.rejects(
+    write((run) => asLeader({ store, epoch: 1 }, run)),
+    LeadershipLostError,
+  );
+  await assert.rejects(write(storeOfLeader({ store, epoch: 1 }).transaction), LeadershipLostError);
+  assert.deepEqual(
+    await store.db.selectFrom("settings").select("value").where("name", "=", "who").execute(),
+    [],
+  );
+  await write(storeOfLeader({ store, epoch: 2 }).transaction);
+});
+
+function leaseOf(options: {
+  store: LeaseOptions["store"];
+  time: { nowMs: number };
+  holder: string;
+  dead?: string[];
+}): LeaseOptions {
+  const { store, time, holder, dead = [] } = options;
+  return {
+    store,
+    holder,
+    timing: { leaseMs: LEASE_MS },
+    clock: { nowMs: () => time.nowMs, monotonicMs: () => time.nowMs, sleep: async () => undefined },
+    isDead: (other) => dead.includes(other),
+  };
+}

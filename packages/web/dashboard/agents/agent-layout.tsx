@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { Outlet } from "@tanstack/react-router";
+import { isMissing } from "../data/problem.ts";
+import { queries } from "../data/queries.ts";
+import { Badge } from "../ui/badge.tsx";
+import { LinkButton } from "../ui/link-button.tsx";
+import { Empty } from "../ui/notice.tsx";
+import { Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { TabLinks } from "../ui/tabs.tsx";
+import { toAgentState } from "./agent-state.ts";
+import { useAgentName } from "./agent-name.ts";
+
+/** What all pages of one agent share: its name, its state, the way to the others. */
+export function AgentLayout() {
+  const name = useAgentName();
+  const agent = useQuery(queries.agent(name));
+  const state = agent.data && toAgentState(agent.data);
+  const params = { name };
+  if (isMissing(agent.error)) {
+    return (
+      <Page title={name} parent={{ label: "Agents", to: "/agents" }}>
+        <Empty icon="agents" title="There is no agent with this name">
+          It may have been deleted, or belong to another organisation.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={name}
+      parent={{ label: "Agents", to: "/agents" }}
+      {...(state ? { beside: <Badge tone={state.tone}>{state.word}</Badge>, about: state.reason } : {})}
+      actions={
+        <LinkButton to="/agents/$name/talk" params={params} look="primary" icon="microphone">
+          Talk
+        </LinkButton>
+      }
+    >
+      <TabLinks
+        label="Agent"
+        tabs={[
+          { label: "Overview", to: "/agents/$name", params, exact: true },
+          { label: "Sessions", to: "/agents/$name/sessions", params },
+          { label: "Logs", to: "/agents/$name/logs", params },
+          { label: "Deployments", to: "/agents/$name/deployments", params },
+          { label: "Settings", to: "/agents/$name/settings", params },
+          { label: "Talk", to: "/agents/$name/talk", params },
+        ]}
+      />
+      <QueryView query={agent} what="the agent">
+        {() => <Outlet />}
+      </QueryView>
+    </Page>
+  );
+}

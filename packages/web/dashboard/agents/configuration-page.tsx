@@ -1,0 +1,230 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { AgentRecord, DeploymentSettings } from "@vocalhost/protocol";
+import { useState } from "react";
+import { Button } from "../../shared/button.tsx";
+import { SelectField } from "../../shared/select-field.tsx";
+import { useMayChange } from "../app/me.ts";
+import { api } from "../data/api.ts";
+import { queries } from "../data/queries.ts";
+import { Card } from "../ui/card.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { NumberField } from "../ui/field.tsx";
+import { Alert, Failed } from "../ui/notice.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { say } from "../ui/toast.tsx";
+import { useAgentName } from "./agent-name.ts";
+import { changesOf, needsRollout, problemsOf, toForm, type ConfigurationForm } from "./configuration-form.ts";
+import { RolloutCard } from "./rollout-card.tsx";
+import { filterOptions, profileOptions } from "./setting-words.ts";
+
+export function ConfigurationPage() {
+  const name = useAgentName();
+  const agent = useQuery(queries.agent(name));
+  const deployments = useQuery(queries.deployments(name));
+  const [followed, setFollowed] = useState<string>();
+  const desired = deployments.data?.deployments.find(({ id }) => id === agent.data?.desiredDeploymentId);
+  return (
+    <div className="grid gap-6">
+      {followed !== undefined && <RolloutCard name={name} deploymentId={followed} />}
+      <QueryView query={deployments} what="the configuration">
+        {() =>
+          agent.data && desired ? (
+            <Configuration agent={agent.data} settings={desired.settings} onRollout={setFollowed} />
+          ) : (
+            <Alert tone="busy" title="The configuration is changing, just a moment" />
+          )
+        }
+      </QueryView>
+      <Danger name={name} />
+    </div>
+  );
+}
+
+interface ConfigurationProps {
+  agent: AgentRecord;
+  settings: DeploymentSettings;
+  onRollout: (deploymentId: string) => void;
+}
+
+function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
+  const queryClient = useQueryClient();
+  const mayChange = useMayChange();
+  const secretSets = useQuery(queries.secretSets());
+  const current = toForm(agent, settings);
+  const [edited, setEdited] = useState<Partial<ConfigurationForm>>({});
+  const form = { ...current, ...edited };
+  const problems = problemsOf(form);
+  const changes = changesOf(current, form);
+  const save = useMutation({
+    mutationFn: () => api().agents.update(agent.name, changes),
+    onSuccess: async (record) => {
+      if (record.desiredDeploymentId === agent.desiredDeploymentId) say("Saved. It applies at once.");
+      else onRollout(record.desiredDeploymentId);
+      await queryClient.invalidateQueries();
+      setEdited({});
+    },
+  });
+  const set = (name: keyof ConfigurationForm) => (value: string) => {
+    save.reset();
+    setEdited((before) => ({ ...before, [name]: value }));
+  };
+  const hasChanges = Object.keys(changes).length > 0;
+  const setNames = (secretSets.data?.sets ?? []).filter((each) => each.type !== "imagePullSecret");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <Card
+        title="Agent Configuration"
+        about="Sessions that run keep what they started with."
+        footer={
+          mayChange ? (
+            <>
+              <Button
+                type="submit"
+                look="primary"
+                size="small"
+                disabled={!hasChanges || Object.keys(problems).length > 0 || save.isPending}
+              >
+                {save.isPending ? "Saving …" : needsRollout(changes) ? "Save and redeploy" : "Save"}
+              </Button>
+              {hasChanges && (
+                <Button size="small" onClick={() => setEdited({})}>
+                  Discard
+                </Button>
+              )}
+              <span className="text-sm text-muted">{hint(hasChanges, needsRollout(changes))}</span>
+            </>
+          ) : (
+            <span className="text-sm text-muted">Your role only allows looking.</span>
+          )
+        }
+      >
+        <fieldset disabled={!mayChange || save.isPending} className="grid gap-5">
+          <legend className="sr-only">Agent configuration</legend>
+          {save.error && <Failed error={save.error} />}
+          {save.data?.warning && <Alert tone="busy" title={save.data.warning} />}
+          <div className="grid gap-5 sm:grid-cols-2">
+            <div>
+              <SelectField
+                label="Voice isolation filter"
+                icon="voice"
+                value={form.audioFilter}
+                options={[...filterOptions]}
+                disabled={!mayChange}
+                onChange={set("audioFilter")}
+              />
+              <p className="mt-1.5 text-[0.8125rem] text-pretty text-muted">
+                Removes noise and other voices before your bot hears them. tel fits most uses. Sessions with
+                it count as filter minutes.
+              </p>
+            </div>
+            <SelectField
+              label="Profile"
+              value={form.agentProfile}
+              options={profileOptions}
+              disabled={!mayChange}
+              onChange={set("agentProfile")}
+            />
+            <NumberField
+              label="Instances kept warm (minAgents)"
+              value={form.minAgents}
+              onChange={set("minAgents")}
+              problem={problems.minAgents}
+              hint="0 scales to zero: the first session after a pause waits for a start."
+            />
+            <NumberField
+              label="Instances at most (maxAgents)"
+              value={form.maxAgents}
+              onChange={set("maxAgents")}
+              problem={problems.maxAgents}
+              hint="A session beyond is refused with 429."
+            />
+            <SelectField
+              label="Secret set"
+              icon="secret"
+              value={form.secretSet}
+              options={withCurrent(
+                [
+                  { value: "", label: "None" },
+                  ...setNames.map((each) => ({ value: each.name, label: each.name })),
+                ],
+                form.secretSet,
+              )}
+              disabled={!mayChange}
+              onChange={set("secretSet")}
+            />
+            <NumberField
+              label="Longest session, in seconds"
+              value={form.maxSessionDuration}
+              onChange={set("maxSessionDuration")}
+              problem={problems.maxSessionDuration}
+              hint="60 to 14400; the session is ended then."
+            />
+            <SelectField
+              label="WebSocket connections"
+              value={form.websocketAuth}
+              options={[
+                { value: "token", label: "Need a token from start" },
+                { value: "none", label: "Open to whoever knows the address" },
+              ]}
+              disabled={!mayChange}
+              onChange={set("websocketAuth")}
+            />
+          </div>
+        </fieldset>
+      </Card>
+    </form>
+  );
+}
+
+function hint(hasChanges: boolean, rollsOut: boolean): string {
+  if (!hasChanges) return "Nothing changed.";
+  return rollsOut ? "Makes a new deployment and rolls it out." : "Applies at once, without a new deployment.";
+}
+
+/** A set that was deleted since is still what is configured. */
+function withCurrent(options: { value: string; label: string }[], current: string) {
+  if (options.some(({ value }) => value === current)) return options;
+  return [...options, { value: current, label: `${current} (not found)` }];
+}
+
+function Danger({ name }: { name: string }) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const mayChange = useMayChange();
+  const [asks, setAsks] = useState(false);
+  if (!mayChange) return null;
+  return (
+    <Card
+      title="Delete agent"
+      about="No new sessions can start. Sessions that run may finish. Logs and usage stay until they expire."
+      actions={
+        <Button size="small" look="danger" icon="trash" onClick={() => setAsks(true)}>
+          Delete agent
+        </Button>
+      }
+    >
+      <ConfirmDialog
+        open={asks}
+        title={`Delete ${name}?`}
+        action="Delete agent"
+        danger
+        typed={name}
+        onClose={() => setAsks(false)}
+        onConfirm={async () => {
+          await api().agents.delete(name);
+          say(`${name} is being deleted`);
+          await navigate({ to: "/agents" });
+          await queryClient.invalidateQueries();
+        }}
+      >
+        This cannot be undone.
+      </ConfirmDialog>
+    </Card>
+  );
+}

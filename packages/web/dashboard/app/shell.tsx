@@ -1,0 +1,137 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Outlet, useNavigate } from "@tanstack/react-router";
+import { useEffect, type ReactNode } from "react";
+import { Button } from "../../shared/button.tsx";
+import { useStore } from "../../shared/use-store.ts";
+import { followEvents } from "../data/events.ts";
+import { chosenOrganization } from "../data/organization.ts";
+import { isSignedOut, toProblem } from "../data/problem.ts";
+import { queries } from "../data/queries.ts";
+import { sessionLost } from "../data/session.ts";
+import { signOut } from "../sign-in/auth-requests.ts";
+import { Alert, Loading } from "../ui/notice.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import { loadAllPages } from "./later-page.tsx";
+import { MeContext, type Me } from "./me.ts";
+import { BottomBar, SideBar, TopBar } from "./navigation.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+
+/** Everything that is only for people who are signed in. */
+export function Shell() {
+  const user = useQuery(queries.user());
+  const organizations = useQuery(queries.organizations());
+  const chosen = useStore(chosenOrganization);
+  const lost = useStore(sessionLost);
+  const error = user.error ?? organizations.error;
+  useSignInWhen(lost || isSignedOut(error));
+
+  if (isSignedOut(error)) return <Waiting what="who you are" />;
+  if (error && !(user.data && organizations.data)) return <Refused error={error} />;
+  if (!user.data || !organizations.data) return <Waiting what="who you are" />;
+  const list = organizations.data.organizations;
+  const organization = list.find(({ name }) => name === chosen) ?? list[0];
+  if (!organization) return <Refused error={new Error("You belong to no organisation")} />;
+  return (
+    <MeContext
+      value={{
+        userId: user.data.user.userId,
+        email: user.data.user.emails[0]?.emailAddress ?? "",
+        organization: organization.name,
+        organizations: list,
+        role: organization.role ?? "viewer",
+      }}
+    >
+      <Organization name={organization.name} known={chosen}>
+        <Frame />
+      </Organization>
+    </MeContext>
+  );
+}
+
+/** Nothing is asked before the organisation is known. */
+function Organization({
+  name,
+  known,
+  children,
+}: {
+  name: Me["organization"];
+  known: string;
+  children: ReactNode;
+}) {
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    chosenOrganization.set(name);
+  }, [name]);
+  useEffect(() => {
+    if (known !== name) return undefined;
+    const ending = new AbortController();
+    void followEvents(queryClient, ending.signal);
+    return () => ending.abort();
+  }, [known, name, queryClient]);
+  return known === name ? children : null;
+}
+
+function Frame() {
+  useShortcuts();
+  useEffect(() => void loadAllPages(), []);
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="sr-only z-50 rounded-lg bg-surface px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to content
+      </a>
+      <SideBar />
+      <div className="min-w-0 max-md:pb-20">
+        <TopBar />
+        <main id="main" tabIndex={-1} className="outline-none">
+          <Outlet />
+        </main>
+      </div>
+      <BottomBar />
+      <HelpDialog />
+    </div>
+  );
+}
+
+function useSignInWhen(signedOut: boolean): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (!signedOut || location.pathname === "/sign-in") return;
+    const next = location.pathname + location.search;
+    void navigate({ to: "/sign-in", search: { next }, replace: true });
+  }, [signedOut, navigate]);
+}
+
+function Waiting({ what }: { what: string }) {
+  return (
+    <main className="grid min-h-dvh place-items-center">
+      <Loading what={what} />
+    </main>
+  );
+}
+
+function Refused({ error }: { error: unknown }) {
+  const { title, detail } = toProblem(error);
+  return (
+    <main className="mx-auto max-w-xl p-6">
+      <h1 className="sr-only">{title}</h1>
+      <Alert
+        title={title}
+        action={
+          <div className="flex gap-2">
+            <Button size="small" icon="refresh" onClick={() => location.reload()}>
+              Try again
+            </Button>
+            <Button size="small" onClick={() => void signOut().then(() => location.assign("/sign-in"))}>
+              Sign out
+            </Button>
+          </div>
+        }
+      >
+        {detail}
+      </Alert>
+    </main>
+  );
+}

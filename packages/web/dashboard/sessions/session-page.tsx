@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import type { SessionDetails } from "@vocalhost/protocol";
+import { useState } from "react";
+import { Button } from "../../shared/button.tsx";
+import { toDelay } from "../../shared/duration.ts";
+import { Icon } from "../../shared/icon.tsx";
+import { useAgentName } from "../agents/agent-name.ts";
+import { useMayChange } from "../app/me.ts";
+import { api } from "../data/api.ts";
+import { isMissing } from "../data/problem.ts";
+import { queries } from "../data/queries.ts";
+import { LogView } from "../logs/log-view.tsx";
+import { Badge } from "../ui/badge.tsx";
+import { Card, Facts } from "../ui/card.tsx";
+import { CopyText, toShortId } from "../ui/copy-text.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { Empty } from "../ui/notice.tsx";
+import { useTitle } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { say } from "../ui/toast.tsx";
+import { toLength, useNow, When } from "../ui/time.tsx";
+import { ResourceCharts } from "./resource-charts.tsx";
+import { isOpen, momentsOf, toReason, toSessionState } from "./session-words.ts";
+
+export function SessionPage() {
+  const name = useAgentName();
+  const { sessionId = "" } = useParams({ strict: false }) as { sessionId?: string };
+  const session = useQuery(queries.session(name, sessionId));
+  useTitle(`Session ${toShortId(sessionId)} of ${name}`);
+  if (isMissing(session.error)) {
+    return (
+      <Empty icon="voice" title="There is no such session">
+        <BackLink name={name} />
+      </Empty>
+    );
+  }
+  return (
+    <QueryView query={session} what="the session">
+      {(data) => <Details name={name} session={data} />}
+    </QueryView>
+  );
+}
+
+function BackLink({ name }: { name: string }) {
+  return (
+    <Link
+      to="/agents/$name/sessions"
+      params={{ name }}
+      className="inline-flex items-center gap-1 rounded text-sm text-muted hover:text-ink"
+    >
+      <Icon name="back" className="size-4" />
+      All sessions
+    </Link>
+  );
+}
+
+function Details({ name, session }: { name: string; session: SessionDetails }) {
+  const { word, tone } = toSessionState(session);
+  return (
+    <div className="grid gap-6">
+      <div className="flex flex-wrap items-center gap-3">
+        <BackLink name={name} />
+        <h2 className="font-mono text-base font-semibold">{toShortId(session.sessionId)}</h2>
+        <Badge tone={tone}>{word}</Badge>
+        <div className="ml-auto">
+          <StopButton name={name} session={session} />
+        </div>
+      </div>
+      <div className="grid gap-6 lg:grid-cols-2">
+        <Card title="Session">
+          <Facts
+            facts={[
+              { label: "Id", value: <CopyText text={session.sessionId} label="session id" /> },
+              { label: "Started", value: <When time={session.createdAt} /> },
+              { label: "Length", value: <Length session={session} /> },
+              { label: "Ended because", value: toReason(session.endReason) },
+              { label: "Over", value: session.transport },
+              { label: "Start", value: startWords(session) },
+              {
+                label: "Deployment",
+                value: session.deploymentId === "" ? "–" : <code>{toShortId(session.deploymentId)}</code>,
+              },
+            ]}
+          />
+        </Card>
+        <Timeline session={session} />
+      </div>
+      <ResourceCharts metrics={session.resourceMetrics} isOpen={isOpen(session)} />
+      <Card title="Logs" about="What its instance printed meanwhile.">
+        <LogView agentName={name} sessionId={session.sessionId} height="h-80" />
+      </Card>
+    </div>
+  );
+}
+
+function Length({ session }: { session: SessionDetails }) {
+  const nowMs = useNow(1_000);
+  if (session.seconds !== null) return <>{toLength(session.seconds)}</>;
+  if (!isOpen(session)) return <>–</>;
+  return <>{toLength(Math.max(0, (nowMs - Date.parse(session.createdAt)) / 1000))} so far</>;
+}
+
+function startWords({ coldStart, botStartSeconds }: SessionDetails): string {
+  if (botStartSeconds === null) return "–";
+  return `${coldStart ? "cold" : "warm"}, ${toDelay(botStartSeconds * 1000)}`;
+}
+
+function Timeline({ session }: { session: SessionDetails }) {
+  const moments = momentsOf(session.timeline);
+  const lastMs = moments.at(-1)?.atMs ?? 1;
+  return (
+    <Card title="Timeline" about="From the request to the bot's first sound.">
+      {moments.length === 0 ? (
+        <p className="text-sm text-muted">Nothing was measured: the session never reached an instance.</p>
+      ) : (
+        <ol className="grid gap-3">
+          {moments.map(({ label, atMs }) => (
+            <li key={label} className="grid gap-1 text-sm">
+              <span className="flex justify-between gap-4">
+                <span>{label}</span>
+                <span className="text-muted tabular-nums">{toDelay(atMs)}</span>
+              </span>
+              <span aria-hidden="true" className="h-1.5 rounded-full bg-sunken">
+                <span
+                  className="block h-full min-w-1 rounded-full bg-accent"
+                  style={{ width: `${(atMs / lastMs) * 100}%` }}
+                />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+      {isOpen(session) && moments.length > 0 && (
+        <p className="mt-3 text-[0.8125rem] text-muted">
+          What its instance measured is added when the session ends.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function StopButton({ name, session }: { name: string; session: SessionDetails }) {
+  const [asks, setAsks] = useState(false);
+  const mayChange = useMayChange();
+  const queryClient = useQueryClient();
+  if (!isOpen(session) || !mayChange) return null;
+  return (
+    <>
+      <Button
+        size="small"
+        look="danger"
+        icon="hang-up"
+        disabled={session.status === "stopping"}
+        onClick={() => setAsks(true)}
+      >
+        {session.status === "stopping" ? "Stopping …" : "Stop session"}
+      </Button>
+      <ConfirmDialog
+        open={asks}
+        title="Stop this session?"
+        action="Stop session"
+        danger
+        onClose={() => setAsks(false)}
+        onConfirm={async () => {
+          await api().sessions.stop(name, session.sessionId);
+          say("The session is being stopped");
+          await queryClient.invalidateQueries();
+        }}
+      >
+        Whoever is talking will be cut off. The bot has a few seconds to say goodbye.
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Session, StartTimeline } from "@vocalhost/protocol";
+import type { Tone } from "../ui/badge.tsx";
+
+const states: Record<Session["status"], { word: string; tone: Tone }> = {
+  pending: { word: "Waiting", tone: "busy" },
+  starting: { word: "Starting", tone: "busy" },
+  active: { word: "Active", tone: "good" },
+  stopping: { word: "Stopping", tone: "busy" },
+  ended: { word: "Ended", tone: "plain" },
+  failed: { word: "Failed", tone: "bad" },
+  expired: { word: "Never connected", tone: "plain" },
+};
+
+const faults = new Set(["bot-failed", "instance-lost"]);
+
+export function toSessionState(session: Session): { word: string; tone: Tone } {
+  if (session.status === "ended" && faults.has(session.endReason ?? ""))
+    return { word: "Failed", tone: "bad" };
+  return states[session.status];
+}
+
+export function isOpen({ status }: Session): boolean {
+  return status === "pending" || status === "starting" || status === "active" || status === "stopping";
+}
+
+/** Why it ended. Reasons this page does not know are shown as they are. */
+export function toReason(reason: string | null): string {
+  return reason === null ? "–" : (reasons[reason] ?? reason);
+}
+
+const reasons: Record<string, string> = {
+  "bot-finished": "The bot finished",
+  "bot-failed": "The bot threw an error",
+  "client-left": "The caller left",
+  "client-lost": "The caller vanished",
+  "never-connected": "Nobody connected",
+  "instance-lost": "Its instance died",
+  "start-timed-out": "The bot did not start in time",
+  "controller-restarted": "The service restarted while it started",
+  stopped: "Stopped on request",
+  deadline: "Reached the longest time a session may last",
+  shutdown: "The service shut down",
+};
+
+export interface Moment {
+  label: string;
+  /** After the request. */
+  atMs: number;
+}
+
+/** What happened on the way from the request to the bot's first sound, in order. */
+export function momentsOf(timeline: StartTimeline): Moment[] {
+  const waitedMs = (timeline.queueMs ?? 0) + (timeline.placeMs ?? 0);
+  const moments: Moment[] = [];
+  if (waitedMs > 0) moments.push({ label: "An instance was reserved", atMs: waitedMs });
+  if (timeline.bootMs) moments.push({ label: "A new instance had booted", atMs: waitedMs + timeline.bootMs });
+  if (timeline.startMs === undefined) return moments;
+  const takenMs = waitedMs + timeline.startMs;
+  moments.push({ label: "The instance had taken the session", atMs: takenMs });
+  // The instance counts from when it took the session.
+  const marks = [
+    { label: "The caller was connected", ms: timeline.clientConnectedMs },
+    { label: "The bot's code ran", ms: timeline.botEnteredMs },
+    { label: "The bot was first heard", ms: timeline.firstAudioMs },
+  ];
+  for (const { label, ms } of marks) if (ms !== undefined) moments.push({ label, atMs: takenMs + ms });
+  return moments.sort((one, other) => one.atMs - other.atMs);
+}

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { Member, MemberInvited } from "@vocalhost/protocol";
+import { useState } from "react";
+import { Button } from "../../shared/button.tsx";
+import { ChoiceField } from "../../shared/choice-field.tsx";
+import { useMe } from "../app/me.ts";
+import { api } from "../data/api.ts";
+import { queries } from "../data/queries.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Failed } from "../ui/notice.tsx";
+
+interface InviteDialogProps {
+  open: boolean;
+  onClose: () => void;
+  onInvited: (invited: MemberInvited & { email: string }) => void;
+}
+
+const roles = [
+  { value: "viewer", label: "Viewer", hint: "Looks" },
+  { value: "admin", label: "Admin", hint: "Changes things" },
+  { value: "owner", label: "Owner", hint: "Makes owners" },
+];
+
+export function InviteDialog({ open, onClose, onInvited }: InviteDialogProps) {
+  return (
+    <Dialog open={open} title="Invite somebody" onClose={onClose}>
+      <InviteForm {...{ onClose, onInvited }} />
+    </Dialog>
+  );
+}
+
+function InviteForm({ onClose, onInvited }: Omit<InviteDialogProps, "open">) {
+  const me = useMe();
+  const queryClient = useQueryClient();
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Member["role"]>("viewer");
+  const invite = useMutation({
+    mutationFn: () => api().members.invite({ email: email.trim(), role }),
+    onSuccess: async (invited) => {
+      onInvited({ ...invited, email: email.trim() });
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: queries.members().queryKey });
+    },
+  });
+  return (
+    <form
+      className="mt-3 grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        invite.mutate();
+      }}
+    >
+      {invite.error && <Failed error={invite.error} />}
+      <TextField
+        label="E-mail"
+        type="email"
+        autoComplete="off"
+        required
+        value={email}
+        onChange={setEmail}
+        hint="You get a link to send; nothing is sent from here."
+      />
+      <ChoiceField
+        label="Role"
+        value={role}
+        options={roles.filter(({ value }) => value !== "owner" || me.role === "owner")}
+        onChange={(value) => setRole(value as Member["role"])}
+      />
+      <div className="flex justify-end gap-2">
+        <Button size="small" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button
+          type="submit"
+          size="small"
+          look="primary"
+          disabled={!/^[^\s@]+@[^\s@]+$/.test(email.trim()) || invite.isPending}
+        >
+          {invite.isPending ? "Making the link …" : "Make a link"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,212 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Key, KeyCreated } from "@vocalhost/protocol";
+import { useState } from "react";
+import { Button } from "../../shared/button.tsx";
+import { Disclosure } from "../../shared/disclosure.tsx";
+import { useMayChange } from "../app/me.ts";
+import { api } from "../data/api.ts";
+import { queries } from "../data/queries.ts";
+import { Card } from "../ui/card.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { Empty } from "../ui/notice.tsx";
+import { Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { Ago, When } from "../ui/time.tsx";
+import { say } from "../ui/toast.tsx";
+import { CreateKeyDialog, type KeyKind } from "./create-key-dialog.tsx";
+import { KEYS_PER_KIND } from "./key-form.ts";
+import { ShownOnce } from "./shown-once.tsx";
+
+const about: Record<KeyKind, string> = {
+  private:
+    "For your own servers, CI and the command line: whoever has one may do everything but start sessions.",
+  public: "For apps and pages: whoever has one may start and reach sessions, nothing else.",
+};
+
+export function KeysPage() {
+  const keys = useQuery(queries.keys());
+  const mayChange = useMayChange();
+  const [creating, setCreating] = useState<KeyKind>();
+  const [created, setCreated] = useState<KeyCreated & { kind: KeyKind; name: string }>();
+  return (
+    <Page title="API Keys" about="Requests bring a key as a bearer token; it decides what they may do.">
+      {created && (
+        <ShownOnce
+          title={`Your new ${created.kind} key “${created.name}”`}
+          value={created.key}
+          onDone={() => setCreated(undefined)}
+        >
+          Copy it now: it is not stored and cannot be shown again. A key that is lost has to be replaced.
+        </ShownOnce>
+      )}
+      <QueryView query={keys} what="keys">
+        {(lists) =>
+          (["private", "public"] as const).map((kind) => (
+            <Keys
+              key={kind}
+              kind={kind}
+              keys={lists[kind]}
+              {...(mayChange ? { onCreate: () => setCreating(kind) } : {})}
+            />
+          ))
+        }
+      </QueryView>
+      {(["private", "public"] as const).map((kind) => (
+        <CreateKeyDialog
+          key={kind}
+          kind={kind}
+          open={creating === kind}
+          onClose={() => setCreating(undefined)}
+          onCreated={setCreated}
+        />
+      ))}
+    </Page>
+  );
+}
+
+function Keys({ kind, keys, onCreate }: { kind: KeyKind; keys: Key[]; onCreate?: () => void }) {
+  const [revoking, setRevoking] = useState<Key>();
+  const queryClient = useQueryClient();
+  const usable = keys.filter(isUsable);
+  const past = keys.filter((key) => !isUsable(key));
+  const isFull = usable.length >= KEYS_PER_KIND;
+  const title = kind === "private" ? "Private" : "Public";
+  const columns = [...columnsOf(kind), ...(onCreate ? [revokeColumn(setRevoking)] : [])];
+  return (
+    <Card
+      title={title}
+      about={about[kind]}
+      flush
+      actions={
+        onCreate && (
+          <Button size="small" look="primary" icon="plus" disabled={isFull} onClick={onCreate}>
+            Create key
+          </Button>
+        )
+      }
+      footer={
+        <span className="text-sm text-muted">
+          {usable.length} of {KEYS_PER_KIND} {kind} keys in use.
+          {isFull && " That is as many as an organisation may have: revoke one to create another."}
+        </span>
+      }
+    >
+      {usable.length === 0 ? (
+        <Empty icon="key" title={`No ${kind} keys`}>
+          {about[kind]}
+        </Empty>
+      ) : (
+        <Table caption={`${title} keys`} columns={columns} rows={usable} rowKey={({ id }) => id} />
+      )}
+      {past.length > 0 && (
+        <div className="border-t border-line px-5 pb-2">
+          <Disclosure title="Revoked and expired" note={past.length}>
+            <ul className="grid gap-1 text-sm text-muted">
+              {past.map((key) => (
+                <li key={key.id}>
+                  {key.metadata.name || "Without a name"} <code className="font-mono">{key.key}</code>,{" "}
+                  {key.revoked ? "revoked" : "expired"}
+                </li>
+              ))}
+            </ul>
+          </Disclosure>
+        </div>
+      )}
+      <ConfirmDialog
+        open={revoking !== undefined}
+        title={`Revoke “${revoking?.metadata.name ?? ""}”?`}
+        action="Revoke key"
+        danger
+        onClose={() => setRevoking(undefined)}
+        onConfirm={async () => {
+          if (revoking) await api().keys.revoke(revoking.id);
+          say("The key is revoked.");
+          await queryClient.invalidateQueries({ queryKey: queries.keys().queryKey });
+        }}
+      >
+        Whoever uses {revoking?.key} is refused from now on, within a second. Sessions that run go on. This
+        cannot be undone.
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+function columnsOf(kind: KeyKind): Column<Key>[] {
+  return [
+    {
+      header: "Name",
+      cell: (key) => (
+        <>
+          <span className="font-medium [overflow-wrap:anywhere]">
+            {key.metadata.name || "Without a name"}
+          </span>
+          <span className="block text-muted md:hidden">
+            <Masked text={key.key} />
+          </span>
+        </>
+      ),
+    },
+    { header: "Key", wideOnly: true, cell: (key) => <Masked text={key.key} /> },
+    ...(kind === "public"
+      ? [
+          {
+            header: "May start",
+            wideOnly: true,
+            cell: (key: Key) => <span className="text-muted">{toLimits(key)}</span>,
+          },
+        ]
+      : []),
+    {
+      header: "Created",
+      wideOnly: true,
+      cell: (key) => (
+        <span className="text-muted">
+          <When time={key.createdAt} />
+        </span>
+      ),
+    },
+    {
+      header: "Last used",
+      cell: (key) => (
+        <span className="text-muted">{key.lastUsedAt ? <Ago time={key.lastUsedAt} /> : "Never"}</span>
+      ),
+    },
+  ];
+}
+
+function Masked({ text }: { text: string }) {
+  return <code className="font-mono text-[0.8125rem] whitespace-nowrap">{text}</code>;
+}
+
+function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
+  return {
+    header: "Actions",
+    hiddenHeader: true,
+    align: "right",
+    narrow: true,
+    cell: (key) => (
+      <Button
+        size="small"
+        look="danger"
+        aria-label={`Revoke ${key.metadata.name}`}
+        onClick={() => onRevoke(key)}
+      >
+        Revoke
+      </Button>
+    ),
+  };
+}
+
+function toLimits({ agents, ratePerMinute, concurrency }: Key): string {
+  const limits = [
+    agents === null ? "All agents" : agents.join(", ") || "No agent",
+    ratePerMinute === null ? "" : `${ratePerMinute} a minute`,
+    concurrency === null ? "" : `${concurrency} at once`,
+  ];
+  return limits.filter(Boolean).join(" · ");
+}
+
+function isUsable({ revoked, expiresAt }: Key): boolean {
+  return !revoked && (expiresAt === null || Date.parse(expiresAt) > Date.now());
+}

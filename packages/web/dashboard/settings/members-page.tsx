@@ -1,0 +1,228 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Member, MemberInvitation, MemberInvited } from "@vocalhost/protocol";
+import { useState } from "react";
+import { Button } from "../../shared/button.tsx";
+import { useMayChange, useMe, type Me } from "../app/me.ts";
+import { api } from "../data/api.ts";
+import { queries } from "../data/queries.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Card } from "../ui/card.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { Failed } from "../ui/notice.tsx";
+import { Page } from "../ui/page.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { Table, type Column } from "../ui/table.tsx";
+import { When } from "../ui/time.tsx";
+import { say } from "../ui/toast.tsx";
+import { InviteDialog } from "./invite-dialog.tsx";
+import { RoleSelect } from "./role-select.tsx";
+import { ShownOnce } from "./shown-once.tsx";
+
+export function MembersPage() {
+  const members = useQuery(queries.members());
+  const mayChange = useMayChange();
+  const [inviting, setInviting] = useState(false);
+  const [invited, setInvited] = useState<MemberInvited & { email: string }>();
+  return (
+    <Page
+      title="Members"
+      about="Who may look, and who may change things."
+      actions={
+        mayChange && (
+          <Button size="small" look="primary" icon="plus" onClick={() => setInviting(true)}>
+            Invite
+          </Button>
+        )
+      }
+    >
+      {invited && (
+        <ShownOnce
+          title={`Invitation for ${invited.email}`}
+          value={invited.link}
+          onDone={() => setInvited(undefined)}
+        >
+          Send this link to {invited.email}: no mail is sent from here, and the link cannot be shown again. It
+          works once, within seven days, and only with that address.
+        </ShownOnce>
+      )}
+      <QueryView query={members} what="members">
+        {(lists) => (
+          <>
+            <Members members={lists.members} />
+            {lists.invitations.length > 0 && <Invitations invitations={lists.invitations} />}
+          </>
+        )}
+      </QueryView>
+      <InviteDialog open={inviting} onClose={() => setInviting(false)} onInvited={setInvited} />
+    </Page>
+  );
+}
+
+function Members({ members }: { members: Member[] }) {
+  const me = useMe();
+  const queryClient = useQueryClient();
+  const [removing, setRemoving] = useState<Member>();
+  const refresh = () =>
+    Promise.all([
+      queryClient.invalidateQueries({ queryKey: queries.members().queryKey }),
+      queryClient.invalidateQueries({ queryKey: queries.organizations().queryKey }), // one's own role
+    ]);
+  const change = useMutation({
+    mutationFn: ({ member, role }: { member: Member; role: Member["role"] }) =>
+      api().members.change(member.userId, { role }),
+    onSuccess: async (_answer, { member, role }) => {
+      say(`${nameOf(member)} is ${role} now.`);
+      await refresh();
+    },
+  });
+  const columns: Column<Member>[] = [
+    {
+      header: "Member",
+      cell: (member) => (
+        <span className="font-medium [overflow-wrap:anywhere]">
+          {nameOf(member)}
+          {member.userId === me.userId && <span className="font-normal text-muted"> (you)</span>}
+        </span>
+      ),
+    },
+    {
+      header: "Since",
+      wideOnly: true,
+      cell: ({ createdAt }) => (
+        <span className="text-muted">
+          <When time={createdAt} />
+        </span>
+      ),
+    },
+    {
+      header: "Role",
+      narrow: true,
+      cell: (member) =>
+        mayEdit(me, members, member) ? (
+          <RoleSelect
+            label={`Role of ${nameOf(member)}`}
+            role={member.role}
+            mayMakeOwner={me.role === "owner"}
+            disabled={change.isPending}
+            onChange={(role) => change.mutate({ member, role })}
+          />
+        ) : (
+          <Badge tone="plain">{member.role}</Badge>
+        ),
+    },
+    {
+      header: "Actions",
+      hiddenHeader: true,
+      align: "right",
+      narrow: true,
+      cell: (member) =>
+        mayEdit(me, members, member) && (
+          <Button
+            size="small"
+            look="danger"
+            aria-label={`Remove ${nameOf(member)}`}
+            onClick={() => setRemoving(member)}
+          >
+            Remove
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Card
+      flush
+      footer={
+        <span className="text-sm text-muted">
+          Viewers look. Admins change agents, keys and secrets. Owners also decide who is owner; there is
+          always one.
+        </span>
+      }
+    >
+      {change.error && (
+        <div className="p-4">
+          <Failed error={change.error} />
+        </div>
+      )}
+      <Table caption="Members" columns={columns} rows={members} rowKey={({ userId }) => userId} />
+      <ConfirmDialog
+        open={removing !== undefined}
+        title={`Remove ${removing ? nameOf(removing) : ""}?`}
+        action="Remove member"
+        danger
+        onClose={() => setRemoving(undefined)}
+        onConfirm={async () => {
+          if (removing) await api().members.remove(removing.userId);
+          say("The member is removed.");
+          await refresh();
+        }}
+      >
+        {removing?.userId === me.userId
+          ? "You lose access to this organisation at once. "
+          : "Access to this organisation ends at once. "}
+        The account itself stays. Keys that were created by this member go on working: revoke those under API
+        Keys.
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+function Invitations({ invitations }: { invitations: MemberInvitation[] }) {
+  const queryClient = useQueryClient();
+  const mayChange = useMayChange();
+  const cancel = useMutation({
+    mutationFn: (id: string) => api().members.cancelInvitation(id),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: queries.members().queryKey }),
+    onSuccess: () => say("The link no longer works."),
+  });
+  const columns: Column<MemberInvitation>[] = [
+    { header: "Address", cell: ({ email }) => <span className="[overflow-wrap:anywhere]">{email}</span> },
+    { header: "Role", cell: ({ role }) => <Badge tone="plain">{role}</Badge> },
+    {
+      header: "Works until",
+      wideOnly: true,
+      cell: ({ expiresAt }) => (
+        <span className="text-muted">
+          <When time={expiresAt} />
+        </span>
+      ),
+    },
+    {
+      header: "Actions",
+      hiddenHeader: true,
+      align: "right",
+      narrow: true,
+      cell: ({ id, email }) =>
+        mayChange && (
+          <Button
+            size="small"
+            disabled={cancel.isPending}
+            aria-label={`Cancel the invitation of ${email}`}
+            onClick={() => cancel.mutate(id)}
+          >
+            Cancel
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Card title="Invited" about="They become members when they open their link." flush>
+      {cancel.error && (
+        <div className="p-4">
+          <Failed error={cancel.error} />
+        </div>
+      )}
+      <Table caption="Invitations" columns={columns} rows={invitations} rowKey={({ id }) => id} />
+    </Card>
+  );
+}
+
+/** As the service would decide; it does anyway. */
+function mayEdit(me: Me, members: Member[], member: Member): boolean {
+  if (me.role === "viewer") return false;
+  if (member.role !== "owner") return true;
+  return me.role === "owner" && members.filter(({ role }) => role === "owner").length > 1;
+}
+
+function nameOf({ email, userId }: Member): string {
+  return email ?? `Deleted account ${userId.slice(0, 8)}`;
+}

@@ -1,0 +1,41 @@
+import { useSyncExternalStore, type ReactNode } from "react";
+import { IconButton } from "../../shared/button.tsx";
+import { isDark, onThemeChange, toggleTheme } from "../../shared/theme.ts";
+import { Logo } from "../app/logo.tsx";
+import { useTitle } from "../ui/page.tsx";
+
+/** A small page in the middle, before anybody is signed in. */
+export function SignInFrame({
+  title,
+  about,
+  children,
+}: {
+  title: string;
+  about?: ReactNode;
+  children: ReactNode;
+}) {
+  const dark = useSyncExternalStore(onThemeChange, isDark);
+  useTitle(title);
+  return (
+    <div className="grid min-h-dvh grid-rows-[auto_1fr]">
+      <header className="flex h-14 items-center gap-2.5 px-4 sm:px-6">
+        <Logo />
+        <span className="font-semibold tracking-tight">Vocalhost</span>
+        <div className="ml-auto">
+          <IconButton
+            icon={dark ? "sun" : "moon"}
+            label={dark ? "Light colours" : "Dark colours"}
+            onClick={toggleTheme}
+          />
+        </div>
+      </header>
+      <main className="grid content-start justify-items-center px-4 pt-[12vh] pb-10">
+        <div className="w-full max-w-sm">
+          <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
+          {about && <p className="mt-1 text-pretty text-muted">{about}</p>}
+          <div className="mt-6 grid gap-4">{children}</div>
+        </div>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { useState } from "react";
+import { Button } from "../../shared/button.tsx";
+import { queries } from "../data/queries.ts";
+import { TextField } from "../ui/field.tsx";
+import { Alert } from "../ui/notice.tsx";
+import { signIn, signInWithProvider } from "./auth-requests.ts";
+import { enter } from "./enter.ts";
+import { nextAddress } from "./next-address.ts";
+import { SignInFrame } from "./sign-in-frame.tsx";
+import { SignInProblem } from "./sign-in-problem.tsx";
+
+export function SignInPage() {
+  const router = useRouter();
+  const methods = useQuery(queries.signInMethods()).data?.methods ?? ["password"];
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const next = nextAddress(location.search);
+  const refusal = new URLSearchParams(location.search).get("error");
+  const submit = useMutation({
+    mutationFn: async () => {
+      await signIn({ email: email.trim(), password });
+      await enter();
+      router.history.push(next);
+    },
+  });
+  const provider = useMutation({
+    mutationFn: async () => location.assign(await signInWithProvider(next)),
+  });
+  const error = submit.error ?? provider.error;
+  return (
+    <SignInFrame title="Sign in">
+      {error ? <SignInProblem error={error} /> : refusal && <Alert title="The provider did not let you in" />}
+      {methods.includes("oidc") && (
+        <>
+          <Button look="primary" disabled={provider.isPending} onClick={() => provider.mutate()}>
+            {provider.isPending ? "Going there …" : "Sign in with your organisation"}
+          </Button>
+          <p className="text-center text-sm text-muted">or with a password</p>
+        </>
+      )}
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit.mutate();
+        }}
+      >
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={setEmail}
+        />
+        <TextField
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={setPassword}
+        />
+        <Button
+          type="submit"
+          look={methods.includes("oidc") ? "plain" : "primary"}
+          disabled={submit.isPending}
+        >
+          {submit.isPending ? "Signing in …" : "Sign in"}
+        </Button>
+      </form>
+      <p className="text-sm text-pretty text-muted">
+        No account yet? The first owner uses the link that the service prints when it starts; everybody else
+        is invited by an owner or admin.
+      </p>
+    </SignInFrame>
+  );
+}

@@ -1,0 +1,76 @@
+import { useEffect } from "react";
+import { isOpen } from "../../shared/connection/phase.ts";
+import { CallCard } from "../../shared/phone/call-card.tsx";
+import { PHONE } from "../../shared/phone/carriers.ts";
+import { isPhoneKey } from "../../shared/phone/phone-keys.ts";
+import { useStore } from "../../shared/use-store.ts";
+import { Conversation } from "../../shared/transcript/conversation.tsx";
+import { useAgentName } from "../agents/agent-name.ts";
+import { useMayChange, useMe } from "../app/me.ts";
+import { Card } from "../ui/card.tsx";
+import { Alert } from "../ui/notice.tsx";
+import { Setup } from "./setup.tsx";
+import { Stage } from "./stage.tsx";
+import { choices, chosenTransport, useTalk, type Talk } from "./talk.ts";
+
+/** A conversation with the hosted agent, here in the page. */
+export function TalkPage() {
+  const mayStart = useMayChange();
+  if (!mayStart) {
+    return (
+      <Alert tone="busy" title="Your role only allows looking">
+        Sessions cost minutes, so only owners and admins start them. Ask one of them for another role.
+      </Alert>
+    );
+  }
+  return <TalkPanel />;
+}
+
+function TalkPanel() {
+  const talk = useTalk(useMe().organization, useAgentName());
+  const phase = useStore(talk.connection.phase);
+  const { entries } = useStore(talk.transcript);
+  const wished = useStore(chosenTransport);
+  const used = useStore(talk.lastTransport);
+  const chosen = choices.find(({ name }) => name === (isOpen(phase) ? used : wished)) ?? choices[0];
+  const onPhone = chosen?.name === PHONE;
+  useEffect(() => {
+    if (chosen) void talk.connection.prepare(chosen);
+  }, [talk, chosen]);
+  usePhoneKeys(talk, onPhone && isOpen(phase));
+  if (!chosen) return null;
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_24rem]">
+      <div className="grid gap-6">
+        <Card>
+          <Stage talk={talk} chosen={chosen} />
+          <Setup talk={talk} chosen={chosen} />
+        </Card>
+        {used === PHONE && !isOpen(phase) && <CallCard />}
+      </div>
+      <div
+        className={`overflow-hidden rounded-2xl border border-line bg-surface ${onPhone && isOpen(phase) ? "h-[42rem]" : "h-[34rem] max-lg:h-[26rem]"} ${isOpen(phase) || entries.length > 0 ? "" : "max-lg:hidden"}`}
+      >
+        <Conversation
+          onSend={(text) => talk.connection.sendText(text)}
+          keypad={talk.keypad}
+          {...{ phase, entries, onPhone }}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** During a call the keys of the keyboard are those of the phone. */
+function usePhoneKeys({ keypad }: Talk, active: boolean): void {
+  useEffect(() => {
+    if (!active) return undefined;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !isPhoneKey(event.key)) return;
+      if (event.target instanceof Element && event.target.closest("input, textarea, select")) return;
+      keypad.press(event.key);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [keypad, active]);
+}

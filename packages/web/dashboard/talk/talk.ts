@@ -1,0 +1,63 @@
+import { useEffect, useMemo } from "react";
+import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
+import { Connection } from "../../shared/connection/connection.ts";
+import { choicesFor, type TransportChoice } from "../../shared/connection/transports.ts";
+import { emptyLatency, nextLatency, type ResponseLatency } from "../../shared/figures/response-latency.ts";
+import { nextCallTranscript } from "../../shared/phone/call-transcript.ts";
+import { createKeypad, type Keypad } from "../../shared/phone/keypad.ts";
+import { createSavedText, type Store } from "../../shared/store.ts";
+import { emptyTranscript, nextTranscript, type Transcript } from "../../shared/transcript/transcript.ts";
+import { nextSpeaking, noOneSpeaking, type Speaking } from "../../shared/voice/speaking.ts";
+import { createHostedServer } from "./hosted-server.ts";
+
+/** One line to one agent, and the views of it. */
+export interface Talk {
+  connection: Connection;
+  transcript: Store<Transcript>;
+  speaking: Store<Speaking>;
+  latency: Store<ResponseLatency>;
+  /** Of the session in progress, or of the last one. */
+  lastTransport: Store<string>;
+  keypad: Keypad;
+}
+
+/** What the service takes for every agent. */
+export const accepted = ["webrtc", "websocket", "twilio", "telnyx", "plivo", "exotel"];
+export const choices: TransportChoice[] = choicesFor(accepted);
+
+/** What the user chose, kept in this browser. */
+export const chosenTransport = createSavedText("vocalhost-transport");
+export const startBodyText = createSavedText("vocalhost-start-body");
+
+/** Ends with the page that shows it. */
+export function useTalk(organization: string, agent: string): Talk {
+  const talk = useMemo(() => createTalk(organization, agent), [organization, agent]);
+  useEffect(() => {
+    const leave = () => void talk.connection.end();
+    addEventListener("pagehide", leave); // the service would notice a closed tab only seconds later
+    return () => {
+      removeEventListener("pagehide", leave);
+      leave();
+    };
+  }, [talk]);
+  return talk;
+}
+
+function createTalk(organization: string, agent: string): Talk {
+  const connection = new Connection(createHostedServer({ organization, agent }));
+  return {
+    connection,
+    transcript: connection.fold<Transcript>(
+      (words, event) => nextCallTranscript(nextTranscript(words, event), event),
+      emptyTranscript,
+    ),
+    speaking: connection.fold(nextSpeaking, noOneSpeaking),
+    latency: connection.fold(nextLatency, emptyLatency),
+    lastTransport: connection.fold(nextTransport, ""),
+    keypad: createKeypad(connection),
+  };
+}
+
+function nextTransport(transport: string, event: ConnectionEvent): string {
+  return event.type === "session-requested" ? event.transport : transport;
+}

@@ -1,0 +1,13 @@
+/** Who starts sessions for a page: the runner it came from, or the hosted service. */
+export interface BotServer {
+  /** `POST` here starts a session. */
+  readonly startUrl: string;
+  /** What is asked beside the transport and the body. */
+  readonly startRequest?: Record<string, unknown>;
+  /** Told to the carrier of a simulated call. */
+  readonly callParameters?: Record<string, string>;
+  /** Where a WebRTC session takes offers, and with which headers. @default beside `startUrl`, without any */
+  offerTo?(answer: unknown): { url: string; headers: Record<string, string> } | undefined;
+  /** Whether it answers at all. */
+  isThere(): Promise<boolean>;
+}

@@ -1,0 +1,32 @@
+import type { CallChoice } from "../phone/call-choice.ts";
+import type { VoiceHistory } from "../voice/voice-history.ts";
+import type { BotServer } from "./bot-server.ts";
+import type { ConnectionReport } from "./connection-event.ts";
+import type { Link } from "./link.ts";
+
+/** A conversation from its request to its end, over a client transport or a telephone line. */
+export interface OpenSession {
+  readonly link: Pick<Link, "sample" | "resumePlayback"> & {
+    readonly media: Pick<Link["media"], "userMeter" | "botMeter" | "updateMic" | "updateSpeaker">;
+  };
+  setMuted(muted: boolean): void;
+  /** Of no use on the telephone. */
+  sendText(text: string): void;
+  /** Only a telephone has keys. */
+  press?(key: string): void;
+  end(): Promise<void>;
+}
+
+export interface OpenSessionOptions {
+  server: BotServer;
+  useMicrophone: boolean;
+  microphoneId: string | undefined;
+  speakerId: string | undefined;
+  /** Handed to the bot; `undefined` sends none. */
+  body: unknown;
+  /** For the telephone: through whom, from and to which number. */
+  call: CallChoice | undefined;
+  history: VoiceHistory;
+  report: (report: ConnectionReport & { atMs?: number }) => void;
+  onPlaybackBlocked: () => void;
+}

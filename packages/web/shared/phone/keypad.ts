@@ -1,0 +1,43 @@
+import { isOpen } from "../connection/phase.ts";
+import type { Connection } from "../connection/connection.ts";
+import { createStore, type Store } from "../store.ts";
+import { playKeyTone } from "./key-tone.ts";
+import { toNumber } from "./phone-state.ts";
+
+const LIT_MS = 160;
+
+export interface Keypad {
+  /** The key that was pressed a moment ago. */
+  readonly litKey: Store<string | undefined>;
+  /** During a call a key goes to the bot, before it into the number to call. */
+  press(key: string): void;
+  /** Keys after this go to the end of what the user has typed. */
+  continueNumber(): void;
+}
+
+export function createKeypad(connection: Pick<Connection, "phase" | "press">): Keypad {
+  const litKey = createStore<string | undefined>(undefined);
+  let unlight: ReturnType<typeof setTimeout> | undefined;
+  let isDialling = false;
+  return {
+    litKey,
+    press(key) {
+      const open = isOpen(connection.phase.get());
+      void playKeyTone(key, { restAfter: () => !isOpen(connection.phase.get()) });
+      litKey.set(key);
+      clearTimeout(unlight);
+      unlight = setTimeout(() => litKey.set(undefined), LIT_MS);
+      if (open) {
+        connection.press(key);
+        isDialling = false;
+        return;
+      }
+      // The first key begins a new number, as on a telephone.
+      toNumber.set(isDialling ? toNumber.get() + key : key);
+      isDialling = true;
+    },
+    continueNumber() {
+      isDialling = true;
+    },
+  };
+}

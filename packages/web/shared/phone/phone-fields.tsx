@@ -1,0 +1,54 @@
+import type { CarrierName } from "@vocalhost/simulator";
+import { ChoiceField } from "../choice-field.tsx";
+import { useStore } from "../use-store.ts";
+import { toCarrier } from "./call-choice.ts";
+import { carriersAmong, carrierTitle } from "./carriers.ts";
+import { NumberField } from "./number-field.tsx";
+import { chosenCarrier, fromNumber, toNumber } from "./phone-state.ts";
+
+const hints: Record<CarrierName, string> = {
+  twilio: "µ-law, every 20 ms",
+  telnyx: "µ-law, in any order",
+  plivo: "µ-law, checkpoints",
+  exotel: "PCM, every 100 ms",
+};
+
+/** Through whom the call comes, and who calls whom. */
+export function PhoneFields({
+  accepted,
+  onNumberTyped,
+}: {
+  /** Transports the other side takes. */
+  accepted: string[];
+  onNumberTyped: () => void;
+}) {
+  const carrier = toCarrier(useStore(chosenCarrier), accepted);
+  return (
+    <>
+      {carrier && (
+        <ChoiceField
+          label="Carrier"
+          dense
+          value={carrier}
+          options={carriersAmong(accepted).map((name) => ({
+            value: name,
+            label: carrierTitle(name),
+            hint: hints[name],
+          }))}
+          onChange={chosenCarrier.set}
+        />
+      )}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <NumberField
+          label="Number to call"
+          value={useStore(toNumber)}
+          onChange={(value) => {
+            toNumber.set(value);
+            onNumberTyped();
+          }}
+        />
+        <NumberField label="Calling from" value={useStore(fromNumber)} onChange={fromNumber.set} />
+      </div>
+    </>
+  );
+}

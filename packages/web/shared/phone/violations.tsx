@@ -1,0 +1,32 @@
+import type { Violation } from "@vocalhost/simulator";
+import { Icon } from "../icon.tsx";
+
+/** What the carrier would not have accepted of the bot. */
+export function Violations({ violations }: { violations: (Violation & { count: number })[] }) {
+  if (violations.length === 0) {
+    return (
+      <p className="flex items-center gap-2 text-[0.8125rem] text-muted">
+        <Icon name="check" className="size-4 text-accent" />
+        Every message of your bot was as the carrier wants it.
+      </p>
+    );
+  }
+  return (
+    <div className="rounded-xl bg-warn-soft p-3 text-[0.8125rem]">
+      <h3 className="flex items-center gap-2 font-semibold text-warn">
+        <Icon name="warning" className="size-4" />
+        Protocol violations
+      </h3>
+      <ul className="mt-1.5 grid gap-1">
+        {violations.map(({ code, detail, count }) => (
+          <li key={`${code} ${detail}`} className="flex gap-3">
+            <span className="min-w-0 flex-1 break-words">{detail}</span>
+            <span className="shrink-0 text-muted tabular-nums">
+              {code} × {count}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
