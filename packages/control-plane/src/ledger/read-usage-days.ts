@@ -38,7 +38,7 @@ export async function readUsageDays(
   }));
   const agents = new Map<string, Used & { agent: string }>();
   for (const row of await readParts(store, organizationId, period)) {
-    const part = { filter: row.filter !== null, agent: row.name ?? row.agentId, agentId: row.agentId };
+    const part = { filter: row.filter !== null, agent: row.name ?? row.agentId };
     const sessions = Number(row.sessions);
     const onFirst = Number(row.onFirst);
     add(Number(row.day), { ...part, seconds: onFirst, sessions });
@@ -54,7 +54,7 @@ export async function readUsageDays(
 
   function add(
     day: number,
-    part: { agentId: string; agent: string; filter: boolean; seconds: number; sessions: number },
+    part: { agent: string; filter: boolean; seconds: number; sessions: number },
   ): void {
     const place = days[day - firstDay];
     if (!place || (part.seconds === 0 && part.sessions === 0)) return;
@@ -64,8 +64,9 @@ export async function readUsageDays(
       filterSeconds: part.filter ? part.seconds : 0,
     };
     days[day - firstDay] = { ...place, ...plus(place, used) };
-    const before = agents.get(part.agentId) ?? { agent: part.agent, ...nothing() };
-    agents.set(part.agentId, { ...before, ...plus(before, used) });
+    // By its name: one that was deleted and made again goes on.
+    const before = agents.get(part.agent) ?? { agent: part.agent, ...nothing() };
+    agents.set(part.agent, { ...before, ...plus(before, used) });
   }
 }
 
@@ -102,6 +103,9 @@ async function readParts(store: Store, organizationId: OrganizationId, period: P
       sql<number | string>`sum(${onFirst})`.as("onFirst"),
     ])
     .where("sessions.organizationId", "=", organizationId)
+    // Made at most a day before it was bound: this is what there is an index for.
+    .where("sessions.createdAt", ">=", periodStartMs(period) - 2 * DAY_MS)
+    .where("sessions.createdAt", "<", periodEndMs(period))
     .where("sessions.boundAt", ">=", periodStartMs(period) - DAY_MS)
     .where("sessions.boundAt", "<", periodEndMs(period))
     .where("sessions.seconds", "is not", null)

@@ -10,12 +10,14 @@ import { createFailpoint } from "../failpoints.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
 import { writeUsage } from "../ledger/close-usage.ts";
 import { exportUsage } from "../ledger/export.ts";
+import { readUsageDays } from "../ledger/read-usage-days.ts";
 import { readUsage, usageCsv } from "../ledger/read-usage.ts";
 import { silentLog } from "../log.ts";
 import type { MasterKeys } from "../secrets/master-keys.ts";
 import { parseSecretPut } from "../secrets/secret-put.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
 import { environmentOf } from "../secrets/secret-values.ts";
+import { newSessionRow } from "../sessions/start-session.ts";
 import { openPostgresStore } from "../store/postgres.ts";
 import { postgresIsMissing, startTestPostgres } from "../store/test-postgres.ts";
 import { addMember, removeMember } from "./members.ts";
@@ -107,6 +109,29 @@ test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing()
     );
     assert.equal((await readUsage(store, acme, "2026-02")).seconds, 96);
     assert.equal((await usageCsv(store, acme, "2026-01")).split("\r\n").length, 5);
+    await store.db
+      .insertInto("sessions")
+      .values({
+        ...newSessionRow({
+          wish: { transport: "webrtc", apiKeyId: null },
+          agent: { id: "a1", organizationId: acme },
+          sessionId: "s1",
+          nowMs: session.boundAt,
+        }),
+        state: "ended",
+        boundAt: session.boundAt,
+        startMs: 0,
+        seconds: 61,
+        filter: "pro",
+      })
+      .execute();
+    const february = await readUsageDays(store, acme, { period: "2026-02", nowMs: clock.now });
+    assert.deepEqual(february.days[0], {
+      day: "2026-02-01",
+      sessions: 0,
+      activeSeconds: 32,
+      filterSeconds: 32,
+    });
     const round = await exportUsage({ store, clock, failpoint, url: "http://127.0.0.1:1/" });
     assert.deepEqual(round, { sent: 0, held: 0, failed: 1 });
   });

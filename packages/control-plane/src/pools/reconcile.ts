@@ -169,16 +169,25 @@ async function noteProofOfLife(
     .flatMap(({ instances }) => instances)
     .filter(({ state }) => state === "busy")
     .flatMap(({ id, lastSeenAt }) => {
-      const heardAt = reports.get(id)?.heardAt;
+      const { heardAt, status } = reports.get(id) ?? {};
       // Either way: the clock may have been set back.
       const isNews =
         heardAt !== undefined && Math.abs(heardAt - (lastSeenAt ?? 0)) >= world.timing.heartbeatMs / 2;
-      return isNews ? [{ id, heardAt }] : [];
+      return isNews ? [{ id, heardAt, session: status?.session ?? undefined }] : [];
     });
   if (news.length === 0) return;
   await asLeader(world, async (tx) => {
-    for (const { id, heardAt } of news)
+    for (const { id, heardAt, session } of news) {
       await tx.updateTable("instances").set({ lastSeenAt: heardAt }).where("id", "=", id).execute();
+      if (!session) continue;
+      const { sessionId, elapsedMs } = session;
+      await tx
+        .updateTable("sessions")
+        .set({ elapsedMs })
+        .where("id", "=", sessionId)
+        .where("state", "in", ["active", "stopping"])
+        .execute();
+    }
   });
 }
 

@@ -22,7 +22,7 @@ export interface Ending {
  */
 export async function closeSession(tx: Tx, session: SessionRow, ending: Ending): Promise<boolean> {
   const { exit, alive, instance, nowMs } = ending;
-  const elapsedMs = exit?.elapsedMs ?? aliveMs(session, alive);
+  const elapsedMs = exit?.elapsedMs ?? (await lastHeardMs(tx, session, alive));
   const facts = {
     boundAt: session.boundAt,
     startMs: session.startMs,
@@ -61,6 +61,18 @@ function toTimeline(marks: ExitRecord["marks"] = {}): StartTimeline {
   return Object.fromEntries(steps) as StartTimeline;
 }
 
-function aliveMs(session: SessionRow, alive: AliveRecord | undefined): number | null {
-  return alive?.sessionId === session.id ? alive.elapsedMs : null;
+/** By the bot's own clock: what it wrote beside itself, or what it last told us. */
+async function lastHeardMs(
+  tx: Tx,
+  session: SessionRow,
+  alive: AliveRecord | undefined,
+): Promise<number | null> {
+  const row = await tx
+    .selectFrom("sessions")
+    .select("elapsedMs")
+    .where("id", "=", session.id)
+    .executeTakeFirst();
+  const written = alive?.sessionId === session.id ? alive.elapsedMs : null;
+  const told = row?.elapsedMs ?? null;
+  return written === null || told === null ? (written ?? told) : Math.max(written, told);
 }

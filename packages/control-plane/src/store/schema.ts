@@ -177,7 +177,7 @@ export interface SessionRow {
   stopReason: string | null;
   endedAt: Ms | null;
   endReason: string | null;
-  /** Of the bot, on the instance's monotonic clock. */
+  /** Of the bot, on the instance's monotonic clock: while it runs, at its last heartbeat. */
   elapsedMs: number | null;
   /** Whole seconds of the session as billed (whether or not the filter was on). */
   seconds: number | null;
