@@ -42,6 +42,68 @@ const SDK_FOLDERS: Record<string, string[]> = {
   audio: [],
 };
 
+/** Inside the control plane: nothing reaches up to `api` or `controller`, pools know only their rows. */
+const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
+  up: ["controller", "builds"],
+  controller: [
+    ...[
+      "agents",
+      "api",
+      "auth",
+      "builds",
+      "dashboard",
+      "drivers",
+      "gateway",
+      "instances",
+      "leader",
+      "ledger",
+    ],
+    ...["logs", "organizations", "pools", "reconciler", "samples", "secrets", "sessions", "store"],
+  ],
+  api: [
+    ...[
+      "agents",
+      "auth",
+      "builds",
+      "ledger",
+      "logs",
+      "organizations",
+      "samples",
+      "secrets",
+      "sessions",
+      "store",
+    ],
+  ],
+  simulation: [
+    "agents",
+    "auth",
+    "drivers",
+    "instances",
+    "leader",
+    "pools",
+    "reconciler",
+    "sessions",
+    "store",
+  ],
+  reconciler: ["agents", "drivers", "instances", "leader", "pools", "sessions", "store"],
+  sessions: ["agents", "auth", "gateway", "instances", "leader", "ledger", "pools", "store"],
+  agents: ["auth", "builds", "sessions", "store"],
+  secrets: ["agents", "auth", "organizations", "store"],
+  builds: ["auth", "store"],
+  logs: ["auth", "drivers", "store"],
+  samples: ["auth", "store"],
+  ledger: ["auth", "store"],
+  auth: ["organizations", "store"],
+  organizations: ["auth", "store"],
+  leader: ["store"],
+  pools: ["store"],
+  gateway: [],
+  instances: [],
+  drivers: [],
+  dashboard: [],
+  store: [],
+};
+
 /** Packages with a second way in, besides `index.ts` at their root. */
 const INNER_ENTRIES = ["packages/sdk/src/runner/index.ts"];
 
@@ -151,18 +213,19 @@ test("what a package makes others install is imported", () => {
   assert.deepEqual(unused, []);
 });
 
-test("folders of the SDK import what the table allows", () => {
-  none(code, (file, { target }) => {
-    if (file.package !== "sdk" || !target || !file.place.includes("/")) return false;
-    const [from, to] = [folderOf(file.place), folderOf(target.replace("packages/sdk/src/", ""))];
-    return to !== "" && to !== from && !SDK_FOLDERS[from]?.includes(to);
+for (const [name, table] of Object.entries({ sdk: SDK_FOLDERS, "control-plane": CONTROL_PLANE_FOLDERS }))
+  test(`folders of ${name} import what the table allows`, () => {
+    none(code, (file, { target }) => {
+      if (file.package !== name || !target || !file.place.includes("/")) return false;
+      const [from, to] = [folderOf(file.place), folderOf(target.replace(`packages/${name}/src/`, ""))];
+      return to !== "" && to !== from && !table[from]?.includes(to);
+    });
+    const folders = new Set(code.filter((file) => file.package === name).map((file) => folderOf(file.place)));
+    assert.deepEqual(
+      [...folders].filter((folder) => folder !== "" && !table[folder]),
+      [],
+    );
   });
-  const folders = new Set(code.filter((file) => file.package === "sdk").map((file) => folderOf(file.place)));
-  assert.deepEqual(
-    [...folders].filter((folder) => folder !== "" && !SDK_FOLDERS[folder]),
-    [],
-  );
-});
 
 test("the words all of the SDK shares are types to it where they name its parts", () => {
   none(code, (file, { target, isType }) => {

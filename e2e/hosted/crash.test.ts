@@ -13,7 +13,7 @@ import { startFaultService, type FaultService } from "./fault-service.ts";
 import { startUsageReceiver, type UsageReceiver } from "./fault-usage-receiver.ts";
 
 const AGENT = "echo";
-const MAX_AGENTS = 8;
+const MAX_AGENTS = 5;
 const CALLS = 20;
 const RANDOM_KILLS = 20;
 const BILLED_NUMBERS = 75; // more than a second; shorter ones cost nothing and are not sent on

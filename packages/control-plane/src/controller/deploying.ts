@@ -2,7 +2,7 @@ import { agentProfiles, DeploymentSpec } from "../agents/deployment-spec.ts";
 import { resolveSource } from "../agents/resolve-source.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { BuildFacts } from "../builds/build-facts.ts";
-import type { Deploying } from "../pools/take-step.ts";
+import type { Deploying } from "../reconciler/take-step.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 

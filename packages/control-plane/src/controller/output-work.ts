@@ -5,7 +5,7 @@ import type { Driver } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import type { Log } from "../log.ts";
 import { createOutputCollector, type OutputSource } from "../logs/collect-output.ts";
-import type { PoolRows } from "../pools/read-pools.ts";
+import type { PoolRows } from "../reconciler/read-pools.ts";
 import { writeSamples } from "../samples/samples.ts";
 import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import type { InstanceRow, SampleRow } from "../store/schema.ts";

@@ -19,7 +19,7 @@ import { createFailpoint } from "../failpoints.ts";
 import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
 import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
-import { createReconciler } from "../pools/reconcile.ts";
+import { createReconciler } from "../reconciler/reconcile.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { provisionSecrets } from "../secrets/provision.ts";
 import { requireKnownMasterKeys } from "../secrets/rewrap.ts";

@@ -47,10 +47,23 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
   const coming =
     free.find(({ state }) => state === "starting") ?? free.find(({ state }) => state === "requested");
   if (coming) return { instance: await reserve(tx, coming, sessionId), kind: "cold" };
-  if (live.length >= agent.maxAgents) return undefined;
+  const places = agent.maxAgents - (await placesKeptFree(tx, agent, live));
+  if (live.length >= places) return undefined;
   const instance = newInstanceRow({ ...options, sessionId });
   await tx.insertInto("instances").values(instance).execute();
   return { instance, kind: "cold" };
+}
+
+// Constant demand must not keep a new deployment from proving itself.
+async function placesKeptFree(tx: Tx, agent: AgentRow, live: InstanceRow[]): Promise<number> {
+  const validating = await tx
+    .selectFrom("deployments")
+    .select("id")
+    .where("agentId", "=", agent.id)
+    .where("phase", "=", "Validating")
+    .execute();
+  const waiting = validating.filter(({ id }) => !live.some(({ deploymentId }) => deploymentId === id));
+  return agent.maxAgents > 1 ? waiting.length : 0;
 }
 
 /** The reserved instance goes from `ready` to `busy`; false if it is no longer there to be taken. */

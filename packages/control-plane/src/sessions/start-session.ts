@@ -5,7 +5,7 @@ import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim } from "../pools/claim.ts";
 import { moveInstance } from "../pools/instance-state.ts";
-import { failSession } from "../pools/take-step.ts";
+import { failSession } from "./fail-session.ts";
 import type { Wakeups } from "../pools/wakeups.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db, Tx } from "../store/store.ts";

@@ -3,7 +3,7 @@ import type { Driver } from "../drivers/driver.ts";
 import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
 import { LeadershipLostError, takeLease } from "../leader/leader.ts";
 import { silentLog } from "../log.ts";
-import { createReconciler } from "../pools/reconcile.ts";
+import { createReconciler } from "../reconciler/reconcile.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { startSession, type StartedSession } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";

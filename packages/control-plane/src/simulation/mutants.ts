@@ -23,7 +23,7 @@ export const mutants: Mutant[] = [
     name: "no duration cap",
     edits: [
       { file: "ledger/length.ts", find: ", facts.maxDurationMs];", replace: "];" },
-      { file: "pools/plan-session.ts", find: "told.elapsedMs >= session.maxDurationMs", replace: "false" },
+      { file: "reconciler/plan-session.ts", find: "told.elapsedMs >= session.maxDurationMs", replace: "false" },
     ],
   },
   {
@@ -45,21 +45,21 @@ export const mutants: Mutant[] = [
     name: "creating before recording without a sweep",
     edits: [
       {
-        file: "pools/take-step.ts",
+        file: "reconciler/take-step.ts",
         find: "const { newId, epoch } = world;",
         replace: "const { epoch } = world; const newId = (): string => early;",
       },
       {
-        file: "pools/take-step.ts",
+        file: "reconciler/take-step.ts",
         find: "  const { agent } = view;\n",
         replace:
           "  const { agent } = view;\n  const early = world.newId();\n  await world.driver.create({ id: early } as never);\n",
       },
-      { file: "pools/reconcile.ts", find: "await sweep(pools, seen);", replace: "" },
+      { file: "reconciler/reconcile.ts", find: "await sweep(pools, seen);", replace: "" },
     ],
   },
   {
     name: "capacity not counted in the claim",
-    edits: [{ file: "pools/claim.ts", find: "live.length >= agent.maxAgents", replace: "false" }],
+    edits: [{ file: "pools/claim.ts", find: "live.length >= places", replace: "false" }],
   },
 ];

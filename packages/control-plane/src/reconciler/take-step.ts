@@ -1,15 +1,16 @@
 import { asLeader } from "../leader/leader.ts";
 import type { InstanceSpec } from "../drivers/driver.ts";
 import { closeSession } from "../sessions/close-session.ts";
+import { failSession } from "../sessions/fail-session.ts";
 import { moveSession } from "../sessions/session-state.ts";
 import { moveDeployment } from "../agents/deployment-phase.ts";
 import type { DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { newInstanceRow } from "./claim.ts";
-import { LIVE_INSTANCE_STATES, moveInstance } from "./instance-state.ts";
+import { newInstanceRow } from "../pools/claim.ts";
+import { LIVE_INSTANCE_STATES, moveInstance } from "../pools/instance-state.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
-import type { Wakeups } from "./wakeups.ts";
+import type { Wakeups } from "../pools/wakeups.ts";
 
 /** What the steps need to know of deployments, which is not the pool's business. */
 export interface Deploying {
@@ -119,14 +120,6 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
     default:
       return step satisfies never;
   }
-}
-
-/** A start that came to nothing: it bills nothing, and its instance is thrown away. */
-export async function failSession(session: SessionRow, reason: string, world: World): Promise<void> {
-  const nowMs = world.clock.nowMs();
-  await asLeader(world, (tx) =>
-    moveSession(tx, session, { to: "failed", changes: { endedAt: nowMs, endReason: reason, body: null } }),
-  );
 }
 
 // Counted again inside the transaction: starts may have taken the room since the plan was made.

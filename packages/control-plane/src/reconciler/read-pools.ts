@@ -1,7 +1,7 @@
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db } from "../store/store.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
-import { LIVE_INSTANCE_STATES } from "./instance-state.ts";
+import { LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 
 /** The rows of every agent that is not deleted. */
 export interface PoolRows {

@@ -6,7 +6,7 @@ import type { World } from "../world.ts";
 import { planPool, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows } from "./read-pools.ts";
 import { takeStep, type Deploying, type SendStop, type StepContext } from "./take-step.ts";
-import type { Wakeups } from "./wakeups.ts";
+import type { Wakeups } from "../pools/wakeups.ts";
 
 /** Brings what is there in line with what is written, again and again. Events only hasten it. */
 export interface Reconciler {
