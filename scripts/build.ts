@@ -1,4 +1,4 @@
-// Builds what others install: JavaScript and types of the published packages, and the client page.
+// Builds what others install: JavaScript and types of the published packages, and the pages.
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ for (const name of PACKAGES) {
   run(join(repository, "node_modules/.bin/tsc"), "-p", join(folder, "tsconfig.build.json"));
 }
 run(process.execPath, join(repository, "scripts/build-client-page.ts"));
+run(process.execPath, join(repository, "scripts/build-dashboard.ts"));
 
 function run(command: string, ...args: string[]): void {
   const { status, error } = spawnSync(command, args, { stdio: "inherit" });

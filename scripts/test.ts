@@ -1,12 +1,14 @@
-// Runs every test: builds the client page, makes sure there is a browser, then node's test runner.
+// Runs every test: builds the pages, makes sure there is what they need, then node's test runner.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const PATTERNS = ["packages/**/*.test.ts", "e2e/**/*.test.ts"];
+const FILES_AT_ONCE = 3; // most of them mostly wait
 const patterns = process.argv.length > 2 ? process.argv.slice(2) : PATTERNS;
 
 run(process.execPath, ["scripts/build-client-page.ts"]);
+run(process.execPath, ["scripts/build-dashboard.ts"]);
 ensureChromium();
 ensurePostgres();
 ensureFakeTime();
@@ -15,6 +17,7 @@ const { status } = spawnSync(
   [
     "--conditions=@vocalhost/source",
     "--test",
+    `--test-concurrency=${FILES_AT_ONCE}`,
     "--test-reporter=./scripts/test-reporter.ts",
     "--test-reporter-destination=stdout",
     ...patterns,

@@ -78,8 +78,13 @@ describe("operating the service", { timeout: 600_000 }, () => {
     await seen.run(`auth login --api-key --url ${serviceUrl}`, `${service.privateKey}\n`);
     await seen.run("auth whoami");
     await seen.run("config show");
-    assert.equal(statSync(join(root, "config/vocalhost/credentials.json")).mode & 0o777, 0o600);
+    const file = join(root, "config/vocalhost/credentials.json");
+    assert.equal(statSync(file).mode & 0o777, 0o600);
     snapshot(t, seen);
+    writeFileSync(file, "{");
+    assert.match((await vocalhost(desk, ["agent", "list"])).errors, /Sign in again/);
+    const again = ["auth", "login", "--api-key", "--url", serviceUrl];
+    assert.equal((await vocalhost(desk, again, service.privateKey)).exitCode, 0);
   });
 
   test("signing in with a browser", async () => {
@@ -158,7 +163,7 @@ describe("operating the service", { timeout: 600_000 }, () => {
     await seen.run(
       "deploy --yes --vendor-viva-audio-filter tel --max-session-duration 600 --profile agent-2x",
     );
-    await seen.run("deploy --dry-run --vendor-viva-audio-filter none");
+    await seen.run("deploy --dry-run --vendor-viva-audio-filter none --websocket-auth none");
     snapshot(t, seen);
   });
 
@@ -235,7 +240,7 @@ describe("operating the service", { timeout: 600_000 }, () => {
     assert.match((await vocalhost(desk, ["agent", "status"])).output, /^Agent +my-bot\nState +ready/);
     assert.match(
       (await vocalhost(desk, ["agent", "deployments"])).output,
-      /^Deployment +Phase +Source +Created\n/,
+      /^Deployment +Phase +Source +Profile +Filter +Secrets +Created\n/,
     );
   });
 
@@ -258,7 +263,7 @@ describe("operating the service", { timeout: 600_000 }, () => {
     await seen.run(`keys revoke ${id} --yes`);
     await seen.run(`keys revoke ${NO_ID} --yes`);
     await seen.run("regions list");
-    await seen.run("usage");
+    await seen.run("usage --month 2020-01");
     await seen.run("usage --month 2026-13");
     await seen.run("usage --csv --month 2020-01");
     snapshot(t, seen);

@@ -102,7 +102,10 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
 
   await t.test("logs follow, are searched, paused, and show markup as text", async () => {
     await tab(page, "Logs").click();
-    await page.getByText("tick 4").first().waitFor();
+    await page
+      .getByText(/tick \d+ of/)
+      .first()
+      .waitFor();
     const lines = page.getByRole("listbox", { name: "Log lines" });
     await page.getByRole("button", { name: "Pause" }).click();
     const shown = await page.getByText(/Paused, \d+ new · (\d+) lines/).innerText();
@@ -133,12 +136,19 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
     await tab(page, "Settings").click();
     await page.getByLabel("Longest session, in seconds").fill("600");
     await page.getByLabel("Profile").selectOption("agent-2x");
+    assert.deepEqual(await page.getByLabel("Voice isolation filter").locator("option").allInnerTexts(), [
+      "Off",
+      "tel: audio up to 16 kHz",
+      "pro: audio up to 32 kHz",
+    ]);
+    await page.getByLabel("Voice isolation filter").selectOption("tel");
     await page.getByText("Makes a new deployment and rolls it out.").waitFor();
     await page.getByRole("button", { name: "Save and redeploy" }).click();
     await page.getByRole("heading", { name: /^Roll(ing|ed) out$/ }).waitFor();
     await dashboard.look("rollout");
     await page.getByRole("heading", { name: "Rolled out" }).waitFor();
-    assert.equal((await service.api.agents.get("front-desk")).agentProfile, "agent-2x");
+    const { agentProfile, vendorViva } = await service.api.agents.get("front-desk");
+    assert.deepEqual([agentProfile, vendorViva?.audioFilter], ["agent-2x", "tel"]);
     assert.equal(await page.getByLabel("Longest session, in seconds").inputValue(), "600");
     await dashboard.look("configuration");
   });
@@ -148,6 +158,7 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
     const changes = page.getByRole("region", { name: "Compare" });
     await changes.getByText("agent-2x").waitFor();
     await changes.getByText("7200 s").waitFor();
+    await changes.getByText("tel").waitFor();
     await dashboard.look("deployments");
     await page.getByRole("button", { name: /^Roll back to/ }).click();
     await dashboard.look("rollback");
@@ -275,7 +286,8 @@ test("while the service is away the page says so, and it is back by itself", asy
   await service.replaceController();
   await page.getByText("Live", { exact: true }).first().waitFor();
   await page.getByRole("link", { name: "Agents", exact: true }).first().click();
-  await page.getByText("No agents yet").waitFor();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
 });
 
 async function countOf(page: Page, word: string, count: number): Promise<void> {

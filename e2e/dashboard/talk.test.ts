@@ -113,7 +113,7 @@ for (const [carrier, websocketAuth] of [
     await page.getByRole("button", { name: "Hang up" }).waitFor();
     await page.getByRole("button", { name: "5", exact: true }).click();
     await page.keyboard.press("7");
-    await page.getByRole("listitem").filter({ hasText: "You pressed 5 7" }).waitFor();
+    await page.getByLabel("Pressed: 57").waitFor();
     await until(() => level(page, "Bot level"), PATIENCE_MS, "sound of the bot");
     if (carrier === "Plivo") await dashboard.look("talk-phone-live-dark");
     await page.getByRole("button", { name: "Hang up" }).click();

@@ -75,7 +75,7 @@ test("an empty month, a session, a month beyond the free minutes, another month,
     const { projection } = await service.api.usageDays();
     assert.ok(projection);
     await figure("Projected cost")
-      .getByText(/^USD \d+\.\d\d$/)
+      .getByText(/^USD\s\d+\.\d\d$/)
       .waitFor();
     await page.getByText("of them with the voice filter").waitFor();
     await dashboard.look("usage");

@@ -4,6 +4,7 @@ import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent } from "../service/explain.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { shortId } from "../service/short-id.ts";
 import { toTable } from "../table.ts";
 import type { Style } from "../ui.ts";
 
@@ -22,12 +23,16 @@ const STYLES: Partial<Record<string, Style>> = {
 export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
   const { deployments } = await aboutAgent(service, name, service.api.agents.deployments(name));
-  const rows = deployments.map(({ id, phase, manifest: { spec }, createdAt }) => [
+  const rows = deployments.map(({ id, phase, settings, failure, createdAt }) => [
     id,
-    { text: phase, style: STYLES[phase] ?? ("dim" as const) },
-    spec.buildId === undefined ? spec.image : `build ${spec.buildId.slice(0, 8)}`,
+    { text: failure ? `${phase}: ${failure.code}` : phase, style: STYLES[phase] ?? ("dim" as const) },
+    settings.buildId === null ? settings.image : `build ${shortId(settings.buildId)}`,
+    settings.agentProfile,
+    settings.audioFilter ?? "–",
+    settings.secretSet ?? "–",
     shownTime(createdAt),
   ]);
-  answer(context, { deployments }, toTable(context.ui, ["Deployment", "Phase", "Source", "Created"], rows));
+  const columns = ["Deployment", "Phase", "Source", "Profile", "Filter", "Secrets", "Created"];
+  answer(context, { deployments }, toTable(context.ui, columns, rows));
   return 0;
 });

@@ -25,7 +25,9 @@ export const run = onService<Options>(async (service, options, context) => {
     context.ui.note("Nothing was stopped.");
     return exitCodes.failed;
   }
-  await aboutSession(service, sessionId, service.api.sessions.stop(name, sessionId));
+  await context.ui.task("Stopping the session", () =>
+    aboutSession(service, sessionId, service.api.sessions.stop(name, sessionId)),
+  );
   answer(context, { sessionId, status: "terminated" }, `Stopped session ${sessionId}.`);
   return exitCodes.ok;
 });

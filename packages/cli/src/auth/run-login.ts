@@ -1,13 +1,15 @@
 import { createApiClient } from "@vocalhost/protocol";
 import { text as readAll } from "node:stream/consumers";
 import { answer } from "../answer.ts";
+import { readServiceVariables } from "../config.ts";
+import { credentialsFile } from "../credentials/credentials-file.ts";
+import { DEFAULT_API_URL, findCredentials } from "../credentials/find-credentials.ts";
 import type { CommandContext } from "../define-command.ts";
 import { openBrowser } from "../dev/open-browser.ts";
 import { exitCodes, Problem, usageProblem } from "../problem.ts";
 import { askFor, choose } from "../questions.ts";
 import { toBaseUrl, toServiceUrl } from "../service/base-url.ts";
 import { explained } from "../service/explain.ts";
-import { readCredentials } from "../service/open-service.ts";
 import { createServiceFetch } from "../service/service-fetch.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
 import { requestDeviceCode, waitForToken } from "./device-flow.ts";
@@ -21,10 +23,12 @@ interface Options {
 
 /** `vocalhost auth login` */
 export async function run(options: Options, context: CommandContext): Promise<number> {
-  const { file, credentials } = await readCredentials().catch((error: unknown) => {
-    throw error;
-  });
-  const serviceUrl = toServiceUrl(parseUrl(options.url) ?? credentials.apiUrl);
+  const variables = readServiceVariables();
+  const file = credentialsFile(variables.configFolder);
+  const known = await findCredentials(variables, file).catch(ifDamaged);
+  const serviceUrl = toServiceUrl(
+    parseUrl(options.url) ?? known?.apiUrl ?? variables.apiUrl ?? DEFAULT_API_URL,
+  );
   const fetch = createServiceFetch({ signal: context.signal });
   return whereItStands(
     context,
@@ -99,6 +103,12 @@ export async function run(options: Options, context: CommandContext): Promise<nu
       : await choose(context, { message: "Which organisation?", flag: "--organization", options: names });
     return { organization, organizations };
   }
+}
+
+/** Signing in again is what mends a damaged file. */
+function ifDamaged(error: unknown): undefined {
+  if (error instanceof Problem && error.code === "credentials_invalid") return undefined;
+  throw error;
 }
 
 function parseUrl(text: string | undefined): string | undefined {

@@ -101,14 +101,20 @@ export interface Change {
   to: string;
 }
 
+/** What is deployed now, and in words where the new one comes from. */
+export interface Deployed {
+  record: AgentRecord | undefined;
+  websocketAuth: string | undefined;
+  source: string;
+}
+
 /** What would be different, as far as the service tells what is. */
-export function changesOf(
-  { settings }: DeployWish,
-  record: AgentRecord | undefined,
-  source: string,
-): Change[] {
+export function changesOf({ settings }: DeployWish, { record, websocketAuth, source }: Deployed): Change[] {
   const { autoScaling, vendorViva, maxSessionDuration } = settings;
-  const now = record && deployed(record);
+  const now: Record<string, string | undefined> | undefined = record && {
+    ...deployed(record),
+    "websocket auth": websocketAuth,
+  };
   const wanted: Record<string, string | null | undefined> = {
     source,
     region: settings.region,

@@ -36,6 +36,23 @@ const AGENT = {
   ...{ vendorViva: { audioFilter: null }, deployment: null, errors: [], conditions: [] },
   currentRevision: { deploymentID: ID, phase: "Validating", readyReplicas: 0, phaseStartedAt: TIME },
 };
+const SETTINGS = {
+  ...{
+    image: "redacted",
+    buildId: ID,
+    agentProfile: "agent-1x",
+    audioFilter: null,
+    maxSessionDuration: 7200,
+  },
+  ...{ secretSet: null, secretVersion: null, imagePullSecretSet: null, websocketAuth: "token" },
+};
+const MANIFEST = {
+  ...{ apiVersion: "v1", kind: "Agent", metadata: { name: "my-bot", namespace: "main" } },
+  spec: {
+    ...{ nodeType: "arm", image: "redacted", autoScaling: { minReplicas: 0, maxReplicas: 50 } },
+    resources: { cpu: "500m", memory: "1Gi" },
+  },
+};
 const UPLOAD_PATH = "/v1/builds/uploads/x";
 
 let isCreated = false;
@@ -54,20 +71,22 @@ const answers: Record<string, FakeAnswer | ((body: string, url: string) => FakeA
 const built = { [`GET /v1/builds/${ID}`]: { body: { build: { ...BUILD, status: "success" } } } };
 
 /** Deploys, presses Ctrl-C once the service is asked for `moment`, and gives what was said. */
-async function interrupt(service: FakeService, moment: string, ...words: string[]): Promise<FinishedProgram> {
+function interrupt(service: FakeService, moment: string, ...words: string[]): Promise<FinishedProgram> {
+  return interruptCommand(service, moment, "deploy", "my-bot", ...words);
+}
+
+async function interruptCommand(
+  service: FakeService,
+  moment: string,
+  ...words: string[]
+): Promise<FinishedProgram> {
   const environment = {
     VOCALHOST_API_URL: service.url,
     VOCALHOST_API_KEY: "sk_test",
     XDG_CONFIG_HOME: folder,
   };
-  const { child, finished } = startVocalhostAt(
-    { folder, environment },
-    "deploy",
-    "my-bot",
-    "--yes",
-    ...words,
-  );
-  await service.asked(moment);
+  const { child, finished } = startVocalhostAt({ folder, environment }, ...words, "--yes");
+  await Promise.race([service.asked(moment), finished]);
   child.kill("SIGINT");
   return finished;
 }
@@ -119,6 +138,28 @@ test("during the rollout only the watching ends; with --json the same as an obje
   const { ok, problem } = JSON.parse(output) as { ok: boolean; problem: { code: string; message: string } };
   assert.deepEqual([exitCode, ok, problem.code], [130, false, "interrupted"]);
   assert.match(problem.message, /vocalhost agent status my-bot/);
+});
+
+test("a rollback goes on at the service", async () => {
+  isCreated = true;
+  const before = {
+    ...{ id: ID.replaceAll("1", "2"), manifest: MANIFEST, settings: SETTINGS, failure: null },
+    ...{ createdAt: TIME, updatedAt: TIME, phase: "Retired" },
+  };
+  await using service = await startFakeService({
+    ...answers,
+    "GET /v1/agents/my-bot/deployments": {
+      body: { deployments: [{ ...before, id: ID, phase: "Active" }, before] },
+    },
+    "POST /v1/agents/my-bot/rollback": (body) => {
+      assert.deepEqual(JSON.parse(body), { deploymentId: before.id });
+      return { body: AGENT };
+    },
+  });
+  const asked = "POST /v1/agents/my-bot/rollback";
+  const { exitCode, errors } = await interruptCommand(service, asked, "agent", "rollback", "my-bot");
+  assert.match(errors, /Interrupted\. Deployment 11111111 goes on rolling out/);
+  assert.equal(exitCode, 130);
 });
 
 test("a build that fails shows the end of its log", async () => {

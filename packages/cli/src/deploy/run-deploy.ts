@@ -15,7 +15,7 @@ import { toFacts } from "../table.ts";
 import { buildFolder, findBuild } from "./build-folder.ts";
 import { checkReferences } from "./check-references.ts";
 import type { DeployOptions } from "./deploy-options.ts";
-import { changesOf, toDeployWish, type DeployWish } from "./deploy-wish.ts";
+import { changesOf, toDeployWish, type Deployed, type DeployWish } from "./deploy-wish.ts";
 import { packFolder, type PackedFolder } from "./pack-folder.ts";
 import { shownPlan, type DeployPlan } from "./shown-plan.ts";
 import { watchRollout } from "./watch-rollout.ts";
@@ -62,10 +62,11 @@ async function prepare(service: Service, wish: DeployWish, context: CommandConte
     throw error;
   });
   await checkReferences(api, wish, record);
+  const now = { record, websocketAuth: await deployedSocketAuth(service, wish, record) };
   const region = wish.settings.region ?? record?.region;
   if (source.type !== "folder") {
     const text = source.type === "image" ? source.image : `build ${source.buildId}`;
-    const plan = planOf(wish, record, text);
+    const plan = planOf(wish, { ...now, source: text });
     return { record, packed: undefined, buildId: source.type === "build" ? source.buildId : undefined, plan };
   }
   const { folder, exclude, dockerfile } = source;
@@ -78,15 +79,31 @@ async function prepare(service: Service, wish: DeployWish, context: CommandConte
   const text = found
     ? `build ${found.id}`
     : `a new build of ${files.length === 1 ? "1 file" : `${files.length} files`}, ${shownBytes(archive.length)}`;
-  return { record, packed: found ? undefined : packed, buildId: found?.id, plan: planOf(wish, record, text) };
+  return {
+    record,
+    packed: found ? undefined : packed,
+    buildId: found?.id,
+    plan: planOf(wish, { ...now, source: text }),
+  };
 }
 
-function planOf(wish: DeployWish, record: AgentRecord | undefined, source: string): DeployPlan {
+/** Not in the agent's record; asked for only when it matters. */
+async function deployedSocketAuth(
+  { api }: Service,
+  { agentName, settings }: DeployWish,
+  record: AgentRecord | undefined,
+): Promise<string | undefined> {
+  if (!record || !settings.websocketAuth) return undefined;
+  const { deployments } = await api.agents.deployments(agentName);
+  return deployments.find(({ id }) => id === record.desiredDeploymentId)?.settings.websocketAuth;
+}
+
+function planOf(wish: DeployWish, { record, websocketAuth, source }: Deployed): DeployPlan {
   return {
     agent: wish.agentName,
     isNew: record === undefined,
     isForced: wish.settings.forceRedeploy === true,
-    changes: changesOf(wish, record, source),
+    changes: changesOf(wish, { record, websocketAuth, source }),
   };
 }
 
@@ -168,17 +185,17 @@ function sayDone(
 ): void {
   const { agentName, deploymentId, state, isSame } = done;
   const { ui } = context;
-  const dashboardUrl = `${toServiceUrl(service.apiUrl)}/agents/${agentName}`;
+  const talkUrl = `${toServiceUrl(service.apiUrl)}/agents/${agentName}/talk`;
   const head = `${ui.style("green", `'${agentName}' is live`)}: deployment ${shortId(deploymentId)}, ${state}.`;
   const facts = toFacts(ui, [
-    ["Talk to it", dashboardUrl],
+    ["Talk to it", talkUrl],
     ["Start", `vocalhost agent start ${agentName}`],
     ["Watch", `vocalhost logs ${agentName} -f`],
   ]);
   const indented = facts.replace(/^/gm, "  ");
   answer(
     context,
-    { agent: agentName, deploymentId, isNewDeployment: !isSame, dashboardUrl },
+    { agent: agentName, deploymentId, isNewDeployment: !isSame, talkUrl },
     `${head}\n\n${indented}`,
   );
 }

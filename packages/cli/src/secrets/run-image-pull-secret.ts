@@ -3,6 +3,7 @@ import { exitCodes, usageProblem } from "../problem.ts";
 import { askFor } from "../questions.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { whereItStands } from "../service/where-it-stands.ts";
 import { aboutSet, checkSetName } from "./about-set.ts";
 import { waitUntilStored } from "./wait-until-stored.ts";
 
@@ -29,13 +30,19 @@ export const run = onService<Options>(async (service, options, context) => {
     set,
     service.api.secrets.put(set, { isImagePullSecret: true, host, secretValue, ...region }),
   );
-  await waitUntilStored(service, set, context);
-  answer(
+  return whereItStands(
     context,
-    { set, host },
-    `Stored the login for ${host} as '${set}'. Use it with: vocalhost deploy --credentials ${set}`,
+    () => "The service has taken the login. Look with: vocalhost secrets list",
+    async () => {
+      await waitUntilStored(service, set, context);
+      answer(
+        context,
+        { set, host },
+        `Stored the login for ${host} as '${set}'. Use it with: vocalhost deploy --credentials ${set}`,
+      );
+      return exitCodes.ok;
+    },
   );
-  return exitCodes.ok;
 
   async function askForLogin(): Promise<string> {
     const flag = "a third word, user:token";

@@ -22,10 +22,10 @@ export async function run(options: UpOptions, context: CommandContext): Promise<
     // Its own process group: a Ctrl-C in the terminal is ours to pass on, once.
     detached: true,
   });
-  using _end = endWithUs(child, context);
+  using ending = endWithUs(child, context);
   const output = readOutput(child, { options, context });
   const [code] = (await once(child, "close")) as [number | null];
-  if (context.signal.aborted) {
+  if (ending.isAsked()) {
     say(context, { event: "ended" }, "Everything has ended in order.");
     return exitCodes.interrupted;
   }
@@ -38,24 +38,25 @@ export async function run(options: UpOptions, context: CommandContext): Promise<
   );
 }
 
-/** Ctrl-C asks the service to end; should this process go first, so does the service. */
-function endWithUs(child: ChildProcess, context: CommandContext): Disposable {
+/** Ctrl-C and a closed terminal ask the service to end; should this process go first, so does the service. */
+function endWithUs(child: ChildProcess, context: CommandContext): Disposable & { isAsked(): boolean } {
+  let isAsked = false;
   const end = (): void => {
+    if (isAsked) return;
+    isAsked = true;
     child.kill("SIGTERM");
-    say(
-      context,
-      { event: "ending" },
-      "Ending in order: calls are hung up, instances stopped. Ctrl-C again ends at once.",
-    );
+    const text = "Ending in order: calls are hung up, instances stopped. Ctrl-C again ends at once.";
+    say(context, { event: "ending" }, text);
   };
   const onExit = (): void => void child.kill("SIGTERM");
   if (context.signal.aborted) end();
   context.signal.addEventListener("abort", end);
-  process.on("exit", onExit);
+  process.on("SIGHUP", end).on("exit", onExit);
   return {
+    isAsked: () => isAsked,
     [Symbol.dispose]() {
       context.signal.removeEventListener("abort", end);
-      process.off("exit", onExit);
+      process.off("SIGHUP", end).off("exit", onExit);
     },
   };
 }

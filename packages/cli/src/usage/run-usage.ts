@@ -25,7 +25,7 @@ export const run = onService<Options>(async ({ api }, { month, csv }, context) =
 
 function describe(usage: Usage, ui: Ui): string {
   const facts = toFacts(ui, [
-    ["Month", `${usage.month}, ${usage.closed ? "closed" : "so far"}`],
+    ["Month", `${usage.month}, ${usage.closed ? "closed" : "still open"}`],
     [
       "Voice isolation",
       `${usage.minutes} min in ${usage.sessions === 1 ? "1 session" : `${usage.sessions} sessions`}`,

@@ -49,12 +49,9 @@ export async function listDeployments(
   };
 }
 
-function toDeploymentSettings({
-  nodeType: _,
-  maxSessionDurationS,
-  ...spec
-}: DeploymentSpec): DeploymentSettings {
-  return { ...spec, maxSessionDuration: maxSessionDurationS };
+function toDeploymentSettings(spec: DeploymentSpec): DeploymentSettings {
+  const { nodeType: _nodeType, maxSessionDurationS, ...settings } = spec;
+  return { ...settings, maxSessionDuration: maxSessionDurationS };
 }
 
 /** A new deployment of what an earlier one ran, with the secrets it had. */

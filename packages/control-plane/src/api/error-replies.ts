@@ -74,7 +74,9 @@ async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): P
   if (error.retryable) reply.header("retry-after", "1");
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   const { detail, ...rest } = error.toBody();
-  const repeats = detail === rest.error && !/^\/(?:v1\/(?:organizations\/[^/]+\/)?public|internal)\//.test(reply.request.url);
+  const repeats =
+    detail === rest.error &&
+    !/^\/(?:v1\/(?:organizations\/[^/]+\/)?public|internal)\//.test(reply.request.url);
   const body: ErrorAnswer = repeats ? rest : { ...rest, detail };
   if (issues) body.err = { name: "ZodError", issues };
   await reply.code(error.status).header("content-type", "application/json; charset=utf-8").send(body);

@@ -181,7 +181,11 @@ test("an invitation is for one address and gives its role", async () => {
   assert.deepEqual(member, { userId, role: "viewer" });
 
   // A second invitation does not open somebody's account to another password.
-  const { token: second } = await people.invite(organizationId, { email: bob.email, role: "owner", actor: "user:1" });
+  const { token: second } = await people.invite(organizationId, {
+    email: bob.email,
+    role: "owner",
+    actor: "user:1",
+  });
   const stolen = people.redeemLink({ ...bob, token: second, password: "other password" });
   await assert.rejects(stolen, { code: "UNAUTHORIZED" });
   await people.redeemLink({ ...bob, token: second });

@@ -23,7 +23,11 @@ export const mutants: Mutant[] = [
     name: "no duration cap",
     edits: [
       { file: "ledger/length.ts", find: ", facts.maxDurationMs];", replace: "];" },
-      { file: "reconciler/plan-session.ts", find: "told.elapsedMs >= session.maxDurationMs", replace: "false" },
+      {
+        file: "reconciler/plan-session.ts",
+        find: "told.elapsedMs >= session.maxDurationMs",
+        replace: "false",
+      },
     ],
   },
   {

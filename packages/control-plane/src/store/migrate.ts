@@ -57,7 +57,9 @@ function checkHistory(applied: SchemaVersionRow[], migrations: readonly Migratio
       );
     const known = migrations[index];
     if (known?.version !== version || known.name !== name)
-      throw new ConfigError(`The database has a schema this program does not know: version ${version}, "${name}"`);
+      throw new ConfigError(
+        `The database has a schema this program does not know: version ${version}, "${name}"`,
+      );
   }
 }
 

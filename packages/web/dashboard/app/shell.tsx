@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet, useNavigate } from "@tanstack/react-router";
+import { ApiError } from "@vocalhost/protocol";
 import { useEffect, type ReactNode } from "react";
 import { Button } from "../../shared/button.tsx";
 import { useStore } from "../../shared/use-store.ts";
@@ -9,7 +10,8 @@ import { isSignedOut, toProblem } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
 import { sessionLost } from "../data/session.ts";
 import { signOut } from "../sign-in/auth-requests.ts";
-import { Alert, Loading } from "../ui/notice.tsx";
+import { SignInFrame } from "../sign-in/sign-in-frame.tsx";
+import { Loading } from "../ui/notice.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { loadAllPages } from "./later-page.tsx";
 import { MeContext, type Me } from "./me.ts";
@@ -30,7 +32,7 @@ export function Shell() {
   if (!user.data || !organizations.data) return <Waiting what="who you are" />;
   const list = organizations.data.organizations;
   const organization = list.find(({ name }) => name === chosen) ?? list[0];
-  if (!organization) return <Refused error={new Error("You belong to no organisation")} />;
+  if (!organization) return <Refused />;
   return (
     <MeContext
       value={{
@@ -112,26 +114,29 @@ function Waiting({ what }: { what: string }) {
   );
 }
 
-function Refused({ error }: { error: unknown }) {
-  const { title, detail } = toProblem(error);
-  return (
-    <main className="mx-auto max-w-xl p-6">
-      <h1 className="sr-only">{title}</h1>
-      <Alert
-        title={title}
-        action={
-          <div className="flex gap-2">
-            <Button size="small" icon="refresh" onClick={() => location.reload()}>
-              Try again
-            </Button>
-            <Button size="small" onClick={() => void signOut().then(() => location.assign("/sign-in"))}>
-              Sign out
-            </Button>
-          </div>
+/** Without an error: there is no organisation. */
+function Refused({ error }: { error?: unknown }) {
+  const { title, detail } =
+    error === undefined || isStranger(error)
+      ? {
+          title: "You belong to no organisation",
+          detail:
+            "You are signed in, but nobody has let you in yet. Ask an owner or admin for an invitation.",
         }
-      >
-        {detail}
-      </Alert>
-    </main>
+      : toProblem(error);
+  return (
+    <SignInFrame title={title} about={detail}>
+      <div className="flex gap-2">
+        <Button icon="refresh" onClick={() => location.reload()}>
+          Try again
+        </Button>
+        <Button onClick={() => void signOut().then(() => location.assign("/sign-in"))}>Sign out</Button>
+      </div>
+    </SignInFrame>
   );
+}
+
+/** Whoever asks about himself is only refused when he is a member of nothing. */
+function isStranger(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403;
 }

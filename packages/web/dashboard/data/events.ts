@@ -56,14 +56,19 @@ export async function followEvents(queryClient: QueryClient, signal: AbortSignal
 /** Aborts when nothing was heard for too long: a connection can be dead without anybody closing it. */
 function watchSilence() {
   const silent = new AbortController();
-  const start = () => setTimeout(() => silent.abort(), SILENCE_MS);
+  const end = () => silent.abort();
+  const start = () => setTimeout(end, SILENCE_MS);
   let timer = start();
+  addEventListener("offline", end);
   return {
     signal: silent.signal,
     heard() {
       clearTimeout(timer);
       timer = start();
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer);
+      removeEventListener("offline", end);
+    },
   };
 }

@@ -96,7 +96,8 @@ function Earlier({ wish, buffer }: { wish: LogWish; buffer: LogBuffer }) {
     const earlier = await readEarlier(wish, { before: first.timestamp, limit: EARLIER_LINES });
     const countBefore = buffer.get().lines.length;
     buffer.addEarlier(earlier);
-    if (buffer.get().lines.length === countBefore) say("There are no earlier lines");
+    const added = buffer.get().lines.length - countBefore;
+    say(added === 0 ? "There are no earlier lines" : `${added} earlier lines are above`);
   };
   return (
     <Button

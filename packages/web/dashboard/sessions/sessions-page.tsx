@@ -34,7 +34,7 @@ export function SessionsPage() {
   });
   return (
     <div className="grid gap-4">
-      <div className="grid gap-3 sm:grid-cols-[14rem_14rem]">
+      <div className="grid grid-cols-2 gap-3 sm:grid-cols-[14rem_14rem]">
         <SelectField
           label="Show"
           value={status}

@@ -5,7 +5,7 @@ import { Button } from "../../shared/button.tsx";
 import { isSignedOut } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
 import { TextField } from "../ui/field.tsx";
-import { Alert, Failed, Loading } from "../ui/notice.tsx";
+import { Failed, Loading } from "../ui/notice.tsx";
 import { decideDevice, readDevice } from "./auth-requests.ts";
 import { SignInFrame } from "./sign-in-frame.tsx";
 import { SignInProblem } from "./sign-in-problem.tsx";
@@ -88,7 +88,6 @@ function Decision({ email }: { email: string }) {
           </Button>
         </div>
       </form>
-      <Alert tone="busy" title="Only allow what you started yourself" />
     </SignInFrame>
   );
 }

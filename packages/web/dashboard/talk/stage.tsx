@@ -41,7 +41,7 @@ export function Stage({ talk, chosen }: { talk: Talk; chosen: TransportChoice })
       </div>
       {phase.name === "failed" && <Failure phase={phase} />}
       {phase.name === "live" && !phase.interrupted && <Line phase={phase} label={carrier ?? chosen.label} />}
-      <div className="mt-5 flex flex-wrap justify-center gap-3">
+      <div className="mt-5 flex flex-wrap items-center justify-center gap-3">
         <Controls {...{ talk, chosen, call }} />
       </div>
       {phase.name === "live" && (

@@ -49,7 +49,7 @@ function TalkPanel() {
         {used === PHONE && !isOpen(phase) && <CallCard />}
       </div>
       <div
-        className={`overflow-hidden rounded-2xl border border-line bg-surface ${onPhone && isOpen(phase) ? "h-[42rem]" : "h-[34rem] max-lg:h-[26rem]"} ${isOpen(phase) || entries.length > 0 ? "" : "max-lg:hidden"}`}
+        className={`overflow-hidden rounded-2xl border border-line bg-surface ${onPhone && isOpen(phase) ? "h-[39rem]" : "h-[34rem] max-lg:h-[26rem]"} ${isOpen(phase) || entries.length > 0 ? "" : "max-lg:hidden"}`}
       >
         <Conversation
           onSend={(text) => talk.connection.sendText(text)}

@@ -33,7 +33,7 @@ export function Table<Row>({ caption, columns, rows, rowKey }: TableProps<Row>) 
               <th
                 key={column.header}
                 scope="col"
-                className={`border-b border-line px-5 py-2.5 text-left text-[0.8125rem] font-medium whitespace-nowrap text-muted ${lookOf(column)}`}
+                className={`border-b border-line px-3 py-2.5 first:pl-5 last:pr-5 md:px-5 text-left text-[0.8125rem] font-medium whitespace-nowrap text-muted ${lookOf(column)}`}
               >
                 {column.hiddenHeader ? <span className="sr-only">{column.header}</span> : column.header}
               </th>
@@ -44,7 +44,10 @@ export function Table<Row>({ caption, columns, rows, rowKey }: TableProps<Row>) 
           {rows.map((row) => (
             <tr key={rowKey(row)} className="transition-colors hover:bg-paper/70">
               {columns.map((column) => (
-                <td key={column.header} className={`px-5 py-3 align-middle ${lookOf(column)}`}>
+                <td
+                  key={column.header}
+                  className={`px-3 py-3 align-middle first:pl-5 last:pr-5 md:px-5 ${lookOf(column)}`}
+                >
                   {column.cell(row)}
                 </td>
               ))}

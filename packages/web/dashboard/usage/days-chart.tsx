@@ -11,9 +11,12 @@ export function DaysChart({ days, summary }: { days: Day[]; summary: string }) {
   const top = niceTop(Math.max(...days.map(({ activeSeconds }) => activeSeconds / 60)));
   const percent = (seconds: number) => `${((seconds / 60 / top) * 100).toFixed(2)}%`;
   return (
-    <figure>
-      <figcaption className="sr-only">{summary}</figcaption>
-      <div aria-hidden="true" className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 text-xs text-muted">
+    <>
+      <div
+        role="img"
+        aria-label={summary}
+        className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 text-xs text-muted"
+      >
         <div className="flex h-44 flex-col justify-between text-right tabular-nums">
           {[top, top / 2, 0].map((value) => (
             <span key={value} className="-my-2 leading-4">
@@ -59,6 +62,6 @@ export function DaysChart({ days, summary }: { days: Day[]; summary: string }) {
           of them with the voice filter
         </li>
       </ul>
-    </figure>
+    </>
   );
 }

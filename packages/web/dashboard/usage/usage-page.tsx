@@ -51,7 +51,7 @@ export function UsagePage() {
             {(byDay) => (
               <>
                 <Totals usage={total} days={byDay} />
-                <DaysCard days={byDay} />
+                {byDay.activeSeconds > 0 && <DaysCard days={byDay} />}
                 <Agents agents={byDay.agents} />
                 <Corrections corrections={total.corrections} />
               </>
@@ -117,7 +117,11 @@ function Totals({ usage, days }: { usage: Usage; days: UsageDays }) {
           <Figure
             label="Projected cost"
             value={`USD\u00a0${projection.invoiceUsd}`}
-            note={`${toCount(projection.filterMinutes)} filter min if it goes on like this`}
+            note={
+              projection.billableMinutes === 0
+                ? "free, if it goes on like this"
+                : `${toCount(projection.filterMinutes)} filter min, if it goes on like this`
+            }
           />
         )}
       </dl>
