@@ -20,7 +20,10 @@ conformance({
       headers: { authorization: `Bearer ${service.publicKey}` },
       sessionEnded: (sessionId, timeoutMs) => service.sessionEnded(sessionId, timeoutMs),
       async problems() {
-        const ofService = service.output().split("\n").filter((line) => /"level":[4-9]0/.test(line));
+        const ofService = service
+          .output()
+          .split("\n")
+          .filter((line) => /"level":[4-9]0/.test(line));
         const { logs } = await service.api.agents.logs(AGENT, { limit: 1_000 });
         const ofBots = logs.map(({ log }) => log).filter((line) => /^\S+ (?:warn|error)\b/i.test(line));
         return [...ofService, ...ofBots].filter((line) => !line.includes(HARMLESS));

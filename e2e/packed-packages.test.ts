@@ -22,7 +22,7 @@ import { until } from "./harness/wait.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
-const PUBLISHED = ["protocol", "audio", "simulator", "sdk", "cli", "create-vocalhost"];
+const PUBLISHED = ["protocol", "audio", "simulator", "sdk", "control-plane", "cli", "create-vocalhost"];
 const START_DEADLINE_MS = 20_000;
 
 const BOT = `
