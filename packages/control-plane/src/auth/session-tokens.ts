@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { openSignedJson, signJson } from "../signed-json.ts";
 
 /** Lets the browser of somebody who started a session reach that session and nothing else: signed, not stored. */
 export const SessionToken = z.object({
@@ -17,11 +17,10 @@ export interface SessionTokenSigner {
 }
 
 const PREFIX = "st_";
-const PURPOSE = "session-token:"; // the same secret signs other things too
+const PURPOSE = "session-token";
 
 export function issueSessionToken({ secret }: SessionTokenSigner, token: SessionToken): string {
-  const payload = Buffer.from(JSON.stringify(token)).toString("base64url");
-  return `${PREFIX}${payload}.${sign(secret, payload)}`;
+  return PREFIX + signJson({ secret, purpose: PURPOSE }, token);
 }
 
 export function looksLikeSessionToken(text: string): boolean {
@@ -34,20 +33,8 @@ export function readSessionToken(
   text: string,
   nowMs: number,
 ): SessionToken | undefined {
-  const [payload = "", signature = "", ...rest] = text.slice(PREFIX.length).split(".");
-  if (rest.length > 0 || !isEqual(signature, sign(secret, payload))) return undefined;
-  const token = SessionToken.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
-  return token.expiresAt * 1000 > nowMs ? token : undefined;
-}
-
-function sign(secret: string, payload: string): string {
-  return createHmac("sha256", secret)
-    .update(PURPOSE + payload)
-    .digest("base64url");
-}
-
-function isEqual(given: string, expected: string): boolean {
-  const left = Buffer.from(given);
-  const right = Buffer.from(expected);
-  return left.length === right.length && timingSafeEqual(left, right);
+  const token = SessionToken.safeParse(
+    openSignedJson({ secret, purpose: PURPOSE }, text.slice(PREFIX.length)),
+  );
+  return token.success && token.data.expiresAt * 1000 > nowMs ? token.data : undefined;
 }

@@ -1,6 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { openSignedJson, signJson } from "../signed-json.ts";
 import { isUniqueViolation } from "../store/store-errors.ts";
 import type { Store } from "../store/store.ts";
 
@@ -20,7 +21,7 @@ export interface TokenSigner {
   secret: string;
 }
 
-const PURPOSE = "socket-token:"; // the service secret signs other things too
+const PURPOSE = "socket-token";
 
 export function issueSocketToken(
   { secret }: TokenSigner,
@@ -32,18 +33,14 @@ export function issueSocketToken(
     nonce: randomBytes(16).toString("base64url"),
     sid: wish.sessionId,
   };
-  const payload = Buffer.from(JSON.stringify(token)).toString("base64url");
-  return `${payload}.${sign(secret, payload)}`;
+  return signJson({ secret, purpose: PURPOSE }, token);
 }
 
 /** Throws unless the token is ours, unexpired and for this agent. Does not use it up. */
 export function readSocketToken({ secret }: TokenSigner, text: string, nowMs: number): SocketToken {
-  const [payload, signature, ...rest] = text.split(".");
-  if (!payload || !signature || rest.length > 0 || !isEqual(signature, sign(secret, payload)))
-    throw new AppError("TOKEN_INVALID");
-  const token = SocketToken.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
-  if (token.exp * 1000 <= nowMs) throw new AppError("TOKEN_INVALID");
-  return token;
+  const token = SocketToken.safeParse(openSignedJson({ secret, purpose: PURPOSE }, text));
+  if (!token.success || token.data.exp * 1000 <= nowMs) throw new AppError("TOKEN_INVALID");
+  return token.data;
 }
 
 /** One use: the second one throws, on whichever controller it happens. */
@@ -57,16 +54,4 @@ export async function useUpToken(store: Store, token: SocketToken): Promise<void
     if (isUniqueViolation(error)) throw new AppError("TOKEN_INVALID", { cause: error });
     throw error;
   }
-}
-
-function sign(secret: string, payload: string): string {
-  return createHmac("sha256", secret)
-    .update(PURPOSE + payload)
-    .digest("base64url");
-}
-
-function isEqual(given: string, expected: string): boolean {
-  const left = Buffer.from(given);
-  const right = Buffer.from(expected);
-  return left.length === right.length && timingSafeEqual(left, right);
 }
