@@ -145,9 +145,13 @@ describe("from an empty folder to a rollback", { timeout: 400_000 }, () => {
     assert.match(output, /'my-bot' is live/);
     await callHosted();
     await logs.printed(/this is version two/);
-    assert.deepEqual(
-      (await active()).sessions.map(({ sessionId }) => sessionId),
-      [session?.sessionId],
+    await until(
+      async () => {
+        const { sessions } = await active();
+        return sessions.length === 1 && sessions[0]?.sessionId === session?.sessionId;
+      },
+      SOON_MS,
+      "end of all calls but the live one",
     );
     live.process.kill("SIGINT");
     const [line = ""] = await live.printed(/^\{.*\}$/m);
