@@ -10,7 +10,8 @@ conformance({
     await using stack = new AsyncDisposableStack(); // undoes a half-finished start
     const service = stack.use(await startServiceProcess());
     const bot = readFileSync(new URL("bots/conformance-bot.ts", import.meta.url), "utf8");
-    const autoScaling = { minAgents: 2, maxAgents: 10 };
+    // A page that closes says no goodbye; its session holds its instance until the silence is noticed.
+    const autoScaling = { minAgents: 2, maxAgents: 40 };
     await service.deploy({ name: AGENT, files: { "bot.ts": bot }, autoScaling });
     const owned = stack.move();
     const startUrl = `${service.apiUrl}/public/${AGENT}/start`;
