@@ -175,6 +175,7 @@ test("a project made by npm create passes its own test and serves its bot", asyn
   const sources = Object.entries({
     vocalhost: "vocalhost",
     "@vocalhost/cli": "vocalhost-cli",
+    "@vocalhost/control-plane": "vocalhost-control-plane",
     "@vocalhost/protocol": "vocalhost-protocol",
     "@vocalhost/audio": "vocalhost-audio",
     "@vocalhost/simulator": "vocalhost-simulator",
@@ -201,6 +202,36 @@ test("a project made by npm create passes its own test and serves its bot", asyn
   dev.stdout.resume();
   dev.kill("SIGINT");
   assert.deepEqual(await once(dev, "exit"), [130, null]);
+});
+
+test("the installed command runs the service, and the made project is deployed to it", async () => {
+  const made = join(temporary, "made");
+  const command = join(made, "node_modules/.bin/vocalhost");
+  const dataFolder = join(temporary, "service");
+  const settings = { ...environment(), HOME: temporary, VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: dataFolder };
+  const up = spawn(command, ["up"], { cwd: made, env: settings, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    let output = "";
+    up.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+    await until(() => /http:\/\/\S+\/v1/.test(output), START_DEADLINE_MS, "address of the service");
+    const { apiUrl, privateKey, publicKey } = JSON.parse(
+      readFileSync(join(dataFolder, "first-run.json"), "utf8"),
+    ) as Record<"apiUrl" | "privateKey" | "publicKey", string>;
+    const manifest = join(made, "package.json"); // as it is when packages come from a registry
+    writeFileSync(manifest, readFileSync(manifest, "utf8").replaceAll(/"file:[^"]+"/g, '"0.1.0"'));
+    const reach = { VOCALHOST_API_URL: apiUrl, VOCALHOST_API_KEY: privateKey };
+    const { stdout } = await run(command, ["deploy", "--yes"], { cwd: made, env: { ...settings, ...reach } });
+    assert.match(stdout, /is live/);
+    const started = await fetch(`${apiUrl}/public/made/start`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${publicKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ transport: "webrtc" }),
+    });
+    assert.equal(started.status, 200, await started.text());
+  } finally {
+    up.kill("SIGINT");
+    await once(up, "exit");
+  }
 });
 
 /** Opens a session as a client would, and gives the bot's answer to one message. */

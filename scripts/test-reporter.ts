@@ -5,7 +5,6 @@ import { inspect } from "node:util";
 interface FileTally {
   passed: number;
   failed: number;
-  ms: number;
 }
 
 /** One line per test file, every failure in full, the counts last. */
@@ -16,15 +15,14 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
     if (event.type === "test:summary" && event.data.file)
-      yield fileLine(event.data.file, files.get(event.data.file));
+      yield fileLine(event.data.file, files.get(event.data.file), event.data.duration_ms);
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { data } = event;
     if (data.details.type === "suite" || isFileItself(data)) {
       if (event.type === "test:pass" || !isFileItself(data)) continue;
     }
-    const file = files.get(data.file ?? "") ?? { passed: 0, failed: 0, ms: 0 };
+    const file = files.get(data.file ?? "") ?? { passed: 0, failed: 0 };
     files.set(data.file ?? "", file);
-    file.ms += data.nesting === 0 ? data.details.duration_ms : 0;
     if (data.skip !== undefined || data.todo !== undefined) tally.skipped += 1;
     else if (event.type === "test:pass") {
       tally.passed += 1;
@@ -56,11 +54,11 @@ function isFileItself(data: { name: string; file?: string | undefined; nesting: 
   );
 }
 
-function fileLine(file: string, counts: FileTally | undefined): string {
+function fileLine(file: string, counts: FileTally | undefined, ms: number): string {
   if (!counts) return "";
   const mark = counts.failed > 0 ? "✖" : "✔";
   const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
-  return `${mark} ${place(file)}  ${counts.passed} passed${failed}  ${(counts.ms / 1000).toFixed(1)} s\n`;
+  return `${mark} ${place(file)}  ${counts.passed} passed${failed}  ${(ms / 1000).toFixed(1)} s\n`;
 }
 
 function place(file: string | undefined): string {

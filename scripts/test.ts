@@ -6,18 +6,23 @@ import { delimiter, join } from "node:path";
 
 interface Round {
   files: string[];
-  /** Most tests mostly wait; those that listen to sound in browsers want the machine for themselves. */
+  /** Most tests mostly wait; those with clocks and ears want more of the machine for themselves. */
   atOnce: number;
 }
 
+const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 const LISTENING = ["e2e/conformance-runner.test.ts", "e2e/conformance-service.test.ts"];
-const ALL = ["packages/**/*.test.ts", "e2e/**/*.test.ts"];
+const TIMED = filesOf(["e2e/{hosted,runner,telephony}/*.test.ts", "e2e/*-p{age,anel}.test.ts"]);
+const REST = filesOf(["packages/**/*.test.ts", "e2e/**/*.test.ts"]).filter(
+  (file) => !LISTENING.includes(file) && !TIMED.includes(file),
+);
 const rounds: Round[] =
   process.argv.length > 2
     ? [{ files: process.argv.slice(2), atOnce: 1 }]
     : [
         { files: LISTENING, atOnce: 1 },
-        { files: filesOf(ALL).filter((file) => !LISTENING.includes(file)), atOnce: 3 },
+        { files: TIMED, atOnce: 2 },
+        { files: REST, atOnce: 3 },
       ];
 
 run(process.execPath, ["scripts/build-client-page.ts"]);
@@ -43,7 +48,8 @@ async function runRound({ files, atOnce }: Round): Promise<number> {
       "--test-reporter-destination=stdout",
       ...files,
     ],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    // Tests start hundreds of processes of ours; read and stripped once is enough.
+    { stdio: ["ignore", "pipe", "inherit"], env: { NODE_COMPILE_CACHE: CACHE, ...process.env } },
   );
   let end = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -3,6 +3,7 @@ import { resolveSource } from "../agents/resolve-source.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { BuildFacts } from "../builds/build-facts.ts";
 import type { Deploying } from "../reconciler/take-step.ts";
+import { createRedactor } from "../secrets/redact.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 
@@ -62,6 +63,12 @@ export function createDeploying(options: DeployingOptions): Deploying {
         const text = error instanceof Error ? error.message : String(error);
         return { code: "UNKNOWN_ERROR", text: `The secret set '${spec.secretSet}' cannot be read. ${text}` };
       }
+    },
+    async redact({ deploymentId }, text) {
+      const { organizationId, spec } = await specOfDeployment(deploymentId);
+      const environment = await environmentOf(organizationId, spec).catch(() => undefined);
+      // What cannot be hidden is not shown at all.
+      return environment ? createRedactor(Object.values(environment))(text) : (text.split("\n", 1)[0] ?? "");
     },
     async specOf({ id, deploymentId }) {
       const { organizationId, spec } = await specOfDeployment(deploymentId);

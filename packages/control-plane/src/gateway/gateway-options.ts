@@ -71,7 +71,7 @@ export const defaultGatewayTiming: GatewayTiming = {
   instanceUpgradeMs: 10_000,
   openingMs: 10_000,
   stalledMs: 30_000,
-  silentMs: 29_000,
+  silentMs: 25_000,
   goodbyeMs: 2_000,
   disposeMs: 5_000,
   headersMs: 15_000,

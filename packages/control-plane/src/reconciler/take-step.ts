@@ -18,6 +18,8 @@ export interface Deploying {
   prepare(deployment: DeploymentRow): Promise<{ code: string; text: string } | undefined>;
   /** Throws with a sentence for the agent's record when the bot cannot be run. */
   specOf(instance: InstanceRow): Promise<InstanceSpec>;
+  /** Hides the values of the instance's secrets in what it printed. */
+  redact(instance: InstanceRow, text: string): Promise<string>;
 }
 
 export type SendStop = PoolStep & { do: "send-stop" };
@@ -54,7 +56,8 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
       return context.wakeups.wake(instance.id);
     }
     case "drain": {
-      const { instance, cause, crash } = step;
+      const { instance, cause } = step;
+      const crash = await shown(step.crash, instance, context);
       await asLeader(world, async (tx) => {
         if (!(await moveInstance(tx, instance, { to: "draining", cause, nowMs }))) return;
         if (crash) await countCrash(tx, instance, crash, world, nowMs);
@@ -64,7 +67,7 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
     case "destroy":
       return context.destroy(step.instance.id, step.graceMs);
     case "mark-gone":
-      return markGone(step.instance, step.cause, step.crash, context);
+      return markGone(step.instance, step.cause, await shown(step.crash, step.instance, context), context);
     case "release":
       await asLeader(world, (tx) =>
         tx
@@ -182,6 +185,15 @@ async function markGone(
   });
   world.failpoint("instance.recycled.after");
   wakeups.wake(instance.id);
+}
+
+// Kept for everybody who may look at the agent, and a bot prints what it likes.
+async function shown(
+  crash: Crash | undefined,
+  instance: InstanceRow,
+  { deploying }: StepContext,
+): Promise<Crash | undefined> {
+  return crash && { ...crash, text: await deploying.redact(instance, crash.text) };
 }
 
 async function countCrash(

@@ -157,6 +157,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
     bootsAtOnce: 3,
     deploying: {
       prepare: async () => undefined,
+      redact: async (_instance, text) => text,
       specOf: async ({ id }) => ({
         id,
         source: "",

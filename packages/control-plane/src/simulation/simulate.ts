@@ -19,7 +19,7 @@ export interface SimulationResult {
 
 export const MAX_AGENTS = 4;
 const BUSY_MS = 90_000;
-const SETTLE_MS = 150_000;
+const SETTLE_MS = 90_000;
 const BOOT_MAX_MS = 6_000; // one that died while it booted is noticed after this time
 const ORGANIZATION = "00000000-0000-4000-8000-000000000001" as OrganizationId;
 const AGENT = "00000000-0000-4000-8000-000000000002";
@@ -27,7 +27,8 @@ const AGENT = "00000000-0000-4000-8000-000000000002";
 const timing: Timing = {
   ...defaultTiming,
   reconcileMs: 4_000,
-  idleInstanceMs: 20_000,
+  idleInstanceMs: 3_000, // much scaling down, to race with starts
+  demandMs: 4_000,
   startColdMs: 20_000,
   crashBackoffMs: [0, 500, 1_000],
   crashesToFail: 1_000, // deployments do not fail here: starts must go on
