@@ -1,6 +1,7 @@
 import type { SessionRow } from "../store/schema.ts";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 
+const GOODBYE_MS = 1_000;
 const LATE_START_MS = 10_000; // beyond what a start may take; its own deadline should have ended it
 
 /** What to do about one session. */
@@ -45,7 +46,8 @@ function planRunning(session: SessionRow, view: PoolView): PoolStep[] {
     return isOverdue ? [{ do: "request-stop", session, reason: "deadline" }] : [];
   }
   const isDeadline = session.stopReason === "deadline";
-  const graceMs = isDeadline ? view.timing.deadlineGraceMs : view.timing.stopGraceMs;
+  // The instance itself gives a bot up after the grace and says goodbye; we only come when it does not.
+  const graceMs = isDeadline ? view.timing.deadlineGraceMs : view.timing.stopGraceMs + GOODBYE_MS;
   if ((view.stoppingForMs.get(session.id) ?? 0) > graceMs) return [{ do: "destroy", instance, graceMs: 0 }];
   const address = instance.address ?? seen.address;
   if (address === undefined) return [];

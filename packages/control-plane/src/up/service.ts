@@ -24,7 +24,7 @@ export interface ServiceOptions {
   log: Log;
 }
 
-const END_SESSIONS_MS = 8_000;
+const END_SESSIONS_MS = 8_500;
 
 /** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
 export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
