@@ -217,8 +217,10 @@ test("the installed command runs the service, and the made project is deployed t
     const { apiUrl, privateKey, publicKey } = JSON.parse(
       readFileSync(join(dataFolder, "first-run.json"), "utf8"),
     ) as Record<"apiUrl" | "privateKey" | "publicKey", string>;
-    const manifest = join(made, "package.json"); // as it is when packages come from a registry
-    writeFileSync(manifest, readFileSync(manifest, "utf8").replaceAll(/"file:[^"]+"/g, '"0.1.0"'));
+    // As it is when packages come from a registry: here they were named by files outside of the folder.
+    const manifest = { name: "made", type: "module", dependencies: { vocalhost: "0.1.0" } };
+    writeFileSync(join(made, "package.json"), JSON.stringify(manifest));
+    rmSync(join(made, "package-lock.json"));
     const reach = { VOCALHOST_API_URL: apiUrl, VOCALHOST_API_KEY: privateKey };
     const { stdout } = await run(command, ["deploy", "--yes"], { cwd: made, env: { ...settings, ...reach } });
     assert.match(stdout, /is live/);

@@ -18,8 +18,8 @@ export interface SimulationResult {
 }
 
 export const MAX_AGENTS = 4;
-const BUSY_MS = 90_000;
-const SETTLE_MS = 90_000;
+const BUSY_MS = 60_000;
+const SETTLE_MS = 80_000;
 const BOOT_MAX_MS = 6_000; // one that died while it booted is noticed after this time
 const ORGANIZATION = "00000000-0000-4000-8000-000000000001" as OrganizationId;
 const AGENT = "00000000-0000-4000-8000-000000000002";
