@@ -5,7 +5,7 @@ import type { SessionRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
 import type { OutputWork } from "./output-work.ts";
 
-const SESSIONS_MS = 7_000; // the stop grace, the goodbye and a little
+const SESSIONS_MS = 6_500; // the stop grace, the goodbye and a little
 const INSTANCES_GRACE_MS = 1_000;
 const CLOSED_MS = 500; // to write down those whose instance had to be killed
 const LOOK_AGAIN_MS = 50;

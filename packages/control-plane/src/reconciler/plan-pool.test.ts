@@ -335,7 +335,7 @@ describe("sessions", () => {
       sessions: [session({ id: "s", state: "stopping", instanceId: "a", stopRequestedAt: NOW })],
       instances: [busy],
       seen: [running("a")],
-      stoppingForMs: { s: 5_900 },
+      stoppingForMs: { s: 5_300 },
     },
     expect: ["send-stop s"],
   });
@@ -345,7 +345,7 @@ describe("sessions", () => {
       sessions: [session({ id: "s", state: "stopping", instanceId: "a", stopRequestedAt: NOW })],
       instances: [busy],
       seen: [running("a")],
-      stoppingForMs: { s: 6_001 },
+      stoppingForMs: { s: 5_401 },
     },
     expect: ["destroy a"],
   });

@@ -1,7 +1,7 @@
 import type { SessionRow } from "../store/schema.ts";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 
-const GOODBYE_MS = 1_000;
+const GOODBYE_MS = 400;
 const LATE_START_MS = 10_000; // beyond what a start may take; its own deadline should have ended it
 
 /** What to do about one session. */
