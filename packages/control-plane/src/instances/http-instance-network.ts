@@ -1,9 +1,4 @@
-import {
-  InstanceEvent,
-  type InstanceStart,
-  type InstanceStatus,
-  type InstanceStop,
-} from "@vocalhost/protocol";
+import { InstanceEvent, type InstanceStart, type InstanceStop } from "@vocalhost/protocol";
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import type { Clock } from "../clock.ts";
@@ -93,11 +88,10 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
   function hear(line: string): void {
     const event = InstanceEvent.safeParse(parseJson(line));
     if (!event.success) return log.warn({ instanceId: target.id }, "instance said something strange");
-    const { status } = event.data;
-    const isNews = missed > 0 || newsIn(status) !== newsIn(report?.status);
     missed = 0;
+    const { status } = event.data;
     report = { status, heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs() };
-    if (isNews) options.heard(target.id); // a mere heartbeat can wait for the next round
+    options.heard(target.id);
   }
 
   function connect(): void {
@@ -142,12 +136,6 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
       request?.destroy();
     },
   };
-}
-
-/** What somebody has to act on; the rest of a status only counts up. */
-function newsIn(status: InstanceStatus | undefined): string {
-  const { sessionId, state, exit } = status?.session ?? {};
-  return JSON.stringify([status?.ready, sessionId, state, exit !== null && exit !== undefined]);
 }
 
 interface PostOptions {
