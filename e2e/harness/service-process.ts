@@ -126,7 +126,10 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   }
 
   function rows<Row>(sql: string, ...values: string[]): Row[] {
-    using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), { readOnly: true });
+    using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), {
+      readOnly: true,
+      timeout: 5_000, // a database whose owner was killed is locked while the next one recovers it
+    });
     return database.prepare(sql).all(...values) as Row[];
   }
 
