@@ -8,13 +8,9 @@ test("members are listed, invited by a link, changed and removed, each with its 
   const viewer = await api.newMember(api.acme, "viewer");
 
   const before = await owner.members.list();
-  assert.deepEqual(
-    before.members.map(({ email, role }) => [email, role]),
-    [
-      ["owner@example.com", "owner"],
-      [undefined, "viewer"],
-    ],
-  );
+  const emails = new Map(before.members.map(({ email, role }) => [role, email]));
+  assert.equal(before.members.length, 2);
+  assert.deepEqual([emails.get("owner"), emails.get("viewer")], ["owner@example.com", undefined]);
   const { id, link, expiresAt } = await owner.members.invite({ email: " Ada@Example.com ", role: "admin" });
   assert.match(link, new RegExp(`^${api.origin}/owner#[\\w-]{43}$`));
   assert.ok(!link.includes(id));

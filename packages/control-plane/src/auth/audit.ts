@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { v7 as timeOrderedId } from "uuid";
 import type { Tx } from "../store/store.ts";
 import type { OrganizationId } from "./principal.ts";
 
@@ -14,11 +14,14 @@ export interface AuditEntry {
   details?: Record<string, unknown>;
 }
 
-/** In the transaction of the change it tells of: neither is there without the other. */
+/**
+ * In the transaction of the change it tells of: neither is there without the other.
+ * Ids ascend, so that the entries of one millisecond keep their order.
+ */
 export async function writeAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   const { details = {}, ...rest } = entry;
   await tx
     .insertInto("audit")
-    .values({ id: randomUUID(), ...rest, details: JSON.stringify(details) })
+    .values({ id: timeOrderedId(), ...rest, details: JSON.stringify(details) })
     .execute();
 }
