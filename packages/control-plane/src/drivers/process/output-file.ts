@@ -42,7 +42,8 @@ export async function readOutput(
   const sizeBytes = await sizeOf(path);
   if (sizeBytes > 2 * limits.fileBytes) return dropAll(folder, base, sizeBytes);
   const position = Math.max(options.position, base.position);
-  const bytes = await readFrom(path, position - base.position, limits.chunkBytes);
+  const newBytes = Math.max(0, base.position + sizeBytes - position);
+  const bytes = await readFrom(path, position - base.position, Math.min(newBytes, limits.chunkBytes));
   const isLast = !options.isRunning && position - base.position + bytes.length >= sizeBytes;
   const lines = linesIn(bytes, { position, takeRest: isLast || bytes.length === limits.chunkBytes, limits });
   if (lines.nextPosition - base.position === sizeBytes && sizeBytes > limits.fileBytes)
@@ -54,7 +55,7 @@ export async function readOutput(
 export async function readLastOutput(folder: string, maxBytes: number): Promise<string> {
   const path = join(folder, OUTPUT_FILE);
   const sizeBytes = await sizeOf(path);
-  const bytes = await readFrom(path, Math.max(0, sizeBytes - maxBytes), maxBytes);
+  const bytes = await readFrom(path, Math.max(0, sizeBytes - maxBytes), Math.min(sizeBytes, maxBytes));
   const start = sizeBytes > maxBytes ? bytes.indexOf(NEWLINE) + 1 : 0;
   return bytes.subarray(start).toString("utf8").trimEnd();
 }
@@ -122,6 +123,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 async function readFrom(path: string, from: number, maxBytes: number): Promise<Buffer> {
+  if (maxBytes === 0) return Buffer.alloc(0); // silent instances are asked several times a second
   await using file = await open(path, "r").catch(() => undefined);
   if (!file) return Buffer.alloc(0);
   const buffer = Buffer.allocUnsafe(maxBytes);
