@@ -1,4 +1,9 @@
-import { InstanceEvent, type InstanceStart, type InstanceStop } from "@vocalhost/protocol";
+import {
+  InstanceEvent,
+  type InstanceStart,
+  type InstanceStatus,
+  type InstanceStop,
+} from "@vocalhost/protocol";
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import type { Clock } from "../clock.ts";
@@ -22,6 +27,7 @@ export interface HttpInstanceNetworkOptions {
 const STOP_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 200;
 const ANSWER_MAX_BYTES = 1024 * 1024; // the bot's process is not to be trusted with our memory
+const NEWLINE = 0x0a;
 
 /** Speaks with instances over HTTP, and keeps one event stream open to each that is watched. */
 export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): InstanceNetwork & Disposable {
@@ -88,10 +94,11 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
   function hear(line: string): void {
     const event = InstanceEvent.safeParse(parseJson(line));
     if (!event.success) return log.warn({ instanceId: target.id }, "instance said something strange");
-    missed = 0;
     const { status } = event.data;
+    const isNews = missed > 0 || newsIn(status) !== newsIn(report?.status);
+    missed = 0;
     report = { status, heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs() };
-    options.heard(target.id);
+    if (isNews) options.heard(target.id); // a mere heartbeat can wait for the next round
   }
 
   function connect(): void {
@@ -106,6 +113,7 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
     });
     request.on("response", (response) => {
       if (response.statusCode !== 200) return void response.resume();
+      endAtOverlongLines(response);
       const lines = createInterface({ input: response });
       lines.on("line", hear);
       lines.on("error", () => undefined); // the request's own error tells
@@ -136,6 +144,12 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
       request?.destroy();
     },
   };
+}
+
+/** What somebody has to act on; the rest of a status only counts up. */
+function newsIn(status: InstanceStatus | undefined): string {
+  const { sessionId, state, exit } = status?.session ?? {};
+  return JSON.stringify([status?.ready, sessionId, state, exit !== null && exit !== undefined]);
 }
 
 interface PostOptions {
@@ -187,6 +201,15 @@ function post({
       }),
     );
   }
+}
+
+function endAtOverlongLines(response: IncomingMessage): void {
+  let lineBytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    const newline = chunk.lastIndexOf(NEWLINE);
+    lineBytes = newline < 0 ? lineBytes + chunk.length : chunk.length - newline - 1;
+    if (lineBytes > ANSWER_MAX_BYTES) response.destroy();
+  });
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

@@ -1,0 +1,117 @@
+import type { InstanceEvent, InstanceStatus } from "@vocalhost/protocol";
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { silentLog } from "../log.ts";
+import { systemClock } from "../system-clock.ts";
+import { until } from "../testing/until.ts";
+import { openHttpInstanceNetwork } from "./http-instance-network.ts";
+
+const SESSION_ID = "0f0f4c0e-5c3d-4f7e-9f27-0a6b8e6d1c11";
+
+test("news wake whoever listens, heartbeats do not, and both renew the report", async () => {
+  await using instance = await listenAsInstance();
+  const { network, heard } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const stream = await instance.nextStream();
+
+  await say(stream, { ready: false });
+  assert.equal(heard.length, 1, "the first word is news");
+  await say(stream, { ready: false, cpuMs: 17 });
+  assert.equal(heard.length, 1);
+  assert.equal(network.report("i1")?.status.cpuMs, 17);
+  await say(stream, { ready: true });
+  assert.equal(heard.length, 2, "ready");
+  await say(stream, { ready: true, session: sessionThat("waiting") });
+  assert.equal(heard.length, 3, "taken");
+  await say(stream, { ready: true, session: sessionThat("running") });
+  assert.equal(heard.length, 4, "running");
+  await say(stream, { ready: true, session: { ...sessionThat("running"), elapsedMs: 2_000 } });
+  assert.equal(heard.length, 4);
+  await say(stream, { ready: false, session: sessionThat("ended") });
+  assert.equal(heard.length, 5, "ended");
+
+  async function say(to: ServerResponse, status: Partial<InstanceStatus>): Promise<void> {
+    const marked = { ...status, memoryBytes: (network.report("i1")?.status.memoryBytes ?? 0) + 1 };
+    to.write(lineOf(marked));
+    await until("report of it", () => network.report("i1")?.status.memoryBytes === marked.memoryBytes);
+  }
+});
+
+test("silence counts as missed heartbeats and wakes, until there is a word again", async () => {
+  await using instance = await listenAsInstance();
+  const { network, heard } = listenTo(instance, { heartbeatMs: 20 });
+  using _ = network;
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await until("missed heartbeats", () => network.missed("i1") >= 2);
+  assert.ok(heard.length >= 3);
+  const sound = setInterval(() => stream.write(lineOf({ ready: true })), 5);
+  await until("heartbeat", () => network.missed("i1") === 0);
+  clearInterval(sound);
+});
+
+test("a line without an end is cut off, and the instance is listened to anew", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const flood = await instance.nextStream();
+  flood.write("x".repeat(1024 * 1024 + 1));
+  await once(flood, "close");
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await until("report", () => network.report("i1"));
+  assert.equal(network.report("i1")?.status.ready, true);
+});
+
+interface FakeInstance extends AsyncDisposable {
+  address: string;
+  nextStream(): Promise<ServerResponse>;
+}
+
+async function listenAsInstance(): Promise<FakeInstance> {
+  const server = createServer((_request, response) => response.writeHead(200).flushHeaders());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    nextStream: async () => ((await once(server, "request")) as [unknown, ServerResponse])[1],
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function listenTo({ address }: FakeInstance, { heartbeatMs }: { heartbeatMs: number }) {
+  const heard: string[] = [];
+  const network = openHttpInstanceNetwork({
+    tokenOf: () => "token",
+    clock: systemClock,
+    heartbeatMs,
+    log: silentLog,
+    heard: (id) => void heard.push(id),
+  });
+  network.watch([{ id: "i1", address }]);
+  return { network, heard };
+}
+
+function sessionThat(state: "waiting" | "running" | "ended"): InstanceStatus["session"] & object {
+  return { sessionId: SESSION_ID, state, elapsedMs: 0, marks: {}, exit: null };
+}
+
+function lineOf(status: Partial<InstanceStatus>): string {
+  const whole = {
+    instanceId: "i1",
+    epoch: 1,
+    ready: true,
+    session: null,
+    cpuMs: 0,
+    memoryBytes: 0,
+    ...status,
+  };
+  return `${JSON.stringify({ type: "status", status: whole } satisfies InstanceEvent)}\n`;
+}
