@@ -3,7 +3,7 @@ import type { InstanceReport } from "../instances/instance-network.ts";
 import { asLeader, LeadershipLostError } from "../leader/leader.ts";
 import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
-import { planPool, type PoolView } from "./plan-pool.ts";
+import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows } from "./read-pools.ts";
 import { takeStep, type Deploying, type SendStop, type StepContext } from "./take-step.ts";
 import type { Wakeups } from "../pools/wakeups.ts";
@@ -33,6 +33,9 @@ export interface ReconcilerOptions {
 }
 
 const NUDGE = "nudge";
+
+/** Steps after which it is for the world to answer; another look at once would find nothing new. */
+const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["launch", "destroy", "send-stop"]);
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { world, deploying, wakeups } = options;
@@ -112,6 +115,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
         try {
           await takeStep(step, view, context);
+          if (!ORDERS.has(step.do)) nudge(); // a row has changed; what follows from it need not wait
         } catch (error) {
           if (error instanceof LeadershipLostError) throw error;
           world.log.error(
