@@ -72,6 +72,7 @@ describe("SIGTERM", () => {
       [polite, stubborn].map(({ sessionId }) => sessionId).toSorted(), // the frozen one gave no sign of life
     );
     assert.ok(usage.every(({ seconds }) => seconds >= 1));
+    assert.equal(crashes(faults), 0);
   });
 
   test("while the controller is away ends everything all the same", async () => {
@@ -84,6 +85,7 @@ describe("SIGTERM", () => {
     await call.closed();
     assert.deepEqual(instancesAlive(service.dataFolder), []);
     assert.equal(faults.session(call.sessionId).end_reason, "stopped");
+    assert.equal(crashes(faults), 0);
   });
 
   test("a second time does not wait for anybody", async () => {
@@ -107,6 +109,10 @@ describe("SIGTERM", () => {
     );
   });
 });
+
+function crashes({ service }: FaultService): number | undefined {
+  return service.rows<{ crashes: number }>("SELECT crashes FROM deployments")[0]?.crashes;
+}
 
 /** Asks for sessions until nobody is there any more; gives the answers. */
 async function startUntilRefused({ service }: FaultService): Promise<number[]> {

@@ -1,3 +1,4 @@
+import { asLeader } from "../leader/leader.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 import type { OrganizationId } from "../auth/principal.ts";
@@ -19,6 +20,7 @@ export async function endAllSessions(options: {
   const { world, nudge } = options;
   const { store, driver } = world;
   await closeSessions(world, { nudge, timeoutMs: SESSIONS_MS });
+  await drainIdle(world);
   const objects = (await driver.list()).filter(({ state }) => state === "running");
   await Promise.allSettled(objects.map(({ id }) => driver.destroy(id, { graceMs: INSTANCES_GRACE_MS })));
   await closeSessions(world, { nudge, timeoutMs: CLOSED_MS });
@@ -29,6 +31,22 @@ export async function endAllSessions(options: {
       await options.output.drain(id);
       if (!needed.has(id)) await driver.forget(id); // what a bot printed in the clear is not left lying about
     }),
+  );
+}
+
+// Written down before they are ended, so that nobody takes it for a crash.
+async function drainIdle(world: World): Promise<void> {
+  await asLeader(world, (tx) =>
+    tx
+      .updateTable("instances")
+      .set((row) => ({
+        state: "draining",
+        cause: "the service is shutting down",
+        stateAt: world.clock.nowMs(),
+        version: row("version", "+", 1),
+      }))
+      .where("state", "in", ["requested", "starting", "ready"])
+      .execute(),
   );
 }
 

@@ -14,10 +14,6 @@ const ARROWS: Record<InstanceState, readonly InstanceState[]> = {
 
 export const LIVE_INSTANCE_STATES = ["requested", "starting", "ready", "busy", "draining"] as const;
 
-export function isLive(state: InstanceState): boolean {
-  return ARROWS[state].length > 0;
-}
-
 export interface InstanceMove {
   to: InstanceState;
   /** In words. */
@@ -26,7 +22,7 @@ export interface InstanceMove {
   changes?: Partial<Pick<InstanceRow, "sessionId" | "address" | "readyAt" | "exitCode" | "epoch">>;
 }
 
-/** Gives the new row, or undefined if the row has changed since it was read. Throws on an arrow that is not drawn. */
+/** False if the row has changed since it was read. Throws on an arrow that is not drawn. */
 export async function moveInstance(
   tx: Tx,
   row: Pick<InstanceRow, "id" | "state" | "version">,
