@@ -23,8 +23,6 @@ const PACKAGES: Record<string, PackageRule> = {
   cli: { imports: ["protocol", "audio", "simulator"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
-  viva: { imports: [] },
-  rooms: { imports: ["protocol"] },
   "control-plane": { imports: ["protocol"] },
 };
 

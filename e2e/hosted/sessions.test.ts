@@ -233,6 +233,23 @@ describe("sessions of the hosted service", { timeout: 180_000 }, () => {
     assert.equal((await inSession(ids[0]!, "/hello")).status, 404);
   });
 
+  test("an idempotency key waits for one socket", async () => {
+    const headers = { "idempotency-key": randomUUID() };
+    const wish = { transport: "websocket", body: { n: 1 }, headers };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => start(service, "echo", wish)));
+    const ids = answers.map((answer) => answer.headers.get("x-vocalhost-session-id") ?? "");
+    assert.deepEqual([new Set(ids).size, rowOf(ids[0]!)?.state], [1, "pending"]);
+    assert.deepEqual(await refusal(start(service, "echo", { ...wish, body: { n: 2 } })), [409, "CONFLICT"]);
+    const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as {
+      wsUrl: string;
+      token: string;
+    }[];
+    using socket = await openSocket(`${first!.wsUrl}?token=${first!.token}`);
+    assert.equal((await tryUpgrade(`${second!.wsUrl}?token=${second!.token}`)).status, 403);
+    socket.socket.close();
+    assert.equal(await service.sessionEnded(ids[0]!), "client-left");
+  });
+
   test("stopping closes the caller's socket, and once is enough", async () => {
     const { url, sessionId } = await prepareCall(service, "echo");
     using socket = await openSocket(url);
@@ -355,6 +372,12 @@ describe("sessions of the hosted service", { timeout: 180_000 }, () => {
     assert.equal(sampled.timeseries.length, sampled.sampleCount);
     const { sessions: active } = await service.api.sessions.list("echo", { status: "active", limit: 1_000 });
     assert.ok(active.some(({ sessionId }) => sessionId === long.sessionId));
+    await until(
+      async () =>
+        (await service.api.sessions.get("echo", long.sessionId)).timeline.firstAudioMs !== undefined,
+      20_000,
+      "steps of a session that still runs",
+    );
     await long.stopTalking();
     long.socket.socket.close();
     await service.sessionEnded(long.sessionId);

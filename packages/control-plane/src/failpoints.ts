@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 
-/** Moments at which a crash must be harmless; each is passed before and after its effect. */
+/**
+ * Moments of the controller at which a crash must be harmless; each is passed before and after its effect. The exit
+ * record is the instance's own moment.
+ */
 export const failpointNames = [
   "start.claimed",
   "instance.created",
@@ -8,7 +11,6 @@ export const failpointNames = [
   "active.committed",
   "active.replied",
   "stop.flagged",
-  "exit.recorded",
   "close.committed",
   "instance.recycled",
   "deploy.inserted",

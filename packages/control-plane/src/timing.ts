@@ -1,7 +1,7 @@
 /** Every duration the service decides by. Configuration, so that tests can compress time. */
 export interface Timing {
   heartbeatMs: number;
-  /** An instance is lost after this many heartbeats missed, if the driver agrees. */
+  /** An instance that missed this many heartbeats is frozen, and killed. */
   heartbeatsMissed: number;
   /** An idle instance without a controller ends itself. */
   instanceAloneMs: number;

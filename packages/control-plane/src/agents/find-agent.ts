@@ -14,7 +14,14 @@ export async function findAgent(
   return row;
 }
 
-/** The same, held against others until the transaction is over. */
+/** One that takes sessions. */
+export async function findLiveAgent(db: Db, organizationId: OrganizationId, name: string): Promise<AgentRow> {
+  const row = await query(db, organizationId, name).where("state", "=", "live").executeTakeFirst();
+  if (!row) throw notFound("Service not found");
+  return row;
+}
+
+/** One that is not deleted yet, held against others until the transaction is over. */
 export async function lockAgent(
   { store, tx }: { store: Store; tx: Tx },
   organizationId: OrganizationId,

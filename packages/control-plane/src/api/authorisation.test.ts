@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Right } from "../auth/principal.ts";
 import { issueSessionToken } from "../auth/session-tokens.ts";
 import type { Log } from "../log.ts";
-import { newSessionRow } from "../sessions/start-session.ts";
+import { newSessionRow } from "../sessions/session-row.ts";
 import { issueSocketToken } from "../sessions/socket-tokens.ts";
 import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { fillPath, readOperations, type ListedOperation } from "./testing/read-operations.ts";

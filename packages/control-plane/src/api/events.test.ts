@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { ChangeEvent } from "@vocalhost/protocol";
-import { newSessionRow } from "../sessions/start-session.ts";
+import { newSessionRow } from "../sessions/session-row.ts";
 import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { insertBuild } from "./testing/rows.ts";
 

@@ -1,5 +1,6 @@
 import { AppError, isCarrier, type IceServer } from "@vocalhost/protocol";
 import { createHash } from "node:crypto";
+import { findAgent } from "../agents/find-agent.ts";
 import { readOrganizationName } from "../agents/read-agents.ts";
 import type { StartOutcome, StartSessionRequest, StopSessionRequest } from "../api/ports.ts";
 import { requireAgentAllowed } from "../auth/rate-limits.ts";
@@ -8,7 +9,7 @@ import { issueSessionToken, type SessionTokenSigner } from "../auth/session-toke
 import type { InstanceRoute, SessionRouteRequest } from "../gateway/controller-api.ts";
 import { isTerminal } from "../sessions/session-state.ts";
 import type { SocketSessions } from "../sessions/socket-sessions.ts";
-import { findAgent, startSession, type SessionWish, type Starter } from "../sessions/start-session.ts";
+import { startSession, type SessionWish, type Starter } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 
 /** The ways in: what the REST interface and the gateway ask of sessions. All start through `startSession`. */
@@ -45,6 +46,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
         concurrency: principal.kind === "key" ? principal.concurrency : null,
         iceServers: iceServers.map(plainIceServer),
         queueMs: options.queueMs,
+        idempotency: idempotencyOf(request),
       };
       if (transport === "websocket" || isCarrier(transport)) {
         const organizationName = await readOrganizationName(world.store.db, principal.organizationId);
@@ -57,11 +59,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
         const { sessionId, ...answer } = prepared;
         return { sessionId: sessionId ?? null, answer };
       }
-      const { session } = await startSession(starter, {
-        ...wish,
-        transport,
-        idempotency: idempotencyOf(request),
-      });
+      const { session } = await startSession(starter, { ...wish, transport });
       const iceConfig = request.enableDefaultIceServers ? { iceConfig: { iceServers } } : {};
       world.failpoint("active.replied.before");
       return {
@@ -71,15 +69,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
     },
 
     async stop({ organizationId, agentName, sessionId, actor }) {
-      // Sessions of an agent that is being deleted can still be stopped.
-      const agent = await world.store.db
-        .selectFrom("agents")
-        .select("id")
-        .where("organizationId", "=", organizationId)
-        .where("name", "=", agentName)
-        .where("state", "!=", "deleted")
-        .executeTakeFirst();
-      if (!agent) throw new AppError("NOT_FOUND", { message: "Service not found" });
+      const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));
       await stopSession(world, { organizationId, agentId: agent.id, sessionId, actor });
       starter.nudge();
     },
@@ -93,7 +83,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
       if (principal.kind === "session" && principal.sessionId !== sessionId)
         throw new AppError("NOT_FOUND", { message: "Service not found" });
       const { organizationId } = principal;
-      const agent = await findAgentEvenDeleting(organizationId, agentName);
+      const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));
       const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
       for (;;) {
         const session = await world.store.db
@@ -135,20 +125,11 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
       }),
     };
   }
+}
 
-  async function findAgentEvenDeleting(
-    organizationId: SessionWish["organizationId"],
-    agentName: string,
-  ): Promise<{ id: string }> {
-    const leaving = await world.store.db
-      .selectFrom("agents")
-      .select("id")
-      .where("organizationId", "=", organizationId)
-      .where("name", "=", agentName)
-      .where("state", "=", "deleting")
-      .executeTakeFirst();
-    return leaving ?? findAgent(world.store.db, { organizationId, agentName });
-  }
+// Sessions of one that is being deleted can still be reached and stopped.
+function agentOf(name: string): { name: string; message: string } {
+  return { name, message: "Service not found" };
 }
 
 function idempotencyOf({

@@ -8,7 +8,7 @@ export interface LeaseOptions {
   store: Store;
   clock: Clock;
   timing: Pick<Timing, "leaseMs">;
-  /** Who we are, in a form that others can judge: `host:pid:start`. */
+  /** Who we are, in a form that others can judge: `host/pid/start`. */
   holder: string;
   /** Whether the holder of an unexpired lease is known to be dead. */
   isDead(holder: string): boolean;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrganizationId } from "../auth/principal.ts";
-import { newSessionRow } from "../sessions/start-session.ts";
+import { newSessionRow } from "../sessions/session-row.ts";
 import type { SessionRow } from "../store/schema.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import { projectUsage, readUsageDays } from "./read-usage-days.ts";

@@ -17,7 +17,7 @@ import type { MasterKeys } from "../secrets/master-keys.ts";
 import { parseSecretPut } from "../secrets/secret-put.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
 import { environmentOf } from "../secrets/secret-values.ts";
-import { newSessionRow } from "../sessions/start-session.ts";
+import { newSessionRow } from "../sessions/session-row.ts";
 import { openPostgresStore } from "../store/postgres.ts";
 import { postgresIsMissing, startTestPostgres } from "../store/test-postgres.ts";
 import { addMember, removeMember } from "./members.ts";

@@ -5,8 +5,8 @@ import type { Tx } from "../store/store.ts";
 const ARROWS: Record<InstanceState, readonly InstanceState[]> = {
   requested: ["starting", "draining"],
   starting: ["ready", "draining", "stopped"],
-  ready: ["busy", "draining", "stopped", "lost"],
-  busy: ["ready", "draining", "stopped", "lost"],
+  ready: ["busy", "draining", "stopped"],
+  busy: ["draining", "lost"],
   draining: ["stopped"],
   stopped: [],
   lost: [],
@@ -19,7 +19,7 @@ export interface InstanceMove {
   /** In words. */
   cause: string;
   nowMs: number;
-  changes?: Partial<Pick<InstanceRow, "sessionId" | "address" | "readyAt" | "exitCode" | "epoch">>;
+  changes?: Partial<Pick<InstanceRow, "sessionId" | "address" | "readyAt" | "exitCode">>;
 }
 
 /** False if the row has changed since it was read. Throws on an arrow that is not drawn. */

@@ -7,6 +7,11 @@ export interface Wakeups {
   wait(key: string, ms: number): Promise<void>;
 }
 
+/** The key of those who wait for a free instance of an agent. */
+export function roomOf({ organizationId, name }: { organizationId: string; name: string }): string {
+  return `room:${organizationId}/${name}`;
+}
+
 export function createWakeups(clock: Clock): Wakeups {
   const waiting = new Map<string, Set<() => void>>();
   return {

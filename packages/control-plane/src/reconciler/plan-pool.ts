@@ -16,7 +16,7 @@ export interface PoolView {
   instances: InstanceRow[];
   /** All that are open, plus those an instance above still names. */
   sessions: SessionRow[];
-  /** Sessions bound lately, newest demand first. */
+  /** How many sessions were bound lately. */
   recentStarts: number;
   seen: ReadonlyMap<string, SeenInstance>;
   reports: ReadonlyMap<string, InstanceReport>;
@@ -49,7 +49,7 @@ export type PoolStep =
   | { do: "fail-session"; session: SessionRow; reason: string }
   | { do: "request-stop"; session: SessionRow; reason: string }
   | { do: "send-stop"; session: SessionRow; address: string; reason: "stopped" | "deadline" }
-  | { do: "close-session"; session: SessionRow; lost: boolean }
+  | { do: "close-session"; session: SessionRow }
   | { do: "delete-agent"; agent: AgentRow };
 
 export interface Crash {

@@ -37,9 +37,9 @@ function planRunning(session: SessionRow, view: PoolView): PoolStep[] {
   const seen = session.instanceId === null ? undefined : view.seen.get(session.instanceId);
   const report = session.instanceId === null ? undefined : view.reports.get(session.instanceId);
   const told = report?.status.session?.sessionId === session.id ? report.status.session : undefined;
-  if (told?.exit) return [{ do: "close-session", session, lost: false }];
+  if (told?.exit) return [{ do: "close-session", session }];
   // Judged by an exit record, if it left one; the record decides, not the absence.
-  if (!instance || !seen || seen.state === "exited") return [{ do: "close-session", session, lost: true }];
+  if (!instance || !seen || seen.state === "exited") return [{ do: "close-session", session }];
   if (session.state === "active") {
     // The bot's own clock: ours may have been set.
     const isOverdue = told !== undefined && told.elapsedMs >= session.maxDurationMs;

@@ -1,6 +1,7 @@
 import type { SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import { asLeader, LeadershipLostError } from "../leader/leader.ts";
+import { withMarks } from "../sessions/timeline.ts";
 import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
 import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
@@ -35,7 +36,7 @@ export interface ReconcilerOptions {
 const NUDGE = "nudge";
 
 /** Steps after which it is for the world to answer; another look at once would find nothing new. */
-const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["launch", "destroy", "send-stop"]);
+const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["destroy", "send-stop"]);
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { world, deploying, wakeups } = options;
@@ -184,10 +185,16 @@ async function noteProofOfLife(
     for (const { id, heardAt, session } of news) {
       await tx.updateTable("instances").set({ lastSeenAt: heardAt }).where("id", "=", id).execute();
       if (!session) continue;
-      const { sessionId, elapsedMs } = session;
+      const { sessionId, elapsedMs, marks } = session;
+      const row = await tx
+        .selectFrom("sessions")
+        .select("timeline")
+        .where("id", "=", sessionId)
+        .executeTakeFirst();
+      if (!row) continue;
       await tx
         .updateTable("sessions")
-        .set({ elapsedMs })
+        .set({ elapsedMs, timeline: withMarks(row, marks) })
         .where("id", "=", sessionId)
         .where("state", "in", ["active", "stopping"])
         .execute();

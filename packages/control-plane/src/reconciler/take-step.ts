@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 import { newInstanceRow } from "../pools/claim.ts";
 import { LIVE_INSTANCE_STATES, moveInstance } from "../pools/instance-state.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
-import type { Wakeups } from "../pools/wakeups.ts";
+import { roomOf, type Wakeups } from "../pools/wakeups.ts";
 
 /** What the steps need to know of deployments, which is not the pool's business. */
 export interface Deploying {
@@ -53,7 +53,8 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
           changes: { address, readyAt: nowMs },
         }),
       );
-      return context.wakeups.wake(instance.id);
+      context.wakeups.wake(instance.id);
+      return context.wakeups.wake(roomOf(view.agent));
     }
     case "drain": {
       const { instance, cause } = step;
@@ -67,7 +68,8 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
     case "destroy":
       return context.destroy(step.instance.id, step.graceMs);
     case "mark-gone":
-      return markGone(step.instance, step.cause, await shown(step.crash, step.instance, context), context);
+      await markGone(step.instance, step.cause, await shown(step.crash, step.instance, context), context);
+      return context.wakeups.wake(roomOf(view.agent));
     case "release":
       await asLeader(world, (tx) =>
         tx

@@ -1,10 +1,11 @@
-import type { AliveRecord, ExitRecord, StartTimeline } from "@vocalhost/protocol";
+import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
 import { writeUsage } from "../ledger/close-usage.ts";
 import { BILLED_STOP_GRACE_MS, billedSeconds } from "../ledger/length.ts";
 import { moveInstance } from "../pools/instance-state.ts";
 import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 import { moveSession } from "./session-state.ts";
+import { withMarks } from "./timeline.ts";
 
 /** What is known of a session's end. */
 export interface Ending {
@@ -41,24 +42,19 @@ export async function closeSession(tx: Tx, session: SessionRow, ending: Ending):
       elapsedMs,
       seconds: billedSeconds(facts),
       body: null,
-      timeline: JSON.stringify({ ...(JSON.parse(session.timeline) as object), ...toTimeline(exit?.marks) }),
+      timeline: withMarks(session, exit?.marks),
     },
   });
   if (!moved) return false;
   const { id, organizationId, agentId, filter } = session;
   await writeUsage(tx, { id, organizationId, agentId, filter, ...facts }, { nowMs });
-  if (!exit && instance && (instance.state === "busy" || instance.state === "ready"))
+  if (!exit && instance?.state === "busy")
     await moveInstance(tx, instance, { to: "lost", cause: "it is gone and left no exit record", nowMs });
   return true;
 }
 
 function billableMs({ elapsedMs, stopAskedMs }: ExitRecord): number {
   return stopAskedMs === undefined ? elapsedMs : Math.min(elapsedMs, stopAskedMs + BILLED_STOP_GRACE_MS);
-}
-
-function toTimeline(marks: ExitRecord["marks"] = {}): StartTimeline {
-  const steps = Object.entries(marks).map(([name, ms]) => [`${name}Ms`, Math.round(ms)]);
-  return Object.fromEntries(steps) as StartTimeline;
 }
 
 /** By the bot's own clock: what it wrote beside itself, or what it last told us. */

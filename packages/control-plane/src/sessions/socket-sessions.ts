@@ -1,16 +1,17 @@
 import { AppError, limits, type CarrierName } from "@vocalhost/protocol";
 import { DeploymentSpec } from "../agents/deployment-spec.ts";
+import { findLiveAgent } from "../agents/find-agent.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../gateway/controller-api.ts";
 import { asLeader } from "../leader/leader.ts";
-import type { AgentRow } from "../store/schema.ts";
+import type { AgentRow, SessionRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
+import { earlierSession, rememberKey } from "./idempotency.ts";
+import { newSessionRow } from "./session-row.ts";
 import { issueSocketToken, readSocketToken, useUpToken, type TokenSigner } from "./socket-tokens.ts";
 import {
   activeDeployment,
   checkConcurrency,
-  findAgent,
-  newSessionRow,
   requireDiskSpace,
   startSession,
   type SessionWish,
@@ -24,7 +25,7 @@ export interface SocketSessions {
   route(request: SocketRouteRequest): Promise<SocketRoute>;
 }
 
-export interface SocketWish extends Omit<SessionWish, "transport" | "idempotency"> {
+export interface SocketWish extends Omit<SessionWish, "transport"> {
   transport: "websocket" | CarrierName;
   organizationName: string;
   /** `wss://host` under which sockets reach the gateway. */
@@ -57,7 +58,7 @@ export function createSocketSessions({
     async prepare(wish) {
       requireDiskSpace(world);
       if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
-      const agent = await findAgent(world.store.db, wish);
+      const agent = await findLiveAgent(world.store.db, wish.organizationId, wish.agentName);
       const { websocketAuth } = await specOf(world, agent);
       const serviceHost = `${agent.name}.${wish.organizationName}`;
       const wsUrl = addressFor(wish, serviceHost);
@@ -69,15 +70,8 @@ export function createSocketSessions({
             "Encode it as base64 and add it to the address: ?body=…",
         });
       }
-      await checkConcurrency(world.store.db, wish); // and again when the socket comes
-      const nowMs = world.clock.nowMs();
-      const sessionId = world.newId();
-      const session = {
-        ...newSessionRow({ wish, agent, sessionId, nowMs }),
-        body: JSON.stringify(wish.body ?? {}),
-      };
-      await asLeader(world, (tx) => tx.insertInto("sessions").values(session).execute());
-      const expiresAtMs = nowMs + world.timing.socketTokenMs;
+      const { id: sessionId, createdAt } = await pendingFor(world, wish, agent);
+      const expiresAtMs = createdAt + world.timing.socketTokenMs;
       return { wsUrl, token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }), sessionId };
     },
 
@@ -113,6 +107,23 @@ export function createSocketSessions({
   };
 }
 
+/** A new session that waits for its socket, or the one an earlier request with the same key has made. */
+async function pendingFor(world: World, wish: SocketWish, agent: AgentRow): Promise<SessionRow> {
+  return asLeader(world, async (tx) => {
+    const earlier = await earlierSession(tx, wish);
+    if (earlier) return earlier;
+    await checkConcurrency(tx, wish); // and again when the socket comes
+    const nowMs = world.clock.nowMs();
+    const session = {
+      ...newSessionRow({ wish, agent, sessionId: world.newId(), nowMs }),
+      body: JSON.stringify(wish.body ?? {}),
+    };
+    await tx.insertInto("sessions").values(session).execute();
+    await rememberKey(tx, wish, session.id, nowMs);
+    return session;
+  });
+}
+
 function addressFor({ transport, socketBase }: SocketWish, serviceHost: string): string {
   if (transport === "websocket") return `${socketBase}/ws/generic/${serviceHost}`;
   // Twilio drops query strings; its token names the agent, or a parameter of the stream does.
@@ -135,7 +146,7 @@ async function findByHost(
           .executeTakeFirst();
   if (!organization) throw new AppError("NOT_FOUND", { message: "Service not found" });
   const organizationId = organization.id as OrganizationId;
-  return { organizationId, agent: await findAgent(world.store.db, { organizationId, agentName }) };
+  return { organizationId, agent: await findLiveAgent(world.store.db, organizationId, agentName) };
 }
 
 async function specOf(world: World, agent: AgentRow): Promise<DeploymentSpec> {

@@ -1,12 +1,15 @@
 import { AppError, type CarrierName, type TransportName } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import { DeploymentSpec } from "../agents/deployment-spec.ts";
+import { findLiveAgent } from "../agents/find-agent.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim } from "../pools/claim.ts";
 import { moveInstance } from "../pools/instance-state.ts";
 import { failSession } from "./fail-session.ts";
-import type { Wakeups } from "../pools/wakeups.ts";
+import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
+import { newSessionRow } from "./session-row.ts";
+import { roomOf, type Wakeups } from "../pools/wakeups.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db, Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -22,7 +25,7 @@ export interface SessionWish {
   /** Sessions this caller may have at once. */
   concurrency: number | null;
   iceServers: { urls: string | string[]; username?: string; credential?: string }[];
-  idempotency?: { key: string; parametersHash: string } | undefined;
+  idempotency?: IdempotencyKey | undefined;
   /** A session that waits for its socket; it is used instead of a new one. */
   pendingSessionId?: string | undefined;
   /** How long to wait for capacity. @default 0 */
@@ -81,12 +84,13 @@ interface Bound {
 async function bindWhenThereIsRoom(starter: Starter, wish: SessionWish): Promise<Bound> {
   const { world, wakeups } = starter;
   const untilMs = world.clock.monotonicMs() + (wish.queueMs ?? 0);
+  const room = roomOf({ organizationId: wish.organizationId, name: wish.agentName });
   for (;;) {
     const bound = await bind(starter, wish);
     if (bound !== "full") return bound;
     const leftMs = untilMs - world.clock.monotonicMs();
     if (leftMs <= 0) throw new AppError("AGENT-AT-CAPACITY");
-    await wakeups.wait(`room:${wish.agentName}`, Math.min(leftMs, QUEUE_LOOK_MS));
+    await wakeups.wait(room, Math.min(leftMs, QUEUE_LOOK_MS));
   }
 }
 
@@ -95,7 +99,7 @@ async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound
   const bound = await asLeader(world, async (tx): Promise<Bound | "full"> => {
     const earlier = await earlierSession(tx, wish);
     if (earlier) return { session: earlier, claim: undefined, isRepeated: true };
-    const agent = await findAgent(tx, wish);
+    const agent = await findLiveAgent(tx, wish.organizationId, wish.agentName);
     const deployment = await activeDeployment(tx, agent);
     await checkConcurrency(tx, wish);
     const nowMs = world.clock.nowMs();
@@ -112,7 +116,7 @@ async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound
     });
     if (!claim) return "full";
     const session = await writeStarting(tx, { wish, agent, deployment, sessionId, claim, world, nowMs });
-    if (wish.idempotency) await rememberKey(tx, wish, session.id, nowMs);
+    await rememberKey(tx, wish, session.id, nowMs);
     return { session, claim, isRepeated: false };
   });
   world.failpoint("start.claimed.after");
@@ -159,44 +163,6 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
   };
   await tx.insertInto("sessions").values(session).execute();
   return session;
-}
-
-/** A session row nobody serves yet. */
-export function newSessionRow(options: {
-  wish: Pick<SessionWish, "transport" | "apiKeyId">;
-  agent: Pick<AgentRow, "id" | "organizationId">;
-  sessionId: string;
-  nowMs: number;
-}): SessionRow {
-  const { wish, agent, sessionId, nowMs } = options;
-  return {
-    id: sessionId,
-    organizationId: agent.organizationId,
-    agentId: agent.id,
-    deploymentId: null,
-    instanceId: null,
-    state: "pending",
-    transport: wish.transport,
-    body: null,
-    filter: null,
-    coldStart: null,
-    apiKeyId: wish.apiKeyId,
-    epoch: 0,
-    version: 1,
-    createdAt: nowMs,
-    boundAt: null,
-    activeAt: null,
-    startMs: null,
-    maxDurationMs: 0,
-    deadlineAt: null,
-    stopRequestedAt: null,
-    stopReason: null,
-    endedAt: null,
-    endReason: null,
-    elapsedMs: null,
-    seconds: null,
-    timeline: "{}",
-  };
 }
 
 async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promise<StartedSession> {
@@ -294,8 +260,8 @@ async function abandon(
   instance: InstanceRow,
   error: unknown,
 ): Promise<void> {
-  const reason =
-    error instanceof AppError && error.code === "START_TIMED_OUT" ? "start-timed-out" : "start-failed";
+  const said = error instanceof InstanceCallError ? toAppError(error) : error;
+  const isLate = said instanceof AppError && said.code === "START_TIMED_OUT";
   world.log.warn(
     { sessionId: session.id, instanceId: instance.id, err: error },
     "session could not be started",
@@ -306,7 +272,7 @@ async function abandon(
       .selectAll()
       .where("id", "=", session.id)
       .executeTakeFirst();
-    if (row?.state === "starting") await failSession(row, reason, world);
+    if (row?.state === "starting") await failSession(row, isLate ? "start-timed-out" : "start-failed", world);
     const nowMs = world.clock.nowMs();
     await asLeader(world, async (tx) => {
       const now = await readInstance(tx, instance.id);
@@ -318,41 +284,6 @@ async function abandon(
   }
   wakeups.wake(session.id);
   nudge();
-}
-
-async function earlierSession(tx: Tx, wish: SessionWish): Promise<SessionRow | undefined> {
-  if (!wish.idempotency) return undefined;
-  const { key, parametersHash } = wish.idempotency;
-  const row = await tx
-    .selectFrom("idempotency")
-    .selectAll()
-    .where("organizationId", "=", wish.organizationId)
-    .where("key", "=", key)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  if (row.parametersHash !== parametersHash)
-    throw new AppError("CONFLICT", { message: "This Idempotency-Key was used with another request" });
-  const session = await tx
-    .selectFrom("sessions")
-    .selectAll()
-    .where("id", "=", row.sessionId)
-    .executeTakeFirst();
-  return session?.state === "failed" ? undefined : session; // a start that failed may be tried again
-}
-
-async function rememberKey(tx: Tx, wish: SessionWish, sessionId: string, nowMs: number): Promise<void> {
-  if (!wish.idempotency) return;
-  const { key, parametersHash } = wish.idempotency;
-  const { organizationId } = wish;
-  await tx
-    .deleteFrom("idempotency")
-    .where("organizationId", "=", organizationId)
-    .where("key", "=", key)
-    .execute();
-  await tx
-    .insertInto("idempotency")
-    .values({ organizationId, key, parametersHash, sessionId, createdAt: nowMs })
-    .execute();
 }
 
 /** The first request may still be under way. */
@@ -374,22 +305,6 @@ async function repeated({ world, wakeups }: Starter, first: SessionRow): Promise
     if (world.clock.monotonicMs() > untilMs) throw new AppError("START_TIMED_OUT");
     await wakeups.wait(first.id, LOOK_AGAIN_MS);
   }
-}
-
-/** Unknown, foreign and deleted agents all look alike. */
-export async function findAgent(
-  db: Db,
-  { organizationId, agentName }: Pick<SessionWish, "organizationId" | "agentName">,
-): Promise<AgentRow> {
-  const agent = await db
-    .selectFrom("agents")
-    .selectAll()
-    .where("organizationId", "=", organizationId)
-    .where("name", "=", agentName)
-    .where("state", "=", "live")
-    .executeTakeFirst();
-  if (!agent) throw new AppError("NOT_FOUND", { message: "Service not found" });
-  return agent;
 }
 
 export async function activeDeployment(db: Db, agent: AgentRow): Promise<DeploymentRow> {

@@ -32,7 +32,10 @@ export async function stopSession(world: World, wish: StopWish): Promise<void> {
       stopReason: session.stopReason ?? "stopped",
     };
     if (session.state === "pending")
-      await moveSession(tx, session, { to: "expired", changes: { endedAt: nowMs, endReason: "stopped" } });
+      await moveSession(tx, session, {
+        to: "expired",
+        changes: { endedAt: nowMs, endReason: "stopped", body: null },
+      });
     else if (session.state === "active") await moveSession(tx, session, { to: "stopping", changes });
     else
       await tx
@@ -44,8 +47,8 @@ export async function stopSession(world: World, wish: StopWish): Promise<void> {
       organizationId,
       at: nowMs,
       actor: wish.actor,
-      action: "session.stop",
-      target: sessionId,
+      action: "session-stopped",
+      target: `session:${sessionId}`,
     });
   });
   world.failpoint("stop.flagged.after");

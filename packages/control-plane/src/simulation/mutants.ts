@@ -10,7 +10,7 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "sessions/start-session.ts",
-        find: "if (wish.idempotency) await rememberKey(tx, wish, session.id, nowMs);",
+        find: "await rememberKey(tx, wish, session.id, nowMs);",
         replace: "",
       },
     ],

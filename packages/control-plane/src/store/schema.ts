@@ -109,7 +109,7 @@ export interface DeploymentRow {
   phaseStartedAt: Ms;
   /** `DeploymentSpec` of `agents/deployment-spec.ts`. */
   spec: Json;
-  /** Since the last healthy time; decides the back-off. */
+  /** In a row, none ten minutes after the one before; decides the back-off. */
   crashes: number;
   lastCrashAt: Ms | null;
   lastExitCode: number | null;
@@ -181,7 +181,7 @@ export interface SessionRow {
   elapsedMs: number | null;
   /** Whole seconds of the session as billed (whether or not the filter was on). */
   seconds: number | null;
-  /** `{ queueMs, placeMs, bootMs, startMs, clientConnectedMs, botEnteredMs, firstAudioMs }`, each optional. */
+  /** `{ bootMs, startMs, clientConnectedMs, botEnteredMs, firstAudioMs }`, each optional. */
   timeline: Json;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SeenInstance } from "../../drivers/driver.ts";
 import type { InstanceReport } from "../../instances/instance-network.ts";
-import { newSessionRow } from "../../sessions/start-session.ts";
+import { newSessionRow } from "../../sessions/session-row.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../../store/schema.ts";
 import { defaultTiming } from "../../timing.ts";
 import { planPool, type PoolStep, type PoolView } from "../plan-pool.ts";
