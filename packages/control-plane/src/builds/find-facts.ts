@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { BASE_VERSION } from "../version.ts";
 import type { BotManifest } from "./bot-manifest.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { BuildProblem } from "./build-problem.ts";
-
-/** The service's own base, when the bot's Dockerfile does not name one. */
-export const BASE_VERSION = "0.2.0";
 
 const BOT_FILES = ["bot.ts", "bot.js", "bot.mjs", "src/bot.ts", "src/bot.js", "src/bot.mjs"];
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"];
