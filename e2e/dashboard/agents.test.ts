@@ -202,6 +202,7 @@ test("an agent that crashes says so, and what its bot printed", async () => {
 });
 
 for (const [name, options] of [
+  ["phone", phone],
   ["phone-dark", { ...phone, colorScheme: "dark" as const }],
   ["dark", { colorScheme: "dark" as const }],
 ] as const)
