@@ -6,7 +6,7 @@ await buildPage({
   config: "packages/web/vite.config.ts",
   output: "packages/sdk/client-page",
   inputs: [
-    "packages/web/vite.config.ts",
+    "packages/web/{page-config,vite.config}.ts",
     "packages/web/{client,shared}/**/*.*",
     "packages/{audio,protocol,simulator}/src/**/*.ts",
   ],

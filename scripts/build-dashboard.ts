@@ -6,6 +6,7 @@ await buildPage({
   config: "packages/web/dashboard/vite.config.ts",
   output: "packages/control-plane/dashboard-page",
   inputs: [
+    "packages/web/page-config.ts",
     "packages/web/{client,dashboard,shared}/**/*.*",
     "packages/{audio,protocol,simulator}/src/**/*.ts",
   ],
