@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { IconButton } from "../../shared/button.tsx";
+import { KeyList } from "../../shared/key-list.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { helpOpen, singleKeys } from "./client-state.ts";
 import { shortcuts } from "./use-shortcuts.ts";
@@ -33,18 +34,7 @@ export function HelpDialog() {
         interrupt. The circle in the middle is your bot's voice, the ring around it is yours.
       </p>
       <h3 className="mt-5 mb-2 text-sm font-semibold">Keys</h3>
-      <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2 text-sm">
-        {shortcuts.map(({ keyName, action }) => (
-          <div key={keyName} className="contents">
-            <dt>
-              <kbd className="inline-block min-w-8 rounded-md border border-line bg-sunken px-2 py-0.5 text-center font-mono text-xs">
-                {keyName}
-              </kbd>
-            </dt>
-            <dd>{action}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList keys={shortcuts} />
       <label className="mt-5 flex cursor-pointer items-center gap-2.5 text-sm">
         <input
           type="checkbox"

@@ -1,3 +1,4 @@
+import { KeyList } from "../../shared/key-list.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { CheckField } from "../ui/field.tsx";
@@ -8,18 +9,7 @@ export function HelpDialog() {
   const keysOn = useStore(singleKeys) === "on";
   return (
     <Dialog open={open} title="Keys and help" onClose={() => helpOpen.set(false)}>
-      <dl className="mt-3 grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2 text-sm">
-        {shortcuts.map(({ keyName, action }) => (
-          <div key={keyName} className="contents">
-            <dt>
-              <kbd className="inline-block min-w-8 rounded-md border border-line bg-sunken px-2 py-0.5 text-center font-mono text-xs">
-                {keyName}
-              </kbd>
-            </dt>
-            <dd>{action}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList keys={shortcuts} className="mt-3" />
       <div className="mt-4">
         <CheckField
           label="Use these keys"
