@@ -9,6 +9,8 @@ export interface LogWish {
   sessionId?: string | undefined;
   deploymentId?: string | undefined;
   query?: string | undefined;
+  /** In Unix seconds: nothing from before is shown. */
+  startTime?: number | undefined;
 }
 
 export type FollowState = { kind: "connecting" } | { kind: "live" } | { kind: "broken"; why: string };
@@ -31,7 +33,7 @@ export function createFollowedLog(wish: LogWish): FollowedLog {
   let portion: LogLine[] = [];
 
   async function readLines(signal: AbortSignal): Promise<void> {
-    const { agentName, ...filters } = wish;
+    const { agentName, startTime = 0, ...filters } = wish;
     const lines = api().agents.tailLogs(agentName, {
       ...withoutEmpty(filters),
       signal,
@@ -40,7 +42,8 @@ export function createFollowedLog(wish: LogWish): FollowedLog {
     });
     for await (const { id, line } of lines) {
       after = id;
-      portion.push(line);
+      // A tail begins with the newest lines, however old they are.
+      if (Date.parse(line.timestamp) >= startTime * 1000) portion.push(line);
     }
   }
 
@@ -81,12 +84,10 @@ export async function readEarlier(
   return logs.toReversed();
 }
 
-export function withoutEmpty<T extends Record<string, string | undefined>>(
+export function withoutEmpty<T extends Record<string, string | number | undefined>>(
   filters: T,
-): { [K in keyof T]?: string } {
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(
     Object.entries(filters).filter(([, value]) => value !== undefined && value !== ""),
-  ) as {
-    [K in keyof T]?: string;
-  };
+  ) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -1,8 +1,10 @@
 import type { LogLine } from "@vocalhost/protocol";
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useNow } from "../ui/time.tsx";
 import type { LogLines } from "./log-buffer.ts";
 
 const ROW_PX = 22;
+const TODAY_MS = 60_000; // looked at again, for whoever watches past midnight
 const AROUND = 12; // rows drawn outside of what is seen
 
 interface LogListProps {
@@ -22,6 +24,8 @@ export function LogList({ shown, label, height, selected, onSelect }: LogListPro
   const before = useRef(firstNumber);
   const [view, setView] = useState({ top: 0, height: 600 });
   const id = useId();
+  const today = toDay(useNow(TODAY_MS));
+  const withDays = lines[0] !== undefined && toDay(lines[0].timestamp) !== today;
 
   useLayoutEffect(() => {
     const { current } = place;
@@ -77,6 +81,7 @@ export function LogList({ shown, label, height, selected, onSelect }: LogListPro
                 key={number}
                 id={`${id}-${number}`}
                 line={line}
+                withDay={withDays}
                 isSelected={number === selected}
                 onSelect={() => onSelect(number === selected ? undefined : number)}
               />
@@ -91,11 +96,12 @@ export function LogList({ shown, label, height, selected, onSelect }: LogListPro
 interface RowProps {
   id: string;
   line: LogLine;
+  withDay: boolean;
   isSelected: boolean;
   onSelect: () => void;
 }
 
-function Row({ id, line, isSelected, onSelect }: RowProps) {
+function Row({ id, line, withDay, isSelected, onSelect }: RowProps) {
   return (
     <div
       id={id}
@@ -104,10 +110,19 @@ function Row({ id, line, isSelected, onSelect }: RowProps) {
       className={`flex h-[22px] cursor-pointer gap-3 px-3 whitespace-pre ${isSelected ? "bg-accent-soft" : "hover:bg-sunken"}`}
       onClick={onSelect}
     >
-      <span className="shrink-0 text-muted">{toClockTime(line.timestamp)}</span>
+      <span className="shrink-0 text-muted">
+        {withDay && `${toDay(line.timestamp)} `}
+        {toClockTime(line.timestamp)}
+      </span>
       <span>{line.log}</span>
     </div>
   );
+}
+
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "2-digit" });
+
+function toDay(time: string | number): string {
+  return day.format(new Date(time));
 }
 
 /** To the millisecond, in the reader's own zone. */

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { LogLine } from "@vocalhost/protocol";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { toSentence } from "../data/problem.ts";
@@ -12,21 +12,24 @@ import { downloadLog } from "./download-log.ts";
 import { createFollowedLog, readEarlier, type LogWish } from "./follow-log.ts";
 import { LINES_MAX, type LogBuffer } from "./log-buffer.ts";
 import { LogList } from "./log-list.tsx";
+import { startTimeOf, type LogRange } from "./log-range.ts";
 
 interface LogViewProps {
   agentName: string;
   sessionId?: string;
   query?: string;
+  range?: LogRange;
   height: string;
 }
 
 /** An agent's log as it grows: over all its instances, or of one session. */
-export function LogView({ height, ...wish }: LogViewProps) {
-  // Another wish is another log: nothing of the one before may stay.
-  return <Followed key={JSON.stringify(wish)} wish={wish} height={height} />;
+export function LogView({ height, ...filters }: LogViewProps) {
+  // Other filters are another log: nothing of the one before may stay.
+  return <Followed key={JSON.stringify(filters)} filters={filters} height={height} />;
 }
 
-function Followed({ wish, height }: { wish: LogWish; height: string }) {
+function Followed({ filters, height }: { filters: Omit<LogViewProps, "height">; height: string }) {
+  const [wish] = useState(() => toWish(filters));
   const [{ buffer, state, follow }] = useState(() => createFollowedLog(wish));
   useEffect(() => {
     const ending = new AbortController();
@@ -56,12 +59,7 @@ function Followed({ wish, height }: { wish: LogWish; height: string }) {
         <Button
           size="small"
           icon="download"
-          onClick={() =>
-            void downloadLog(wish).then(
-              (count) => say(`${count} lines downloaded`),
-              (error: unknown) => say(toSentence(error), "bad"),
-            )
-          }
+          onClick={() => void downloadLog(wish).then((count) => say(`${count} lines downloaded`), complain)}
         >
           Download
         </Button>
@@ -73,7 +71,7 @@ function Followed({ wish, height }: { wish: LogWish; height: string }) {
       </div>
       {shown.lines.length === 0 ? (
         <div className={`grid content-center rounded-xl border border-line bg-paper ${height}`}>
-          <Empty icon="log" title={wish.query ? "No line contains this" : "Nothing printed yet"}>
+          <Empty icon="log" title={toEmptyTitle(wish)}>
             Lines show here as instances print them.
           </Empty>
         </div>
@@ -85,34 +83,55 @@ function Followed({ wish, height }: { wish: LogWish; height: string }) {
   );
 }
 
+/** The range is counted back from now and stays there: what is shown grows, and does not vanish while it is read. */
+function toWish({ range = "any", ...rest }: Omit<LogViewProps, "height">): LogWish {
+  return { ...rest, startTime: startTimeOf(range, Date.now()) };
+}
+
+function toEmptyTitle({ query, startTime }: LogWish): string {
+  if (query) return "No line contains this";
+  return startTime === undefined ? "Nothing printed yet" : "Nothing printed in this time";
+}
+
 const EARLIER_LINES = 5_000;
 
 function Earlier({ wish, buffer }: { wish: LogWish; buffer: LogBuffer }) {
-  const [busy, setBusy] = useState(false);
+  // Whoever chose a range wants to see what is in it; a tail begins with its newest lines only.
+  const readsAtOnce = wish.startTime !== undefined;
+  const [busy, setBusy] = useState(readsAtOnce);
   const { lines } = useStore(buffer);
-  const first = lines[0];
-  if (!first || lines.length >= LINES_MAX) return null;
-  const read = async () => {
-    const earlier = await readEarlier(wish, { before: first.timestamp, limit: EARLIER_LINES });
+  const hasLines = lines.length > 0;
+  /** Gives how many there were. */
+  const read = useCallback(async (): Promise<number> => {
+    const [first] = buffer.get().lines;
+    if (!first) return 0;
+    const options = { before: first.timestamp, limit: EARLIER_LINES };
+    const earlier = await readEarlier(wish, options).finally(() => setBusy(false));
     const countBefore = buffer.get().lines.length;
     buffer.addEarlier(earlier);
-    const added = buffer.get().lines.length - countBefore;
-    say(added === 0 ? "There are no earlier lines" : `${added} earlier lines are above`);
-  };
+    return buffer.get().lines.length - countBefore;
+  }, [wish, buffer]);
+  useEffect(() => {
+    if (hasLines && readsAtOnce) read().catch(complain);
+  }, [hasLines, readsAtOnce, read]);
+  if (!hasLines || lines.length >= LINES_MAX) return null;
+  const none = `There are no earlier lines${readsAtOnce ? " in this time" : ""}`;
   return (
     <Button
       size="small"
       disabled={busy}
       onClick={() => {
         setBusy(true);
-        read()
-          .catch((error: unknown) => say(toSentence(error), "bad"))
-          .finally(() => setBusy(false));
+        void read().then((added) => say(added === 0 ? none : `${added} earlier lines are above`), complain);
       }}
     >
       {busy ? "Reading …" : "Earlier lines"}
     </Button>
   );
+}
+
+function complain(error: unknown): void {
+  say(toSentence(error), "bad");
 }
 
 function LineDetails({ line, agentName }: { line: LogLine; agentName: string }) {
@@ -135,8 +154,10 @@ function LineDetails({ line, agentName }: { line: LogLine; agentName: string }) 
               >
                 {toShortId(sessionId)}
               </Link>
-            ) : (
+            ) : sessionId === null ? (
               "none"
+            ) : (
+              "–" // earlier lines come without it
             ),
           },
           {
