@@ -58,21 +58,26 @@ async function idleRows(service: ServiceProcess): Promise<Row[]> {
 }
 
 async function warmRows(service: ServiceProcess): Promise<Row[]> {
+  return [
+    await warmRow("at rest", service, () => atRest(service)),
+    await warmRow("while others boot", service, () => warm(service, 2)),
+  ];
+}
+
+async function warmRow(what: string, service: ServiceProcess, ready: () => Promise<void>): Promise<Row> {
   const enteredMs: number[] = [];
   for (let count = 0; count < WARM_STARTS; count++) {
-    await warm(service, 2);
+    await ready();
     using call = await placeCall(service, "bench");
     enteredMs.push(call.enteredMs);
   }
   const [p50, p99] = [median(enteredMs), percentile(enteredMs, 0.99)];
-  return [
-    {
-      what: `warm start: \`POST start\`, WebSocket → \`bot\` entered, p50 / p99 of ${WARM_STARTS}`,
-      target: "≤ 10 / 50 ms",
-      measured: `${figure(p50)} / ${figure(p99)} ms`,
-      met: p50 <= 10 && p99 <= 50,
-    },
-  ];
+  return {
+    what: `warm start ${what}: \`POST start\`, WebSocket → \`bot\` entered, p50 / p99 of ${WARM_STARTS}`,
+    target: "≤ 10 / 50 ms",
+    measured: `${figure(p50)} / ${figure(p99)} ms`,
+    met: p50 <= 10 && p99 <= 50,
+  };
 }
 
 // An agent that was never started has no instance but the one that proved it, which goes when it is idle.
@@ -172,6 +177,17 @@ function instancesOf(service: ServiceProcess, agent: string): number {
   const sql =
     "SELECT i.id FROM instances i JOIN agents a ON a.id = i.agent_id WHERE a.name = ? AND i.state NOT IN ('stopped', 'lost')";
   return service.rows(sql, agent).length;
+}
+
+/** Nothing but idle instances: what the last call cost is over. */
+async function atRest(service: ServiceProcess): Promise<void> {
+  await warm(service, 3);
+  await until(
+    () =>
+      service.rows("SELECT id FROM instances WHERE state NOT IN ('ready', 'stopped', 'lost')").length === 0,
+    30_000,
+    "a service at rest",
+  );
 }
 
 async function warm(service: ServiceProcess, count: number): Promise<void> {

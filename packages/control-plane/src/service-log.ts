@@ -22,7 +22,7 @@ interface LogLine {
 
 function toReadable(line: string): string {
   const { level, time, process: _process, msg, err, ...fields } = JSON.parse(line) as LogLine;
-  const clock = styleText("gray", new Date(time).toLocaleTimeString("en-GB"));
+  const clock = styleText("gray", new Date(time).toTimeString().slice(0, 8));
   const sentence = level >= 50 ? styleText("red", msg) : level >= 40 ? styleText("yellow", msg) : msg;
   const details = Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`);
   const tail = details.length > 0 ? ` ${styleText("gray", details.join(" "))}` : "";

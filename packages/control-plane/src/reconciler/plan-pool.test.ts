@@ -19,6 +19,29 @@ describe("size", () => {
     expect: ["request-instance"],
   });
   check({
+    what: "but not while a session starts, as long as there is one for the next",
+    view: {
+      agent: { minAgents: 2 },
+      instances: [
+        instance({ id: "a", state: "busy", sessionId: "s" }),
+        instance({ id: "b", state: "ready" }),
+      ],
+      sessions: [session({ id: "s", state: "starting", instanceId: "a" })],
+      seen: [running("a"), running("b")],
+    },
+    expect: [],
+  });
+  check({
+    what: "the last one that is claimed is replaced while its session starts",
+    view: {
+      agent: { minAgents: 1 },
+      instances: [instance({ id: "a", state: "busy", sessionId: "s" })],
+      sessions: [session({ id: "s", state: "starting", instanceId: "a" })],
+      seen: [running("a")],
+    },
+    expect: ["request-instance"],
+  });
+  check({
     what: "demand adds a buffer",
     view: { recentStarts: 3 },
     expect: ["request-instance", "request-instance", "request-instance"],

@@ -37,12 +37,17 @@ function planActive(deployment: DeploymentRow, view: PoolView, room: Room, isRep
   const wanted = Math.max(view.agent.minAgents, Math.min(view.recentStarts, BUFFER_MAX));
   if (free.length < wanted) {
     if (isBackingOff(deployment, view)) return [];
+    if (free.length > 0 && isSomebodyStarting(view)) return []; // whose bot would have to share the machine with it
     const spare = Math.max(0, room.left - (isReplaced ? 1 : 0)); // one place is the new deployment's
     return request(deployment, Math.min(wanted - free.length, spare), room);
   }
   if (room.left < 0) return drainIdle(free, -room.left, "the agent's maximum was lowered");
   const idle = free.filter((row) => isIdleTooLong(row, view));
   return drainIdle(idle, Math.min(free.length - wanted, idle.length), "idle for too long");
+}
+
+function isSomebodyStarting({ sessions }: PoolView): boolean {
+  return sessions.some(({ state }) => state === "starting");
 }
 
 function drainIdle(candidates: InstanceRow[], count: number, cause: string): PoolStep[] {

@@ -25,6 +25,7 @@ import { createEventStream } from "./event-stream.ts";
 import { createLease } from "./lease.ts";
 import { isReady } from "./readiness.ts";
 import { createRecords } from "./records.ts";
+import { rehearse } from "./rehearse.ts";
 
 /** A session server with a one-session lease. */
 export interface Instance {
@@ -179,7 +180,9 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       ready = await isReady(bot, log);
       await app.listen({ host: config.host, port: config.port });
       const { address, port, family } = app.server.address() as AddressInfo;
-      await records.address(family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`);
+      const reachable = family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
+      await rehearse(reachable, config.token);
+      await records.address(reachable);
       heartbeat = setInterval(() => void beat(), config.heartbeatMs);
       watchAlone(events.listeners);
     },
