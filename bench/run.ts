@@ -7,6 +7,7 @@ import { latency } from "./rows/latency.ts";
 import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
+import { history } from "./hosted/history.ts";
 import { hosted } from "./hosted/hosted.ts";
 import { describeMachine } from "./machine/describe.ts";
 import type { Benchmark, Row } from "./report/row.ts";
@@ -22,6 +23,7 @@ const ALL: Benchmark[] = [
   calls,
   capacity,
   hosted,
+  history,
 ];
 
 const words = process.argv.slice(2);

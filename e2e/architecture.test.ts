@@ -85,7 +85,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   ],
   reconciler: ["agents", "drivers", "instances", "leader", "pools", "sessions", "store"],
   sessions: ["agents", "auth", "gateway", "instances", "leader", "ledger", "pools", "store"],
-  agents: ["auth", "builds", "sessions", "store"],
+  agents: ["auth", "builds", "pools", "sessions", "store"],
   secrets: ["agents", "auth", "organizations", "store"],
   builds: ["auth", "store"],
   logs: ["auth", "drivers", "store"],

@@ -85,8 +85,8 @@ function healthOf(facts: AgentFacts, deployment: DeploymentRow): RevisionHealth 
   const { id, crashes, lastExitCode, crashText } = deployment;
   const running = countOf(facts, id, ["ready", "busy"]);
   const started = countOf(facts, id, ["starting", "ready", "busy", "draining"]);
-  const ended = countOf(facts, id, ["stopped", "lost"]);
-  if (started + ended + crashes === 0) return undefined;
+  const hasServed = deployment.phase === "Active" || deployment.phase === "Draining";
+  if (started + crashes === 0 && !hasServed) return undefined;
   const hasCrashed = crashes > 0;
   const exitReason = lastExitCode === OUT_OF_MEMORY_EXIT_CODE ? "OOMKilled" : "Error";
   const reason = deployment.phase === "Failed" ? exitReason : "CrashLoopBackOff";

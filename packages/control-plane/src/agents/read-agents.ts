@@ -1,5 +1,6 @@
 import type { AgentList, AgentRecord } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
+import { LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 import { BOUND_SESSION_STATES } from "../sessions/session-state.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
@@ -128,6 +129,7 @@ async function countInstances(
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("organizationId", "=", organizationId)
     .where("deploymentId", "in", deploymentIds)
+    .where("state", "in", LIVE_INSTANCE_STATES)
     .groupBy(["deploymentId", "state"])
     .execute();
 }

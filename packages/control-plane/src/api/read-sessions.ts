@@ -8,6 +8,7 @@ import {
 import { notFound } from "../agents/deploy-context.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { toTime } from "../agents/manifest.ts";
+import { sql } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { SessionRow } from "../store/schema.ts";
@@ -23,9 +24,11 @@ export async function listSessions(
   if (query.deploymentId !== undefined)
     await requireDeployment(db, organizationId, { agentId: agent.id, deploymentId: query.deploymentId });
   const matching = filtered(db, organizationId, agent.id, query);
+  // Of the few that are open, SQLite would otherwise look through all there ever were, because those are in order.
+  const age = query.status === "active" ? sql<number>`created_at + 0` : sql.ref<number>("createdAt");
   const rows = await matching
     .selectAll()
-    .orderBy("createdAt", "desc")
+    .orderBy(age, "desc")
     .orderBy("id", "desc")
     .limit(query.limit)
     .offset(query.offset)
