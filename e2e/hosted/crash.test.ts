@@ -16,6 +16,7 @@ const AGENT = "echo";
 const MAX_AGENTS = 5;
 const CALLS = 20;
 const RANDOM_KILLS = 20;
+const CLOCKS_S = 0.1; // the truth is put together from two of them
 const BILLED_NUMBERS = 75; // more than a second; shorter ones cost nothing and are not sent on
 
 const MOMENTS = [
@@ -196,7 +197,7 @@ describe("the controller is killed", () => {
     for (const { sessionId, endedAtMs } of ended) {
       const trueS = (endedAtMs - boundAt.get(sessionId)!) / 1000;
       const billedS = billed.get(sessionId) ?? 0; // what is shorter than a second costs nothing
-      assert.ok(Math.abs(billedS - trueS) <= 1, `${billedS} s for ${trueS} s`);
+      assert.ok(Math.abs(billedS - trueS) <= 1 + CLOCKS_S, `${billedS} s for ${trueS} s`);
     }
     const ids = service.rows<{ id: string }>("SELECT id FROM outbox").map(({ id }) => id);
     assert.deepEqual(

@@ -78,6 +78,8 @@ export function requireDiskSpace({ store }: World): void {
 interface Bound {
   session: SessionRow;
   claim: Claim | undefined;
+  /** `boundAt` on the monotonic clock: the session's length counts from here. */
+  boundMs: number;
   isRepeated: boolean;
 }
 
@@ -98,11 +100,12 @@ async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound
   world.failpoint("start.claimed.before");
   const bound = await asLeader(world, async (tx): Promise<Bound | "full"> => {
     const earlier = await earlierSession(tx, wish);
-    if (earlier) return { session: earlier, claim: undefined, isRepeated: true };
+    if (earlier) return { session: earlier, claim: undefined, boundMs: 0, isRepeated: true };
     const agent = await findLiveAgent(tx, wish.organizationId, wish.agentName);
     const deployment = await activeDeployment(tx, agent);
     await checkConcurrency(tx, wish);
     const nowMs = world.clock.nowMs();
+    const boundMs = world.clock.monotonicMs();
     const sessionId = wish.pendingSessionId ?? world.newId();
     const { store, newId, epoch } = world;
     const claim = await claimInstance(tx, {
@@ -117,7 +120,7 @@ async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound
     if (!claim) return "full";
     const session = await writeStarting(tx, { wish, agent, deployment, sessionId, claim, world, nowMs });
     await rememberKey(tx, wish, session.id, nowMs);
-    return { session, claim, isRepeated: false };
+    return { session, claim, boundMs, isRepeated: false };
   });
   world.failpoint("start.claimed.after");
   nudge(); // the pool begins to make the next one at once
@@ -167,9 +170,8 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
 
 async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promise<StartedSession> {
   const { world } = starter;
-  const { session, claim } = bound;
+  const { session, claim, boundMs } = bound;
   if (!claim) throw new Error("A bound session has a claim");
-  const boundAtMs = world.clock.monotonicMs();
   try {
     const instance = claim.kind === "warm" ? claim.instance : await whenReady(starter, claim.instance);
     const readyAtMs = world.clock.monotonicMs();
@@ -190,8 +192,8 @@ async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promi
     world.failpoint("bot.started.after");
     const acknowledgedAtMs = world.clock.monotonicMs();
     const active = await writeActive(world, session, {
-      startMs: Math.round(acknowledgedAtMs - boundAtMs),
-      bootMs: Math.round(readyAtMs - boundAtMs),
+      startMs: Math.round(acknowledgedAtMs - boundMs),
+      bootMs: Math.round(readyAtMs - boundMs),
     });
     starter.wakeups.wake(session.id);
     return { session: active, instance, isRepeated: false };
