@@ -38,6 +38,16 @@ test("every kind of change is told, coalesced, and nothing of another organisati
   assert.deepEqual(await other.next(), { changed: ["builds"] }, "of the whole test it heard only its own");
 });
 
+test("nothing more is told once the right to hear it is gone", async () => {
+  await using api = await startApiHarness();
+  const { id, key } = await api.client.keys.create({ name: "short", type: "private" });
+  await using events = follow(api, key);
+  assert.deepEqual(await events.next(), { changed: [] });
+  await api.client.keys.revoke(id);
+  await api.client.agents.create({ serviceName: "parrot", image: "a/b:c" });
+  assert.equal(await events.next(), undefined);
+});
+
 test("the pool is counted by what its instances do, without those that are gone", async () => {
   await using api = await startApiHarness();
   await api.client.agents.create({

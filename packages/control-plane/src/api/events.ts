@@ -10,7 +10,6 @@ import { readFingerprints, type Fingerprints } from "./read-fingerprints.ts";
 const STREAMS_MAX = 500;
 const LOOK_MS = 1_000; // what happens within it is one event
 const SIGN_OF_LIFE_MS = 15_000;
-const ADMIT_AGAIN_MS = 60_000; // whoever was signed out or removed hears no more
 
 export function eventOperations(ports: ApiPorts): Operation[] {
   const look = createSharedLook(ports);
@@ -62,21 +61,17 @@ async function* follow({ clock, log }: ApiPorts, followed: Followed): AsyncGener
   let before = followed.first;
   let number = 0;
   let spokenAtMs = clock.monotonicMs();
-  let admittedAtMs = spokenAtMs;
   yield toEvent((number += 1), { changed: [] });
   try {
     for (;;) {
       await clock.sleep(LOOK_MS, signal);
       if (signal.aborted) return;
       const nowMs = clock.monotonicMs();
-      if (nowMs - admittedAtMs > ADMIT_AGAIN_MS) {
-        await followed.stillAllowed();
-        admittedAtMs = nowMs;
-      }
       const after = await look(organizationId);
       const changed = ChangeKind.options.filter((kind) => before[kind] !== after[kind]);
       before = after;
       if (changed.length === 0 && nowMs - spokenAtMs < SIGN_OF_LIFE_MS) continue;
+      await followed.stillAllowed(); // whoever was signed out or removed hears no more
       spokenAtMs = nowMs;
       yield toEvent((number += 1), { changed });
     }
