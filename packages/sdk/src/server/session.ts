@@ -46,7 +46,7 @@ export interface SessionOptions {
   ended(reason: EndReason): void;
 }
 
-const CLIENT_BUFFER_MS = 400; // sent is not heard: clients hold audio back against jitter, and drop it when we close
+const CLIENT_BUFFER_MS = 800; // sent is not heard: clients hold audio back, longer when busy, and drop it when we close
 const CLOSE_MS = 8_000; // hanging up a phone call takes five at most; what takes longer must not keep the session
 
 const currentSession = new AsyncLocalStorage<Session>();
