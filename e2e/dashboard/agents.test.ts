@@ -184,6 +184,36 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
   assert.deepEqual(dashboard.complaints, []);
 });
 
+test("an agent from an image: a build's own runs, a registry's says what it would need", async () => {
+  await using dashboard = await openDashboard(browser, service);
+  const { page } = dashboard;
+  const { build } = await service.api.builds.get(await service.build({ "bot.ts": BOT }));
+  const create = async (name: string, image: string): Promise<void> => {
+    await page.keyboard.press("n");
+    await page.getByLabel("Name").fill(name);
+    await page.getByText("An image", { exact: true }).click();
+    await page.getByLabel("Image", { exact: true }).fill("not an image");
+    assert.equal(await page.getByRole("button", { name: "Create agent" }).isDisabled(), true);
+    await page.getByLabel("Image", { exact: true }).fill(image);
+    await dashboard.look(`create-${name}`);
+    await page.getByRole("button", { name: "Create agent" }).click();
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
+  };
+  await create("from-image", build.imageUri ?? "");
+  await page.getByText("Ready", { exact: true }).first().waitFor();
+  await dashboard.go("/agents");
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await create("foreign", "registry.example.com/team/front-desk:1.0");
+  await page.getByText("Failed", { exact: true }).first().waitFor();
+  await page
+    .getByText(/registry\.example\.com\/team\/front-desk:1\.0/)
+    .first()
+    .waitFor();
+  await dashboard.look("image-refused");
+  for (const name of ["from-image", "foreign"]) await service.api.agents.delete(name);
+  assert.deepEqual(dashboard.complaints, []);
+});
+
 test("an agent that crashes says so, and what its bot printed", async () => {
   await using dashboard = await openDashboard(browser, service);
   const { page } = dashboard;

@@ -23,10 +23,15 @@ import { toLength, useNow, When } from "../ui/time.tsx";
 import { ResourceCharts } from "./resource-charts.tsx";
 import { isOpen, momentsOf, toReason, toSessionState } from "./session-words.ts";
 
+const HEARTBEAT_MS = 5_000; // brings samples and steps, which no event tells of
+
 export function SessionPage() {
   const name = useAgentName();
   const { sessionId = "" } = useParams({ strict: false }) as { sessionId?: string };
-  const session = useQuery(queries.session(name, sessionId));
+  const session = useQuery({
+    ...queries.session(name, sessionId),
+    refetchInterval: ({ state }) => (state.data && !isOpen(state.data) ? false : HEARTBEAT_MS),
+  });
   useTitle(`Session ${toShortId(sessionId)} of ${name}`);
   if (isMissing(session.error)) {
     return (
@@ -133,7 +138,7 @@ function Timeline({ session }: { session: SessionDetails }) {
       )}
       {isOpen(session) && moments.length > 0 && (
         <p className="mt-3 text-[0.8125rem] text-muted">
-          What its instance measured is added when the session ends.
+          What its instance measures is added as it tells of it.
         </p>
       )}
     </Card>
