@@ -1,7 +1,7 @@
 // The prebuilt client against a real runner in a real browser, with a voice as its microphone.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { createBotFolder } from "./harness/bot-folder.ts";
@@ -32,62 +32,64 @@ before(async () => {
 
 after(() => browser?.close());
 
-for (const [transport, label] of [
-  ["webrtc", "WebRTC"],
-  ["websocket", "WebSocket"],
-] as const) {
-  test(`a conversation over ${transport}: talk, mute, hang up, connect again`, async () => {
-    await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
-    await using client = await openClient(runner, desktop);
-    const { page } = client;
-    await page.getByRole("radio", { name: label }).check({ force: true });
-    await client.shoot(`desktop-idle-${transport}`);
+// Each has a runner and a page of its own, and mostly waits for somebody to finish speaking.
+describe("the client page", { concurrency: 2 }, () => {
+  for (const [transport, label] of [
+    ["webrtc", "WebRTC"],
+    ["websocket", "WebSocket"],
+  ] as const) {
+    test(`a conversation over ${transport}: talk, mute, hang up, connect again`, async () => {
+      await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+      await using client = await openClient(runner, desktop);
+      const { page } = client;
+      await page.getByRole("radio", { name: label }).check({ force: true });
+      await client.shoot(`desktop-idle-${transport}`);
 
-    await client.connect();
-    await page.getByText("You spoke for").first().waitFor();
-    await page.getByText("Bot is speaking").or(page.getByText("Bot spoke for")).first().waitFor();
-    await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
-    await client.shoot(`desktop-live-${transport}`);
-    await page.getByText("Bot spoke for").first().waitFor();
-    const answersIn = page.locator("dl > div", { hasText: "Answers in" });
-    await until(async () => /\d ms|\d s/.test(await answersIn.innerText()), PATIENCE_MS, "response time");
+      await client.connect();
+      await page.getByText("You spoke for").first().waitFor();
+      await page.getByText("Bot is speaking").or(page.getByText("Bot spoke for")).first().waitFor();
+      await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
+      await client.shoot(`desktop-live-${transport}`);
+      await page.getByText("Bot spoke for").first().waitFor();
+      const answersIn = page.locator("dl > div", { hasText: "Answers in" });
+      await until(async () => /\d ms|\d s/.test(await answersIn.innerText()), PATIENCE_MS, "response time");
 
-    await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Unmute" }).waitFor();
-    await until(() => client.microphoneIsOff(), PATIENCE_MS, "muted track");
-    await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Mute", exact: true }).waitFor();
+      await page.keyboard.press("Space");
+      await page.getByRole("button", { name: "Unmute" }).waitFor();
+      await until(() => client.microphoneIsOff(), PATIENCE_MS, "muted track");
+      await page.keyboard.press("Space");
+      await page.getByRole("button", { name: "Mute", exact: true }).waitFor();
 
-    await page.getByRole("button", { name: "Hang up" }).click();
-    await page.getByRole("heading", { name: "Session ended" }).waitFor();
-    await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
-    await runner.printed(/session ended/);
+      await page.getByRole("button", { name: "Hang up" }).click();
+      await page.getByRole("heading", { name: "Session ended" }).waitFor();
+      await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+      await runner.printed(/session ended/);
 
-    await client.connect({ again: true });
-    const before = await client.energy();
-    await until(
-      async () => (await client.energy()) > before + 0.001,
-      PATIENCE_MS,
-      "sound after reconnecting",
-    );
-  });
+      await client.connect({ again: true });
+      const before = await client.energy();
+      await until(
+        async () => (await client.energy()) > before + 0.001,
+        PATIENCE_MS,
+        "sound after reconnecting",
+      );
+    });
 
-  test(`a bot that ends the session over ${transport} is no error`, async () => {
-    await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
-    await using client = await openClient(runner, desktop);
-    const { page } = client;
-    await page.getByRole("radio", { name: label }).check({ force: true });
-    await page.getByText("Start body").click();
-    await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "goodbye" }');
-    await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
-    assert.equal(await page.getByRole("alert").count(), 0);
-    assert.ok((await client.energy()) > 0, "its goodbye was heard");
-    await client.shoot(`desktop-bot-ended-${transport}`);
-  });
-}
+    test(`a bot that ends the session over ${transport} is no error`, async () => {
+      await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
+      await using client = await openClient(runner, desktop);
+      const { page } = client;
+      await page.getByRole("radio", { name: label }).check({ force: true });
+      await page.getByText("Start body").click();
+      await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "goodbye" }');
+      await page.getByRole("button", { name: "Connect" }).click();
+      await page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
+      assert.equal(await page.getByRole("alert").count(), 0);
+      assert.ok((await client.energy()) > 0, "its goodbye was heard");
+      await client.shoot(`desktop-bot-ended-${transport}`);
+    });
+  }
 
-const SCRIPTED_BOT = `
+  const SCRIPTED_BOT = `
 import { createTransport } from "vocalhost";
 export async function bot(args) {
   const transport = await createTransport(args);
@@ -105,155 +107,156 @@ export async function bot(args) {
 if (import.meta.main) await (await import("vocalhost/runner")).main();
 `;
 
-test("typed and recognised words, spoken words, metrics and the event log", async () => {
-  using folder = createBotFolder({ "bot.ts": SCRIPTED_BOT });
-  await using runner = await startRunnerProcess({ bot: folder.bot("bot.ts"), workingFolder: folder.path });
-  await using client = await openClient(runner, { ...desktop, colorScheme: "dark" });
-  const { page } = client;
-  await client.connect();
-  await page.keyboard.press("t");
-  await page.keyboard.type("hello bot");
-  await page.keyboard.press("Enter");
-  const transcript = page.getByRole("region", { name: "Transcript" });
-  await transcript.getByText("hello bot", { exact: true }).waitFor();
-  await transcript.getByText("A table for two.").first().waitFor();
-  const answer = transcript.getByRole("listitem").filter({ hasText: "You wrote: hello bot" });
-  assert.equal(await answer.locator("span.text-muted").innerText(), ": hello bot", "not spoken yet");
-  await page.getByText("Details").click();
-  await page.getByRole("cell", { name: "250 ms" }).first().waitFor();
+  test("typed and recognised words, spoken words, metrics and the event log", async () => {
+    using folder = createBotFolder({ "bot.ts": SCRIPTED_BOT });
+    await using runner = await startRunnerProcess({ bot: folder.bot("bot.ts"), workingFolder: folder.path });
+    await using client = await openClient(runner, { ...desktop, colorScheme: "dark" });
+    const { page } = client;
+    await client.connect();
+    await page.keyboard.press("t");
+    await page.keyboard.type("hello bot");
+    await page.keyboard.press("Enter");
+    const transcript = page.getByRole("region", { name: "Transcript" });
+    await transcript.getByText("hello bot", { exact: true }).waitFor();
+    await transcript.getByText("A table for two.").first().waitFor();
+    const answer = transcript.getByRole("listitem").filter({ hasText: "You wrote: hello bot" });
+    assert.equal(await answer.locator("span.text-muted").innerText(), ": hello bot", "not spoken yet");
+    await page.getByText("Details").click();
+    await page.getByRole("cell", { name: "250 ms" }).first().waitFor();
 
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("l");
-  const log = page.getByRole("region", { name: "Event log" });
-  await log.getByRole("searchbox").fill("bot-output");
-  await until(async () => (await log.getByRole("listitem").count()) === 2, PATIENCE_MS, "filtered events");
-  await client.shoot("desktop-dark-log");
-  await log.getByRole("button", { name: "Clear" }).click();
-  await log.getByText("Nothing matches.").waitFor();
-});
-
-test("on a phone everything is reachable and nothing sticks out", async () => {
-  await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
-  await using client = await openClient(runner, phone);
-  const { page } = client;
-  await client.assertFits("idle");
-  await client.shoot("phone-idle");
-  await client.connect();
-  await page.getByText("Bot spoke for").first().waitFor();
-  await client.assertFits("live");
-  await client.shoot("phone-live");
-  await page.getByRole("button", { name: "Event log" }).click();
-  await client.assertFits("event log");
-  await client.shoot("phone-log");
-  await page.getByRole("button", { name: "Close the event log" }).click();
-  await page.getByRole("button", { name: "Help" }).click();
-  await client.assertFits("help");
-  await page.getByRole("button", { name: "Close", exact: true }).click();
-  await page.getByRole("button", { name: "Hang up" }).click();
-  await page.getByRole("heading", { name: "Session ended" }).waitFor();
-});
-
-test("a refused start is shown in the runner's words, and a runner that is gone is looked for", async () => {
-  const first = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
-  const flags = ["--port", String(first.port)];
-  await using client = await openClient(first, phone);
-  const { page } = client;
-  await first.end();
-  await page.getByRole("button", { name: "Connect" }).click();
-  await page.getByRole("heading", { name: "The runner does not answer" }).waitFor();
-  await client.shoot("phone-unreachable");
-
-  await using second = await startRunnerProcess({
-    bot: "examples/parrot/bot.ts",
-    flags: [...flags, "-t", "websocket"],
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("l");
+    const log = page.getByRole("region", { name: "Event log" });
+    await log.getByRole("searchbox").fill("bot-output");
+    await until(async () => (await log.getByRole("listitem").count()) === 2, PATIENCE_MS, "filtered events");
+    await client.shoot("desktop-dark-log");
+    await log.getByRole("button", { name: "Clear" }).click();
+    await log.getByText("Nothing matches.").waitFor();
   });
-  assert.equal(second.port, first.port);
-  // The page has found the new runner by itself, and offers what it accepts.
-  await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
-  assert.equal(await page.getByRole("radio").count(), 0, "one transport needs no choice");
 
-  await page.route("**/start", async (route) => {
-    // A page that is older than the runner's restrictions.
-    await route.continue({ postData: JSON.stringify({ transport: "webrtc" }) });
+  test("on a phone everything is reachable and nothing sticks out", async () => {
+    await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+    await using client = await openClient(runner, phone);
+    const { page } = client;
+    await client.assertFits("idle");
+    await client.shoot("phone-idle");
+    await client.connect();
+    await page.getByText("Bot spoke for").first().waitFor();
+    await client.assertFits("live");
+    await client.shoot("phone-live");
+    await page.getByRole("button", { name: "Event log" }).click();
+    await client.assertFits("event log");
+    await client.shoot("phone-log");
+    await page.getByRole("button", { name: "Close the event log" }).click();
+    await page.getByRole("button", { name: "Help" }).click();
+    await client.assertFits("help");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("heading", { name: "Session ended" }).waitFor();
   });
-  await page.getByRole("button", { name: "Connect" }).click();
-  await page.getByRole("heading", { name: "The runner refused to start a session" }).waitFor();
-  await page.getByRole("alert").getByText("Transport 'webrtc' is not allowed").waitFor();
-  await client.assertFits("refused");
-  await client.shoot("phone-refused");
-});
 
-test("a runner that is stopped ends the session, without an error", async () => {
-  await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
-  await using client = await openClient(runner, desktop);
-  await client.connect();
-  await runner.end("SIGTERM");
-  await client.page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
-});
+  test("a refused start is shown in the runner's words, and a runner that is gone is looked for", async () => {
+    const first = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+    const flags = ["--port", String(first.port)];
+    await using client = await openClient(first, phone);
+    const { page } = client;
+    await first.end();
+    await page.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "The runner does not answer" }).waitFor();
+    await client.shoot("phone-unreachable");
 
-test("without a microphone the bot can still be heard", async () => {
-  await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
-  await using client = await openClient(runner, desktop);
-  const { page } = client;
-  await page.evaluate(() => {
-    navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+    await using second = await startRunnerProcess({
+      bot: "examples/parrot/bot.ts",
+      flags: [...flags, "-t", "websocket"],
+    });
+    assert.equal(second.port, first.port);
+    // The page has found the new runner by itself, and offers what it accepts.
+    await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
+    assert.equal(await page.getByRole("radio").count(), 0, "one transport needs no choice");
+
+    await page.route("**/start", async (route) => {
+      // A page that is older than the runner's restrictions.
+      await route.continue({ postData: JSON.stringify({ transport: "webrtc" }) });
+    });
+    await page.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "The runner refused to start a session" }).waitFor();
+    await page.getByRole("alert").getByText("Transport 'webrtc' is not allowed").waitFor();
+    await client.assertFits("refused");
+    await client.shoot("phone-refused");
   });
-  await page.getByText("Start body").click();
-  await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "tone" }');
-  await page.getByRole("button", { name: "Connect" }).click();
-  await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
-  await client.shoot("desktop-microphone-blocked");
-  await page.getByRole("button", { name: "Connect without it" }).click();
-  await page.getByRole("button", { name: "Hang up" }).waitFor();
-  await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
-});
 
-const SILENT_BOT = `
+  test("a runner that is stopped ends the session, without an error", async () => {
+    await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+    await using client = await openClient(runner, desktop);
+    await client.connect();
+    await runner.end("SIGTERM");
+    await client.page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
+  });
+
+  test("without a microphone the bot can still be heard", async () => {
+    await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
+    await using client = await openClient(runner, desktop);
+    const { page } = client;
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+    });
+    await page.getByText("Start body").click();
+    await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "tone" }');
+    await page.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
+    await client.shoot("desktop-microphone-blocked");
+    await page.getByRole("button", { name: "Connect without it" }).click();
+    await page.getByRole("button", { name: "Hang up" }).waitFor();
+    await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
+  });
+
+  const SILENT_BOT = `
 import { once } from "node:events";
 export const bot = ({ signal }) => once(signal, "abort");
 if (import.meta.main) await (await import("vocalhost/runner")).main();
 `;
 
-test("giving up while connecting leaves nothing behind", async () => {
-  using folder = createBotFolder({ "bot.ts": SILENT_BOT });
-  await using runner = await startRunnerProcess({ bot: folder.bot("bot.ts"), workingFolder: folder.path });
-  await using client = await openClient(runner, desktop);
-  const { page } = client;
-  await page.getByText("Start body").click();
-  const body = page.getByRole("textbox", { name: "JSON your bot receives" });
-  await body.fill("{ oops");
-  assert.ok(await page.getByRole("button", { name: "Connect" }).isDisabled());
-  await body.fill("");
-  for (const label of ["WebRTC", "WebSocket"]) {
-    await page.getByRole("radio", { name: label }).check({ force: true });
-    await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByRole("heading", { name: "Waiting for your bot" }).waitFor();
-    await client.shoot("desktop-connecting");
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
-    await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
-    await until(() => sessionsLeft(runner) === 0, PATIENCE_MS, "end of the session");
-  }
-});
-
-test("a rebuilt peer connection keeps both voices", async () => {
-  await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
-  await using client = await openClient(runner, desktop);
-  const { page } = client;
-  await page.getByText("Start body").click();
-  await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "echo" }');
-  await client.connect();
-  await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "echo");
-  await page.evaluate(() => {
-    const [peer] = (window as unknown as { peers: RTCPeerConnection[] }).peers;
-    if (!peer) throw new Error("no peer connection");
-    Object.defineProperty(peer, "iceConnectionState", { get: () => "failed" });
-    peer.dispatchEvent(new Event("iceconnectionstatechange"));
+  test("giving up while connecting leaves nothing behind", async () => {
+    using folder = createBotFolder({ "bot.ts": SILENT_BOT });
+    await using runner = await startRunnerProcess({ bot: folder.bot("bot.ts"), workingFolder: folder.path });
+    await using client = await openClient(runner, desktop);
+    const { page } = client;
+    await page.getByText("Start body").click();
+    const body = page.getByRole("textbox", { name: "JSON your bot receives" });
+    await body.fill("{ oops");
+    assert.ok(await page.getByRole("button", { name: "Connect" }).isDisabled());
+    await body.fill("");
+    for (const label of ["WebRTC", "WebSocket"]) {
+      await page.getByRole("radio", { name: label }).check({ force: true });
+      await page.getByRole("button", { name: "Connect" }).click();
+      await page.getByRole("heading", { name: "Waiting for your bot" }).waitFor();
+      await client.shoot("desktop-connecting");
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
+      await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+      await until(() => sessionsLeft(runner) === 0, PATIENCE_MS, "end of the session");
+    }
   });
-  await until(async () => (await client.peers()) === 2, PATIENCE_MS, "second peer connection");
-  const before = await client.energy();
-  await until(async () => (await client.energy()) > before + 0.001, PATIENCE_MS, "echo of the new peer");
-  assert.equal(sessionsStarted(runner), 1, "the bot was not called again");
+
+  test("a rebuilt peer connection keeps both voices", async () => {
+    await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
+    await using client = await openClient(runner, desktop);
+    const { page } = client;
+    await page.getByText("Start body").click();
+    await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "echo" }');
+    await client.connect();
+    await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "echo");
+    await page.evaluate(() => {
+      const [peer] = (window as unknown as { peers: RTCPeerConnection[] }).peers;
+      if (!peer) throw new Error("no peer connection");
+      Object.defineProperty(peer, "iceConnectionState", { get: () => "failed" });
+      peer.dispatchEvent(new Event("iceconnectionstatechange"));
+    });
+    await until(async () => (await client.peers()) === 2, PATIENCE_MS, "second peer connection");
+    const before = await client.energy();
+    await until(async () => (await client.energy()) > before + 0.001, PATIENCE_MS, "echo of the new peer");
+    assert.equal(sessionsStarted(runner), 1, "the bot was not called again");
+  });
 });
 
 interface Client extends AsyncDisposable {
