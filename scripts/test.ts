@@ -14,8 +14,8 @@ type Round = Lane[];
 
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 const LISTENING = ["e2e/conformance-runner.test.ts", "e2e/conformance-service.test.ts"];
-const BUSY = filesOf(["e2e/hosted/*.test.ts"]);
-const WAITING = filesOf(["e2e/{runner,telephony}/*.test.ts", "e2e/*-p{age,anel}.test.ts"]);
+const BUSY = filesOf(["e2e/hosted/*.test.ts", "e2e/*-p{age,anel}.test.ts"]);
+const WAITING = filesOf(["e2e/{runner,telephony}/*.test.ts", "packages/{sdk,simulator,cli}/**/*.test.ts"]);
 const REST = filesOf(["packages/**/*.test.ts", "e2e/**/*.test.ts"]).filter(
   (file) => ![...LISTENING, ...BUSY, ...WAITING].includes(file),
 );

@@ -21,6 +21,8 @@ export interface FaultService {
   session(id: string): SessionFacts;
   /** Everything that runs as an instance of this service, remembered or not. */
   instancesAlive(): AliveInstance[];
+  /** False while somebody holds the database's lock. */
+  isWritable(): boolean;
   /** Changes a row by hand, where the interface does not let time be compressed. */
   write(sql: string, ...values: (string | number)[]): void;
 }
@@ -89,6 +91,15 @@ export async function startFaultService(
       return row;
     },
     instancesAlive: () => instancesAlive(service.dataFolder),
+    isWritable() {
+      using writer = new DatabaseSync(database, { timeout: 0 });
+      try {
+        writer.exec("BEGIN IMMEDIATE; ROLLBACK");
+        return true;
+      } catch {
+        return false;
+      }
+    },
     write(sql, ...values) {
       using writer = new DatabaseSync(database, { timeout: 5_000 });
       writer.prepare(sql).run(...values);
