@@ -40,7 +40,7 @@ after(async () => {
 });
 
 // Each has a runner and a page of its own, and mostly waits for somebody to finish speaking.
-describe("the phone panel", { concurrency: 3 }, () => {
+describe("the phone panel", { concurrency: 2 }, () => {
   for (const carrier of ["Twilio", "Telnyx", "Plivo", "Exotel"]) {
     test(`a call from ${carrier}: talk, hear the bot, mute, hang up`, async () => {
       await using runner = await startRunnerProcess({ bot: PARROT });

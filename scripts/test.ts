@@ -4,31 +4,25 @@ import { once } from "node:events";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-interface Lane {
+interface Round {
   files: string[];
+  /** Most tests mostly wait; those with clocks and ears want more of the machine for themselves. */
   atOnce: number;
 }
 
-/** Lanes that run side by side. Most tests mostly wait; those with clocks and ears want the machine for themselves. */
-type Round = Lane[];
-
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 const LISTENING = ["e2e/conformance-runner.test.ts", "e2e/conformance-service.test.ts"];
-const BUSY = filesOf(["e2e/hosted/*.test.ts", "e2e/*-p{age,anel}.test.ts"]);
-const WAITING = filesOf(["e2e/{runner,telephony}/*.test.ts", "packages/{sdk,simulator,cli}/**/*.test.ts"]);
+const TIMED = filesOf(["e2e/{hosted,runner,telephony}/*.test.ts", "e2e/*-p{age,anel}.test.ts"]);
 const REST = filesOf(["packages/**/*.test.ts", "e2e/**/*.test.ts"]).filter(
-  (file) => ![...LISTENING, ...BUSY, ...WAITING].includes(file),
+  (file) => !LISTENING.includes(file) && !TIMED.includes(file),
 );
 const rounds: Round[] =
   process.argv.length > 2
-    ? [[{ files: process.argv.slice(2), atOnce: 1 }]]
+    ? [{ files: process.argv.slice(2), atOnce: 1 }]
     : [
-        [{ files: LISTENING, atOnce: 1 }],
-        [
-          { files: BUSY, atOnce: 1 },
-          { files: WAITING, atOnce: 1 },
-        ],
-        [{ files: REST, atOnce: 3 }],
+        { files: LISTENING, atOnce: 1 },
+        { files: TIMED, atOnce: 2 },
+        { files: REST, atOnce: 3 },
       ];
 
 run(process.execPath, ["scripts/build-client-page.ts"]);
@@ -38,12 +32,12 @@ ensurePostgres();
 ensureFakeTime();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 let status = 0;
-for (const round of rounds) status = Math.max(status, ...(await Promise.all(round.map(runLane))));
+for (const round of rounds) status = (await runRound(round)) || status;
 if (rounds.length > 1)
   console.log(`\nAll: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status);
 
-async function runLane({ files, atOnce }: Lane): Promise<number> {
+async function runRound({ files, atOnce }: Round): Promise<number> {
   const child = spawn(
     process.execPath,
     [

@@ -13,14 +13,15 @@ const runner = await startRunnerProcess({ bot: "e2e/bots/unruly-bot.ts" });
 const { port } = runner;
 const pid = runner.process.pid!;
 const LONGEST_GAP_MS = 500; // what the bad bots do to the thread lasts 120 ms at a time
-const GROWTH_MAX_MIB = 60;
-const COLLECTED_MS = 30_000; // garbage is collected when there is time
+const HEAP_GROWTH_MAX_MIB = 10;
+const GROWTH_MAX_MIB = 120; // on a busy machine the process keeps more of what it once needed
 
 let healthySocket: SocketClient;
 let healthyPeer: PeerClient;
 let stopTalking: () => Promise<number>;
 let stopSpeaking: () => Promise<number>;
 let rssMib = 0;
+let heapMib = 0;
 
 before(async () => {
   healthySocket = (await start("echo", "websocket")).client as SocketClient;
@@ -29,7 +30,7 @@ before(async () => {
   await until(() => healthySocket.heardMs > 1_000 && healthyPeer.heard.voiced > 50, 15_000, "echo");
   const [talkedMs] = await Promise.all([socketDone(), peerDone()]);
   await until(() => healthySocket.heardMs >= talkedMs, 15_000, "the rest of the echo");
-  await call(port, "GET /figures");
+  ({ heapMib } = (await call(port, "GET /figures")).json());
   ({ rssMib } = processFigures(pid));
   healthySocket.restart();
   healthyPeer.heard.restart();
@@ -190,10 +191,10 @@ test("the healthy sessions have lost nothing", async () => {
 
 test("nothing of the bad ones is left", async () => {
   assert.ok(isAlive(pid));
-  const { sessions } = (await call(port, "GET /figures")).json();
-  assert.equal(sessions, 2);
-  const grownMib = (): number => processFigures(pid).rssMib - rssMib;
-  await until(() => grownMib() < GROWTH_MAX_MIB, COLLECTED_MS, "end of what the bad ones took").catch(() =>
-    assert.fail(`the runner has grown by ${grownMib()} MiB`),
-  );
+  const figures = (await call(port, "GET /figures")).json();
+  assert.equal(figures.sessions, 2);
+  const heapGrownMib = figures.heapMib - heapMib;
+  assert.ok(heapGrownMib < HEAP_GROWTH_MAX_MIB, `the runner's heap has grown by ${heapGrownMib} MiB`);
+  const grownMib = processFigures(pid).rssMib - rssMib;
+  assert.ok(grownMib < GROWTH_MAX_MIB, `the runner has grown by ${grownMib} MiB`);
 });

