@@ -224,7 +224,10 @@ describe("when the clock is set", { skip: fakeTimeIsMissing(), timeout: 120_000 
     } as const;
     await service.deploy({ ...agent, name: "echo" });
     await service.deploy({ ...agent, name: "brief" });
-    await service.deploy({ name: "cold", files: ECHO_BOT, autoScaling: { minAgents: 0, maxAgents: 4 } });
+    const files = {
+      "bot.ts": `await new Promise((resolve) => setTimeout(resolve, 2_000));\n${ECHO_BOT["bot.ts"]}`,
+    };
+    await service.deploy({ name: "cold", files, autoScaling: { minAgents: 0, maxAgents: 4 } });
     using database = new DatabaseSync(join(service.dataFolder, "vocalhost.db"), { timeout: 5_000 });
     database
       .prepare(
@@ -306,17 +309,21 @@ describe("when the clock is set", { skip: fakeTimeIsMissing(), timeout: 120_000 
   });
 
   test("a bot that boots meanwhile is not taken for one that never gets ready", async () => {
-    const warm = await openCall(service, "cold");
-    const cold = openCall(service, "cold");
-    await until(
-      () => service.rows("SELECT id FROM sessions WHERE state = 'starting' AND cold_start = 1").length === 1,
+    // More than there can be instances that wait for them.
+    const calls = Promise.all(Array.from({ length: 3 }, () => openCall(service, "cold")));
+    const starting = "SELECT id FROM sessions WHERE state = 'starting' AND cold_start = 1";
+    const [cold] = await until(
+      () => {
+        const rows = service.rows<{ id: string }>(starting);
+        return rows.length > 0 && rows;
+      },
       5_000,
       "cold start",
     );
     setClock(2 * HOUR_S);
-    const { sessionId, socket } = await cold;
-    assert.equal((await service.api.sessions.get("cold", sessionId)).coldStart, true);
-    for (const each of [warm.socket, socket]) each.socket.close();
+    const opened = await calls;
+    assert.equal((await service.api.sessions.get("cold", cold!.id)).coldStart, true);
+    for (const { socket } of opened) socket.socket.close();
     const crashes = service.rows<{ crashes: number }>("SELECT crashes FROM deployments");
     assert.ok(crashes.every((row) => row.crashes === 0));
   });
