@@ -76,14 +76,20 @@ export function requireDiskSpace({ store }: World): void {
 }
 
 interface Bound {
+  isRepeated: false;
   session: SessionRow;
-  claim: Claim | undefined;
+  claim: Claim;
   /** `boundAt` on the monotonic clock: the session's length counts from here. */
   boundMs: number;
-  isRepeated: boolean;
 }
 
-async function bindWhenThereIsRoom(starter: Starter, wish: SessionWish): Promise<Bound> {
+/** An earlier request with the same key has bound it. */
+interface BoundEarlier {
+  isRepeated: true;
+  session: SessionRow;
+}
+
+async function bindWhenThereIsRoom(starter: Starter, wish: SessionWish): Promise<Bound | BoundEarlier> {
   const { world, wakeups } = starter;
   const untilMs = world.clock.monotonicMs() + (wish.queueMs ?? 0);
   const room = roomOf({ organizationId: wish.organizationId, name: wish.agentName });
@@ -96,11 +102,11 @@ async function bindWhenThereIsRoom(starter: Starter, wish: SessionWish): Promise
   }
 }
 
-async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound | "full"> {
+async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound | BoundEarlier | "full"> {
   world.failpoint("start.claimed.before");
-  const bound = await asLeader(world, async (tx): Promise<Bound | "full"> => {
+  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | "full"> => {
     const earlier = await earlierSession(tx, wish);
-    if (earlier) return { session: earlier, claim: undefined, boundMs: 0, isRepeated: true };
+    if (earlier) return { isRepeated: true, session: earlier };
     const agent = await findLiveAgent(tx, wish.organizationId, wish.agentName);
     const deployment = await activeDeployment(tx, agent);
     await checkConcurrency(tx, wish);
@@ -120,7 +126,7 @@ async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound
     if (!claim) return "full";
     const session = await writeStarting(tx, { wish, agent, deployment, sessionId, claim, world, nowMs });
     await rememberKey(tx, wish, session.id, nowMs);
-    return { session, claim, boundMs, isRepeated: false };
+    return { isRepeated: false, session, claim, boundMs };
   });
   world.failpoint("start.claimed.after");
   nudge(); // the pool begins to make the next one at once
@@ -171,7 +177,6 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
 async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promise<StartedSession> {
   const { world } = starter;
   const { session, claim, boundMs } = bound;
-  if (!claim) throw new Error("A bound session has a claim");
   try {
     const instance = claim.kind === "warm" ? claim.instance : await whenReady(starter, claim.instance);
     const readyAtMs = world.clock.monotonicMs();
