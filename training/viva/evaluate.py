@@ -1,0 +1,98 @@
+"""Judges models by scenes (viva/scenes.py) and prints the tables of docs/voice-isolation.md.
+
+python -m viva.evaluate scenes/test --detectors silero_v6.npz silero_v5.npz --out results.json none tel.viva [other.pt …]
+"""
+
+import argparse
+import json
+import pathlib
+
+import numpy as np
+import torch
+from scipy import signal
+
+from . import export, model_file
+from .isolate import isolate
+from .measures import detections, si_sdr, stoi
+from .silero import Silero
+
+
+def open_model(path):
+    """None leaves the sound as it is."""
+    if path == "none":
+        return None
+    if path.endswith(".viva"):
+        _, network, _ = model_file.read(path)
+        return network
+    return export.load(path)[0]
+
+
+def to_16k(x, narrow):
+    return signal.resample_poly(x, 2, 1) if narrow else x
+
+
+@torch.no_grad()
+def judge(scene, narrow, network, detectors):
+    mix, near, spoken = scene["mix"], scene["near"].astype(np.float64), scene["spoken"]
+    y = mix
+    if network is not None:
+        y = isolate(network, torch.from_numpy(mix), 8_000 if narrow else 16_000)[0].numpy()
+    y = y.astype(np.float64)
+    y, near, mix = (to_16k(v, narrow) for v in (y, near, mix.astype(np.float64)))
+    inside = np.repeat(spoken, 160)
+    inside = np.pad(inside, (0, max(0, len(y) - len(inside))))[: len(y)]
+    out = dict(stoi=stoi(near, y), stoi_in=stoi(near, mix), gain_sdr=si_sdr(near, y) - si_sdr(near, mix))
+    out["level"] = 10 * np.log10((y[inside] ** 2).sum() / (near[inside] ** 2).sum())
+    out["silence"] = 10 * np.log10(((y[~inside] ** 2).mean() + 1e-12) / ((mix[~inside] ** 2).mean() + 1e-12))
+    for name, detector in detectors.items():
+        heard, heard_near = (torch.sigmoid(detector(torch.from_numpy(v.astype(np.float32))[None]))[0].numpy() for v in (y, near))
+        out[name] = detections(heard, heard_near, spoken)
+    return out
+
+
+def summary(results, names):
+    mean = lambda key: float(np.mean([r[key] for r in results]))
+    row = dict(n=len(results), stoi=mean("stoi"), gain_sdr=mean("gain_sdr"), level=mean("level"), silence=mean("silence"))
+    for name in names:
+        total = lambda key: sum(r[name][key] for r in results)
+        row[f"{name} false"] = 100 * total("false") / max(1, total("silent"))
+        row[f"{name} missed"] = 100 * total("missed") / max(1, total("active"))
+    return row
+
+
+def print_table(models, groups, all_results, names):
+    print("| scene (n) | model | " + " | ".join(f"{n} false / missed %" for n in names) + " | STOI | SI-SDR gain dB | level of speech dB | of silence dB |")
+    print("| --- " * (6 + len(names)) + "|")
+    for label, chosen in groups:
+        for model in models:
+            row = summary([r for r in all_results[model] if chosen(r)], names)
+            found = " | ".join(f"{row[f'{n} false']:.1f} / {row[f'{n} missed']:.1f}" for n in names)
+            print(f"| {label} ({row['n']}) | {pathlib.Path(model).stem} | {found} | {row['stoi']:.3f} | {row['gain_sdr']:+.1f} | {row['level']:+.1f} | {row['silence']:+.1f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("scenes", type=pathlib.Path)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--detectors", nargs="+", required=True)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--by-ratio", action="store_true", help="a row for each signal-to-noise ratio")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    detectors = {pathlib.Path(path).stem.removeprefix("silero_"): Silero(path) for path in args.detectors}
+    meta = json.loads((args.scenes / "meta.json").read_text())
+    results = {}
+    for path in args.models:
+        network = open_model(path)
+        results[path] = [m | judge(np.load(args.scenes / f"{m['name']}.npz"), m["narrow"], network, detectors) for m in meta]
+    if args.out:
+        args.out.write_text(json.dumps(results))
+    kinds = list(dict.fromkeys((m["kind"], m["narrow"]) for m in meta))
+    groups = [(("8 kHz " if narrow else "") + kind, lambda r, k=kind, w=narrow: r["kind"] == k and r["narrow"] == w) for kind, narrow in kinds]
+    if args.by_ratio:
+        groups = [(f"{label} {snr} dB", lambda r, c=chosen, s=snr: c(r) and r["snr"] == s) for label, chosen in groups for snr in (0, 5, 10, 15) if any(chosen(m) and m["snr"] == snr for m in meta)]
+    print_table(args.models, groups, results, list(detectors))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Runs a network over a whole recording, with the same result as the streaming engine."""
+
+import torch
+
+from . import spectrum
+from .network import BANDS, BINS, band_features, features, peak_levels, spread_bands
+
+
+def gains_of(network, spectra, rate_hz, high_band=None):
+    """Gains (batch, frames, bins of this rate) and the near talker's logit."""
+    power = (spectra.real**2 + spectra.imag**2) * (spectrum.RATE_HZ / rate_hz) ** 2
+    bins = power.shape[-1]
+    low = torch.zeros(*power.shape[:2], BINS, dtype=power.dtype)
+    low[..., : min(bins, BINS)] = power[..., :BINS]
+    gains, logit, both = network(features(low))
+    if bins <= BINS:
+        return gains[..., :bins], logit
+    all_gains = torch.zeros_like(power)
+    all_gains[..., :BINS] = gains
+    if high_band is not None:
+        high = torch.zeros(*power.shape[:2], BANDS * 16, dtype=power.dtype)
+        count = min(bins - BINS, BANDS * 16)
+        high[..., :count] = power[..., BINS : BINS + count]
+        _, peak = peak_levels(low)
+        spread = spread_bands(high_band(both, band_features(high, peak), logit))
+        all_gains[..., BINS : BINS + count] = spread[..., :count]
+    return all_gains, logit
+
+
+@torch.no_grad()
+def isolate(network, x, rate_hz=spectrum.RATE_HZ, high_band=None):
+    """(samples,) float -> (samples,) float, aligned with the input, and gains and logits of every frame."""
+    _, hop = spectrum.sizes(rate_hz)
+    analysis, synthesis = spectrum.windows(rate_hz)
+    padded = torch.nn.functional.pad(x, (0, 3 * hop + (-len(x)) % hop))[None]
+    spectra = spectrum.analyse(padded, analysis, rate_hz)
+    gains, logit = gains_of(network, spectra, rate_hz, high_band)
+    out = spectrum.synthesise(spectra[:, :-1] * gains[:, 1:], synthesis, rate_hz)
+    return out[0, : len(x)], gains[0], torch.sigmoid(logit[0])

@@ -1,0 +1,91 @@
+"""What the network is trained for."""
+
+import dataclasses
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from . import spectrum
+from .network import BINS, features
+
+
+@dataclasses.dataclass
+class Weights:
+    exponent: float = 0.35
+    """Magnitudes are compared under this power."""
+    missed: float = 3.0
+    """How much more it costs to take away from the near talker than to leave something of the rest."""
+    phase: float = 0.3
+    absent: float = 1.1
+    gate: float = 0.15
+    detector: float = 0.14
+    detector_active: float = 3.0
+    intelligibility: float = 0.6
+
+
+def third_octaves():
+    hz = np.arange(BINS) * 8000 / (BINS - 1)
+    k = np.arange(15)
+    matrix = np.zeros((15, BINS), np.float32)
+    for i, (low, high) in enumerate(zip(150 * 2.0 ** ((2 * k - 1) / 6), 150 * 2.0 ** ((2 * k + 1) / 6))):
+        start = np.argmin((hz - low) ** 2)
+        matrix[i, start : max(start + 1, np.argmin((hz - high) ** 2))] = 1
+    return torch.from_numpy(matrix)
+
+
+class Loss:
+    def __init__(self, detector, weights, device):
+        self.detector, self.weights = detector, weights
+        analysis, synthesis = spectrum.windows()
+        self.analysis, self.synthesis = analysis.to(device), synthesis.to(device)
+        self.scale = float(analysis.pow(2).sum().sqrt()) * 0.95
+        self.octaves = third_octaves().to(device)
+
+    def __call__(self, network, mix, near, reference, narrow, first_peak):
+        w = self.weights
+        x, s = spectrum.analyse(mix, self.analysis), spectrum.analyse(near, self.analysis)
+        # An 8 kHz line has nothing above 4 kHz, and the engine gives the network exactly nothing there.
+        x = torch.cat([x[..., :129], x[..., 129:] * ~narrow[:, None, None]], -1)
+        gains, logit, _ = network(features(x.real**2 + x.imag**2, first_peak))
+        gains, logit, x, s = gains[:, 1:], logit[:, 1:], x[:, :-1], s[:, :-1]
+        y = x * gains
+        unit = (reference * self.scale)[:, None, None]
+        y_power, s_power = (y.real**2 + y.imag**2) / unit**2, (s.real**2 + s.imag**2) / unit**2
+        y_size, s_size = (y_power + 1e-9) ** (w.exponent / 2), (s_power + 1e-9) ** (w.exponent / 2)
+        difference = y_size - s_size
+        cost = torch.where(difference < 0, w.missed + 1, 1.0)
+        energy = s_power.sum(-1)
+        active = functional.max_pool1d((energy > BINS * 3.2e-4).float()[:, None], 5, 1, 2)[:, 0]
+        silent = 1 - functional.max_pool1d((energy > BINS * 6e-7).float()[:, None], 7, 1, 3)[:, 0]
+        cosine = (y.real * s.real + y.imag * s.imag) / (y.abs() * s.abs() + 1e-7)
+        parts = dict(
+            size=(cost * difference**2).mean(),
+            phase=w.phase * (cost * (y_size**2 + s_size**2 - 2 * y_size * s_size * cosine)).mean(),
+            absent=w.absent * (difference**2 * silent[..., None]).sum() / (silent.sum() * BINS + 1),
+            gate=w.gate * functional.binary_cross_entropy_with_logits(logit, active),
+            intelligibility=w.intelligibility * self.intelligibility(y_power, s_power, active),
+            detector=w.detector * self.detected(y, s),
+        )
+        return sum(parts.values()), parts
+
+    def intelligibility(self, y_power, s_power, active):
+        """One minus the correlation of third-octave envelopes over 380 ms, as in STOI."""
+
+        def envelopes(power):
+            x = functional.linear(power, self.octaves).add(1e-7).sqrt().transpose(1, 2).unfold(2, 38, 6)
+            return x - x.mean(-1, keepdim=True)
+
+        a, b = envelopes(s_power), envelopes(y_power)
+        counted = (active[:, None].unfold(2, 38, 6).mean(-1) > 0.5).float()
+        correlation = (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-5)
+        return ((1 - correlation) * counted).sum() / (counted.sum() * 15 + 1)
+
+    def detected(self, y, s):
+        """A voice detector should hear in the output what it hears in the near talker alone."""
+        with torch.no_grad():
+            wanted = self.detector(spectrum.synthesise(s, self.synthesis)) > 0
+        heard = self.detector(spectrum.synthesise(y, self.synthesis))
+        weight = torch.where(wanted, self.weights.detector_active, 1.0)
+        target = wanted.float() * 0.97 + 0.015
+        return (functional.binary_cross_entropy_with_logits(heard, target, reduction="none") * weight).mean()

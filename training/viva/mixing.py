@@ -1,0 +1,199 @@
+"""Scenes: a pool of near talkers, background talkers and noises, mixed anew for every step."""
+
+import torch
+from torch.nn import functional
+
+from . import rooms
+from .filters import Responses
+from .packs import RATE_HZ
+from .tracks import FAR_TALKERS, render
+
+SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
+FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
+# Of background talkers: rooms, and how they are drawn.
+FAR_KINDS = dict(far=0.58, close=0.16, television=0.26)
+
+
+def active_level(x):
+    power = x[:, : x.shape[1] // 160 * 160].unflatten(1, (-1, 160)).pow(2).mean(-1)
+    loud = power > power.amax(1, keepdim=True) * 1e-3
+    return ((power * loud).sum(1) / loud.sum(1).clamp_min(1) + 1e-12).sqrt()
+
+
+def levelled(x):
+    return x / active_level(x)[:, None].clamp_min(1e-6)
+
+
+class Mixer:
+    def __init__(self, corpus, seconds, rng, device, room_count=1000):
+        self.device, self.samples = device, int(seconds * RATE_HZ)
+        size = next(size for size in FAST_SIZES if size >= self.samples + rooms.LENGTH)
+        self.responses = Responses(size, device)
+        self.data = torch.from_numpy(corpus.samples).to(device)
+        self.near_rooms = rooms.bank(room_count // 2, "near", rng, device)
+        self.mid_rooms = rooms.bank(room_count // 4, "mid", rng, device)
+        self.far_rooms = {kind: rooms.bank(int(room_count * share), kind, rng, device) for kind, share in FAR_KINDS.items()}
+        self.dry = torch.zeros(rooms.LENGTH, device=device)
+        self.dry[rooms.DIRECT] = 1
+
+    def uniform(self, low, high, count):
+        return low + (high - low) * torch.rand(count, device=self.device)
+
+    def convolve(self, x, room, response):
+        size = self.responses.size
+        spectrum = torch.fft.rfft(x, n=size) * torch.fft.rfft(room, n=size) * response
+        return torch.fft.irfft(spectrum, n=size)[:, : self.samples]
+
+    def pick(self, bank, count):
+        return bank[torch.randint(0, len(bank), (count,), device=self.device)]
+
+    def near(self, tracks):
+        count = len(tracks)
+        x = render(tracks, self.data, self.samples)
+        u = torch.rand(count, device=self.device)[:, None]
+        room = torch.where(u < 0.86, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
+        room = torch.where(u < 0.33, self.dry, room)
+        return levelled(self.convolve(x, room, self.responses.equaliser(count, 2.0)))
+
+    def far(self, tracks, gains):
+        """Background talkers: in a far corner, at the next desk, or out of a television."""
+        count = len(tracks) * FAR_TALKERS
+        x = render(tracks.flatten(0, 1), self.data, self.samples)
+        u = torch.rand(count, device=self.device)
+        far, close = FAR_KINDS["far"], FAR_KINDS["far"] + FAR_KINDS["close"]
+        is_television = u >= close
+        room = torch.where((u < far)[:, None], self.pick(self.far_rooms["far"], count), self.pick(self.far_rooms["close"], count))
+        room = torch.where(is_television[:, None], self.pick(self.far_rooms["television"], count), room)
+        v = torch.rand(count, device=self.device)
+        dull = (v < 0.55) & ~is_television & (u < far)
+        corner = torch.where(dull, self.uniform(2000, 7000, count), torch.full_like(v, 20_000))
+        banded = is_television & (v < 0.8)
+        corner = torch.where(banded, self.uniform(2800, 7500, count), corner)
+        bottom = torch.where(banded, self.uniform(100, 450, count), torch.zeros_like(v))
+        order = torch.randint(1, 3, (count,), device=self.device).float()
+        response = self.responses.low_pass(corner, order) * self.responses.high_pass(bottom)
+        x = self.convolve(self.squeezed(x, is_television), room, response)
+        mixed = (levelled(x).unflatten(0, (-1, FAR_TALKERS)) * gains.to(self.device)[..., None]).sum(1)
+        return levelled(mixed)
+
+    def squeezed(self, x, chosen):
+        """Broadcast sound is compressed: quiet and loud parts are nearly alike."""
+        frames = x.unflatten(1, (-1, 160)).pow(2).mean(-1)[:, None]
+        level = functional.interpolate(functional.avg_pool1d(frames, 11, 1, 5), size=self.samples)[:, 0].sqrt()
+        loud = level.amax(1, keepdim=True).clamp_min(1e-6)
+        gain = (level / loud).clamp_min(0.03) ** -0.5
+        half = torch.rand(len(x), device=self.device) < 0.6
+        return torch.where((chosen & half)[:, None], x * gain, x)
+
+    def noise(self, tracks, kinds):
+        count = len(tracks)
+        x = render(tracks, self.data, self.samples)
+        in_room = torch.rand(count, device=self.device)[:, None] < 0.4
+        room = torch.where(in_room, self.pick(self.far_rooms["far"], count), self.dry)
+        x = self.convolve(x, room, self.responses.equaliser(count, 3.0))
+        kinds = kinds.to(self.device)
+        made = self.made_noise(kinds)
+        return levelled(torch.where((kinds > 0)[:, None], made, x))
+
+    def made_noise(self, kinds):
+        """1 coloured, 2 coming and going, 3 hum and beeps, 4 clicks and knocks."""
+        count, n = len(kinds), self.samples
+        size, hz = self.responses.size, self.responses.hz
+        white = torch.randn(count, len(hz), device=self.device, dtype=torch.complex64)
+        tilt = self.uniform(-0.2, 2.2, count)[:, None]
+        shape = (hz.clamp_min(40) / 1000)[None] ** (-tilt / 2) * self.responses.equaliser(count, 5.0)
+        coloured = levelled(torch.fft.irfft(white * shape, n=size)[:, :n])
+        slow = functional.interpolate(torch.randn(count, 1, 24, device=self.device), size=n, mode="linear")[:, 0]
+        gusts = coloured * 10 ** (slow * self.uniform(2, 10, count)[:, None] / 20)
+        time = torch.arange(n, device=self.device) / RATE_HZ
+        hum = torch.zeros(count, n, device=self.device)
+        base = torch.exp(self.uniform(4.0, 7.2, count))[:, None] * 2 ** (slow * self.uniform(0, 0.25, count)[:, None])
+        phase = torch.cumsum(base, 1) * (2 * torch.pi / RATE_HZ)
+        for k in range(1, 9):
+            hum += torch.sin(phase * k) * (torch.randn(count, 1, device=self.device) / k) * ((base * k) < 7000)
+        beeping = torch.rand(count, 1, device=self.device) < 0.4
+        on = torch.sin(2 * torch.pi * time * self.uniform(0.4, 4, count)[:, None]) > 0
+        hum = levelled(hum * torch.where(beeping, on, torch.ones_like(on))) + 0.1 * coloured
+        rate = self.uniform(1.0, 9.0, count)[:, None]
+        hits = (torch.rand(count, n, device=self.device) < rate / RATE_HZ) * torch.randn(count, n, device=self.device)
+        ring_s = torch.exp(self.uniform(-6.0, -2.5, count))[:, None]
+        ring = torch.randn(count, rooms.LENGTH, device=self.device) * torch.exp(-time[: rooms.LENGTH] / ring_s)
+        clicks = self.convolve(hits, ring, self.responses.equaliser(count, 6.0))
+        k = kinds[:, None]
+        return torch.where(k == 2, gusts, torch.where(k == 3, hum, torch.where(k == 4, clicks, coloured)))
+
+
+class Pool:
+    """Tracks that stay on the device and are renewed a few at a time."""
+
+    def __init__(self, mixer, plans, size):
+        self.mixer, self.plans, self.size = mixer, plans, size
+        self.near, self.far, self.noise = (
+            torch.zeros(size, mixer.samples, dtype=torch.int16, device=mixer.device) for _ in range(3)
+        )
+        self.at = 0
+
+    @torch.no_grad()
+    def renew(self):
+        tracks, far_gains, noise_kinds = next(self.plans)
+        parts = (
+            self.mixer.near(tracks[:, 0]),
+            self.mixer.far(tracks[:, 1:-1], far_gains),
+            self.mixer.noise(tracks[:, -1], noise_kinds),
+        )
+        count = min(len(tracks), self.size - self.at)
+        for pool, part in zip((self.near, self.far, self.noise), parts):
+            pool[self.at : self.at + count] = (part[:count] * SCALE).clamp(-32767, 32767).to(torch.int16)
+        self.at = (self.at + count) % self.size
+
+    def draw(self, which, count):
+        index = torch.randint(0, self.size, (count,), device=self.mixer.device)
+        return which[index].float() / SCALE
+
+
+@torch.no_grad()
+def scenes(pool, count):
+    """Mixture, near talker as it reaches the microphone, its level, where it is narrow band, first peak."""
+    mixer, responses, device = pool.mixer, pool.mixer.responses, pool.mixer.device
+    near, far, noise = pool.draw(pool.near, count), pool.draw(pool.far, count), pool.draw(pool.noise, count)
+    chance = lambda p: torch.rand(count, device=device) < p
+    uniform = lambda low, high: mixer.uniform(low, high, count)
+    u = torch.rand(count, device=device)
+    absent = u < 0.13  # then 6 % clean, 31 % talkers, 25 % noise, 25 % both
+    both = u >= 0.75
+    talks = ((u >= 0.19) & (u < 0.50)) | both | (absent & chance(0.8))
+    noisy = (u >= 0.50) | (absent & chance(0.5))
+    level_db = uniform(-37, -15)
+    level = 10 ** (level_db / 20)
+    sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))
+    snr = torch.where(both, uniform(3, 25), uniform(-5, 20))
+    hiss = torch.randn_like(near) * (10 ** (uniform(-90, -64) / 20))[:, None]
+    near = near * (level * ~absent)[:, None]
+    rest = far * (level * 10 ** (-sir / 20) * talks)[:, None] + noise * (level * 10 ** (-snr / 20) * noisy)[:, None]
+
+    narrow = chance(0.35)
+    corner = torch.where(chance(0.15), uniform(3400, 7800), torch.full_like(u, 20_000))
+    line = responses.equaliser(count, 2.5) * responses.low_pass(corner, torch.full_like(u, 6.0))
+    wide_telephone = responses.below_4k
+    telephone = torch.where(chance(0.7)[:, None], responses.telephone, wide_telephone)
+    line = line * torch.where(narrow[:, None], telephone, torch.ones_like(telephone))
+    filtered = responses.apply(torch.cat([near, rest + hiss]), torch.cat([line, line]))
+    near, rest = filtered[:count], filtered[count:]
+
+    mix = near + rest
+    peak = mix.abs().amax(1)
+    gain = torch.where(peak > 0.97, 0.97 / peak.clamp_min(1e-6), torch.ones_like(peak))
+    gain = torch.where(chance(0.04), gain * 2.5, gain)
+    drift = torch.cumsum(torch.randn(count, 1, 9, device=device) * 2.0, -1)
+    drift = (drift - drift.mean(-1, keepdim=True)).clamp(-7, 7)
+    drift = 10 ** (functional.interpolate(drift, size=mixer.samples, mode="linear", align_corners=True)[:, 0] / 20)
+    gains = torch.where(chance(0.2)[:, None], drift, torch.ones_like(drift)) * gain[:, None]
+    mix, near = (mix * gains).clamp(-1, 1), near * gains
+    mix = torch.where((narrow & chance(0.7))[:, None], responses.mu_law(mix), mix)
+
+    heard = active_level(near)
+    present = ~absent & (heard > level * gain * 0.05)
+    reference = torch.where(present, heard, level * gain).clamp_min(1e-4)
+    late = level_db + 44 + uniform(-4, 5) + 20 * torch.log10(gain)
+    first_peak = torch.where(chance(0.65), torch.full_like(u, -20.0), late)
+    return mix, near, reference, narrow, first_peak

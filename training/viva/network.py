@@ -1,0 +1,93 @@
+"""The network: which part of each 31.25 Hz step of each 10 ms belongs to the near talker."""
+
+import math
+
+import torch
+from torch import nn
+
+BINS = 257
+BANDS = 16
+BAND_BINS = 16
+BAND_HIDDEN = 64
+SMALLEST_POWER = 1e-10
+FIRST_PEAK_DB = -20.0
+PEAK_DECAY_DB = 0.004
+GATE_SHIFT = 2.0
+BIN_OFFSET_DB = 10 * math.log10(256 / 160)
+LEVEL_OFFSET_DB = 10 * math.log10(122 * 256 / (76 * 160))
+
+
+def decibels(power):
+    return 10 * torch.log10(power + SMALLEST_POWER)
+
+
+def peak_levels(power, first_peak=None):
+    """Level from 190 Hz to 4 kHz, and its peak, which decays by 0.4 dB a second."""
+    level = decibels(power[..., 6:128].sum(-1)) - LEVEL_OFFSET_DB
+    decay = torch.arange(power.shape[1], device=power.device, dtype=power.dtype) * PEAK_DECAY_DB
+    start = torch.full_like(level, FIRST_PEAK_DB) if first_peak is None else first_peak[:, None].expand_as(level)
+    peak = torch.cummax(torch.maximum(level + decay, start), 1)[0] - decay
+    return level, peak
+
+
+def features(power, first_peak=None):
+    """(batch, frames, 257) powers -> (batch, frames, 259): log powers below the peak, peak, level."""
+    level, peak = peak_levels(power, first_peak)
+    relative = (decibels(power) - BIN_OFFSET_DB - peak[..., None] + 35) / 20
+    return torch.cat([relative, ((peak - 10) / 20)[..., None], ((level - peak + 15) / 15)[..., None]], -1)
+
+
+def band_features(power, peak):
+    """(batch, frames, 256) powers above 8 kHz -> (batch, frames, 16)."""
+    mean = power.unflatten(-1, (BANDS, BAND_BINS)).mean(-1)
+    return (decibels(mean) - BIN_OFFSET_DB - peak[..., None] + 35) / 20
+
+
+class Network(nn.Module):
+    def __init__(self, conv=128, hidden=128):
+        super().__init__()
+        self.conv, self.hidden = conv, hidden
+        self.frames = nn.Conv1d(BINS + 2, conv, 3)
+        self.slope = nn.PReLU(conv)
+        self.first = nn.GRU(conv, hidden, batch_first=True)
+        self.second = nn.GRU(hidden, hidden, batch_first=True)
+        self.gains = nn.Linear(2 * hidden, BINS)
+        self.near = nn.Linear(2 * hidden, 1)
+        with torch.no_grad():
+            self.gains.bias.fill_(1.0)
+
+    def forward(self, x):
+        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
+        seen = nn.functional.pad(x, (0, 0, 2, 0)).transpose(1, 2)
+        a = self.slope(self.frames(seen)).transpose(1, 2)
+        b, _ = self.first(a)
+        c, _ = self.second(b)
+        both = torch.cat([b, c], -1)
+        logit = self.near(both)[..., 0]
+        gate = torch.sigmoid(logit + GATE_SHIFT)[..., None]
+        return torch.sigmoid(self.gains(both)) * gate, logit, both
+
+
+class HighBand(nn.Module):
+    """Gains for 8 to 16 kHz, one per 500 Hz, from the network's hidden layers and three frames of band levels."""
+
+    def __init__(self, hidden=128):
+        super().__init__()
+        self.layer = nn.Linear(2 * hidden + 3 * BANDS, BAND_HIDDEN)
+        self.slope = nn.PReLU(BAND_HIDDEN)
+        self.gains = nn.Linear(BAND_HIDDEN, BANDS)
+
+    def forward(self, both, bands, logit):
+        earlier = nn.functional.pad(bands, (0, 0, 2, 0))
+        seen = torch.cat([both, earlier[:, :-2], earlier[:, 1:-1], bands], -1)
+        x = self.layer(seen)
+        x = torch.where(x > 0, x, x * self.slope.weight)
+        return torch.sigmoid(self.gains(x)) * torch.sigmoid(logit + GATE_SHIFT)[..., None]
+
+
+def spread_bands(gains):
+    """One gain per band -> one per bin, in straight lines between the bands' middles."""
+    place = ((torch.arange(BANDS * BAND_BINS, device=gains.device) - 7.5) / BAND_BINS).clamp_min(0)
+    band = place.long().clamp_max(BANDS - 2)
+    part = (place - band).clamp_max(1)
+    return gains[..., band] + part * (gains[..., band + 1] - gains[..., band])

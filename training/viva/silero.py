@@ -1,0 +1,63 @@
+"""Silero VAD (v5 and v6 share one graph) in torch, so that a gradient passes through it. Weights: MIT.
+
+python -m viva.silero silero_vad_v6.onnx silero_v6.npz
+"""
+
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Silero(nn.Module):
+    def __init__(self, path):
+        super().__init__()
+        w = {k: torch.from_numpy(v.copy()) for k, v in np.load(path).items()}
+        self.register_buffer("basis", w["stft.forward_basis_buffer"][:, 0].t().contiguous())
+        for i in range(4):
+            kernel = w[f"encoder.{i}.reparam_conv.weight"]
+            self.register_buffer(f"w{i}", kernel.permute(2, 1, 0).reshape(-1, kernel.shape[0]).contiguous())
+            self.register_buffer(f"b{i}", w[f"encoder.{i}.reparam_conv.bias"])
+        self.register_buffer("out_w", w["decoder.decoder.2.weight"][:, :, 0])
+        self.register_buffer("out_b", w["decoder.decoder.2.bias"])
+        self.rnn = nn.LSTM(128, 128, batch_first=True)
+        with torch.no_grad():
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+                getattr(self.rnn, f"{name}_l0").copy_(w[f"decoder.rnn.{name}"])
+        for parameter in self.parameters():
+            parameter.requires_grad_(False)
+
+    def forward(self, x):
+        """(batch, samples at 16 kHz) -> a logit per 512 samples."""
+        count = x.shape[1] // 512
+        x = functional.pad(x[:, : count * 512], (64, 0)).unfold(1, 576, 512)
+        x = torch.cat([x, x[..., -65:-1].flip(-1)], -1).unfold(2, 256, 128)
+        h = x @ self.basis
+        h = (h[..., :129] ** 2 + h[..., 129:] ** 2 + 1e-14).sqrt()
+        for i, stride in enumerate((1, 2, 2, 1)):
+            padded = functional.pad(h, (0, 0, 1, 1))
+            seen = [torch.cat([padded[:, :, j], padded[:, :, j + 1], padded[:, :, j + 2]], -1) for j in range(0, h.shape[2], stride)]
+            h = functional.relu(torch.stack(seen, 2) @ getattr(self, f"w{i}") + getattr(self, f"b{i}"))
+        out, _ = self.rnn(h[:, :, 0])
+        return functional.linear(functional.relu(out), self.out_w, self.out_b)[..., 0]
+
+
+def convert(source, target):
+    """Takes the 16 kHz weights out of the ONNX file."""
+    import onnx
+    from onnx import numpy_helper
+
+    weights = {}
+    for node in onnx.load(source).graph.node:
+        for branch in (a.g for a in node.attribute if a.name == "then_branch"):
+            for constant in (n for n in branch.node if n.op_type == "Constant" and "then_branch" in n.output[0]):
+                name = constant.output[0].split("__")[-1]
+                if any(word in name for word in ("weight", "bias", "basis")):
+                    weights[name] = numpy_helper.to_array(constant.attribute[0].t)
+    np.savez(target, **weights)
+
+
+if __name__ == "__main__":
+    convert(*sys.argv[1:3])

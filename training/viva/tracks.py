@@ -1,0 +1,106 @@
+"""Plans of what is heard when: segments (destination, source, samples, gain in dB, speed) of the corpus."""
+
+import numpy as np
+import torch
+
+from .packs import RATE_HZ
+
+SEGMENTS = 14
+FAR_TALKERS = 4
+
+
+def speech_track(rng, corpus, talker, seconds, near):
+    name, clips = corpus.talkers[talker]
+    segments = []
+    if near:
+        t = rng.uniform(0, 0.4) if rng.random() < 0.25 else rng.uniform(0.3, 0.45 * seconds)
+    else:
+        t = rng.uniform(0, 1.2)
+    sparse = rng.random() < (0.5 if near else 0.15)
+    speed = 1.0 if rng.random() < 0.4 else rng.uniform(0.88, 1.13)
+    level = rng.normal(0, 1.5)
+    while t < seconds - 0.2 and len(segments) < SEGMENTS:
+        start, end = clips[rng.integers(len(clips))]
+        length = int(end - start)
+        if length > int(2.2 * RATE_HZ) and rng.random() < 0.5:
+            part = int(rng.uniform(1.0, min(6.0, length / RATE_HZ)) * RATE_HZ)
+            start, length = start + int(rng.integers(0, length - part + 1)), part
+        count = int(length / speed) - 4
+        if count < 1000:
+            continue
+        segments.append((int(t * RATE_HZ), int(start), count, level + rng.normal(0, 1.0), speed))
+        t += count / RATE_HZ + pause(rng, name, near, sparse)
+    return segments
+
+
+def pause(rng, name, near, sparse):
+    if name == "am" and rng.random() < 0.8:  # digits: said in a row
+        return rng.uniform(0.03, 0.5)
+    if near:
+        long = (sparse and rng.random() < 0.7) or rng.random() < 0.2
+        return rng.uniform(1.0, 3.5) if long else rng.uniform(0.1, 0.8)
+    return rng.uniform(1, 4) if sparse else rng.uniform(0.05, 0.6)
+
+
+def noise_track(rng, clips, seconds, repeated):
+    segments, t = [], 0.0 if repeated else rng.uniform(0, 1.0)
+    clip = clips[rng.integers(len(clips))]
+    again = repeated or rng.random() < 0.5
+    while t < seconds and len(segments) < SEGMENTS:
+        if not again:
+            clip = clips[rng.integers(len(clips))]
+        speed = rng.uniform(0.8, 1.25)
+        count = int((clip[1] - clip[0]) / speed) - 4
+        segments.append((int(t * RATE_HZ), clip[0], count, clip[2] + (0 if repeated else rng.normal(0, 2)), speed))
+        t += count / RATE_HZ
+        if not repeated:
+            t += rng.uniform(0, 0.4) if rng.random() < 0.6 else rng.uniform(0.3, 2.0)
+    return segments
+
+
+def plan(rng, corpus, count, seconds):
+    """`count` near tracks, background talkers and noises, independent of one another."""
+    tracks = np.zeros((count, 1 + FAR_TALKERS + 1, SEGMENTS, 5))
+    far_gain = np.zeros((count, FAR_TALKERS), np.float32)
+    noise_kind = np.zeros(count, np.int64)  # 0 from the corpus, 1 … 4 made (see mixing.made_noise)
+    for i in range(count):
+        talkers = rng.choice(len(corpus.talkers), 1 + FAR_TALKERS, replace=False, p=corpus.weights)
+        put(tracks[i, 0], speech_track(rng, corpus, talkers[0], seconds, near=True))
+        others = int(rng.choice([1, 2, 3, 4], p=[0.64, 0.16, 0.08, 0.12]))
+        for k in range(others):
+            put(tracks[i, 1 + k], speech_track(rng, corpus, talkers[1 + k], seconds, near=False))
+            far_gain[i, k] = 10 ** (rng.normal(0, 2.5 if others > 1 else 0) / 20)
+        kind = rng.choice(["steady", "changing", "music", "made"], p=[0.24, 0.22, 0.22, 0.32])
+        if kind == "made":
+            noise_kind[i] = rng.integers(1, 5)
+        else:
+            put(tracks[i, -1], noise_track(rng, getattr(corpus, kind), seconds, kind != "changing"))
+    return torch.from_numpy(tracks), torch.from_numpy(far_gain), torch.from_numpy(noise_kind)
+
+
+def put(track, segments):
+    for i, segment in enumerate(segments[:SEGMENTS]):
+        track[i] = segment
+
+
+def render(tracks, data, samples):
+    """(n, segments, 5) -> (n, samples) with short fades."""
+    device = data.device
+    tracks = tracks.to(device)
+    position = torch.arange(samples, device=device)
+    source = torch.zeros(len(tracks), samples, device=device, dtype=torch.int64)
+    begin, speed, gain = source.clone(), source.float(), source.float()
+    used = int((tracks[..., 2] > 0).any(0).sum())
+    for k in range(used):
+        start, length = tracks[:, k, 0].long()[:, None], tracks[:, k, 2].long()[:, None]
+        inside = (position >= start) & (position < start + length)
+        fade = ((position - start).clamp(0) / 80).clamp(0, 1) * ((start + length - position).clamp(0) / 160).clamp(0, 1)
+        source = torch.where(inside, tracks[:, k, 1].long()[:, None], source)
+        begin = torch.where(inside, start, begin)
+        speed = torch.where(inside, tracks[:, k, 4].float()[:, None], speed)
+        gain = torch.where(inside, (10 ** (tracks[:, k, 3] / 20)).float()[:, None] * fade, gain)
+    place = (position - begin) * speed
+    whole = place.floor()
+    index = (source + whole.long()).clamp(0, data.numel() - 2)
+    part = place - whole
+    return (data[index].float() * (1 - part) + data[index + 1].float() * part) * (gain / 32768)

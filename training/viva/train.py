@@ -1,0 +1,127 @@
+"""Trains the network.
+
+python -m viva.train --packs packs --detector silero_v6.npz --out out --seconds 560 --of 1120
+python -m viva.train --packs packs2 --detector silero_v6.npz --out out --seconds 560 --of 1120 --resume out/state.pt
+python -m viva.train --packs packs3 --detector silero_v6.npz --out out2 --seconds 420 --of 420 --rate 1e-3 --start out/core.pt
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+from .export import load
+from .loss import Loss, Weights
+from .mixing import Mixer, Pool, scenes
+from .network import Network
+from .packs import Corpus, decode
+from .silero import Silero
+from .tracks import plan
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--packs", required=True)
+    parser.add_argument("--detector", required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--library", help="libsndfile, where the system has none")
+    parser.add_argument("--resume", help="state.pt of the run before")
+    parser.add_argument("--start", help="core.pt to go on from, with a schedule of its own")
+    parser.add_argument("--seconds", type=float, default=560, help="of this run, everything included")
+    parser.add_argument("--of", type=float, default=1120, help="of all runs together: the schedule's length")
+    parser.add_argument("--batch", type=int, default=192)
+    parser.add_argument("--scene-seconds", type=float, default=6.4)
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--pool", type=int, default=9000)
+    parser.add_argument("--rooms", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=6)
+    return parser.parse_args()
+
+
+class Plans(torch.utils.data.IterableDataset):
+    def __init__(self, corpus, seconds, seed):
+        self.corpus, self.seconds, self.seed = corpus, seconds, seed
+
+    def __iter__(self):
+        worker = torch.utils.data.get_worker_info()
+        rng = np.random.default_rng([self.seed, worker.id if worker else 0])
+        while True:
+            yield plan(rng, self.corpus, 24, self.seconds)
+
+
+def learning_rate(args, step, share):
+    warm = min(1, (step + 1) / 200)
+    return args.rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1, share))))
+
+
+def main():
+    started = time.time()
+    args = arguments()
+    args.out.mkdir(parents=True, exist_ok=True)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(args.seed)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    corpus = Corpus(decode(args.packs, args.library))
+    print("hours", round(len(corpus.samples) / 57.6e6, 2), "talkers", len(corpus.talkers), "steady", len(corpus.steady),
+          "changing", len(corpus.changing), "music", len(corpus.music), round(time.time() - started, 1), "s", flush=True)
+    mixer = Mixer(corpus, args.scene_seconds, np.random.default_rng(args.seed + 100), device, args.rooms)
+    print("rooms", round(time.time() - started, 1), "s", flush=True)
+    dataset = Plans(corpus, args.scene_seconds, args.seed)
+    loader = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=args.workers, prefetch_factor=8 if args.workers else None)
+    pool = Pool(mixer, iter(loader), args.pool)
+    for _ in range(math.ceil(args.pool / 24)):
+        pool.renew()
+    print("pool", round(time.time() - started, 1), "s", flush=True)
+
+    network = load(args.start)[0] if args.start else Network(args.hidden, args.hidden)
+    network = network.train().to(device)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98))
+    loss = Loss(Silero(args.detector).to(device), Weights(), device)
+    average = {k: v.detach().clone() for k, v in network.state_dict().items()}
+    step, spent = 0, 0.0
+    if args.resume:
+        state = torch.load(args.resume, map_location=device, weights_only=True)
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        average, step, spent = state["average"], state["step"], state["spent"]
+    log, recent, first = [], [], time.time()
+    while time.time() - started < args.seconds:
+        share = (spent + time.time() - first) / (args.of - (first - started))
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(args, step, share)
+        if step % 2 == 0:
+            pool.renew()
+        total, parts = loss(network, *scenes(pool, args.batch))
+        optimizer.zero_grad(set_to_none=True)
+        total.backward()
+        norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        if torch.isfinite(norm):
+            optimizer.step()
+        step += 1
+        keep = min(0.998, step / (step + 20))
+        with torch.no_grad():
+            for name, value in network.state_dict().items():
+                average[name].lerp_(value, 1 - keep)
+        if step % 20 == 0:
+            recent.append([float(part.detach()) for part in (total, *parts.values())])
+        if step % 200 == 0:
+            mean = np.mean(recent[-10:], 0).round(4).tolist()
+            log.append([step, round(time.time() - started, 1), *mean])
+            print(*log[-1], "rate %.5f norm %.2f" % (optimizer.param_groups[0]["lr"], norm), flush=True)
+    torch.save({f"core.{k}": v.cpu() for k, v in average.items()}, args.out / "core.pt")
+    state = dict(network=network.state_dict(), optimizer=optimizer.state_dict(), average=average, step=step, spent=spent + time.time() - first)
+    torch.save(state, args.out / "state.pt")
+    columns = ["step", "seconds", "total", *parts]
+    (args.out / f"log-{step}.json").write_text(json.dumps(dict(args={k: str(v) for k, v in vars(args).items()}, columns=columns, log=log)))
+    print("steps", step, "of this run in", round(time.time() - first, 1), "s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
