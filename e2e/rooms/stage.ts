@@ -1,0 +1,83 @@
+import { dispose } from "@livekit/rtc-node";
+import { randomUUID } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { writeMicrophoneFile } from "../conformance/microphone.ts";
+import { launchChromium } from "../harness/chromium.ts";
+import { startClientPages, type ClientPages } from "../harness/client-pages.ts";
+import { joinFromBrowser, type BrowserAttendee } from "./browser-attendee.ts";
+import { joinFromNode, type NodeAttendee } from "./node-attendee.ts";
+import { openRoomTarget, type OwnServerOptions, type RoomTarget, type TokenOptions } from "./room-target.ts";
+
+/** A room server, a browser with a known tone for a microphone, and a page with the released client. */
+export interface RoomStage extends AsyncDisposable {
+  readonly target: RoomTarget;
+  /** An attendee leaves with its test. */
+  fromNode(test: TestContext, options: JoinOptions): Promise<NodeAttendee>;
+  fromBrowser(test: TestContext, options: JoinOptions): Promise<BrowserAttendee>;
+}
+
+export interface JoinOptions extends TokenOptions {
+  identity: string;
+  room: string;
+  /** @default the server's own */
+  url?: string;
+  /** @default 440 */
+  toneHz?: number;
+}
+
+const PAGE_FOLDER = fileURLToPath(new URL("./page/", import.meta.url));
+const CONSOLE_LINES = 30; // shown when a test fails
+
+export async function openRoomStage(options: OwnServerOptions = {}): Promise<RoomStage> {
+  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const target = stack.use(await openRoomTarget(options));
+  let opening: Promise<{ pages: ClientPages; browser: Browser }> | undefined;
+
+  async function openBrowser(): Promise<{ pages: ClientPages; browser: Browser }> {
+    const folder = await mkdtemp(join(tmpdir(), "rooms-"));
+    const microphone = join(folder, "microphone.wav");
+    await writeMicrophoneFile(microphone);
+    const pages = await startClientPages(PAGE_FOLDER);
+    return { pages, browser: await launchChromium({ microphone }) };
+  }
+  stack.defer(() => dispose()); // or rtc-node keeps the process
+  stack.defer(async () => {
+    if (!opening) return;
+    const { pages, browser } = await opening;
+    await browser.close();
+    await pages[Symbol.asyncDispose]();
+  });
+
+  const owned = stack.move();
+  return {
+    target,
+    async fromNode(test, { identity, room, url = target.url, toneHz = 440, ...grant }) {
+      const token = await target.token(identity, room, grant);
+      const attendee = await joinFromNode({ url, token, identity, toneHz });
+      test.after(() => attendee.leave());
+      return attendee;
+    },
+    async fromBrowser(test, { identity, room, url = target.url, ...grant }) {
+      opening ??= openBrowser();
+      const { pages, browser } = await opening;
+      const token = await target.token(identity, room, grant);
+      const attendee = await joinFromBrowser({ browser, pageOrigin: pages.origin, url, token, identity });
+      test.after(async () => {
+        await attendee.leave();
+        if ((test as TestContext & { passed?: boolean }).passed === false)
+          for (const line of attendee.console.slice(-CONSOLE_LINES)) test.diagnostic(line);
+      });
+      return attendee;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+export function freshRoom(): string {
+  return `room-${randomUUID()}`;
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+// The room server alone. Settings come from the environment.
+import { pino } from "pino";
+import { readConfig } from "./config.ts";
+import { startRoomServer } from "./room-server.ts";
+
+try {
+  const { options, logLevel, isSecretNew } = readConfig();
+  const log = pino({ level: logLevel });
+  const server = await startRoomServer({ ...options, log });
+  process.stdout.write(`Rooms at ${server.url}, media on UDP port ${server.udpPort}\n`);
+  process.stdout.write(
+    `API key ${options.apiKey}${isSecretNew ? `, secret for this run ${options.apiSecret}` : ""}\n`,
+  );
+  let asked = 0;
+  const end = (): void => {
+    asked += 1;
+    if (asked > 1) process.exit(1); // somebody is in a hurry
+    void server[Symbol.asyncDispose]().then(() => process.exit(0));
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,96 @@
+// The few RTCP packets a forwarding server reads and writes.
+
+const SENDER_REPORT = 200;
+const RECEIVER_REPORT = 201;
+const PAYLOAD_FEEDBACK = 206;
+const PICTURE_LOSS = 1;
+const FULL_INTRA_REQUEST = 4;
+
+/** What a sender says of its clock; the middle 32 bits of its time come back in our reports. */
+export interface SenderReport {
+  ssrc: number;
+  ntpSeconds: number;
+  ntpFraction: number;
+  timestamp: number;
+}
+
+export interface ReceptionReport {
+  ssrc: number;
+  /** 0 to 255. */
+  fractionLost: number;
+  lost: number;
+  highestSequence: number;
+  jitter: number;
+  lastReport: number;
+  delaySinceLastReport: number;
+}
+
+/** Calls back for each packet of a compound one. Never throws. */
+export function* rtcpPackets(compound: Buffer): Generator<Buffer> {
+  for (let place = 0; place + 4 <= compound.length;) {
+    const length = 4 * (compound.readUInt16BE(place + 2) + 1);
+    if (place + length > compound.length) return;
+    yield compound.subarray(place, place + length);
+    place += length;
+  }
+}
+
+export function readSenderReport(packet: Buffer): SenderReport | undefined {
+  if (packet[1] !== SENDER_REPORT || packet.length < 28) return undefined;
+  return {
+    ssrc: packet.readUInt32BE(4),
+    ntpSeconds: packet.readUInt32BE(8),
+    ntpFraction: packet.readUInt32BE(12),
+    timestamp: packet.readUInt32BE(16),
+  };
+}
+
+/** The receiver cannot go on without a key frame. */
+export function isKeyFrameRequest(packet: Buffer): boolean {
+  const format = (packet[0] ?? 0) & 0x1f;
+  return packet[1] === PAYLOAD_FEEDBACK && (format === PICTURE_LOSS || format === FULL_INTRA_REQUEST);
+}
+
+export function writeKeyFrameRequest({
+  senderSsrc,
+  mediaSsrc,
+}: {
+  senderSsrc: number;
+  mediaSsrc: number;
+}): Buffer {
+  const packet = header({ count: PICTURE_LOSS, type: PAYLOAD_FEEDBACK, bytes: 12 });
+  packet.writeUInt32BE(senderSsrc, 4);
+  packet.writeUInt32BE(mediaSsrc, 8);
+  return packet;
+}
+
+export function writeReceiverReport(senderSsrc: number, report: ReceptionReport): Buffer {
+  const packet = header({ count: 1, type: RECEIVER_REPORT, bytes: 32 });
+  packet.writeUInt32BE(senderSsrc, 4);
+  packet.writeUInt32BE(report.ssrc, 8);
+  packet.writeUInt32BE(((report.fractionLost << 24) | (Math.max(0, report.lost) & 0xffffff)) >>> 0, 12);
+  packet.writeUInt32BE(report.highestSequence >>> 0, 16);
+  packet.writeUInt32BE(report.jitter >>> 0, 20);
+  packet.writeUInt32BE(report.lastReport >>> 0, 24);
+  packet.writeUInt32BE(report.delaySinceLastReport >>> 0, 28);
+  return packet;
+}
+
+export function writeSenderReport(report: SenderReport & { packets: number; octets: number }): Buffer {
+  const packet = header({ count: 0, type: SENDER_REPORT, bytes: 28 });
+  packet.writeUInt32BE(report.ssrc, 4);
+  packet.writeUInt32BE(report.ntpSeconds, 8);
+  packet.writeUInt32BE(report.ntpFraction, 12);
+  packet.writeUInt32BE(report.timestamp >>> 0, 16);
+  packet.writeUInt32BE(report.packets >>> 0, 20);
+  packet.writeUInt32BE(report.octets >>> 0, 24);
+  return packet;
+}
+
+function header({ count, type, bytes }: { count: number; type: number; bytes: number }): Buffer {
+  const packet = Buffer.alloc(bytes);
+  packet[0] = 0x80 | count;
+  packet[1] = type;
+  packet.writeUInt16BE(bytes / 4 - 1, 2);
+  return packet;
+}

@@ -1,0 +1,152 @@
+/** What our answer and the room depend on in a participant's description. */
+export interface Description {
+  sdp: string;
+  ufrag: string;
+  password: string;
+  sections: Section[];
+}
+
+export interface Section {
+  kind: "audio" | "video" | "application";
+  mid: string;
+  rejected: boolean;
+  direction: Direction;
+  /** The sender's own name of its track: the second word of `a=msid`. */
+  trackId: string | undefined;
+  codecs: Codec[];
+  /** Header extensions: name to number. */
+  extensions: Map<string, number>;
+}
+
+export interface Codec {
+  payloadType: number;
+  name: string;
+  clockRate: number;
+  parameters: string | undefined;
+}
+
+export type Direction = "sendrecv" | "sendonly" | "recvonly" | "inactive";
+
+/** The description cannot be used; the message completes "The session description". */
+export class DescriptionRefused extends Error {}
+
+const SDP_MAX_BYTES = 256 * 1024;
+const SECTIONS_MAX = 128; // a long life in a busy room
+const DIRECTIONS = ["sendrecv", "sendonly", "recvonly", "inactive"] as const;
+
+/** Refuses what could never be used, so that the native parser only ever sees a plausible description. */
+export function parseDescription(sdp: string): Description {
+  if (sdp.length > SDP_MAX_BYTES) throw new DescriptionRefused(`is larger than ${SDP_MAX_BYTES} bytes`);
+  const lines = sdp.split(/\r\n|\n|\r/).filter((line) => !line.startsWith("a=candidate:"));
+  if (lines[0] !== "v=0") throw new DescriptionRefused('must begin with "v=0"');
+  const sections = splitSections(lines).map(toSection);
+  if (sections.length === 0) throw new DescriptionRefused("has no media lines");
+  if (sections.length > SECTIONS_MAX) throw new DescriptionRefused("has too many media lines");
+  if (new Set(sections.map(({ mid }) => mid)).size !== sections.length)
+    throw new DescriptionRefused("uses one a=mid twice");
+  return {
+    sdp: `${lines.join("\r\n").trimEnd()}\r\n`,
+    ufrag: required(lines, "a=ice-ufrag:"),
+    password: required(lines, "a=ice-pwd:"),
+    sections,
+  };
+}
+
+/** As arguments of the library, which takes no undefined for them. */
+export function parametersOf({ parameters }: Codec): [string] | [] {
+  return parameters === undefined ? [] : [parameters];
+}
+
+export function isSending({ rejected, direction }: Section): boolean {
+  return !rejected && (direction === "sendonly" || direction === "sendrecv");
+}
+
+/** The same description with other ICE credentials. */
+export function withCredentials(
+  sdp: string,
+  { ufrag, password }: { ufrag: string; password: string },
+): string {
+  return sdp
+    .replaceAll(/^a=ice-ufrag:.*$/gm, `a=ice-ufrag:${ufrag}`)
+    .replaceAll(/^a=ice-pwd:.*$/gm, `a=ice-pwd:${password}`);
+}
+
+/** Browsers reject an answer whose directions do not mirror the offer, and the library repeats what a track began with. */
+export function mirrorDirections(answer: string, offered: readonly Section[]): string {
+  const byMid = new Map(offered.map((section) => [section.mid, section]));
+  const head = answer.search(/^m=/m);
+  if (head < 0) return answer;
+  const parts = answer.slice(head).split(/^(?=m=)/m);
+  const mirrored = parts.map((part) => {
+    const offer = byMid.get(/^a=mid:(.*?)\r?$/m.exec(part)?.[1] ?? "");
+    if (!offer || offer.kind === "application") return part;
+    const direction = isSending(offer) ? "recvonly" : "inactive";
+    return part.replace(/^a=(?:sendrecv|sendonly|recvonly|inactive)(?=\r?$)/m, `a=${direction}`);
+  });
+  return answer.slice(0, head) + mirrored.join("");
+}
+
+function toSection(lines: string[]): Section {
+  const [media = ""] = lines;
+  const [kind, port] = media.slice(2).split(" ");
+  if (kind !== "audio" && kind !== "video" && kind !== "application")
+    throw new DescriptionRefused("has a media line of an unknown kind");
+  const mid = value(lines, "a=mid:");
+  if (!mid || !/^[\w+.-]{1,32}$/.test(mid)) throw new DescriptionRefused("has a media line without a=mid");
+  return {
+    kind,
+    mid,
+    rejected: port === "0" && !lines.includes("a=bundle-only"),
+    direction: DIRECTIONS.find((direction) => lines.includes(`a=${direction}`)) ?? "sendrecv",
+    trackId: value(lines, "a=msid:")?.split(" ")[1],
+    codecs: codecsOf(lines),
+    extensions: new Map(
+      all(lines, "a=extmap:").flatMap((text) => {
+        const match = /^(\d{1,3})(?:\/\w+)? (\S+)/.exec(text);
+        return match ? [[match[2] ?? "", Number(match[1])] as const] : [];
+      }),
+    ),
+  };
+}
+
+function codecsOf(lines: string[]): Codec[] {
+  const parameters = new Map(
+    all(lines, "a=fmtp:").map((text) => [Number.parseInt(text, 10), text.slice(text.indexOf(" ") + 1)]),
+  );
+  return all(lines, "a=rtpmap:").flatMap((text) => {
+    const match = /^(\d{1,3}) ([\w-]+)\/(\d+)/.exec(text);
+    if (!match) return [];
+    const payloadType = Number(match[1]);
+    return [
+      {
+        payloadType,
+        name: (match[2] ?? "").toLowerCase(),
+        clockRate: Number(match[3]),
+        parameters: parameters.get(payloadType),
+      },
+    ];
+  });
+}
+
+function splitSections(lines: string[]): string[][] {
+  const sections: string[][] = [];
+  for (const line of lines) {
+    if (line.startsWith("m=")) sections.push([line]);
+    else sections.at(-1)?.push(line);
+  }
+  return sections;
+}
+
+function required(lines: string[], prefix: string): string {
+  const found = value(lines, prefix);
+  if (!found) throw new DescriptionRefused(`has no ${prefix.slice(0, -1)}`);
+  return found;
+}
+
+function value(lines: string[], prefix: string): string | undefined {
+  return all(lines, prefix)[0]?.trim() || undefined;
+}
+
+function all(lines: string[], prefix: string): string[] {
+  return lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+}

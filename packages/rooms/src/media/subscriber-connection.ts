@@ -1,0 +1,169 @@
+import ndc from "node-datachannel";
+import type { DataChannel, Track } from "node-datachannel";
+import { randomInt } from "node:crypto";
+import type { DataKind, PeerId, TrackSid } from "./messages.ts";
+import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
+import type { PublishedTrack } from "./published-track.ts";
+import { isKeyFrameRequest, rtcpPackets } from "./rtcp.ts";
+import { isRtcp } from "./rtp-header.ts";
+import { parametersOf, parseDescription } from "./sdp.ts";
+
+/** The connection a participant receives on. We offer, the participant answers; one offer is out at a time. */
+export interface SubscriberConnection {
+  subscribe(track: PublishedTrack, streamId: string): void;
+  unsubscribe(track: TrackSid): void;
+  answered(offerId: number, sdp: string): void;
+  /** Offers again although nothing changed: a participant that resumes waits for it. */
+  offerAgain(): void;
+  addCandidate(candidate: string, mid: string): void;
+  send(kind: DataKind, bytes: Uint8Array): void;
+  close(): void;
+}
+
+export interface SubscriberConnectionOptions extends NativeConnectionOptions {
+  peer: PeerId;
+  offer(offer: SubscriberOffer): void;
+  subscribed(track: TrackSid): void;
+  /** The participant does not read what it is sent, or its connection is worn out. */
+  full(reason: string): void;
+}
+
+export interface SubscriberOffer {
+  offerId: number;
+  sdp: string;
+  midToTrack: Record<string, TrackSid>;
+}
+
+interface Subscription {
+  track: PublishedTrack;
+  native: Track;
+  mid: string;
+  announced: boolean;
+}
+
+const OPUS_PAYLOAD_TYPE = 111;
+const VIDEO_PAYLOAD_TYPE = 96;
+const UNSENT_MAX_BYTES = { reliable: 8 * 1024 * 1024, lossy: 256 * 1024 };
+const SECTIONS_MAX = 120; // they are never used again; a participant then starts afresh
+const NACK_HISTORY_PACKETS = 512;
+
+export function createSubscriberConnection(options: SubscriberConnectionOptions): SubscriberConnection {
+  const connection = createNativeConnection(options);
+  const { library, guard } = connection;
+  const channels: Record<DataKind, DataChannel> = {
+    reliable: connection.own(library.createDataChannel("_reliable")),
+    lossy: connection.own(library.createDataChannel("_lossy", { unordered: true, maxRetransmits: 0 })),
+  };
+  const subscriptions = new Map<TrackSid, Subscription>();
+  let sections = 0;
+  let offerId = 0;
+  let lastOffer: SubscriberOffer | undefined;
+  let awaiting = false;
+  let wanted = true;
+  let closed = false;
+
+  function negotiate(): void {
+    wanted = true;
+    if (!awaiting) setImmediate(() => void offerNow().catch(options.problem)); // all changes of one turn in one offer
+  }
+
+  async function offerNow(): Promise<void> {
+    if (awaiting || !wanted || closed) return;
+    awaiting = true;
+    wanted = false;
+    offerId += 1;
+    const midToTrack = Object.fromEntries([...subscriptions].map(([sid, { mid }]) => [mid, sid]));
+    const sdp = await connection.describe("offer");
+    lastOffer = { offerId, sdp, midToTrack };
+    options.offer(lastOffer);
+  }
+
+  function addSection(track: PublishedTrack, streamId: string): Subscription {
+    sections += 1;
+    const mid = String(sections);
+    const ssrc = randomInt(1, 0xffff_ffff);
+    const media = describe(track, mid);
+    media.addSSRC(ssrc, streamId, streamId, track.sid);
+    const native = connection.own(library.addTrack(media));
+    if (track.kind === "video") {
+      native.setMediaHandler(new ndc.RtcpNackResponder(NACK_HISTORY_PACKETS));
+      native.onMessage(
+        guard((packet) => {
+          if (!isRtcp(packet)) return;
+          for (const part of rtcpPackets(packet)) if (isKeyFrameRequest(part)) track.requestKeyFrame();
+        }),
+      );
+    }
+    track.addTarget({
+      peer: options.peer,
+      ssrc,
+      payloadType: payloadTypeFor(track),
+      send: (packet) => {
+        if (native.isOpen()) native.sendMessageBinary(packet);
+      },
+    });
+    return { track, native, mid, announced: false };
+  }
+
+  negotiate();
+  return {
+    subscribe(track, streamId) {
+      if (subscriptions.has(track.sid) || closed) return;
+      if (sections >= SECTIONS_MAX) return options.full("media sections are used up");
+      subscriptions.set(track.sid, addSection(track, streamId));
+      return negotiate();
+    },
+    unsubscribe(sid) {
+      const subscription = subscriptions.get(sid);
+      if (!subscription) return;
+      subscriptions.delete(sid);
+      subscription.track.removeTarget(options.peer);
+      subscription.native.close();
+      negotiate();
+    },
+    answered(answeredId, sdp) {
+      if (!awaiting || (answeredId !== 0 && answeredId !== offerId)) return;
+      connection.applyRemote(parseDescription(sdp).sdp, "answer");
+      awaiting = false;
+      lastOffer = undefined;
+      for (const [sid, subscription] of subscriptions) {
+        if (subscription.announced) continue;
+        subscription.announced = true;
+        options.subscribed(sid);
+      }
+      if (wanted) negotiate();
+    },
+    offerAgain() {
+      if (awaiting && lastOffer) options.offer(lastOffer); // it was lost with the old socket
+      else negotiate();
+    },
+    addCandidate: (candidate, mid) => connection.addCandidate(candidate, mid),
+    send(kind, bytes) {
+      const channel = channels[kind];
+      if (!channel.isOpen()) return;
+      if (channel.bufferedAmount() + bytes.length <= UNSENT_MAX_BYTES[kind]) channel.sendMessageBinary(bytes);
+      else if (kind === "reliable") options.full("data is not read");
+    },
+    close() {
+      closed = true;
+      for (const { track } of subscriptions.values()) track.removeTarget(options.peer);
+      subscriptions.clear();
+      connection.close();
+    },
+  };
+}
+
+function payloadTypeFor({ kind }: PublishedTrack): number {
+  return kind === "audio" ? OPUS_PAYLOAD_TYPE : VIDEO_PAYLOAD_TYPE;
+}
+
+function describe(track: PublishedTrack, mid: string): InstanceType<typeof ndc.Audio | typeof ndc.Video> {
+  if (track.kind === "audio") {
+    const audio = new ndc.Audio(mid, "SendOnly");
+    audio.addOpusCodec(OPUS_PAYLOAD_TYPE, "minptime=10;useinbandfec=1;usedtx=1");
+    return audio;
+  }
+  const video = new ndc.Video(mid, "SendOnly");
+  video.addVideoCodec(VIDEO_PAYLOAD_TYPE, track.codec.name.toUpperCase(), ...parametersOf(track.codec));
+  return video;
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { SignalResponse } from "@livekit/protocol";
+import { WebSocket } from "ws";
+import { startRoomServer, type RoomServer } from "./room-server.ts";
+import { signToken } from "./tokens.ts";
+
+const KEY = { apiKey: "key", apiSecret: "a secret of thirty-two characters" };
+
+test("inside another server it answers what is its own and leaves the rest", async () => {
+  await using rooms = await startRoomServer({ ...KEY, listen: false, media: { udpPort: 0 } });
+  assert.equal(rooms.url, undefined);
+  await using host = await startHost(rooms);
+  const statusOf = async (path: string): Promise<number> => (await fetch(`${host.url}${path}`)).status;
+  assert.deepEqual(
+    await Promise.all(["/elsewhere", "/rtc", "/rtc/validate", "/rtc/v1/validate"].map(statusOf)),
+    [418, 404, 401, 404],
+  );
+  const token = await signToken({ identity: "alice", video: { roomJoin: true, room: "lobby" } }, KEY);
+  const socket = new WebSocket(`${host.url.replace("http", "ws")}/rtc?access_token=${token}`);
+  const [data] = (await once(socket, "message")) as [Buffer];
+  const { message } = SignalResponse.fromBinary(data);
+  assert.equal(message.case, "join");
+  assert.deepEqual(
+    rooms.listRooms().map(({ name, numParticipants }) => [name, numParticipants]),
+    [["lobby", 1]],
+  );
+  socket.terminate();
+});
+
+test("a UDP port that is taken is said at once", async () => {
+  const taken = createSocket("udp4");
+  taken.bind(0);
+  await once(taken, "listening");
+  const udpPort = taken.address().port;
+  try {
+    await assert.rejects(startRoomServer({ ...KEY, listen: false, media: { udpPort } }), /UDP port/);
+  } finally {
+    taken.close();
+  }
+});
+
+test("everybody is told when the server ends", async () => {
+  const rooms = await startRoomServer({ ...KEY, listen: { port: 0 }, media: { udpPort: 0 } });
+  const token = await signToken({ identity: "alice", video: { roomJoin: true, room: "lobby" } }, KEY);
+  const socket = new WebSocket(`${rooms.url}/rtc?access_token=${token}`);
+  const heard: (string | undefined)[] = [];
+  socket.on("message", (data: Buffer) => heard.push(SignalResponse.fromBinary(data).message.case));
+  await once(socket, "message");
+  const closed = once(socket, "close");
+  await rooms[Symbol.asyncDispose]();
+  await closed;
+  assert.equal(heard.at(-1), "leave");
+});
+
+async function startHost(rooms: RoomServer): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((request, response) => {
+    if (!rooms.handleRequest(request, response)) response.writeHead(418).end();
+  });
+  server.on("upgrade", (request, socket, head) => {
+    if (!rooms.handleUpgrade(request, socket, head)) socket.destroy();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { DisconnectReason, type Room as RoomInfo } from "@livekit/protocol";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Attendance } from "./attendance.ts";
+import type { Log } from "./log.ts";
+import { createMediaEvents } from "./media-events.ts";
+import { startMediaHost, type MediaHost } from "./media/media-host.ts";
+import { createRoomService } from "./room-service.ts";
+import { createRoomTable } from "./room-table.ts";
+import { createRtcEndpoint } from "./rtc-endpoint.ts";
+import { DEFAULT_LIMITS, DEFAULT_TIMING, type RoomServerOptions, type RoomSettings } from "./settings.ts";
+
+/** A room server that every LiveKit SDK can join. */
+export interface RoomServer extends AsyncDisposable {
+  /** What participants connect to: `ws://…`. Undefined when it neither listens nor was told. */
+  readonly url: string | undefined;
+  readonly udpPort: number;
+  /** Answers what is addressed to a room server; false leaves the request to somebody else. */
+  handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  listRooms(): RoomInfo[];
+}
+
+const DEFAULT_PORT = 7880;
+const DEFAULT_UDP_PORT = 7882;
+
+export async function startRoomServer(options: RoomServerOptions): Promise<RoomServer> {
+  const log = options.log ?? SILENT;
+  const settings: RoomSettings = {
+    apiKey: options.apiKey,
+    apiSecret: options.apiSecret,
+    audience: options.audience,
+    iceServers: options.iceServers ?? [],
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    timing: { ...DEFAULT_TIMING, ...options.timing },
+  };
+  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const attendances = new Map<string, Attendance>();
+  const events = createMediaEvents(attendances);
+  let media: MediaHost | undefined;
+  const table = createRoomTable({
+    settings,
+    log,
+    media: (command) => media?.send(command),
+    left({ sid }) {
+      const attendance = attendances.get(sid);
+      if (!attendance) return;
+      attendances.delete(sid);
+      attendance.ended();
+      events.forget(attendance);
+    },
+  });
+  const udpPort = await chooseUdpPort(options.media?.udpPort ?? DEFAULT_UDP_PORT);
+  media = stack.use(
+    await startMediaHost({
+      log,
+      settings: {
+        udpPort,
+        bindAddress: options.media?.bindAddress,
+        announcedAddress: options.media?.announcedAddress,
+        allowPrivateCandidates: options.media?.allowPrivateCandidates ?? false,
+        maxDataBytes: settings.limits.dataBytes,
+        levelIntervalMs: settings.timing.levelIntervalMs,
+      },
+      receive: (event) => events.receive(event),
+      lost: () => table.reconnectAll(),
+    }),
+  );
+  const rtc = createRtcEndpoint({ table, attendances, log });
+  const service = createRoomService({ table, log });
+  const handlers = {
+    handleRequest: (request: IncomingMessage, response: ServerResponse): boolean =>
+      rtc.handleRequest(request, response) || service.handleRequest(request, response),
+    handleUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer): boolean =>
+      rtc.handleUpgrade(request, socket, head),
+  };
+  const address = options.listen === false ? undefined : stack.use(await listen(handlers, options));
+  stack.use(rtc);
+  stack.defer(() => table.close(DisconnectReason.SERVER_SHUTDOWN)); // first: everybody is told
+  const owned = stack.move();
+  return {
+    url: options.publicUrl ?? address?.url,
+    udpPort,
+    ...handlers,
+    listRooms: () => [...table.rooms.values()].map((room) => room.info()),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+type Handlers = Pick<RoomServer, "handleRequest" | "handleUpgrade">;
+
+async function listen(
+  { handleRequest, handleUpgrade }: Handlers,
+  options: RoomServerOptions,
+): Promise<AsyncDisposable & { url: string }> {
+  const { host = "127.0.0.1", port = DEFAULT_PORT } = options.listen || {};
+  const server = createServer((request, response) => {
+    if (handleRequest(request, response)) return;
+    response.writeHead(request.url === "/" ? 200 : 404, { "content-type": "text/plain" });
+    response.end(request.url === "/" ? "OK" : "not found"); // "/" is the health check, as LiveKit has it
+  });
+  server.on("upgrade", (request, socket, head) => {
+    if (!handleUpgrade(request, socket, head))
+      socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  const { port: chosen, family, address } = server.address() as AddressInfo;
+  return {
+    url: `ws://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
+    [Symbol.asyncDispose]: () => closeServer(server),
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+/** The media process wants a number; 0 means whichever is free. */
+async function chooseUdpPort(wanted: number): Promise<number> {
+  if (wanted !== 0) return wanted;
+  const socket = createSocket("udp4");
+  socket.bind(0);
+  await once(socket, "listening");
+  const { port } = socket.address();
+  socket.close();
+  await once(socket, "close");
+  return port;
+}
+
+const SILENT: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => SILENT,
+};

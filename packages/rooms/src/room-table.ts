@@ -1,0 +1,55 @@
+import { DisconnectReason, LeaveRequest_Action } from "@livekit/protocol";
+import type { Log } from "./log.ts";
+import type { MediaCommand } from "./media/messages.ts";
+import type { Participant } from "./participant.ts";
+import { createRoom, type Room } from "./room.ts";
+import type { RoomSettings } from "./settings.ts";
+
+/** Every room of this server, and where to find a participant the media process speaks of. */
+export interface RoomTable {
+  readonly settings: RoomSettings;
+  /** By name. */
+  readonly rooms: ReadonlyMap<string, Room>;
+  /** The room of that name; opened if there is none. */
+  open(name: string): Room;
+  /** Media is lost: everybody has to connect anew. The rooms stay. */
+  reconnectAll(): void;
+  close(reason: DisconnectReason): void;
+}
+
+export interface RoomTableOptions {
+  settings: RoomSettings;
+  log: Log;
+  media(command: MediaCommand): void;
+  left(participant: Participant): void;
+}
+
+export function createRoomTable(options: RoomTableOptions): RoomTable {
+  const rooms = new Map<string, Room>();
+  return {
+    settings: options.settings,
+    rooms,
+    open(name) {
+      const known = rooms.get(name);
+      if (known) return known;
+      const room = createRoom({
+        name,
+        settings: options.settings,
+        log: options.log,
+        media: options.media,
+        left: options.left,
+        closed: () => rooms.delete(name),
+      });
+      rooms.set(name, room);
+      return room;
+    },
+    reconnectAll() {
+      const departure = { reason: DisconnectReason.MEDIA_FAILURE, tell: LeaveRequest_Action.RECONNECT };
+      for (const room of rooms.values())
+        for (const participant of [...room.participants.values()]) room.remove(participant, departure);
+    },
+    close(reason) {
+      for (const room of [...rooms.values()]) room.close(reason);
+    },
+  };
+}

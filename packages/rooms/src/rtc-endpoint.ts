@@ -1,0 +1,135 @@
+import { DisconnectReason, LeaveRequest_Action, SignalResponse } from "@livekit/protocol";
+import { once } from "node:events";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer, type WebSocket } from "ws";
+import { admit, JoinRefused, type Admission } from "./admission.ts";
+import { attend, type Attendance } from "./attendance.ts";
+import type { Log } from "./log.ts";
+import { leave } from "./room.ts";
+import type { RoomTable } from "./room-table.ts";
+
+/** `/rtc` and `/rtc/validate`: the way into a room. */
+export interface RtcEndpoint extends AsyncDisposable {
+  handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+}
+
+export interface RtcEndpointOptions {
+  table: RoomTable;
+  /** By participant sid. */
+  attendances: Map<string, Attendance>;
+  log: Log;
+}
+
+const GOING_AWAY = 1001;
+const LAST_WORDS_MS = 500; // until the sockets of clients that do not answer are cut
+
+export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOptions): RtcEndpoint {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: table.settings.limits.signalMessageBytes,
+    perMessageDeflate: false,
+  });
+
+  function enter(admission: Admission, socket: WebSocket, remoteAddress: string): void {
+    if (admission.resumes !== undefined) {
+      const before = attendances.get(admission.resumes);
+      const isSame =
+        before?.participant.identity === admission.grants.identity && before.room.name === admission.roomName;
+      if (before && isSame) return before.resume(socket, remoteAddress);
+      return sendAway(socket);
+    }
+    const room = table.open(admission.roomName);
+    const attendance = attend({ room, admission, socket, remoteAddress });
+    attendances.set(attendance.participant.sid, attendance);
+  }
+
+  async function answerValidate(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const headers = { "content-type": "text/plain", "access-control-allow-origin": "*" };
+    try {
+      await admit(table, attemptOf(request));
+      response.writeHead(200, headers).end("success");
+    } catch (error) {
+      const { status, message } = refusalOf(error);
+      response.writeHead(status, headers).end(message);
+    }
+  }
+
+  async function answerUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      const admission = await admit(table, attemptOf(request));
+      sockets.handleUpgrade(request, socket, head, (accepted) =>
+        enter(admission, accepted, request.socket.remoteAddress ?? ""),
+      );
+    } catch (error) {
+      const { status, message } = refusalOf(error);
+      socket.end(plainAnswer(status, message));
+    }
+  }
+
+  function refusalOf(error: unknown): { status: number; message: string } {
+    if (error instanceof JoinRefused) return error;
+    log.error({ err: error }, "join failed");
+    return { status: 500, message: "internal error" };
+  }
+
+  return {
+    handleRequest(request, response) {
+      const path = pathOf(request);
+      if (path === "/rtc/validate") void answerValidate(request, response);
+      else if (path === "/rtc/v1" || path === "/rtc/v1/validate") {
+        // Clients that know the newer join path take this for a server that does not, and use `/rtc`.
+        const headers = { "content-type": "text/plain", "access-control-allow-origin": "*" };
+        response.writeHead(404, headers).end("not found");
+      } else if (path === "/rtc") response.writeHead(404).end();
+      else return false;
+      return true;
+    },
+    handleUpgrade(request, socket, head) {
+      const path = pathOf(request);
+      if (path === "/rtc") void answerUpgrade(request, socket, head);
+      else if (path.startsWith("/rtc/")) socket.end(plainAnswer(404, "not found"));
+      else return false;
+      return true;
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(sockets, "close");
+      sockets.close();
+      for (const socket of sockets.clients) socket.close(GOING_AWAY);
+      const timer = setTimeout(() => {
+        for (const socket of sockets.clients) socket.terminate();
+      }, LAST_WORDS_MS);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The participant is not here any more: the client must join anew. */
+function sendAway(socket: WebSocket): void {
+  const message = leave(DisconnectReason.STATE_MISMATCH, LeaveRequest_Action.RECONNECT);
+  socket.send(new SignalResponse({ message }).toBinary());
+  socket.close(1000, "connect anew");
+}
+
+function attemptOf(request: IncomingMessage): Parameters<typeof admit>[1] {
+  const query = new URL(request.url ?? "/", "http://localhost").searchParams;
+  return { query, authorization: request.headers.authorization };
+}
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0]?.replace(/^\/\//, "/") ?? "/";
+}
+
+function plainAnswer(status: number, message: string): string {
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "content-type: text/plain",
+    `content-length: ${Buffer.byteLength(message)}`,
+    "connection: close",
+    "",
+    message,
+  ].join("\r\n");
+}
