@@ -37,7 +37,7 @@ export const calls: Benchmark = {
 
 interface Point extends CallsAnswer {
   cores: number;
-  /** Of the chunks that real time has room for. */
+  /** Share of the chunks that fit into real time. */
   cameShare: number;
   /** Time in which the bot could have run, had its core been free: others' work, not ours. */
   waitedShare: number;

@@ -4,9 +4,11 @@ import { blocked } from "./rows/blocked.ts";
 import { capacity } from "./rows/capacity.ts";
 import { firstAudio } from "./rows/first-audio.ts";
 import { latency } from "./rows/latency.ts";
+import { rooms } from "./rows/rooms.ts";
 import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
+import { viva } from "./rows/viva.ts";
 import { history } from "./hosted/history.ts";
 import { hosted } from "./hosted/hosted.ts";
 import { describeMachine } from "./machine/describe.ts";
@@ -22,6 +24,8 @@ const ALL: Benchmark[] = [
   blocked,
   calls,
   capacity,
+  viva,
+  rooms,
   hosted,
   history,
 ];

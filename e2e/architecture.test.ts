@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { basename, join } from "node:path";
 import { test } from "node:test";
+import { circlesIn } from "./architecture/circles.ts";
 import { importsIn, readSources, REPOSITORY, type SourceFile } from "./architecture/source-files.ts";
+import { WEB_FOLDERS, webFolderOf } from "./architecture/web-folders.ts";
 
 interface PackageRule {
   /** Packages of this repository it may import. */
@@ -19,7 +21,9 @@ const PACKAGES: Record<string, PackageRule> = {
   protocol: { imports: [], neutral: { npm: ["zod"] } },
   audio: { imports: [], neutral: { npm: [] } },
   simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
+  rooms: { imports: ["protocol"] },
   sdk: { imports: ["protocol", "audio"] },
+  viva: { imports: [] },
   cli: { imports: ["protocol", "audio", "simulator"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
@@ -28,8 +32,9 @@ const PACKAGES: Record<string, PackageRule> = {
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["server", "media", "telephony"],
-  instance: ["runner", "server", "media", "telephony"],
+  runner: ["runtime", "server", "media", "telephony"],
+  instance: ["runtime", "server", "filters", "media", "telephony"],
+  runtime: ["server"],
   server: ["transports", "media", "telephony"],
   speech: ["transports"],
   transports: ["audio", "filters", "media", "rtvi", "telephony"],
@@ -48,62 +53,75 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
       "agents",
       "api",
       "auth",
+      "backup",
       "builds",
       "dashboard",
+      "deployments",
       "drivers",
       "gateway",
       "instances",
+    ],
+    ...[
       "leader",
       "ledger",
-    ],
-    ...["logs", "organizations", "pools", "reconciler", "samples", "secrets", "sessions", "store"],
-  ],
-  api: [
-    ...[
-      "agents",
-      "auth",
-      "builds",
-      "ledger",
       "logs",
+      "metrics",
       "organizations",
+      "pools",
+      "reconciler",
+      "retention",
       "samples",
       "secrets",
-      "sessions",
-      "store",
     ],
+    ...["sessions", "store"],
+  ],
+  api: [
+    ...["agents", "auth", "builds", "deployments", "ledger", "logs", "metrics", "organizations"],
+    ...["samples", "secrets", "sessions", "store"],
   ],
   simulation: [
-    "agents",
-    "auth",
-    "drivers",
-    "instances",
-    "leader",
-    "pools",
-    "reconciler",
-    "sessions",
-    "store",
+    ...["auth", "deployments", "drivers", "instances", "leader", "pools", "reconciler", "sessions", "store"],
   ],
-  reconciler: ["agents", "drivers", "instances", "leader", "pools", "sessions", "store"],
-  sessions: ["agents", "auth", "gateway", "instances", "leader", "ledger", "pools", "store"],
-  agents: ["auth", "builds", "pools", "sessions", "store"],
-  secrets: ["agents", "auth", "organizations", "store"],
+  reconciler: ["deployments", "drivers", "instances", "leader", "pools", "sessions", "store"],
+  sessions: ["agents", "auth", "deployments", "gateway", "instances", "leader", "ledger", "pools", "store"],
+  agents: ["auth", "deployments", "pools", "store"],
+  secrets: ["auth", "deployments", "organizations", "store"],
+  deployments: ["auth", "builds", "drivers", "store"],
   builds: ["auth", "store"],
   logs: ["auth", "drivers", "store"],
   samples: ["auth", "store"],
   ledger: ["auth", "store"],
-  auth: ["organizations", "store"],
   organizations: ["auth", "store"],
+  auth: ["store"],
   leader: ["store"],
   pools: ["store"],
-  gateway: [],
+  gateway: ["metrics"],
+  metrics: ["store"],
   instances: [],
   drivers: [],
   dashboard: [],
+  backup: ["auth", "store"],
+  retention: ["deployments", "logs", "samples", "secrets", "sessions", "store"],
   store: [],
 };
 
+/** Of `drivers`, what is no driver but the way to one. */
+const DRIVER_PORTS = ["driver", "instance-records", "forget-instance", "open-driver"];
+
+interface FolderTable {
+  arrows: Record<string, string[]>;
+  /** Which row a file belongs to; none for what all of the package may import. */
+  folderOf: (place: string) => string;
+}
+
+const FOLDER_TABLES: Record<string, FolderTable> = {
+  sdk: { arrows: SDK_FOLDERS, folderOf },
+  "control-plane": { arrows: CONTROL_PLANE_FOLDERS, folderOf },
+  web: { arrows: WEB_FOLDERS, folderOf: webFolderOf },
+};
+
 /** Packages with a second way in, besides `index.ts` at their root. */
-const INNER_ENTRIES = ["packages/sdk/src/runner/index.ts"];
+const INNER_ENTRIES = ["packages/sdk/src/runner/index.ts", "packages/sdk/src/filters/index.ts"];
 
 /** Not imported, but wanted by something that is, and only one version of them fits. */
 const PINNED_PEERS = ["@better-auth/core", "better-call"];
@@ -173,7 +191,10 @@ test("packages import what the table allows", () => {
 test("packages reach each other by name, not by path", () => {
   none(
     sources,
-    (file, { target }) => target !== undefined && !target.startsWith(`packages/${file.package}/`),
+    (file, { target }) =>
+      target !== undefined &&
+      !target.startsWith(`packages/${file.package}/`) &&
+      !(file.isTest && target.startsWith("testing/")), // shared by all tests, and no package
   );
 });
 
@@ -215,19 +236,55 @@ test("what a package makes others install is imported", () => {
   assert.deepEqual(unused, []);
 });
 
-for (const [name, table] of Object.entries({ sdk: SDK_FOLDERS, "control-plane": CONTROL_PLANE_FOLDERS }))
+for (const [name, table] of Object.entries(FOLDER_TABLES)) {
   test(`folders of ${name} import what the table allows`, () => {
     none(code, (file, { target }) => {
-      if (file.package !== name || !target || !file.place.includes("/")) return false;
-      const [from, to] = [folderOf(file.place), folderOf(target.replace(`packages/${name}/src/`, ""))];
-      return to !== "" && to !== from && !table[from]?.includes(to);
+      if (file.package !== name || !target) return false;
+      const from = table.folderOf(file.place);
+      const to = table.folderOf(target.replace(`packages/${name}/`, "").replace(/^src\//, ""));
+      return from !== "" && to !== "" && to !== from && !table.arrows[from]?.includes(to);
     });
-    const folders = new Set(code.filter((file) => file.package === name).map((file) => folderOf(file.place)));
+    const folders = new Set(
+      code.filter((file) => file.package === name).map((file) => table.folderOf(file.place)),
+    );
     assert.deepEqual(
-      [...folders].filter((folder) => folder !== "" && !table[folder]),
+      [...folders].filter((folder) => folder !== "" && !table.arrows[folder]),
       [],
     );
   });
+
+  test(`the arrows of ${name} run in no circle`, () => {
+    assert.deepEqual(circlesIn(table.arrows), []);
+  });
+}
+
+test("circles are found, long ones and those of one alone too", () => {
+  assert.deepEqual(circlesIn({ a: ["b"], b: ["c"], c: [] }), []);
+  assert.deepEqual(circlesIn({ a: ["b"], b: ["c"], c: ["a"], d: ["a", "d"] }), ["a ↔ b ↔ c", "d"]);
+});
+
+test("what all of the web package shares knows no folder of it", () => {
+  none(
+    code,
+    (file, { target }) =>
+      file.package === "web" &&
+      /^shared\/[^/]+$/.test(file.place) &&
+      target !== undefined &&
+      webFolderOf(target.replace("packages/web/", "")) !== "",
+  );
+});
+
+test("files of the web package import each other in no circle, types included", () => {
+  const files = code.filter((file) => file.package === "web");
+  assert.deepEqual(
+    circlesIn(
+      Object.fromEntries(
+        files.map(({ path, imports }) => [path, imports.flatMap(({ target }) => target ?? [])]),
+      ),
+    ),
+    [],
+  );
+});
 
 test("the words all of the SDK shares are types to it where they name its parts", () => {
   none(code, (file, { target, isType }) => {
@@ -235,6 +292,14 @@ test("the words all of the SDK shares are types to it where they name its parts"
     return (
       isWord && !isType && target !== undefined && folderOf(target.replace("packages/sdk/src/", "")) !== ""
     );
+  });
+});
+
+test("drivers are chosen in one place", () => {
+  none(code, (file, { target }) => {
+    const driver = /^packages\/control-plane\/src\/drivers\/([^./]+)/.exec(target ?? "")?.[1];
+    if (driver === undefined || DRIVER_PORTS.includes(driver)) return false;
+    return file.place !== "drivers/open-driver.ts" && !file.place.match(`^drivers/${driver}[./]`);
   });
 });
 

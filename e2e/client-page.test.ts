@@ -1,32 +1,23 @@
 // The prebuilt client against a real runner in a real browser, with a voice as its microphone.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { createBotFolder } from "./harness/bot-folder.ts";
 import { launchChromium } from "./harness/chromium.ts";
+import { desktop, mobile, openClientWindow, type ClientWindow } from "./harness/client-window.ts";
 import { startRunnerProcess, type RunnerProcess } from "./harness/runner-process.ts";
-import { until } from "./harness/wait.ts";
+import { PATIENCE_MS } from "./harness/watched-page.ts";
+import { until } from "../testing/wait.ts";
 
 const VOICE = fileURLToPath(
   new URL("../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url),
 );
-const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
-const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, a bot and other tests
-
-const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
-const phone: BrowserContextOptions = {
-  viewport: { width: 375, height: 720 },
-  hasTouch: true,
-  isMobile: true,
-};
 
 let browser: Browser;
 
 before(async () => {
   await import("../scripts/build-client-page.ts");
-  mkdirSync(SCREENSHOTS, { recursive: true });
   browser = await launchChromium({ microphone: VOICE });
 });
 
@@ -136,7 +127,7 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
 
   test("on a phone everything is reachable and nothing sticks out", async () => {
     await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
-    await using client = await openClient(runner, phone);
+    await using client = await openClient(runner, mobile);
     const { page } = client;
     await client.assertFits("idle");
     await client.shoot("phone-idle");
@@ -158,11 +149,11 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
   test("a refused start is shown in the runner's words, and a runner that is gone is looked for", async () => {
     const first = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
     const flags = ["--port", String(first.port)];
-    await using client = await openClient(first, phone);
+    await using client = await openClient(first, mobile);
     const { page } = client;
     await first.end();
     await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByRole("heading", { name: "The runner does not answer" }).waitFor();
+    await page.getByRole("heading", { name: "The runner is not responding" }).waitFor();
     await client.shoot("phone-unreachable");
 
     await using second = await startRunnerProcess({
@@ -259,125 +250,21 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
   });
 });
 
-interface Client extends AsyncDisposable {
-  readonly page: Page;
+interface Client extends ClientWindow {
   connect(options?: { again: boolean }): Promise<void>;
-  /** Sound energy received from the bot, over all connections of the page; never falls. */
-  energy(): Promise<number>;
-  peers(): Promise<number>;
-  microphoneIsOff(): Promise<boolean>;
-  microphoneIsReleased(): Promise<boolean>;
-  assertFits(what: string): Promise<void>;
-  shoot(name: string): Promise<void>;
 }
 
-/** Opens the page, and at the end makes sure that it asked nobody else and complained about nothing. */
 async function openClient(runner: RunnerProcess, options: BrowserContextOptions): Promise<Client> {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
-  const foreign: string[] = [];
-  const complaints: string[] = [];
-  const note = (url: string) => {
-    const { host, protocol } = new URL(url);
-    if (protocol !== "blob:" && host !== new URL(runner.url).host) foreign.push(url);
-  };
-  page.on("request", (request) => note(request.url()));
-  page.on("websocket", (socket) => note(socket.url()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text());
-  });
-  await page.addInitScript(watchMedia);
-  await page.goto(`${runner.url}/client/`);
+  const opened = await openClientWindow(browser, runner, options);
+  const { page } = opened;
   await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
   return {
-    page,
+    ...opened,
     async connect({ again } = { again: false }) {
       await page.getByRole("button", { name: again ? "Connect again" : "Connect" }).click();
       await page.getByRole("button", { name: "Hang up" }).waitFor();
     },
-    energy: () => page.evaluate(() => (window as unknown as Watched).botEnergy()),
-    peers: () => page.evaluate(() => (window as unknown as Watched).peers.length),
-    microphoneIsOff: () =>
-      page.evaluate(() => (window as unknown as Watched).tracks.every((track) => !track.enabled)),
-    microphoneIsReleased: () =>
-      page.evaluate(() =>
-        (window as unknown as Watched).tracks.every((track) => track.readyState === "ended"),
-      ),
-    async assertFits(what) {
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
-    },
-    shoot: async (name) => void (await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })),
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      assert.deepEqual(foreign, [], "requests that left the runner");
-      assert.deepEqual(complaints, [], "errors of the page");
-    },
   };
-}
-
-interface Watched {
-  peers: RTCPeerConnection[];
-  tracks: MediaStreamTrack[];
-  botEnergy(): number;
-}
-
-/** Runs in the page before it: keeps hold of connections and microphone tracks, and listens at the speaker. */
-function watchMedia(): void {
-  const watched = window as unknown as Watched;
-  watched.peers = [];
-  watched.tracks = [];
-  const keep = (track: MediaStreamTrack): MediaStreamTrack => {
-    watched.tracks.push(track);
-    return track;
-  };
-  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  navigator.mediaDevices.getUserMedia = async (constraints) => {
-    const stream = await open(constraints);
-    stream.getTracks().forEach(keep);
-    return stream;
-  };
-  const clone = MediaStreamTrack.prototype.clone;
-  MediaStreamTrack.prototype.clone = function (this: MediaStreamTrack) {
-    return keep(clone.call(this));
-  };
-  window.RTCPeerConnection = class extends RTCPeerConnection {
-    constructor(configuration?: RTCConfiguration) {
-      super(configuration);
-      watched.peers.push(this);
-    }
-  };
-  let played = 0;
-  const connect = AudioNode.prototype.connect as (...args: unknown[]) => unknown;
-  AudioNode.prototype.connect = function (this: AudioNode, ...args: unknown[]) {
-    if (args[0] instanceof AudioDestinationNode) {
-      const ear = new AnalyserNode(this.context, { fftSize: 2048 });
-      connect.call(this, ear);
-      const samples = new Float32Array(ear.fftSize);
-      setInterval(() => {
-        ear.getFloatTimeDomainData(samples);
-        played += samples.reduce((sum, sample) => sum + sample * sample, 0) / ear.context.sampleRate;
-      }, 80);
-    }
-    return connect.apply(this, args);
-  } as never;
-  const received = new Map<string, number>();
-  const listen = async (peer: RTCPeerConnection, index: number) => {
-    for (const stat of (await peer.getStats()).values() as Iterable<AudioStat>) {
-      if (stat.type !== "inbound-rtp" || stat.totalAudioEnergy === undefined) continue;
-      received.set(`${index} ${stat.id}`, stat.totalAudioEnergy);
-    }
-  };
-  setInterval(() => watched.peers.forEach((peer, index) => void listen(peer, index)), 80);
-  watched.botEnergy = () => [...received.values()].reduce((sum, energy) => sum + energy, played);
-}
-
-interface AudioStat {
-  id: string;
-  type: string;
-  totalAudioEnergy?: number;
 }
 
 function sessionsStarted(runner: RunnerProcess): number {

@@ -13,16 +13,32 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { encodeFrame, instanceVariables, parseFrame } from "@vocalhost/protocol";
 import { WebSocket } from "ws";
-import { until } from "./harness/wait.ts";
+import { requireRegistry } from "../packages/control-plane/src/testing/require-registry.ts";
+import {
+  isOnlyForTests,
+  readManifest,
+  requiredByManifest,
+  type PackedPackage,
+} from "./packed/packed-package.ts";
+import { until } from "../testing/wait.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
-const PUBLISHED = ["protocol", "audio", "simulator", "sdk", "control-plane", "cli", "create-vocalhost"];
+const PUBLISHED = [
+  "protocol",
+  "audio",
+  "simulator",
+  "viva",
+  "sdk",
+  "control-plane",
+  "cli",
+  "create-vocalhost",
+];
 const START_DEADLINE_MS = 20_000;
 
 const BOT = `
@@ -46,194 +62,225 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
 
 let temporary = "";
 let project = "";
+const packed = new Map<string, PackedPackage>();
 
 before(async () => {
   temporary = mkdtempSync(join(tmpdir(), "packed-packages-"));
-  project = join(temporary, "project");
-  mkdirSync(project);
   await run(process.execPath, [join(REPOSITORY, "scripts/build.ts")], { env: environment() });
-  for (const name of PUBLISHED)
-    await npm(
-      join(REPOSITORY, "packages", name),
-      "pack",
-      "--ignore-scripts",
-      "--pack-destination",
-      temporary,
-    );
-  writeFileSync(join(project, "package.json"), `{ "private": true, "type": "module" }`);
-  writeFileSync(join(project, "bot.ts"), BOT);
-  copyFileSync(join(REPOSITORY, ".npmrc"), join(project, ".npmrc"));
-  const packed = globSync("*.tgz", { cwd: temporary }).map((name) => join(temporary, name));
-  assert.equal(packed.length, PUBLISHED.length);
-  await npm(project, "install", "--prefer-offline", "--ignore-scripts", ...packed);
+  for (const name of PUBLISHED) {
+    const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", temporary];
+    const [listed] = JSON.parse(await npm(join(REPOSITORY, "packages", name), ...args)) as [PackedPackage];
+    packed.set(name, listed);
+  }
 });
 
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
-test("packages hold what was built, and no sources or tests", () => {
-  const files = [
-    "vocalhost",
-    "@vocalhost/audio",
-    "@vocalhost/protocol",
-    "@vocalhost/simulator",
-    "@vocalhost/cli",
-    "create-vocalhost",
-  ].flatMap((name) =>
-    globSync(`node_modules/${name}/**/*.*`, { cwd: project }).filter(
-      (path) => !path.includes(`${name}/node_modules/`),
-    ),
-  );
-  assert.ok(files.some((path) => path.endsWith("vocalhost/dist/media/media-worker.js")));
-  assert.ok(files.some((path) => path.endsWith("vocalhost/client-page/index.html")));
-  assert.ok(files.some((path) => path.endsWith("vocalhost/dist/instance/main.js")));
-  assert.deepEqual(
-    files.filter((path) => /\.test\.(?!ts\.template$)|\/testing\/|\/src\/|\.map$|(?<!\.d)\.tsx?$/.test(path)),
-    [],
-  );
-});
-
-test("a bot written with the published types passes their check", async () => {
-  const options = {
-    module: "nodenext",
-    target: "es2024",
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    types: ["node"],
-    typeRoots: [join(REPOSITORY, "node_modules/@types")],
-  };
-  writeFileSync(
-    join(project, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: options, files: ["bot.ts"] }),
-  );
-  const compiler = join(REPOSITORY, "node_modules/.bin/tsc");
-  const { stdout } = await run(compiler, ["-p", project], { env: environment() }).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  assert.equal(stdout, "");
-});
-
-test("a bot in an empty project runs on plain Node", async () => {
-  await using runner = await startBot();
-  const status = await fetch(new URL("/status", runner.url));
-  assert.equal(status.status, 200);
-  assert.equal(((await status.json()) as { status: string }).status, "ready");
-
-  const page = await fetch(new URL("/", runner.url));
-  assert.equal(page.url, new URL("/client/", runner.url).href);
-  assert.equal(page.status, 200);
-  const html = await page.text();
-  const [, script] = /<script[^>]+src="([^"]+)"/.exec(html) ?? [];
-  assert.equal((await fetch(new URL(script ?? "/no-script", page.url))).status, 200);
-
-  assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
-  assert.equal(await runner.end(), 0);
-  assert.doesNotMatch(runner.output(), /error|warn/i);
-});
-
-test("a bot in an empty project runs as a hosted instance", async () => {
-  const folder = mkdtempSync(join(temporary, "instance-"));
-  const entry = join(project, "node_modules/vocalhost/dist/instance/main.js");
-  const child = spawn(process.execPath, [entry], {
-    cwd: project,
-    stdio: "inherit",
-    env: {
-      ...environment(),
-      [instanceVariables.id]: "instance",
-      [instanceVariables.token]: "token",
-      [instanceVariables.folder]: folder,
-    },
-  });
-  const exited = once(child, "exit") as Promise<[number | null]>;
-  try {
-    const address = await until(
-      () => existsSync(join(folder, "address")) && readFileSync(join(folder, "address"), "utf8"),
-      START_DEADLINE_MS,
-      "address",
+for (const name of PUBLISHED)
+  test(`${name} is packed with what was built and nothing of its tests`, () => {
+    const paths = packed.get(name)?.files.map(({ path }) => path) ?? [];
+    const manifest = readManifest(name);
+    assert.deepEqual(
+      requiredByManifest(manifest).filter((path) => !paths.includes(path)),
+      [],
     );
-    const answer = await fetch(`http://${address}/instance`, { headers: { authorization: "Bearer token" } });
-    assert.equal(((await answer.json()) as { ready: boolean }).ready, true);
-  } finally {
-    child.kill("SIGTERM");
-  }
-  assert.equal((await exited)[0], 0);
-});
-
-test("the installed command places a call to the bot", async () => {
-  await using runner = await startBot();
-  const stream = new URL("/ws", runner.url).href.replace("http", "ws");
-  const command = join(project, "node_modules/.bin/vocalhost");
-  const { stdout } = await run(command, ["call", "--to", stream, "--hang-up-after", "3s", "--json"], {
-    env: environment(),
+    assert.deepEqual(paths.filter(isOnlyForTests), []);
+    assert.deepEqual(
+      paths.filter((path) => /(?:^|\/)src\/|\.map$|(?<!\.d)\.tsx?$|(?:^|\/)\.made-from$/.test(path)),
+      [],
+    );
   });
-  const summary = JSON.parse(stdout) as Record<string, unknown>;
-  assert.ok(Object.keys(summary).length > 0);
-  assert.match(runner.output(), /session ended.*client-left/);
-});
 
-test("a project made by npm create passes its own test and serves its bot", async () => {
-  const sources = Object.entries({
-    vocalhost: "vocalhost",
-    "@vocalhost/cli": "vocalhost-cli",
-    "@vocalhost/control-plane": "vocalhost-control-plane",
-    "@vocalhost/protocol": "vocalhost-protocol",
-    "@vocalhost/audio": "vocalhost-audio",
-    "@vocalhost/simulator": "vocalhost-simulator",
-  }).flatMap(([name, file]) => [
-    "--source",
-    `${name}=file:${globSync(`${temporary}/${file}-[0-9]*.tgz`)[0]}`,
-  ]);
-  const command = join(project, "node_modules/.bin/create-vocalhost");
-  await run(command, ["made", "--yes", ...sources], { cwd: temporary, env: environment() });
-  const made = join(temporary, "made");
-  await npm(made, "test");
-  const dev = spawn(join(made, "node_modules/.bin/vocalhost"), ["dev", "--port", "0", "--json"], {
-    cwd: made,
-    env: environment(),
-    stdio: ["ignore", "pipe", "inherit"],
+for (const name of PUBLISHED)
+  test(`${name} tells the registry's readers what it is and where it comes from`, () => {
+    const manifest = readManifest(name);
+    const { description = "", keywords = [], homepage = "", bugs = "", repository } = manifest;
+    assert.ok(description && keywords.length > 0 && homepage && bugs);
+    assert.equal(repository?.directory, `packages/${name}`);
+    const read = (path: string): string => readFileSync(join(REPOSITORY, path), "utf8");
+    assert.equal(read(`packages/${name}/LICENSE`), read("LICENSE"));
+    assert.ok(read(`packages/${name}/README.md`).startsWith(`# ${manifest.name}\n`));
   });
-  let output = "";
-  for await (const text of dev.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
-    output += String(text);
-    if (/"event":"ready"/.test(output)) break;
-  }
-  const [, url = ""] = /"url":"([^"]+)"/.exec(output) ?? [];
-  assert.equal((await fetch(new URL("/status", url))).status, 200);
-  dev.stdout.resume();
-  dev.kill("SIGINT");
-  assert.deepEqual(await once(dev, "exit"), [130, null]);
+
+test("the SDK comes with its page, its model and the entry of its instances", () => {
+  const paths = packed.get("sdk")?.files.map(({ path }) => path) ?? [];
+  for (const path of [
+    "client-page/index.html",
+    "client-page/third-party-licenses.md",
+    "dist/instance/main.js",
+    "dist/media/media-worker.js",
+    "models/silero_vad_v5.onnx",
+    "NOTICE",
+  ])
+    assert.ok(paths.includes(path), path);
 });
 
-test("the installed command runs the service, and the made project is deployed to it", async () => {
-  const made = join(temporary, "made");
-  const command = join(made, "node_modules/.bin/vocalhost");
-  const dataFolder = join(temporary, "service");
-  const settings = { ...environment(), HOME: temporary, VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: dataFolder };
-  const up = spawn(command, ["up"], { cwd: made, env: settings, stdio: ["ignore", "pipe", "inherit"] });
-  try {
-    let output = "";
-    up.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    await until(() => /http:\/\/\S+\/v1/.test(output), START_DEADLINE_MS, "address of the service");
-    const { apiUrl, privateKey, publicKey } = JSON.parse(
-      readFileSync(join(dataFolder, "first-run.json"), "utf8"),
-    ) as Record<"apiUrl" | "privateKey" | "publicKey", string>;
-    // As it is when packages come from a registry: here they were named by files outside of the folder.
-    const manifest = { name: "made", type: "module", dependencies: { vocalhost: "0.1.0" } };
-    writeFileSync(join(made, "package.json"), JSON.stringify(manifest));
-    rmSync(join(made, "package-lock.json"));
-    const reach = { VOCALHOST_API_URL: apiUrl, VOCALHOST_API_KEY: privateKey };
-    const { stdout } = await run(command, ["deploy", "--yes"], { cwd: made, env: { ...settings, ...reach } });
-    assert.match(stdout, /is live/);
-    const started = await fetch(`${apiUrl}/public/made/start`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${publicKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ transport: "webrtc" }),
+describe("installed in an empty project", () => {
+  before(async () => {
+    await requireRegistry();
+    project = join(temporary, "project");
+    mkdirSync(project);
+    writeFileSync(join(project, "package.json"), `{ "private": true, "type": "module" }`);
+    writeFileSync(join(project, "bot.ts"), BOT);
+    copyFileSync(join(REPOSITORY, ".npmrc"), join(project, ".npmrc"));
+    const files = [...packed.values()].map(({ filename }) => join(temporary, filename));
+    await npm(project, "install", "--prefer-offline", "--ignore-scripts", ...files);
+  });
+
+  test("a bot written with the published types passes their check", async () => {
+    const options = {
+      module: "nodenext",
+      target: "es2024",
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      types: ["node"],
+      typeRoots: [join(REPOSITORY, "node_modules/@types")],
+    };
+    writeFileSync(
+      join(project, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, files: ["bot.ts"] }),
+    );
+    const compiler = join(REPOSITORY, "node_modules/.bin/tsc");
+    const { stdout } = await run(compiler, ["-p", project], { env: environment() }).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    assert.equal(stdout, "");
+  });
+
+  test("a bot in an empty project runs on plain Node", async () => {
+    await using runner = await startBot();
+    const status = await fetch(new URL("/status", runner.url));
+    assert.equal(status.status, 200);
+    assert.equal(((await status.json()) as { status: string }).status, "ready");
+
+    const page = await fetch(new URL("/", runner.url));
+    assert.equal(page.url, new URL("/client/", runner.url).href);
+    assert.equal(page.status, 200);
+    const html = await page.text();
+    const [, script] = /<script[^>]+src="([^"]+)"/.exec(html) ?? [];
+    assert.equal((await fetch(new URL(script ?? "/no-script", page.url))).status, 200);
+
+    assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
+    assert.equal(await runner.end(), 0);
+    assert.doesNotMatch(runner.output(), /error|warn/i);
+  });
+
+  test("a bot in an empty project runs as a hosted instance", async () => {
+    const folder = mkdtempSync(join(temporary, "instance-"));
+    const entry = join(project, "node_modules/vocalhost/dist/instance/main.js");
+    const child = spawn(process.execPath, [entry], {
+      cwd: project,
+      stdio: "inherit",
+      env: {
+        ...environment(),
+        [instanceVariables.id]: "instance",
+        [instanceVariables.token]: "token",
+        [instanceVariables.folder]: folder,
+      },
     });
-    assert.equal(started.status, 200, await started.text());
-  } finally {
-    up.kill("SIGINT");
-    await once(up, "exit");
-  }
+    const exited = once(child, "exit") as Promise<[number | null]>;
+    try {
+      const address = await until(
+        () => existsSync(join(folder, "address")) && readFileSync(join(folder, "address"), "utf8"),
+        START_DEADLINE_MS,
+        "address",
+      );
+      const answer = await fetch(`http://${address}/instance`, {
+        headers: { authorization: "Bearer token" },
+      });
+      assert.equal(((await answer.json()) as { ready: boolean }).ready, true);
+    } finally {
+      child.kill("SIGTERM");
+    }
+    assert.equal((await exited)[0], 0);
+  });
+
+  test("the installed command places a call to the bot", async () => {
+    await using runner = await startBot();
+    const stream = new URL("/ws", runner.url).href.replace("http", "ws");
+    const command = join(project, "node_modules/.bin/vocalhost");
+    const { stdout } = await run(command, ["call", "--to", stream, "--hang-up-after", "3s", "--json"], {
+      env: environment(),
+    });
+    const summary = JSON.parse(stdout) as Record<string, unknown>;
+    assert.ok(Object.keys(summary).length > 0);
+    assert.match(runner.output(), /session ended.*client-left/);
+  });
+
+  test("a project made by npm create passes its own test and serves its bot", async () => {
+    const sources = Object.entries({
+      vocalhost: "vocalhost",
+      "@vocalhost/cli": "vocalhost-cli",
+      "@vocalhost/control-plane": "vocalhost-control-plane",
+      "@vocalhost/protocol": "vocalhost-protocol",
+      "@vocalhost/audio": "vocalhost-audio",
+      "@vocalhost/simulator": "vocalhost-simulator",
+      "@vocalhost/viva": "vocalhost-viva",
+    }).flatMap(([name, file]) => [
+      "--source",
+      `${name}=file:${globSync(`${temporary}/${file}-[0-9]*.tgz`)[0]}`,
+    ]);
+    const command = join(project, "node_modules/.bin/create-vocalhost");
+    await run(command, ["made", "--yes", ...sources], { cwd: temporary, env: environment() });
+    const made = join(temporary, "made");
+    await npm(made, "test");
+    const dev = spawn(join(made, "node_modules/.bin/vocalhost"), ["dev", "--port", "0", "--json"], {
+      cwd: made,
+      env: environment(),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    for await (const text of dev.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+      output += String(text);
+      if (/"event":"ready"/.test(output)) break;
+    }
+    const [, url = ""] = /"url":"([^"]+)"/.exec(output) ?? [];
+    assert.equal((await fetch(new URL("/status", url))).status, 200);
+    dev.stdout.resume();
+    dev.kill("SIGINT");
+    assert.deepEqual(await once(dev, "exit"), [130, null]);
+  });
+
+  test("the installed command runs the service, and the made project is deployed to it", async () => {
+    const made = join(temporary, "made");
+    const command = join(made, "node_modules/.bin/vocalhost");
+    const dataFolder = join(temporary, "service");
+    const settings = {
+      ...environment(),
+      HOME: temporary,
+      VOCALHOST_PORT: "0",
+      VOCALHOST_DATA_DIR: dataFolder,
+    };
+    const up = spawn(command, ["up"], { cwd: made, env: settings, stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      let output = "";
+      up.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+      await until(() => /http:\/\/\S+\/v1/.test(output), START_DEADLINE_MS, "address of the service");
+      const { apiUrl, privateKey, publicKey } = JSON.parse(
+        readFileSync(join(dataFolder, "first-run.json"), "utf8"),
+      ) as Record<"apiUrl" | "privateKey" | "publicKey", string>;
+      // As it is when packages come from a registry: here they were named by files outside of the folder.
+      const manifest = { name: "made", type: "module", dependencies: { vocalhost: "0.1.0" } };
+      writeFileSync(join(made, "package.json"), JSON.stringify(manifest));
+      rmSync(join(made, "package-lock.json"));
+      const reach = { VOCALHOST_API_URL: apiUrl, VOCALHOST_API_KEY: privateKey };
+      const { stdout } = await run(command, ["deploy", "--yes"], {
+        cwd: made,
+        env: { ...settings, ...reach },
+      });
+      assert.match(stdout, /is live/);
+      const started = await fetch(`${apiUrl}/public/made/start`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${publicKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ transport: "webrtc" }),
+      });
+      assert.equal(started.status, 200, await started.text());
+    } finally {
+      up.kill("SIGINT");
+      await once(up, "exit");
+    }
+  });
 });
 
 /** Opens a session as a client would, and gives the bot's answer to one message. */
@@ -288,8 +335,8 @@ async function startBot() {
   }
 }
 
-async function npm(folder: string, ...args: string[]): Promise<void> {
-  await run("npm", args, { cwd: folder, env: environment() });
+async function npm(folder: string, ...args: string[]): Promise<string> {
+  return (await run("npm", args, { cwd: folder, env: environment() })).stdout;
 }
 
 /** As in a terminal: nothing of the npm script or the test runner this runs in, our Node first. */

@@ -1,36 +1,27 @@
 // The phone of the prebuilt client against a real runner in a real browser, with a voice as its microphone.
 import { createResampler, parseWav, samplesIn, writeWav } from "@vocalhost/audio";
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import type { PanelCall } from "./bots/phone-panel-bot.ts";
 import { launchChromium } from "./harness/chromium.ts";
+import { desktop, mobile, openClientWindow, type ClientWindow } from "./harness/client-window.ts";
 import { startRunnerProcess, type RunnerProcess } from "./harness/runner-process.ts";
-import { until } from "./harness/wait.ts";
+import { PATIENCE_MS } from "./harness/watched-page.ts";
+import { until } from "../testing/wait.ts";
 
 const VOICE = new URL("../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
-const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
-const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, a bot and other tests
 const PARROT = "examples/parrot/bot.ts";
 const PANEL_BOT = "e2e/bots/phone-panel-bot.ts";
-
-const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
-const mobile: BrowserContextOptions = {
-  viewport: { width: 375, height: 720 },
-  hasTouch: true,
-  isMobile: true,
-};
 
 const folder = mkdtempSync(join(tmpdir(), "phone-panel-"));
 let browser: Browser;
 
 before(async () => {
   await import("../scripts/build-client-page.ts");
-  mkdirSync(SCREENSHOTS, { recursive: true });
   browser = await launchChromium({ microphone: writeMicrophone(join(folder, "voice.wav")) });
 });
 
@@ -71,7 +62,7 @@ describe("the phone panel", { concurrency: 2 }, () => {
       await runner.printed(/session ended/);
       const card = page.getByRole("region", { name: "The last call" });
       await card.getByText(`${carrier} call`).waitFor();
-      await card.getByText("Every message of your bot was as the carrier wants it.").waitFor();
+      await card.getByText("Every message from your bot met the carrier's rules.").waitFor();
       if (carrier === "Twilio") await phone.shoot("desktop-phone-ended");
 
       const [download] = await Promise.all([
@@ -153,7 +144,7 @@ describe("the phone panel", { concurrency: 2 }, () => {
 
     await phone.body('{ "mode": "fail" }');
     await page.getByRole("button", { name: "Call again" }).click();
-    await page.getByText("It said nothing; if it failed, the terminal of the runner says why.").waitFor();
+    await page.getByText("It said nothing; if it failed, the runner's terminal says why.").waitFor();
   });
 
   test("what the carrier would not accept is shown", async () => {
@@ -196,7 +187,7 @@ describe("the phone panel", { concurrency: 2 }, () => {
     await runner.end("SIGKILL");
     await page.getByRole("heading", { name: "The connection was lost" }).waitFor();
     await page.getByRole("region", { name: "The last call" }).waitFor();
-    await page.getByRole("button", { name: "Look again" }).waitFor();
+    await page.getByRole("button", { name: "Check again" }).waitFor();
   });
 
   test("giving up while calling leaves nothing behind", async () => {
@@ -269,8 +260,7 @@ describe("the phone panel", { concurrency: 2 }, () => {
   }
 });
 
-interface PhonePage extends AsyncDisposable {
-  readonly page: Page;
+interface PhonePage extends ClientWindow {
   call(): Promise<void>;
   /** Fills in the JSON the bot receives. */
   body(json: string): Promise<void>;
@@ -278,32 +268,17 @@ interface PhonePage extends AsyncDisposable {
   figure(name: string, pattern: RegExp): Promise<void>;
   /** What the bot says about its calls. */
   calls(): Promise<PanelCall[]>;
-  /** Sound energy at the speaker; never falls. */
-  energy(): Promise<number>;
-  microphoneIsOff(): Promise<boolean>;
-  microphoneIsReleased(): Promise<boolean>;
-  assertFits(what: string): Promise<void>;
-  shoot(name: string): Promise<void>;
 }
 
-/** Opens the page with the phone chosen, and at the end makes sure that it complained about nothing. */
+/** The client page with the phone chosen. */
 async function openPhone(runner: RunnerProcess, options: BrowserContextOptions): Promise<PhonePage> {
-  const context = await browser.newContext({ ...options, acceptDownloads: true });
-  context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => {
-    if (/content security policy/i.test(message.text())) complaints.push(message.text());
-  });
-  await page.addInitScript(watchMedia);
-  await page.goto(`${runner.url}/client/`);
-  await page.getByRole("heading", { name: /^Ready/ }).waitFor();
+  const opened = await openClientWindow(browser, runner, { ...options, acceptDownloads: true });
+  const { page } = opened;
   const phoneChoice = page.getByRole("radio", { name: "Phone" });
   if ((await phoneChoice.count()) > 0) await phoneChoice.check({ force: true });
   await page.getByRole("heading", { name: "Ready to call" }).waitFor();
   return {
-    page,
+    ...opened,
     async call() {
       await page.getByRole("button", { name: "Call", exact: true }).click();
       await page.getByRole("button", { name: "Hang up" }).waitFor();
@@ -318,54 +293,7 @@ async function openPhone(runner: RunnerProcess, options: BrowserContextOptions):
       await until(async () => pattern.test(await cell.innerText()), PATIENCE_MS, `${name} like ${pattern}`);
     },
     calls: async () => (await (await fetch(`${runner.url}/calls`)).json()) as PanelCall[],
-    energy: () => page.evaluate(() => (window as unknown as Watched).played),
-    microphoneIsOff: () =>
-      page.evaluate(() => (window as unknown as Watched).tracks.every((track) => !track.enabled)),
-    microphoneIsReleased: () =>
-      page.evaluate(() =>
-        (window as unknown as Watched).tracks.every((track) => track.readyState === "ended"),
-      ),
-    async assertFits(what) {
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
-    },
-    shoot: async (name) => void (await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })),
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      assert.deepEqual(complaints, [], "errors of the page");
-    },
   };
-}
-
-interface Watched {
-  tracks: MediaStreamTrack[];
-  played: number;
-}
-
-/** Runs in the page before it: keeps hold of microphone tracks, and listens at the speaker. */
-function watchMedia(): void {
-  const watched = window as unknown as Watched;
-  watched.tracks = [];
-  watched.played = 0;
-  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  navigator.mediaDevices.getUserMedia = async (constraints) => {
-    const stream = await open(constraints);
-    watched.tracks.push(...stream.getTracks());
-    return stream;
-  };
-  const connect = AudioNode.prototype.connect as (...args: unknown[]) => unknown;
-  AudioNode.prototype.connect = function (this: AudioNode, ...args: unknown[]) {
-    if (args[0] instanceof AudioDestinationNode) {
-      const ear = new AnalyserNode(this.context, { fftSize: 512 });
-      connect.call(this, ear);
-      const samples = new Float32Array(ear.fftSize);
-      setInterval(() => {
-        ear.getFloatTimeDomainData(samples);
-        watched.played += samples.reduce((sum, sample) => sum + sample * sample, 0) / ear.context.sampleRate;
-      }, 64);
-    }
-    return connect.apply(this, args);
-  } as never;
 }
 
 /** Speech with a pause before and after it, again and again, as a browser wants its microphone. */

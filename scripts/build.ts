@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
-const PACKAGES = ["protocol", "audio", "simulator", "sdk", "control-plane", "cli", "create-vocalhost"]; // each after those it imports
+const PACKAGES = [
+  "protocol",
+  "audio",
+  "simulator",
+  "rooms",
+  "sdk",
+  "viva",
+  "control-plane",
+  "cli",
+  "create-vocalhost",
+]; // each after those it imports
 
 for (const name of PACKAGES) {
   const folder = join(repository, "packages", name);

@@ -7,11 +7,10 @@ interface FileTally {
   failed: number;
 }
 
-/** One line per test file, every failure in full, the counts last. */
+/** Every failure in full, the counts last; of a run over several files also a line for each. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const tally = { passed: 0, failed: 0, skipped: 0 };
   const files = new Map<string, FileTally>();
-  const failures: string[] = [];
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
     if (event.type === "test:summary" && event.data.file)
@@ -35,12 +34,9 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
         error.cause instanceof Error
           ? (error.cause.stack ?? error.cause.message)
           : inspect(error.cause ?? error);
-      const text = `\n✖ ${place(data.file)} › ${data.name}\n${cause}\n`;
-      failures.push(text);
-      yield text;
+      yield `\n✖ ${place(data.file)} › ${data.name}\n${cause}\n`;
     }
   }
-  if (failures.length > 0) yield `\nFailures again:\n${failures.join("")}`;
   const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
   yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
 }

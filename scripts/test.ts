@@ -1,119 +1,108 @@
-// Runs every test: builds the pages, makes sure there is what they need, then node's test runner.
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, globSync } from "node:fs";
-import { delimiter, join } from "node:path";
+// Runs tests: builds the pages, makes sure there is what they need, then a process per file, a few at a time.
+//   node scripts/test.ts [--checks] [--long] [files or patterns]
+import { spawn } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runChecks } from "./checks.ts";
+import { provide } from "./provisions.ts";
 
-interface Round {
-  files: string[];
-  /** Most tests mostly wait; those with clocks and ears want more of the machine for themselves. */
-  atOnce: number;
+interface Outcome {
+  passed: number;
+  failed: number;
+  skipped: number;
 }
 
+const AT_ONCE = 2 * availableParallelism(); // most tests mostly wait
+const FILE_MAX_MS = 30 * 60_000; // every wait inside has a deadline; this is for what hangs all the same
+const COUNTS = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/;
+const FILE_LINE = /^[✔✖] \S+ {2}\d+ passed.*\n/m; // ours counts the whole process
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
-const LISTENING = ["e2e/conformance-runner.test.ts", "e2e/conformance-service.test.ts"];
-const TIMED = filesOf(["e2e/{hosted,runner,telephony}/*.test.ts", "e2e/*-p{age,anel}.test.ts"]);
-const REST = filesOf(["packages/**/*.test.ts", "e2e/**/*.test.ts"]).filter(
-  (file) => !LISTENING.includes(file) && !TIMED.includes(file),
+// What takes longest begins first, so that the end is not spent waiting for one file.
+const ORDER = [
+  "e2e/conformance-*.test.ts",
+  "e2e/hosted/*.test.ts",
+  "e2e/{telephony,dashboard,rooms}/*.test.ts",
+  "packages/control-plane/src/simulation/*.test.ts",
+  "e2e/**/*.test.ts",
+  "packages/**/*.test.ts",
+];
+
+const { values, positionals } = parseArgs({
+  options: { checks: { type: "boolean", default: false }, long: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+
+const files = filesOf(positionals.length > 0 ? positionals : ORDER).filter(
+  (file) => !values.long || readFileSync(file, "utf8").includes("testing/sizes.ts"),
 );
-const rounds: Round[] =
-  process.argv.length > 2
-    ? [{ files: process.argv.slice(2), atOnce: 1 }]
-    : [
-        { files: LISTENING, atOnce: 1 },
-        { files: TIMED, atOnce: 2 },
-        { files: REST, atOnce: 3 },
-      ];
+provide();
+const checks = values.checks ? runChecks() : Promise.resolve(true);
+const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
+const waiting = [...files];
+const failures: string[] = [];
+await Promise.all(Array.from({ length: positionals.length > 0 ? 1 : AT_ONCE }, work));
+const checksPassed = await checks;
+if (failures.length > 0) console.log(`\nFailures again:\n\n${failures.join("\n\n")}`);
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
+process.exitCode = total.failed === 0 && checksPassed ? 0 : 1;
 
-run(process.execPath, ["scripts/build-client-page.ts"]);
-run(process.execPath, ["scripts/build-dashboard.ts"]);
-ensureChromium();
-ensurePostgres();
-ensureFakeTime();
-const counts = { passed: 0, failed: 0, skipped: 0 };
-let status = 0;
-for (const round of rounds) status = (await runRound(round)) || status;
-if (rounds.length > 1)
-  console.log(`\nAll: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exit(status);
+async function work(): Promise<void> {
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    const outcome = await runFile(file);
+    total.passed += outcome.passed;
+    total.failed += outcome.failed;
+    total.skipped += outcome.skipped;
+  }
+}
 
-async function runRound({ files, atOnce }: Round): Promise<number> {
+async function runFile(file: string): Promise<Outcome> {
+  const startedMs = performance.now();
   const child = spawn(
     process.execPath,
     [
       "--conditions=@vocalhost/source",
-      "--test",
-      `--test-concurrency=${atOnce}`,
       "--test-reporter=./scripts/test-reporter.ts",
       "--test-reporter-destination=stdout",
-      ...files,
+      file,
     ],
-    // Tests start hundreds of processes of ours; read and stripped once is enough.
-    { stdio: ["ignore", "pipe", "inherit"], env: { NODE_COMPILE_CACHE: CACHE, ...process.env } },
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      // Tests start hundreds of processes of ours; read and stripped once is enough.
+      env: {
+        NODE_COMPILE_CACHE: CACHE,
+        ...process.env,
+        ...(values.long ? { VOCALHOST_TEST_SIZES: "long" } : {}),
+      },
+    },
   );
-  let end = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    process.stdout.write(text);
-    end = (end + text).slice(-200);
-  });
-  const [code] = (await once(child, "close")) as [number | null];
-  const [, passed, failed, skipped] = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/.exec(end) ?? [];
-  counts.passed += Number(passed ?? 0);
-  counts.failed += Number(failed ?? 0);
-  counts.skipped += Number(skipped ?? 0);
-  return code ?? 1;
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const timer = setTimeout(() => child.kill("SIGKILL"), FILE_MAX_MS);
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  clearTimeout(timer);
+  const outcome = read(output, code);
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  const failed = outcome.failed > 0 ? `, ${outcome.failed} failed` : "";
+  const told = output.replace(COUNTS, "").replace(FILE_LINE, "").trim();
+  if (told) console.log(`\n${told}\n`);
+  if (outcome.failed > 0) failures.push(`${file}\n${told}`);
+  console.log(`${outcome.failed > 0 ? "✖" : "✔"} ${file}  ${outcome.passed} passed${failed}  ${seconds} s`);
+  return outcome;
+}
+
+/** A file that breaks off says no counts, or exits badly although none of its tests failed. */
+function read(output: string, code: number | null): Outcome {
+  const [, passed = 0, failed = 0, skipped = 0] = (COUNTS.exec(output) ?? []).map((text) =>
+    Number(text ?? 0),
+  );
+  return { passed, failed: code === 0 ? failed : Math.max(failed, 1), skipped };
 }
 
 function filesOf(patterns: string[]): string[] {
   const isOurs = (path: string): boolean => !/(?:^|\/)(?:node_modules|dist)\//.test(path);
-  return globSync(patterns).filter(isOurs).sort();
-}
-
-function ensureChromium(): void {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const found = ["chromium", "chromium-browser", "google-chrome"].some((name) =>
-    folders.some((folder) => existsSync(join(folder, name))),
-  );
-  if (found || process.env["CHROMIUM_PATH"]) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    console.error("The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program file.");
-    process.exit(1);
-  }
-  console.log("Installing Chromium with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"]);
-}
-
-function ensurePostgres(): void {
-  const folders = [
-    "/usr/local/bin",
-    "/usr/bin",
-    "/opt/homebrew/bin",
-    ...globSync("/usr/lib/postgresql/*/bin"),
-  ];
-  if (folders.some((folder) => existsSync(join(folder, "initdb")))) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    console.error("The store's tests need PostgreSQL (initdb, pg_ctl, createdb). Install it.");
-    process.exit(1);
-  }
-  console.log("Installing PostgreSQL with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "postgresql"]);
-}
-
-/** Without it the tests of a clock that is set are skipped. */
-function ensureFakeTime(): void {
-  if (globSync("/usr/lib/*/faketime/libfaketimeMT.so.1").length > 0) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
-  console.log("Installing libfaketime with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "libfaketime"]);
-}
-
-function run(command: string, args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
-  if (stdout && command === process.execPath) process.stdout.write(stdout);
-  if (status === 0) return;
-  console.error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`);
-  process.exit(1);
+  return [...new Set(patterns.flatMap((pattern) => globSync(pattern).filter(isOurs).sort()))];
 }

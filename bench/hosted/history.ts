@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startServiceProcess, type ServiceProcess } from "../../e2e/harness/service-process.ts";
-import { until } from "../../e2e/harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { pause } from "../machine/child.ts";
 import { coresUsed, readUsage } from "../machine/usage.ts";
 import type { Benchmark, Row } from "../report/row.ts";

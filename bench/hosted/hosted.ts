@@ -1,7 +1,7 @@
 // What the hosted service costs: starts, reads, relaying, memory.
 import { readFileSync } from "node:fs";
 import { startServiceProcess, type ServiceProcess } from "../../e2e/harness/service-process.ts";
-import { until } from "../../e2e/harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { pause } from "../machine/child.ts";
 import { coresUsed, readMemory, readUsage } from "../machine/usage.ts";
 import type { Benchmark, Row } from "../report/row.ts";

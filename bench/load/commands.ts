@@ -25,4 +25,6 @@ export interface LoadSettings {
   pauseMs: number;
   /** Note when packets arrive, which costs the load process a callback each. */
   listen: boolean;
+  /** Only for participants of a room: its key, and how many of them speak. */
+  room?: { apiKey: string; apiSecret: string; speakers: number };
 }

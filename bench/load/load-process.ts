@@ -11,7 +11,7 @@ export interface Load extends Child {
   report(): Promise<LoadAnswer>;
 }
 
-export type LoadKind = "peer-load" | "socket-load" | "echo-probe";
+export type LoadKind = "peer-load" | "socket-load" | "echo-probe" | "room-load";
 
 const ANSWER_MS = 90_000;
 

@@ -18,7 +18,7 @@ export interface VoiceWindow {
   /** Whether the callers themselves kept pace. */
   loadCores: number;
   loadLateP99Ms: number;
-  /** Of the time, taken from this machine by its host. */
+  /** Share of the time that the host took from this machine. */
   stolenShare: number;
   clock: "kernel" | "load process";
   /** What the runner last changed Opus' complexity to, if it did. */

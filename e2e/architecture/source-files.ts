@@ -25,11 +25,12 @@ export interface Import {
   target: string | undefined;
 }
 
-/** Every source file of every package. Builds and installed packages are not sources. */
+/** Every source file of every package. Builds, installed packages and AssemblyScript are not TypeScript of ours. */
 export function readSources(): SourceFile[] {
   const paths = globSync("packages/*/**/*.{ts,tsx,js,mjs,cjs}", {
     cwd: REPOSITORY,
-    exclude: (path) => /(?:^|\/)(?:node_modules|dist|client-page|dashboard-page|models|fixtures)$/.test(path),
+    exclude: (path) =>
+      /(?:^|\/)(?:node_modules|dist|client-page|dashboard-page|models|fixtures|assembly)$/.test(path),
   });
   return paths.sort().map(readSource);
 }

@@ -2,13 +2,16 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createTransport, type RunnerArguments } from "vocalhost";
+import { vivaFilter } from "vocalhost/filters";
 import { app } from "vocalhost/runner";
 
-interface Wishes {
-  /** Printed when the bot begins. */
+interface Options {
+  /** Printed when the bot begins; `{NAME}` stands for a variable of its environment, `{NAME.json}` for it as JSON. */
   say?: string[];
   /** Lines a second until the session ends. */
   flood?: number;
+  /** Hear through the voice filter. */
+  isFiltered?: boolean;
   /** Where to write down when the bot ran. */
   truthFolder?: string;
 }
@@ -33,12 +36,19 @@ app.get("/body", async () => body ?? null);
 
 export async function bot(args: RunnerArguments): Promise<void> {
   body = args.body;
-  const { say = [], flood, truthFolder } = (args.body ?? {}) as Wishes;
+  const { say = [], flood, isFiltered, truthFolder } = (args.body ?? {}) as Options;
   using _truth = truthFolder === undefined ? undefined : keepTruth(join(truthFolder, args.sessionId));
   using _flood = flood === undefined ? undefined : keepPrinting(flood);
-  for (const line of say) process.stdout.write(`${line}\n`);
-  const transport = await createTransport(args);
+  for (const line of say) process.stdout.write(`${filledIn(line)}\n`);
+  const transport = await createTransport(args, isFiltered ? { audioIn: { filter: vivaFilter() } } : {});
   for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+
+function filledIn(line: string): string {
+  return line.replaceAll(/\{(\w+)(\.json)?\}/g, (_, name: string, asJson?: string) => {
+    const value = process.env[name] ?? "";
+    return asJson ? JSON.stringify(value) : value;
+  });
 }
 
 function keepTruth(path: string): Disposable {

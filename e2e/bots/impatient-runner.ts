@@ -4,8 +4,8 @@ import { banner } from "../../packages/sdk/src/runner/banner.ts";
 import { readConfig } from "../../packages/sdk/src/runner/config.ts";
 import { endOnSignals } from "../../packages/sdk/src/runner/end-on-signals.ts";
 import { parseFlags } from "../../packages/sdk/src/runner/flags.ts";
-import { keepFailuresApart } from "../../packages/sdk/src/runner/keep-failures-apart.ts";
-import { createRunnerLog } from "../../packages/sdk/src/runner/runner-log.ts";
+import { keepFailuresApart } from "../../packages/sdk/src/runtime/keep-failures-apart.ts";
+import { createRuntimeLog } from "../../packages/sdk/src/runtime/runtime-log.ts";
 import { startRunner } from "../../packages/sdk/src/runner/start-runner.ts";
 import { createSessionApp } from "../../packages/sdk/src/server/session-app.ts";
 import { mountFigures } from "./figures.ts";
@@ -18,7 +18,7 @@ async function bot(args: RunnerArguments): Promise<void> {
 }
 
 if (import.meta.main) {
-  const { log } = createRunnerLog();
+  const { log } = createRuntimeLog();
   const sessionApp = await createSessionApp(log, { connectDeadlineMs: CONNECT_MS });
   mountFigures(sessionApp.app, sessionApp.sessions);
   keepFailuresApart(log);

@@ -1,7 +1,7 @@
 // Says back what it hears and remembers how it was called. Its own routes let tests look inside.
 import { createTransport, type RunnerArguments } from "vocalhost";
 import { app, main } from "vocalhost/runner";
-import { sessionApp } from "../../packages/sdk/src/runner/app.ts";
+import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
 import { mountFigures } from "./figures.ts";
 
 interface Call {

@@ -1,7 +1,7 @@
 // Misbehaves as it is told, next to sessions that do not.
 import { createTransport, type RunnerArguments, type Transport } from "vocalhost";
 import { app, main } from "vocalhost/runner";
-import { sessionApp } from "../../packages/sdk/src/runner/app.ts";
+import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
 import { mountFigures } from "./figures.ts";
 
 mountFigures(app, sessionApp.sessions);

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { until, within } from "../harness/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
 import { runProgram } from "../harness/program.ts";
 import { spawnDev } from "./dev-process.ts";
@@ -64,7 +64,7 @@ function packageManager(script: string): string {
 test("makes a project that runs and passes its own test", async () => {
   const { exitCode, output } = await create(["my-bot", "--yes", "--no-install"]);
   assert.equal(exitCode, 0);
-  assert.match(output, /Made my-bot with a parrot bot.*cd my-bot.*npm install.*npm run dev/s);
+  assert.match(output, /Created my-bot with a parrot bot.*cd my-bot.*npm install.*npm run dev/s);
   const path = join(folder, "my-bot");
   symlinkSync(join(REPOSITORY, "node_modules"), join(path, "node_modules")); // as if installed
   {
@@ -127,10 +127,10 @@ test("never writes where something is, and asks nobody who is not there", async 
   mkdirSync(join(folder, "full"));
   writeFileSync(join(folder, "full/mine.txt"), "mine");
   const table: [string[], exitCode: number, RegExp][] = [
-    [["full"], 1, /The folder full is not empty: it has mine\.txt.*Choose another name/s],
+    [["full"], 1, /The folder full is not empty: it contains mine\.txt.*Choose another name/s],
     [["full", "--yes", "--json"], 1, /"ok":false,"problem":\{"code":"folder_in_the_way"/],
     [[], 2, /Which folder\?.*--yes/],
-    [["a", "--template", "cat"], 2, /--template is one of parrot, assistant, not "cat"/],
+    [["a", "--template", "cat"], 2, /--template must be one of parrot, assistant, not "cat"/],
     [["--help"], 0, /npm create vocalhost my-bot/],
     [["--version"], 0, /^\d+\.\d+\.\d+\n$/],
   ];

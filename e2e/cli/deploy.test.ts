@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { runProgram } from "../harness/program.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import type { WatchedProcess } from "../harness/watched-process.ts";
 import { startOnTerminal, startVocalhost, vocalhost, type Desk } from "./vocalhost-process.ts";
 
@@ -20,7 +20,7 @@ interface CallAnswer {
   summary: { outcome: { type: string; by?: string }; heard: { audibleSeconds: number } };
 }
 
-describe("from an empty folder to a rollback", { timeout: 400_000 }, () => {
+describe("from an empty folder to a rollback", () => {
   const root = mkdtempSync(join(tmpdir(), "vocalhost-story-"));
   const desk: Desk = {
     folder: join(root, "my-bot"),
@@ -91,7 +91,7 @@ describe("from an empty folder to a rollback", { timeout: 400_000 }, () => {
   test("up shows addresses and keys, and signs in", async () => {
     service = startVocalhost(desk, ["up", "--port", "0"]);
     const [, file = ""] = await service.printed(
-      /Signed in to it: vocalhost deploy works on this machine \((.*)\)/,
+      /Signed in: vocalhost deploy now works on this machine \((.*)\)/,
     );
     assert.match(
       service.output(),
@@ -185,9 +185,9 @@ describe("from an empty folder to a rollback", { timeout: 400_000 }, () => {
 
   test("Ctrl-C ends the log and the service in order", async () => {
     assert.equal(await logs.end("SIGINT"), 130);
-    assert.match(logs.output(), /Stopped following\. The agent goes on\./);
+    assert.match(logs.output(), /Stopped following\. The agent keeps running\./);
     assert.equal(await service.end("SIGINT"), 130);
-    assert.match(service.output(), /Ending in order[^]*Everything has ended in order\./);
+    assert.match(service.output(), /Shutting down[^]*Everything has shut down cleanly\./);
   });
 
   function active(): Promise<{ sessions: { sessionId: string }[] }> {

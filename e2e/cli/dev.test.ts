@@ -8,7 +8,7 @@ import { createBotFolder } from "../harness/bot-folder.ts";
 import { callBot, createPeerClient, freePeerClients } from "../harness/peer-client.ts";
 import { call } from "../harness/raw-http.ts";
 import { openSocket } from "../harness/socket-client.ts";
-import { until, within } from "../harness/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 import {
   botThatSays,
   isRunning,
@@ -52,7 +52,7 @@ test("a saved file serves the next session, a call in progress stays on the old 
   using second = await openSession(dev.port);
   assert.equal((await versionOf(second)).text, "second");
   assert.deepEqual(await versionOf(first), before);
-  assert.match(dev.program.output(), /New code is up.*1 live session stays on the old code/);
+  assert.match(dev.program.output(), /New code is running.*1 live session stays on the old code/);
 
   saveByRename(dev, "bot.ts", botThatSays("third"));
   await untilNewest(dev.port, "third");
@@ -133,7 +133,7 @@ test("a broken save changes nothing but what the terminal says", async () => {
   await using dev = await startDev({ files });
   using running = await openSession(dev.port);
   save(dev, "bot.ts", `${botThatSays("broken")}\nexport const answer = ;\n`);
-  await dev.program.printed(/SyntaxError.*bot\.ts does not run.*last code that worked/s);
+  await dev.program.printed(/SyntaxError.*bot\.ts does not run.*last working version/s);
   assert.equal((await versionOf(running)).text, "first");
   using next = await openSession(dev.port);
   assert.equal((await versionOf(next)).text, "first");
@@ -232,7 +232,7 @@ test("on a terminal: one address, live sessions, and keys", async () => {
   await program.printed(/1 live session.*websocket\s+00:0\d/s);
   const before = await versionOf(client);
   program.process.stdin?.write("r");
-  await program.printed(/New code is up.*1 live session stays/);
+  await program.printed(/New code is running.*1 live session stays/);
   await program.printed(/websocket\s+00:\d\d\s+\S+\s+old code/);
   assert.notEqual((await newestVersion(port)).pid, before.pid);
   program.process.stdin?.write("q");
@@ -268,7 +268,7 @@ test("what cannot start says why and what to do, and exits with 1", async () => 
   const table: [folder: typeof folder, words: string[], exitCode: number, RegExp][] = [
     [folder, ["--port", String(port)], 1, new RegExp(`Port ${port}.*in use.*--port ${port + 1}`, "s")],
     [folder, ["--port", String(port), "--json"], 1, /^{"ok":false,"problem":{"code":"port_in_use"/],
-    [folder, ["no-such-bot.ts"], 1, /There is no file no-such-bot\.ts.*vocalhost dev path/s],
+    [folder, ["no-such-bot.ts"], 1, /no-such-bot\.ts does not exist.*vocalhost dev path/s],
     [empty, [], 1, /There is no bot here.*npm create vocalhost/s],
     [folder, ["--host", "192.0.2.1", "--port", "0"], 1, /192\.0\.2\.1 is not an address of this machine/],
     [folder, ["--port", "many"], 2, /A port is a whole number/],

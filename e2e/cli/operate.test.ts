@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { aFewAtATime } from "../harness/wait.ts";
+import { aFewAtATime } from "../../testing/wait.ts";
 import { startTranscript, type Transcript } from "./transcript.ts";
 import { startVocalhost, vocalhost, type Desk, type Finished } from "./vocalhost-process.ts";
 
@@ -21,7 +21,7 @@ const BROKEN_BOT = `throw new Error("I cannot start");\nexport async function bo
 const TOML = `agent_name = "my-bot"\n\n[scaling]\nmin_agents = 1\nmax_agents = 3\n`;
 const NO_ID = "00000000-0000-4000-8000-000000000000";
 
-describe("operating the service", { timeout: 600_000 }, () => {
+describe("operating the service", () => {
   const root = mkdtempSync(join(tmpdir(), "vocalhost-operate-"));
   const desk: Desk = { folder: join(root, "bot"), environment: { XDG_CONFIG_HOME: join(root, "config") } };
   const nobody: Desk = {
@@ -112,7 +112,7 @@ describe("operating the service", { timeout: 600_000 }, () => {
     await using login = startVocalhost(desk, ["auth", "login"]);
     await login.printed(/check that it shows the code/);
     assert.equal(await login.end("SIGINT"), 130);
-    assert.match(login.output(), /Interrupted\. You are as much signed in as before\./);
+    assert.match(login.output(), /Interrupted\. Your sign-in has not changed\./);
     assert.equal((await vocalhost(desk, ["auth", "whoami"])).exitCode, 0);
   });
 
@@ -185,7 +185,7 @@ describe("operating the service", { timeout: 600_000 }, () => {
     assert.match(first.errors, /I cannot start/);
     const later = await vocalhost(desk, ["deploy", "--build-dir", join(root, "broken"), "--yes"]);
     assert.equal(later.exitCode, 1);
-    assert.match(later.errors, /Deployment [0-9a-f]{8} of 'my-bot' failed[^]*keeps serving/);
+    assert.match(later.errors, /Deployment [0-9a-f]{8} of 'my-bot' failed[^]*is still serving/);
     const { problem } = await json<{ problem: { code: string } }>(
       `deploy --build-dir ${join(root, "broken")} --force`,
       1,

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { within } from "../harness/wait.ts";
+import { within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../packages/cli/bin/vocalhost.js", import.meta.url));

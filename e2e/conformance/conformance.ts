@@ -12,7 +12,7 @@ import type { TargetDefinition } from "./target.ts";
 
 /** Declares the tests that hold a service against the released npm clients in a real browser. */
 export function conformance(definition: TargetDefinition): void {
-  describe(`released clients and ${definition.name}`, { timeout: 600_000 }, () => {
+  describe(`released clients and ${definition.name}`, () => {
     let stage: Stage | undefined;
     before(async () => {
       stage = await openStage(definition);

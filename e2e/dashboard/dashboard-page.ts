@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { ServiceProcess } from "../harness/service-process.ts";
+import { openWatchedPage, type WatchedPage } from "../harness/watched-page.ts";
 
-const SCREENSHOTS = fileURLToPath(new URL("../screenshots/", import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-export const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, instances and other tests
 
 export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 860 } };
 export const phone: BrowserContextOptions = {
@@ -20,14 +18,11 @@ export const phone: BrowserContextOptions = {
 export const OWNER = { email: "olivia@example.com", password: "correct horse battery" };
 
 /** A browser window on the dashboard of a service. */
-export interface Dashboard extends AsyncDisposable {
-  readonly page: Page;
+export interface Dashboard extends WatchedPage {
   readonly origin: string;
   /** Keeps a picture and lets axe look for what would keep people out. */
   look(name: string): Promise<void>;
   go(path: string): Promise<void>;
-  /** What the browser complained about. */
-  readonly complaints: string[];
 }
 
 export async function openDashboard(
@@ -37,23 +32,19 @@ export async function openDashboard(
 ): Promise<Dashboard> {
   const { signedIn = true, ...contextOptions } = options;
   const origin = service.apiUrl.replace(/\/v1$/, "");
-  const context = await browser.newContext({ ...desktop, ...contextOptions });
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  const complaints: string[] = [];
-  page.on("console", (message) => {
+  const opened = await openWatchedPage(browser, {
+    ...desktop,
+    ...contextOptions,
     // What the service refuses, the browser says as well; the page shows it.
-    const isRefusal = message.text().startsWith("Failed to load resource");
-    if (message.type() === "error" && !isRefusal) complaints.push(message.text());
+    isComplaint: (message) =>
+      message.type() === "error" && !message.text().startsWith("Failed to load resource"),
   });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  const { page } = opened;
   const dashboard: Dashboard = {
-    page,
+    ...opened,
     origin,
-    complaints,
     go: async (path) => void (await page.goto(origin + path)),
     look: async (name) => {
-      mkdirSync(SCREENSHOTS, { recursive: true });
       await page.evaluate(() => document.fonts.ready.then(() => undefined));
       const charts = await page.locator("figure").count();
       if (charts > 0)
@@ -61,10 +52,9 @@ export async function openDashboard(
           .locator(`figure .uplot`)
           .nth(charts - 1)
           .waitFor({ state: "attached" });
-      await page.screenshot({ path: join(SCREENSHOTS, `dashboard-${name}.png`) });
+      await opened.shoot(`dashboard-${name}`);
       await findNoBarrier(page, name);
     },
-    [Symbol.asyncDispose]: () => context.close(),
   };
   if (signedIn) await signIn(dashboard);
   return dashboard;
@@ -102,7 +92,8 @@ interface AxeResult {
 
 /** By the debugger's door: the page's own policy would not let a foreign script in. */
 async function findNoBarrier(page: Page, name: string): Promise<void> {
-  await page.evaluate(AXE);
+  const isThere = await page.evaluate(() => "axe" in globalThis);
+  if (!isThere) await page.evaluate(AXE);
   const { violations } = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<AxeResult> } };
     return axe.run();

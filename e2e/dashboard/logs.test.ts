@@ -8,8 +8,9 @@ import { after, before, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { until } from "../harness/wait.ts";
-import { openDashboard, PATIENCE_MS, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { until } from "../../testing/wait.ts";
+import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { PATIENCE_MS } from "../harness/watched-page.ts";
 
 const BOT = `
 let count = 0;
@@ -76,7 +77,7 @@ test("a log is looked at as far back as was chosen, together with a search", asy
   const file = readFileSync(await (await downloading).path(), "utf8");
   assert.deepEqual(file.match(/printed .*/g), ["printed forty minutes ago", "printed a minute ago"]);
   await page.getByLabel("Search").fill("printed two");
-  await page.getByText("No line contains this").waitFor();
+  await page.getByText("No matching lines").waitFor();
   await page.getByLabel("Time").selectOption({ label: "Last 7 days" });
   await showsLines(page, OLD_LINES.slice(0, 2));
   await dashboard.look("logs-days");
@@ -89,8 +90,8 @@ test("all of a range is there, nothing from before it, and it goes on growing", 
   await dashboard.go("/agents/night-desk/logs?range=1h");
   await page.getByLabel("Search").fill("backlog");
   await page.getByText(`Live · ${BACKLOG} lines`).waitFor();
-  await page.getByRole("button", { name: "Earlier lines" }).click();
-  await page.getByText("There are no earlier lines in this time").waitFor();
+  await page.getByRole("button", { name: "Load earlier lines" }).click();
+  await page.getByText("No earlier lines in this period").waitFor();
   await page.getByText(`Live · ${BACKLOG} lines`).waitFor();
 
   await page.getByLabel("Search").fill("tick");
@@ -112,8 +113,7 @@ test("on a phone", async () => {
     .first()
     .waitFor();
   await dashboard.look("phone-logs-range");
-  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.equal(content, window, "the page fits across");
+  await dashboard.assertFits("logs");
 });
 
 function linesOf(page: Page): Locator {

@@ -8,7 +8,7 @@ import type { Browser } from "playwright-core";
 import {
   startTestProvider,
   type TestProvider,
-} from "../../packages/control-plane/src/auth/test-oidc-provider.ts";
+} from "../../packages/control-plane/src/testing/test-oidc-provider.ts";
 import { launchChromium } from "../harness/chromium.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { openDashboard, redeemOwnerLink } from "./dashboard-page.ts";
@@ -71,7 +71,7 @@ test("a switch of the organisation shows the other one's things, and its role", 
     "a viewer is not offered it",
   );
   await dashboard.go("/create-agent");
-  await page.getByText("Your role only allows looking").waitFor();
+  await page.getByText("Your role is read-only").waitFor();
   await page.reload();
   await page.getByRole("button", { name: /The <i>Branch<\/i>/ }).waitFor(); // the choice survives
   await dashboard.go("/agents/front-desk");
@@ -85,7 +85,7 @@ test("who comes through the provider without an invitation is told so", async ()
   await page.getByRole("button", { name: "Sign in with your organisation" }).waitFor();
   await dashboard.look("sign-in-provider");
   await page.getByRole("button", { name: "Sign in with your organisation" }).click();
-  await page.getByText("You belong to no organisation").waitFor();
+  await page.getByText("You do not belong to an organisation").waitFor();
   await dashboard.look("no-organization");
 });
 
@@ -103,7 +103,7 @@ test("and who was let in is", async () => {
   const { page } = dashboard;
   await dashboard.go("/agents/front-desk/settings");
   await page.getByRole("button", { name: "Sign in with your organisation" }).click();
-  await page.getByText("Your role only allows looking.").waitFor();
+  await page.getByText("Your role is read-only.").waitFor();
   assert.equal(new URL(page.url()).pathname, "/agents/front-desk/settings");
   assert.equal(await page.getByRole("button", { name: "Delete agent" }).count(), 0);
   await dashboard.look("viewer-configuration");

@@ -5,8 +5,9 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { until } from "../harness/wait.ts";
-import { openDashboard, PATIENCE_MS, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { until } from "../../testing/wait.ts";
+import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { PATIENCE_MS } from "../harness/watched-page.ts";
 
 const BOT =
   "export async function bot({ signal }) { await new Promise((resolve) => signal.addEventListener('abort', resolve)); }\n";
@@ -50,7 +51,7 @@ test("keys: created, shown once, used, limited, revoked", async (t) => {
     await dashboard.look("keys-created");
     await shown.getByRole("button", { name: "Copy" }).click();
     await shown.getByRole("button", { name: "Copied" }).waitFor();
-    await shown.getByRole("button", { name: "I have kept it" }).click();
+    await shown.getByRole("button", { name: "I have saved it" }).click();
     await page.reload();
     await row("deploys from CI").getByText(value.slice(-4)).filter({ visible: true }).waitFor();
     assert.ok(!(await page.content()).includes(value));
@@ -78,13 +79,13 @@ test("keys: created, shown once, used, limited, revoked", async (t) => {
     await dialog.getByLabel("All agents").uncheck();
     assert.ok(await dialog.getByRole("button", { name: "Create key" }).isDisabled(), "no agent chosen");
     await dialog.getByLabel("clerk").check();
-    await dialog.getByLabel("Starts a minute").fill("many");
+    await dialog.getByLabel("Starts per minute").fill("many");
     await dialog.getByText("A whole number from 1").waitFor();
-    await dialog.getByLabel("Starts a minute").fill("60");
-    await dialog.getByLabel("Sessions at once").fill("5");
+    await dialog.getByLabel("Starts per minute").fill("60");
+    await dialog.getByLabel("Concurrent sessions").fill("5");
     await dashboard.look("keys-create-public");
     await dialog.getByRole("button", { name: "Create key" }).click();
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "I have saved it" }).click();
     await row("web site").getByText("clerk · 60 a minute · 5 at once").waitFor();
   });
 
@@ -105,7 +106,7 @@ test("keys: created, shown once, used, limited, revoked", async (t) => {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Revoke deploys from CI" }).click();
     await dialog.getByRole("button", { name: "Revoke key" }).click();
-    await page.getByText("The key is revoked.").waitFor();
+    await page.getByText("Key revoked.").waitFor();
     await page.getByText("4 of 5 private keys in use.").waitFor();
     const refused = createApiClient({ baseUrl: service.apiUrl, token: value }).regions();
     await assert.rejects(refused, { status: 401 });
@@ -136,7 +137,7 @@ test("secrets: made, filled, replaced, emptied, deleted; values never come back"
     await dialog.getByLabel("First key").fill("OPENAI_API_KEY");
     await dialog.getByLabel("Value").fill("value-one-nobody-may-see");
     await dashboard.look("secrets-create");
-    await dialog.getByRole("button", { name: "Store" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
     const set = page.getByRole("dialog", { name: "front-desk" });
     await set.getByText("OPENAI_API_KEY").waitFor();
     await set.getByText("ready").waitFor();
@@ -160,7 +161,7 @@ test("secrets: made, filled, replaced, emptied, deleted; values never come back"
     await set.getByText("Redeploy receptionist").waitFor();
     await dashboard.look("secrets-set");
     await set.getByRole("button", { name: "Remove OTHER_KEY" }).click();
-    await set.getByRole("button", { name: "Remove for good" }).click();
+    await set.getByRole("button", { name: "Remove permanently" }).click();
     await set.getByRole("listitem").filter({ hasText: "OTHER_KEY" }).waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
   });
@@ -174,7 +175,7 @@ test("secrets: made, filled, replaced, emptied, deleted; values never come back"
     await dialog.getByRole("textbox", { name: "Registry" }).fill("https://ghcr.io");
     await dialog.getByLabel("User name").fill("ada");
     await dialog.getByLabel("Token").fill("token-nobody-may-see");
-    await dialog.getByRole("button", { name: "Store" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
     await row("registry").getByText("Image pull").waitFor();
     await row("registry").getByText("eu-central").waitFor();
     await row("registry").getByText("ready").waitFor();
@@ -222,17 +223,17 @@ test("members: invited by a link, given a role, removed; a viewer only looks", a
   let link = "";
   await t.test("the link is shown once", async () => {
     await page.getByRole("button", { name: "Invite" }).click();
-    const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+    const dialog = page.getByRole("dialog", { name: "Invite someone" });
     await dialog.getByLabel("E-mail").fill("vera@example.com");
     await dashboard.look("members-invite");
-    await dialog.getByRole("button", { name: "Make a link" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).click();
     link = await page
       .getByRole("region", { name: "Invitation for vera@example.com" })
       .locator("code")
       .innerText();
     assert.match(link, /\/owner#[\w-]{43}$/);
     await dashboard.look("members-invited");
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "I have saved it" }).click();
     await row("vera@example.com").getByText("viewer").waitFor();
   });
 
@@ -255,26 +256,25 @@ test("members: invited by a link, given a role, removed; a viewer only looks", a
     assert.equal(await other.page.getByRole("button", { name: /Create|Delete/ }).count(), 0);
     await other.look("secrets-phone-viewer");
     await other.go("/agents/clerk/talk");
-    await other.page.getByText("Your role only allows looking").waitFor();
+    await other.page.getByText("Your role is read-only").waitFor();
   });
 
   await t.test("an admin does more, at once", async () => {
     await page.reload();
     await page.getByLabel("Role of vera@example.com").selectOption("admin");
-    await page.getByText("vera@example.com is admin now.").waitFor();
+    await page.getByText("vera@example.com is now admin.").waitFor();
     await dashboard.look("members");
     await other.go("/settings/members");
     await other.page.getByRole("button", { name: "Invite" }).click();
-    const dialog = other.page.getByRole("dialog", { name: "Invite somebody" });
+    const dialog = other.page.getByRole("dialog", { name: "Invite someone" });
     assert.equal(await dialog.getByRole("radio").count(), 2, "an admin makes no owners");
     await dialog.getByLabel("E-mail").fill("mallory@example.com");
     await other.look("members-phone");
-    await dialog.getByRole("button", { name: "Make a link" }).click();
-    await other.page.getByRole("button", { name: "I have kept it" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await other.page.getByRole("button", { name: "I have saved it" }).click();
     await other.page.getByRole("button", { name: "Cancel the invitation of mallory@example.com" }).click();
     await other.page.getByText("The link no longer works.").waitFor();
-    const wide = await other.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(wide <= 0, `${wide} px too wide`);
+    await other.assertFits("members");
   });
 
   await t.test("removed, and out", async () => {
@@ -283,8 +283,8 @@ test("members: invited by a link, given a role, removed; a viewer only looks", a
     await row("vera@example.com").waitFor({ state: "detached" });
     await other.go("/settings/members");
     await other.page
-      .getByText("You belong to no organisation")
-      .or(other.page.getByText("You may not do this"))
+      .getByText("You do not belong to an organisation")
+      .or(other.page.getByText("You are not allowed to do this"))
       .first()
       .waitFor();
   });

@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { until } from "../harness/wait.ts";
-import { openDashboard, PATIENCE_MS, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { until } from "../../testing/wait.ts";
+import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { PATIENCE_MS } from "../harness/watched-page.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const VOICE = path("packages/sdk/src/speech/fixtures/table-for-two.wav");
@@ -119,7 +120,7 @@ for (const [carrier, websocketAuth] of [
     await page.getByRole("button", { name: "Hang up" }).click();
     await page.getByRole("heading", { name: "You hung up" }).waitFor();
     await page.getByRole("heading", { name: `${carrier} call` }).waitFor();
-    await page.getByText("Every message of your bot was as the carrier wants it.").waitFor();
+    await page.getByText("Every message from your bot met the carrier's rules.").waitFor();
     if (carrier === "Plivo") await dashboard.look("talk-phone-ended-dark");
     await until(
       async () => {
@@ -140,25 +141,21 @@ test("on a phone, and when there is no room", async () => {
   });
   await using dashboard = await openDashboard(browser, service, phone);
   const { page } = dashboard;
-  const fits = async (what: string) => {
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(wide <= 0, `${what} is ${wide} px too wide`);
-  };
   await dashboard.go("/agents/single/talk");
   await page.getByRole("radio", { name: "WebRTC" }).check({ force: true });
-  await fits("idle");
+  await dashboard.assertFits("idle");
   await dashboard.look("talk-small-idle");
   await service.publicApi.sessions.start("single", { transport: "webrtc" });
   await page.getByRole("button", { name: "Start a session" }).click();
   await page.getByRole("heading", { name: "The service did not start a session" }).waitFor();
   await page.getByText("all instances of the agent are in use").waitFor();
-  await fits("refused");
+  await dashboard.assertFits("refused");
   await dashboard.look("talk-small-refused");
 
   await dashboard.go("/agents/parrot/talk");
   await page.getByRole("button", { name: "Start a session" }).click();
   await page.getByText("Bot spoke for").first().waitFor();
-  await fits("live");
+  await dashboard.assertFits("live");
   await dashboard.look("talk-small-live");
   await page.getByRole("button", { name: "Hang up" }).click();
   // What the client library says of a refused start.

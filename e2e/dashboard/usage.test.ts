@@ -8,8 +8,9 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { until } from "../harness/wait.ts";
-import { openDashboard, PATIENCE_MS, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { until } from "../../testing/wait.ts";
+import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { PATIENCE_MS } from "../harness/watched-page.ts";
 
 const BOT = `export async function bot({ signal }) {
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -40,7 +41,7 @@ test("an empty month, a session, a month beyond the free minutes, another month,
   await t.test("nothing was used", async () => {
     await page.keyboard.press("g");
     await page.keyboard.press("u");
-    await page.getByText("No session has ended in this month").waitFor();
+    await page.getByText("No sessions have ended this month").waitFor();
     await figure("Free minutes left").getByText("10,000", { exact: true }).waitFor();
     await figure("Cost so far").getByText("nothing to pay").waitFor();
     await dashboard.look("usage-empty");
@@ -95,7 +96,7 @@ test("an empty month, a session, a month beyond the free minutes, another month,
 
   await t.test("another month", async () => {
     await page.getByLabel("Month").selectOption({ index: 1 });
-    await page.getByText("No session has ended in this month").waitFor();
+    await page.getByText("No sessions have ended this month").waitFor();
     assert.equal(await page.getByText("Projected cost").count(), 0);
   });
   assert.deepEqual(dashboard.complaints, []);
@@ -106,8 +107,7 @@ test("on a phone, in the dark", async () => {
   const { page } = dashboard;
   await dashboard.go("/usage");
   await page.getByText("of them with the voice filter").waitFor();
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  assert.ok(wide <= 0, `${wide} px too wide`);
+  await dashboard.assertFits("usage");
   await dashboard.look("usage-phone-dark");
   await page.getByRole("heading", { name: "By day" }).scrollIntoViewIfNeeded();
   await dashboard.look("usage-phone-days-dark");

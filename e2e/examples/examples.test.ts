@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { spawnRunner, startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
-import { pause, until } from "../harness/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 import { ANSWERS, HEARD, startModelService } from "./model-service.ts";
 
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);

@@ -3,7 +3,7 @@ import ndc from "node-datachannel";
 import type { DataChannel, PeerConnection, Track } from "node-datachannel";
 import { createHearing, type Hearing } from "./hearing.ts";
 import { call } from "./raw-http.ts";
-import { pause, until } from "./wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 
 /** A browser's part of a call: offers what released clients offer, speaks Opus, counts what it hears. */
 export interface PeerClient extends Disposable {

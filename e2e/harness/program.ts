@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { within } from "./wait.ts";
+import { within } from "../../testing/wait.ts";
 
 export interface ProgramOptions {
   args?: string[];

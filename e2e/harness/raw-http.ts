@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { connect } from "node:net";
-import { within } from "./wait.ts";
+import { within } from "../../testing/wait.ts";
 
 /** An answer, whatever made it. */
 export interface Answer {

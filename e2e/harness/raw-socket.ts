@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
-import { until } from "./wait.ts";
+import { until } from "../../testing/wait.ts";
 
 /** A WebSocket client that keeps no rule of the protocol. */
 export interface RawSocket extends Disposable {

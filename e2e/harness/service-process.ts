@@ -14,8 +14,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { patientMs } from "../../testing/patience.ts";
 import { createKey } from "../../packages/control-plane/src/auth/key-format.ts";
-import { until } from "./wait.ts";
+import { until } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
 
 /** The hosted service with its own data folder, as an operator would start it. */
@@ -56,6 +57,8 @@ export interface ServiceOptions {
   dataFolder?: string;
   /** Of the command line. */
   args?: string[];
+  /** Whether it can run the voice filter, with an engine that changes nothing. @default true */
+  hasVoiceEngine?: boolean;
 }
 
 export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildId"> {
@@ -65,6 +68,7 @@ export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildI
 }
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
 const READY_MS = 60_000;
 
 /** Starts it on a free port and resolves when it serves. */
@@ -73,7 +77,9 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   const environment = {
     ...process.env,
     VOCALHOST_PORT: "0",
+    VOCALHOST_STARTS_PER_MINUTE: "1000000", // tests call more often than people
     VOCALHOST_DATA_DIR: dataFolder,
+    VOCALHOST_VIVA_ENGINE: options.hasVoiceEngine === false ? "none" : VOICE_ENGINE,
     ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
     ...options.environment,
   };
@@ -186,7 +192,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
       await watched.end();
     },
     async [Symbol.asyncDispose]() {
-      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), patientMs(15_000));
       await watched.end();
       clearTimeout(timer);
       if (!options.dataFolder) rmSync(dataFolder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { encodeFrame, parseFrame, type Frame } from "@vocalhost/protocol";
 import { WebSocket } from "ws";
-import { until, within } from "./wait.ts";
+import { until, within } from "../../testing/wait.ts";
 
 /** A client of the plain WebSocket transport. */
 export interface SocketClient extends Disposable {

@@ -1,5 +1,5 @@
 import type { SocketClient } from "./socket-client.ts";
-import { pause } from "./wait.ts";
+import { pause } from "../../testing/wait.ts";
 
 const FRAME_MS = 20;
 const SAMPLES = Int16Array.from({ length: 320 }, (_, at) =>

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { patientMs } from "../../testing/patience.ts";
 
 /** A program whose output is read, and which is ended with whoever started it. */
 export interface WatchedProcess extends AsyncDisposable {
@@ -7,7 +8,7 @@ export interface WatchedProcess extends AsyncDisposable {
   /** Everything it has printed so far. */
   output(): string;
   /** Resolves once the output matches. */
-  printed(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray>;
+  printed(pattern: RegExp, quietMs?: number): Promise<RegExpMatchArray>;
   /** Sends a signal and resolves with the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -26,7 +27,8 @@ export function watchProcess(child: ChildProcess, name: string): WatchedProcess 
   const exited = once(child, "exit") as Promise<[number | null]>;
   void exited.then(() => watchers.forEach((watcher) => watcher()));
 
-  async function printed(pattern: RegExp, timeoutMs = PRINT_DEADLINE_MS): Promise<RegExpMatchArray> {
+  async function printed(pattern: RegExp, quietMs = PRINT_DEADLINE_MS): Promise<RegExpMatchArray> {
+    const timeoutMs = patientMs(quietMs);
     const { promise, resolve, reject } = Promise.withResolvers<RegExpMatchArray>();
     const check = (): void => {
       const match = pattern.exec(output);
@@ -60,7 +62,7 @@ export function watchProcess(child: ChildProcess, name: string): WatchedProcess 
     printed,
     end,
     async [Symbol.asyncDispose]() {
-      const timer = setTimeout(() => child.kill("SIGKILL"), END_DEADLINE_MS);
+      const timer = setTimeout(() => child.kill("SIGKILL"), patientMs(END_DEADLINE_MS));
       await end();
       clearTimeout(timer);
     },

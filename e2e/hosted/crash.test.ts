@@ -3,8 +3,10 @@ import { ApiError } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { patientMs } from "../../testing/patience.ts";
+import { size } from "../../testing/sizes.ts";
 import { isRunning, type ServiceProcess } from "../harness/service-process.ts";
-import { pause, until } from "../harness/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
 import { openCall } from "./fault-call.ts";
 import { createFaultClients, type FaultClients } from "./fault-clients.ts";
@@ -14,9 +16,9 @@ import { startUsageReceiver, type UsageReceiver } from "./fault-usage-receiver.t
 
 const AGENT = "echo";
 const MAX_AGENTS = 5;
-const CALLS = 20;
-const RANDOM_KILLS = 20;
-const CLOCKS_S = 0.1; // the truth is put together from two of them
+const CALLS = size(5, 20);
+const RANDOM_KILLS = size(3, 20);
+const CLOCKS_S = patientMs(100) / 1000; // the truth is put together from two of them
 const BILLED_NUMBERS = 75; // more than a second; shorter ones cost nothing and are not sent on
 
 const MOMENTS = [

@@ -7,7 +7,7 @@ export type Truth =
 
 /**
  * Files of a bot that says back what it hears and keeps a truth file. A client can tell it `hang up`, or `freeze`: to
- * block its thread for ever. The start body `{ "stubborn": true }` makes it deaf to every wish to stop.
+ * block its thread for ever. The start body `{ "stubborn": true }` makes it deaf to every request to stop.
  */
 export function faultBot({ truthFile, version = "1" }: { truthFile: string; version?: string }): Files {
   return { "bot.ts": bot(truthFile, version) };

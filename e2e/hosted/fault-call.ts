@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import type { ServiceProcess } from "../harness/service-process.ts";
-import { until, within } from "../harness/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 
 /** A WebSocket call that counts: every number it sends must come back, in order. */
 export interface Call extends Disposable {

@@ -1,6 +1,6 @@
 import { ApiError } from "@vocalhost/protocol";
 import { randomUUID } from "node:crypto";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { CallRefusedError, openCall, type Call } from "./fault-call.ts";
 import type { FaultService } from "./fault-service.ts";
 import type { Reply } from "./fault-invariants.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import type { FaultService, SessionFacts } from "./fault-service.ts";
 
 /** What a caller was told: this key gave this session. */

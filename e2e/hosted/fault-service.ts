@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startServiceProcess, type ServiceOptions, type ServiceProcess } from "../harness/service-process.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { faultBot, readTruth, type Truth } from "./fault-bot.ts";
 
 /** The service with what is needed to break it and to see what is left. */
@@ -47,12 +47,12 @@ export async function startFaultService(
   stack: AsyncDisposableStack,
   options: ServiceOptions = {},
 ): Promise<FaultService> {
-  const wish = join(stack.use(temporaryFolder()).path, "failpoint");
+  const triggerFile = join(stack.use(temporaryFolder()).path, "failpoint");
   const service = stack.use(
     await startServiceProcess({
       ...options,
       timing: { restartMs: [20], ...options.timing },
-      environment: { VOCALHOST_FAILPOINT_FILE: wish, ...options.environment },
+      environment: { VOCALHOST_FAILPOINT_FILE: triggerFile, ...options.environment },
     }),
   );
   const truthFile = join(service.dataFolder, "truth.jsonl");
@@ -75,12 +75,12 @@ export async function startFaultService(
     service,
     truth: () => readTruth(truthFile),
     bot: (version) => faultBot({ truthFile, ...(version === undefined ? {} : { version }) }),
-    arm: (failpoint) => writeFileSync(wish, failpoint),
+    arm: (failpoint) => writeFileSync(triggerFile, failpoint),
     async fired() {
       await until(
-        () => !existsSync(wish),
+        () => !existsSync(triggerFile),
         READY_MS,
-        `death at ${existsSync(wish) && readFileSync(wish, "utf8")}`,
+        `death at ${existsSync(triggerFile) && readFileSync(triggerFile, "utf8")}`,
       );
       await ready();
     },

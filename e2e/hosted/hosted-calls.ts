@@ -7,7 +7,7 @@ export const ECHO_BOT = {
   "bot.ts": readFileSync(new URL("../bots/hosted-bot.ts", import.meta.url), "utf8"),
 };
 
-export interface StartWish {
+export interface StartOptions {
   transport?: string;
   body?: unknown;
   enableDefaultIceServers?: boolean;
@@ -17,8 +17,8 @@ export interface StartWish {
 }
 
 /** A start as scripts send it; what comes of it is the caller's business. */
-export function start(service: ServiceProcess, agent: string, wish: StartWish = {}): Promise<Response> {
-  const { key = service.publicKey, headers, ...body } = wish;
+export function start(service: ServiceProcess, agent: string, options: StartOptions = {}): Promise<Response> {
+  const { key = service.publicKey, headers, ...body } = options;
   return fetch(`${service.apiUrl}/public/${agent}/start`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
@@ -39,9 +39,9 @@ export interface PreparedCall {
 export async function prepareCall(
   service: ServiceProcess,
   agent: string,
-  wish: StartWish = {},
+  options: StartOptions = {},
 ): Promise<PreparedCall> {
-  const answer = await start(service, agent, { transport: "websocket", ...wish });
+  const answer = await start(service, agent, { transport: "websocket", ...options });
   if (answer.status !== 200) throw new Error(`No start: ${answer.status} ${await answer.text()}`);
   const { wsUrl, token = "" } = (await answer.json()) as { wsUrl: string; token?: string };
   const sessionId = answer.headers.get("x-vocalhost-session-id") ?? "";
@@ -51,8 +51,8 @@ export async function prepareCall(
 export async function openCall(
   service: ServiceProcess,
   agent: string,
-  wish: StartWish = {},
+  options: StartOptions = {},
 ): Promise<{ sessionId: string; socket: SocketClient }> {
-  const { sessionId, url } = await prepareCall(service, agent, wish);
+  const { sessionId, url } = await prepareCall(service, agent, options);
   return { sessionId, socket: await openSocket(url) };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isRunning } from "../harness/service-process.ts";
-import { pause, until } from "../harness/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 import { openCall } from "./fault-call.ts";
 import { refilled, settled } from "./fault-invariants.ts";
 import { startFaultService, type FaultService } from "./fault-service.ts";
@@ -27,11 +27,9 @@ describe("an instance", () => {
     await refilled(faults, 1);
     using call = await openCall(service, { agent: AGENT });
     await until(() => call.echoed > 5, 5_000, "conversation");
-    const killedMs = performance.now();
     process.kill(call.pid, "SIGKILL");
     assert.equal(await call.closed(2_000), 1011);
     assert.equal(await service.sessionEnded(call.sessionId, 5_000), "instance-lost");
-    assert.ok(performance.now() - killedMs < 5_000);
     await settled(faults);
     await refilled(faults, 1);
   });
@@ -80,7 +78,7 @@ describe("an instance", () => {
       call.fallSilent();
       call.say("hang up");
       await pause(delayMs);
-      process.kill(call.pid, "SIGKILL");
+      if (isRunning(call.pid)) process.kill(call.pid, "SIGKILL"); // on a busy machine it may be gone already
     }
     for (const { call } of calls) {
       const reason = await service.sessionEnded(call.sessionId, 5_000);

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import type { AgentRecord } from "@vocalhost/protocol";
 import { after, before, describe, test } from "node:test";
+import { size } from "../../testing/sizes.ts";
 import { isRunning } from "../harness/service-process.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { openCall, type Call } from "./fault-call.ts";
 import { checkHistory, refilled, settled } from "./fault-invariants.ts";
 import { startFaultService, type FaultService } from "./fault-service.ts";
 
 const AGENT = "echo";
-const CALLS = 10;
+const CALLS = size(3, 10);
 const BACKOFF_MS = [0, 100, 200, 400, 800, 1_600];
 const DEPLOYED_MS = 60_000;
 const BROKEN = `
@@ -48,10 +49,8 @@ describe("a deployment", () => {
     const before = await service.api.agents.get(AGENT);
     await service.api.agents.update(AGENT, { buildId: builds.second });
     await deployed(faults);
-    const activeMs = performance.now();
     const fresh = callers.use(await openCall(service, { agent: AGENT }));
     assert.equal(fresh.version, "second");
-    assert.ok(performance.now() - activeMs < 5_000);
     const heard = calls.map(({ echoed }) => echoed);
     await until(() => calls.every(({ echoed }, at) => echoed > heard[at]! + 10), 15_000, "calls that go on");
     assert.deepEqual(

@@ -4,14 +4,16 @@ import { randomBytes } from "node:crypto";
 import { globSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { size } from "../../testing/sizes.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { keepTalking } from "../harness/talk.ts";
-import { pause, until } from "../harness/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 import { ECHO_BOT, openCall } from "./hosted-calls.ts";
 
-const AGENTS = 6;
+const AGENTS = size(2, 6);
 const FLOOD_LINES_PER_SECOND = 20_000;
-const FLOOD_MS = 5_000;
+const FLOOD_MS = size(2_000, 5_000);
 const LINES_PER_SECOND_MAX = 1_000;
 /** What every bot's environment holds beside its secrets. */
 const USUAL = [
@@ -21,6 +23,7 @@ const USUAL = [
   "TZ",
   "TMPDIR",
   "ENV",
+  "VOCALHOST_ORIGIN", // its instance, so that what it starts can be found and ended
   "NODE_ENV",
   "LOG_LEVEL",
   "PWD",
@@ -32,7 +35,7 @@ interface OwnSecrets {
   values: Record<string, string>;
 }
 
-describe("secrets", { timeout: 180_000 }, () => {
+describe("secrets", () => {
   let service: ServiceProcess;
   const owners: OwnSecrets[] = Array.from({ length: AGENTS }, (_, at) => ({
     agent: `keeper-${at}`,
@@ -88,10 +91,11 @@ describe("secrets", { timeout: 180_000 }, () => {
   test("values are hidden in the log, wherever they are printed", async () => {
     const [{ agent, values }] = owners as [OwnSecrets];
     const key = values["MODEL_KEY"]!;
+    // Filled in by the bot: what a start brings along is kept for a while, as it is.
     const say = [
-      `the key is ${key}`,
-      `twice ${key}${key}`,
-      `as json ${JSON.stringify(values)}`,
+      "the key is {MODEL_KEY}",
+      "twice {MODEL_KEY}{MODEL_KEY}",
+      "as json {MODEL_KEY.json} {ONLY_0.json}",
       "and this is the end",
     ];
     const { socket, sessionId } = await call(agent, { say });
@@ -141,7 +145,7 @@ describe("secrets", { timeout: 180_000 }, () => {
   });
 });
 
-describe("a bot that prints without end", { timeout: 120_000 }, () => {
+describe("a bot that prints without end", () => {
   let service: ServiceProcess;
   before(async () => {
     service = await startServiceProcess();
@@ -187,9 +191,9 @@ describe("a bot that prints without end", { timeout: 120_000 }, () => {
     const windows = Math.ceil(floodedS) + 3;
     assert.ok(kept <= windows * (LINES_PER_SECOND_MAX + 10), `${kept} lines in ${floodedS} s`);
     assert.ok(logs.length > 0, "and the log says that lines are missing");
-    assert.ok(longestGapMs < 1_000, `a gap of ${longestGapMs} ms`);
-    assert.ok(heardMs > 0.8 * floodedS * 1_000, `${heardMs} ms heard in ${floodedS} s`);
-    assert.ok(answeredMs < 2_000, `an answer took ${answeredMs} ms`);
+    assert.ok(longestGapMs < patientMs(1_000), `a gap of ${longestGapMs} ms`);
+    assert.ok(heardMs > 0.5 * floodedS * 1_000, `${heardMs} ms heard in ${floodedS} s`);
+    assert.ok(answeredMs < patientMs(2_000), `an answer took ${answeredMs} ms`);
   });
 });
 

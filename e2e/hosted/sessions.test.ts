@@ -10,7 +10,7 @@ import { callBot, freePeerClients } from "../harness/peer-client.ts";
 import { addOrganization, startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { openSocket, tryUpgrade, type SocketClient } from "../harness/socket-client.ts";
 import { keepTalking } from "../harness/talk.ts";
-import { until, within } from "../harness/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 import { isQuiet } from "../telephony/sound.ts";
 import { dial } from "../telephony/telephone.ts";
 import { ECHO_BOT, prepareCall, start } from "./hosted-calls.ts";
@@ -19,7 +19,7 @@ const BROKEN_BOT = `throw new Error("no credentials for the model");\nexport asy
 const SPEECH = createSpeechLike();
 const TIMING = { heartbeatMs: 1_000, crashBackoffMs: [0, 50], idleInstanceMs: 600_000 };
 
-describe("sessions of the hosted service", { timeout: 180_000 }, () => {
+describe("sessions of the hosted service", () => {
   let service: ServiceProcess;
   let long: { sessionId: string; socket: SocketClient; stopTalking: () => Promise<number> };
   before(async () => {
@@ -135,7 +135,7 @@ describe("sessions of the hosted service", { timeout: 180_000 }, () => {
   // Side by side: calls take their time, not the machine's.
   describe("on the telephone", { concurrency: 3 }, () => {
     for (const name of carrierNames)
-      test(`${name}: a telephone call with a token`, { timeout: 60_000 }, async () => {
+      test(`${name}: a telephone call with a token`, async () => {
         const { wsUrl, token, sessionId } = await prepareCall(service, "echo", {
           body: { from: name },
           transport: name,
@@ -158,13 +158,13 @@ describe("sessions of the hosted service", { timeout: 180_000 }, () => {
     });
   });
 
-  async function talkOnThePhone(wish: {
+  async function talkOnThePhone(options: {
     name: (typeof carrierNames)[number];
     url: string;
     sessionId?: string;
     parameters?: Record<string, string>;
   }): Promise<void> {
-    const { name, url, parameters = {} } = wish;
+    const { name, url, parameters = {} } = options;
     const call = dial({
       carrier: { name },
       url,
@@ -177,9 +177,9 @@ describe("sessions of the hosted service", { timeout: 180_000 }, () => {
     assert.deepEqual(outcome, { type: "hung-up", by: "caller", reason: "asked" });
     assert.deepEqual(summary.violations, []);
     assert.ok(!isQuiet(heard, 0, 20_000), "the bot was heard");
-    if (wish.sessionId === undefined) return;
-    assert.equal(await service.sessionEnded(wish.sessionId), "client-left");
-    assert.equal(rowOf(wish.sessionId)?.transport, name);
+    if (options.sessionId === undefined) return;
+    assert.equal(await service.sessionEnded(options.sessionId), "client-left");
+    assert.equal(rowOf(options.sessionId)?.transport, name);
   }
 
   test("without tokens: anybody may connect, and bring a body", async () => {
@@ -235,11 +235,14 @@ describe("sessions of the hosted service", { timeout: 180_000 }, () => {
 
   test("an idempotency key waits for one socket", async () => {
     const headers = { "idempotency-key": randomUUID() };
-    const wish = { transport: "websocket", body: { n: 1 }, headers };
-    const answers = await Promise.all(Array.from({ length: 4 }, () => start(service, "echo", wish)));
+    const options = { transport: "websocket", body: { n: 1 }, headers };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => start(service, "echo", options)));
     const ids = answers.map((answer) => answer.headers.get("x-vocalhost-session-id") ?? "");
     assert.deepEqual([new Set(ids).size, rowOf(ids[0]!)?.state], [1, "pending"]);
-    assert.deepEqual(await refusal(start(service, "echo", { ...wish, body: { n: 2 } })), [409, "CONFLICT"]);
+    assert.deepEqual(await refusal(start(service, "echo", { ...options, body: { n: 2 } })), [
+      409,
+      "CONFLICT",
+    ]);
     const [first, second] = (await Promise.all(answers.map((answer) => answer.json()))) as {
       wsUrl: string;
       token: string;

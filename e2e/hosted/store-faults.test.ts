@@ -1,24 +1,25 @@
 // The database restarts, the disk is full, the clock is set: calls go on, and what they cost is right.
 import assert from "node:assert/strict";
 import { createApiClient, type SessionDetails } from "@vocalhost/protocol";
-import { execFileSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { patientMs } from "../../testing/patience.ts";
 import {
   postgresIsMissing,
   startTestPostgres,
-} from "../../packages/control-plane/src/store/test-postgres.ts";
+} from "../../packages/control-plane/src/testing/test-postgres.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { fillDisk, mountIsMissing, mountSmallDisk } from "../../testing/small-disk.ts";
 import type { SocketClient } from "../harness/socket-client.ts";
 import { keepTalking } from "../harness/talk.ts";
-import { pause, until } from "../harness/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 import { ECHO_BOT, openCall, start } from "./hosted-calls.ts";
 
-const MIB = 1024 * 1024;
-const GAP_MAX_MS = 1_000; // generous: other programs share the machine
+const GAP_MAX_MS = 1_000;
+const CLIENT_LATE_MS = patientMs(500); // what a client hears late of the end of its call
 const BACK_MS = 5_000;
 
 interface TalkingCall {
@@ -62,7 +63,7 @@ async function ended(service: ServiceProcess, agent: string, sessionId: string):
   );
 }
 
-describe("with Postgres", { skip: postgresIsMissing(), timeout: 120_000 }, () => {
+describe("with Postgres", { skip: postgresIsMissing() }, () => {
   const stack = new AsyncDisposableStack();
   let postgres: Awaited<ReturnType<typeof startTestPostgres>>;
   let service: ServiceProcess;
@@ -118,7 +119,7 @@ describe("with Postgres", { skip: postgresIsMissing(), timeout: 120_000 }, () =>
     context.diagnostic(
       `back after ${Math.round(backMs)} ms, longest gaps ${gaps.map(Math.round).join(", ")} ms`,
     );
-    for (const gapMs of gaps) assert.ok(gapMs < GAP_MAX_MS, `a gap of ${gapMs} ms`);
+    for (const gapMs of gaps) assert.ok(gapMs < patientMs(GAP_MAX_MS), `a gap of ${gapMs} ms`);
     assert.equal(service.pid("controller"), controller, "nobody had to be started again");
     for (const call of calls) {
       await call.hangUp();
@@ -140,13 +141,13 @@ describe("with Postgres", { skip: postgresIsMissing(), timeout: 120_000 }, () =>
       20_000,
       "start",
     );
-    assert.ok(call.look() < GAP_MAX_MS);
+    assert.ok(call.look() < patientMs(GAP_MAX_MS));
     await call.hangUp();
     assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
   });
 });
 
-describe("on a full disk", { skip: mountIsMissing(), timeout: 120_000 }, () => {
+describe("on a full disk", { skip: mountIsMissing() }, () => {
   const stack = new AsyncDisposableStack();
   let service: ServiceProcess;
   let disk: string;
@@ -180,7 +181,7 @@ describe("on a full disk", { skip: mountIsMissing(), timeout: 120_000 }, () => {
     fillDisk(disk, "filler-more"); // not even the reserve is left
     second.look();
     await until(() => second.socket.heardMs > 1_000, 10_000, "own voice back");
-    assert.ok(second.look() < GAP_MAX_MS, "the other call goes on");
+    assert.ok(second.look() < patientMs(GAP_MAX_MS), "the other call goes on");
     await second.hangUp();
     await pause(1_000); // the end cannot be written yet
     rmSync(join(disk, "filler"));
@@ -200,7 +201,7 @@ describe("on a full disk", { skip: mountIsMissing(), timeout: 120_000 }, () => {
   });
 });
 
-describe("when the clock is set", { skip: fakeTimeIsMissing(), timeout: 120_000 }, () => {
+describe("when the clock is set", { skip: fakeTimeIsMissing() }, () => {
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-clock-"));
   let service: ServiceProcess;
   before(async () => {
@@ -225,7 +226,7 @@ describe("when the clock is set", { skip: fakeTimeIsMissing(), timeout: 120_000 
     await service.deploy({ ...agent, name: "echo" });
     await service.deploy({ ...agent, name: "brief" });
     const files = {
-      "bot.ts": `await new Promise((resolve) => setTimeout(resolve, 2_000));\n${ECHO_BOT["bot.ts"]}`,
+      "bot.ts": `await new Promise((resolve) => setTimeout(resolve, ${patientMs(1_000)}));\n${ECHO_BOT["bot.ts"]}`,
     };
     await service.deploy({ name: "cold", files, autoScaling: { minAgents: 0, maxAgents: 4 } });
     using database = new DatabaseSync(join(service.dataFolder, "vocalhost.db"), { timeout: 5_000 });
@@ -276,8 +277,11 @@ describe("when the clock is set", { skip: fakeTimeIsMissing(), timeout: 120_000 
         const endedMs = await over;
         const session = await ended(service, agent, sessionId);
         const seconds = session.seconds ?? -1;
-        assert.ok(seconds >= (endedMs - connectedMs) / 1_000 - 1.2, `${seconds} s are too few`);
-        assert.ok(seconds <= (endedMs - startedMs) / 1_000 + 1, `${seconds} s are too many`);
+        assert.ok(
+          seconds >= (endedMs - connectedMs - CLIENT_LATE_MS) / 1_000 - 1,
+          `${seconds} s are too few`,
+        );
+        assert.ok(seconds <= (endedMs - startedMs + CLIENT_LATE_MS) / 1_000 + 1, `${seconds} s are too many`);
         return session;
       },
     };
@@ -304,25 +308,32 @@ describe("when the clock is set", { skip: fakeTimeIsMissing(), timeout: 120_000 
     const { endReason, seconds } = await ended(service, "brief", brief.sessionId);
     context.diagnostic(`a call of ${BRIEF_S} s lasted ${Math.round(lastedMs)} ms, ${seconds} s are billed`);
     assert.equal(endReason, "deadline");
-    assert.ok(Math.abs(lastedMs / 1_000 - BRIEF_S) < 1.5, `lasted ${lastedMs} ms`);
+    assert.ok(
+      lastedMs > BRIEF_S * 1_000 - CLIENT_LATE_MS && lastedMs < 2 * HOUR_S * 1_000,
+      `lasted ${lastedMs} ms`,
+    );
     assert.equal(seconds, BRIEF_S);
   });
 
   test("a bot that boots meanwhile is not taken for one that never gets ready", async () => {
     // More than there can be instances that wait for them.
     const calls = Promise.all(Array.from({ length: 3 }, () => openCall(service, "cold")));
-    const starting = "SELECT id FROM sessions WHERE state = 'starting' AND cold_start = 1";
-    const [cold] = await until(
+    // None may still be on its way: its token would be of two hours ago.
+    const connected = "SELECT id, state, cold_start FROM sessions WHERE agent_id = ? AND state <> 'pending'";
+    const [{ id: agentId } = { id: "" }] = service.rows<{ id: string }>(
+      "SELECT id FROM agents WHERE name = 'cold'",
+    );
+    const cold = await until(
       () => {
-        const rows = service.rows<{ id: string }>(starting);
-        return rows.length > 0 && rows;
+        const rows = service.rows<{ id: string; state: string; cold_start: number }>(connected, agentId);
+        return rows.length === 3 && rows.find((row) => row.state === "starting" && row.cold_start === 1);
       },
       5_000,
       "cold start",
     );
     setClock(2 * HOUR_S);
     const opened = await calls;
-    assert.equal((await service.api.sessions.get("cold", cold!.id)).coldStart, true);
+    assert.equal((await service.api.sessions.get("cold", cold.id)).coldStart, true);
     for (const { socket } of opened) socket.socket.close();
     const crashes = service.rows<{ crashes: number }>("SELECT crashes FROM deployments");
     assert.ok(crashes.every((row) => row.crashes === 0));
@@ -380,35 +391,4 @@ function fakeTimeLibrary(): string | undefined {
 
 function fakeTimeIsMissing(): string | undefined {
   return fakeTimeLibrary() === undefined ? "needs libfaketime" : undefined;
-}
-
-function fillDisk(folder: string, name: string): void {
-  for (const size of [MIB, 4_096])
-    try {
-      for (;;) writeFileSync(join(folder, name), Buffer.alloc(size), { flag: "a" });
-    } catch (error) {
-      assert.equal((error as NodeJS.ErrnoException).code, "ENOSPC");
-    }
-}
-
-function mountSmallDisk(size: string): Disposable & { folder: string } {
-  const folder = mkdtempSync(join(tmpdir(), "vocalhost-disk-"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", folder]);
-  return {
-    folder,
-    [Symbol.dispose]() {
-      execFileSync("umount", [folder]);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-function mountIsMissing(): string | undefined {
-  if (process.getuid?.() !== 0) return "needs root to mount a small disk";
-  try {
-    using disk = mountSmallDisk("1m");
-    return disk.folder ? undefined : "no folder";
-  } catch {
-    return "a small disk cannot be mounted here";
-  }
 }

@@ -5,7 +5,7 @@ import { call, JSON_TYPE, parseAnswer, rawExchange, type Answer } from "../harne
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket } from "../harness/socket-client.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts" });
 const { port } = runner;

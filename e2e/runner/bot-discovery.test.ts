@@ -185,5 +185,5 @@ test("a route that the runner has already is a clear error", async () => {
     workingFolder: folder.path,
   });
   assert.equal(code, 1);
-  assert.match(errors, /A route of your program has the path of a route of the runner/);
+  assert.match(errors, /One of your routes has the same path as a route of the runner/);
 });

@@ -10,7 +10,7 @@ import { OPCODES, openRawSocket, rawFrame } from "../harness/raw-socket.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess, type RunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, tryUpgrade } from "../harness/socket-client.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 
 const BOT = "e2e/bots/probe-bot.ts";
 const files = createBotFolder({ "hello.txt": "hello", "bot.ts": "export { bot } from './gone.ts'" });
@@ -18,7 +18,7 @@ after(() => files[Symbol.dispose]());
 
 const TURN = { urls: ["turn:turn.example.com:3478?transport=udp"], username: "me", credential: "secret" };
 
-/** The same wishes, once as flags and once as variables. */
+/** The same options, once as flags and once as variables. */
 const FLAGS = [
   ["--host", "127.0.0.1", "-x", "https://Bots.example.com/", "-f", files.path, "--ws-auth", "token", "-v"],
   ["--ice-servers", "stun:stun.example.com:3478", JSON.stringify({ ...TURN, username: "me" })],
@@ -50,7 +50,7 @@ for (const [how, settings] of [
     });
 
     test("a public name, of which only the name is used", async () => {
-      assert.match(runner.output(), /! --proxy wants a host name only; using "Bots\.example\.com"/i);
+      assert.match(runner.output(), /! --proxy takes only a host name; using "Bots\.example\.com"/i);
       const options = { body: { transport: "websocket" }, headers: { host: "bots.example.com" } };
       assert.equal(
         (await call(runner.port, "POST /start", options)).json().wsUrl,
@@ -144,7 +144,7 @@ describe("flags", { concurrency: 2 }, () => {
   test("the bot gets all flags, its own too, and a look-alike is pointed out", async () => {
     const flags = ["--voice", "alto", "--fast", "--count=-3", "-q", "--porte", "5", "-vv"];
     await using runner = await startRunnerProcess({ bot: BOT, flags });
-    assert.match(runner.output(), /! --porte is not a flag of the runner \(did you mean --port\?\)/);
+    assert.match(runner.output(), /! --porte is not a runner flag \(did you mean --port\?\)/);
     using client = await openSocket(`ws://localhost:${runner.port}/ws-client`);
     const calls = await until(
       async () => {
@@ -180,13 +180,13 @@ describe("what cannot be started", { concurrency: 3 }, () => {
     [["-t", "pigeon"], /--transport must be one of webrtc, websocket.*got "pigeon"/],
     [["-t", "daily"], /--transport daily is not available in this version; available: webrtc/],
     [["-x", "not a host"], /--proxy must be a host name/],
-    [["-f", "absent"], /--folder: there is no folder .*absent/],
-    [["-f", "hello.txt"], /--folder: there is no folder/],
+    [["-f", "absent"], /--folder: .*absent is not a folder/],
+    [["-f", "hello.txt"], /--folder: .*hello\.txt is not a folder/],
     [["--ws-auth", "yes"], /--ws-auth must be none or token, got "yes"/],
     [["--ice-servers", "http://x"], /ICE servers: "http:\/\/x" is not a STUN or TURN address/],
     [["--ice-servers", '{"urls":"stun:a:1","user":"b"}'], /ICE servers: .*user/],
     [["--ice-servers", "{"], /ICE servers: not valid JSON/],
-    [["--allowed-origins", "example.com"], /--allowed-origins wants origins such as/],
+    [["--allowed-origins", "example.com"], /--allowed-origins expects origins such as/],
   ];
   for (const [args, message] of bad)
     test(`node bot.ts ${args.join(" ")}`, async () => {

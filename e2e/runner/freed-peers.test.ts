@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { parseOffer } from "../../packages/sdk/src/media/offer.ts";
 import { createPeer, type PeerHandlers } from "../../packages/sdk/src/media/peer.ts";
 import { createPeerClient, freePeerClients } from "../harness/peer-client.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { after, afterEach, describe, test } from "node:test";
-import { lateBy } from "../harness/lateness.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { isAlive, processFigures } from "../harness/process-figures.ts";
 import { call, parseAnswer, rawExchange, statusOf } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
-import { aFewAtATime } from "../harness/wait.ts";
+import { aFewAtATime } from "../../testing/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts" });
 const { port } = runner;
@@ -22,7 +22,7 @@ after(() => runner[Symbol.asyncDispose]());
 afterEach(async () => {
   assert.ok(isAlive(pid), "the runner has died");
   const { loopDelayMs, sessions } = (await call(port, "GET /figures")).json();
-  assert.ok(loopDelayMs < lateBy(SLOWEST_LOOP_MS), `the loop was ${loopDelayMs} ms late`);
+  assert.ok(loopDelayMs < patientMs(SLOWEST_LOOP_MS), `the loop was ${loopDelayMs} ms late`);
   assert.equal(sessions, 0, "something was started");
   const grownMib = processFigures(pid).rssMib - rssMib;
   assert.ok(grownMib < GROWTH_MAX_MIB, `the runner has grown by ${grownMib} MiB`);

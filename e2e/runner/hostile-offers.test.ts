@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
+import { size } from "../../testing/sizes.ts";
 import { callBot, createPeerClient, freePeerClients, rtpPacket } from "../harness/peer-client.ts";
-import { lateBy } from "../harness/lateness.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { isAlive, processFigures } from "../harness/process-figures.ts";
 import { call, type Answer } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/impatient-runner.ts" });
 const { port } = runner;
@@ -29,7 +30,7 @@ async function offer(sdp: string, fields: object = {}): Promise<Answer> {
     body: { sdp, type: "offer", pc_id: null, ...fields },
   });
   const tookMs = performance.now() - sentMs;
-  assert.ok(tookMs < lateBy(SLOWEST_ANSWER_MS), `the answer took ${Math.round(tookMs)} ms`);
+  assert.ok(tookMs < patientMs(SLOWEST_ANSWER_MS), `the answer took ${Math.round(tookMs)} ms`);
   return answer;
 }
 
@@ -162,11 +163,11 @@ describe("offers", () => {
         answered.no += answer.status === 200 ? 0 : 1;
         assert.ok(isAlive(pid), "the runner has died");
       }),
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: size(100, 400), endOnFailure: true },
     );
-    assert.ok(answered.yes > 20 && answered.no > 20, JSON.stringify(answered));
+    assert.ok(answered.yes > 5 && answered.no > 5, JSON.stringify(answered));
     const { loopDelayMs } = await figures();
-    assert.ok(loopDelayMs < lateBy(SLOWEST_LOOP_MS), `the loop was ${loopDelayMs} ms late`);
+    assert.ok(loopDelayMs < patientMs(SLOWEST_LOOP_MS), `the loop was ${loopDelayMs} ms late`);
   });
 
   test("those nobody connects to are gone after the deadline, sockets and all", async () => {

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { isAlive } from "../harness/process-figures.ts";
 import { call, parseAnswer, rawExchange, statusOf } from "../harness/raw-http.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
-import { aFewAtATime } from "../harness/wait.ts";
+import { aFewAtATime } from "../../testing/wait.ts";
 
 const CANARY = "canary-that-must-not-fly";
 const base = mkdtempSync(join(tmpdir(), "vocalhost-paths-"));

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { callBot, freePeerClients, type PeerClient } from "../harness/peer-client.ts";
-import { lateBy } from "../harness/lateness.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { isAlive, processFigures } from "../harness/process-figures.ts";
 import { call } from "../harness/raw-http.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 import { keepTalking } from "../harness/talk.ts";
-import { pause, until } from "../harness/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/unruly-bot.ts" });
 const { port } = runner;
 const pid = runner.process.pid!;
 const LONGEST_GAP_MS = 500; // what the bad bots do to the thread lasts 120 ms at a time
 const HEAP_GROWTH_MAX_MIB = 10;
-const GROWTH_MAX_MIB = 120; // on a busy machine the process keeps more of what it once needed
+const GROWTH_MAX_MIB = 250; // the heap tells what is kept; what the allocator holds back depends on the machine
 
 let healthySocket: SocketClient;
 let healthyPeer: PeerClient;
@@ -179,11 +179,14 @@ test("the healthy sessions have lost nothing", async () => {
   const [talkedMs, spoken] = await Promise.all([stopTalking(), stopSpeaking()]);
   await until(() => healthySocket.heardMs >= talkedMs - 200, 30_000, "the rest of the echo");
   assert.ok(healthySocket.heardMs >= talkedMs - 200, `${healthySocket.heardMs} of ${talkedMs} ms heard`);
-  assert.ok(healthySocket.longestGapMs < lateBy(LONGEST_GAP_MS), `a gap of ${healthySocket.longestGapMs} ms`);
+  assert.ok(
+    healthySocket.longestGapMs < patientMs(LONGEST_GAP_MS),
+    `a gap of ${healthySocket.longestGapMs} ms`,
+  );
   await until(() => healthyPeer.heard.voiced >= spoken * 0.99 - 10, 30_000, "the rest of the echo");
   assert.equal(healthyPeer.heard.missing, 0, "packets were lost");
   assert.ok(
-    healthyPeer.heard.longestGapMs < lateBy(LONGEST_GAP_MS),
+    healthyPeer.heard.longestGapMs < patientMs(LONGEST_GAP_MS),
     `a gap of ${healthyPeer.heard.longestGapMs} ms`,
   );
   assert.equal(healthySocket.socket.readyState, healthySocket.socket.OPEN);

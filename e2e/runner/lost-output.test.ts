@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { startRunnerProcess } from "../harness/runner-process.ts";
-import { within } from "../harness/wait.ts";
+import { within } from "../../testing/wait.ts";
 
 test("a runner whose output nobody reads any more ends in order", async () => {
   await using runner = await startRunnerProcess({ bot: "examples/echo/bot.ts" });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { size } from "../../testing/sizes.ts";
 import type { Figures } from "../bots/figures.ts";
 import { callBot, createPeerClient, freePeerClients } from "../harness/peer-client.ts";
 import { processFigures, type ProcessFigures } from "../harness/process-figures.ts";
@@ -7,7 +8,7 @@ import { call } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, tryUpgrade } from "../harness/socket-client.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/impatient-runner.ts" });
 const { port } = runner;
@@ -17,7 +18,7 @@ after(async () => {
   freePeerClients();
 });
 
-const SESSIONS = 200;
+const SESSIONS = size(60, 200);
 const OPEN_FILES_MAX = 5;
 const HEAP_GROWTH_MAX_MIB = 4;
 const RSS_GROWTH_MAX_MIB = 30; // the allocator's ups and downs; a leak of a peer connection each is more

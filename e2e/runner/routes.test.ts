@@ -64,7 +64,7 @@ describe("POST /start for webrtc", () => {
     ["no default ICE servers", { enableDefaultIceServers: false }],
     ["default ICE servers", { enableDefaultIceServers: true }, STUN],
     [
-      "the prebuilt page's wish",
+      "the prebuilt page's options",
       { createDailyRoom: false, enableDefaultIceServers: true, transport: "webrtc" },
       STUN,
     ],

@@ -5,7 +5,7 @@ import { call, parseAnswer, rawExchange, type Answer } from "../harness/raw-http
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, tryUpgrade } from "../harness/socket-client.ts";
-import { until, within } from "../harness/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 import { WebSocket } from "ws";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts" });

@@ -4,7 +4,7 @@ import { call } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { tryUpgrade, type Upgrade } from "../harness/socket-client.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 
 const runner = await startRunnerProcess({ bot: "e2e/bots/clock-bot.ts", flags: ["--ws-auth", "token"] });
 const { port } = runner;

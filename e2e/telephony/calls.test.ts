@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { carrierNames } from "@vocalhost/protocol";
 import { createSpeechLike, type CallSummary, type CarrierChoice } from "@vocalhost/simulator";
 import { after, describe, test } from "node:test";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { openCarrierSocket } from "./carrier-socket.ts";
 import { openingOf } from "./openings.ts";
 import type { Mode } from "./phone-bot.ts";
@@ -34,7 +34,7 @@ describe("the parrot on the telephone", { concurrency: CALLS_AT_ONCE }, async ()
   after(() => runner[Symbol.asyncDispose]());
 
   for (const choice of CHOICES)
-    test(`${titleOf(choice)}: the caller hears what it said`, { timeout: 90_000 }, async (context) => {
+    test(`${titleOf(choice)}: the caller hears what it said`, async (context) => {
       const call = dial({
         carrier: choice,
         url: runner.socketUrl(pathOf(choice)),
@@ -58,7 +58,7 @@ describe("the parrot on the telephone", { concurrency: CALLS_AT_ONCE }, async ()
     });
 
   for (const name of carrierNames)
-    test(`${name}: who cuts in is not talked over`, { timeout: 90_000 }, async (context) => {
+    test(`${name}: who cuts in is not talked over`, async (context) => {
       const call = dial({
         carrier: { name },
         url: runner.socketUrl(),
@@ -109,7 +109,7 @@ describe("a bot that remembers its calls", { concurrency: CALLS_AT_ONCE }, async
       assert.deepEqual([callData?.from, callData?.to], numbers);
     });
 
-    test(`${name}: keys reach the bot, which answers them`, { timeout: 60_000 }, async () => {
+    test(`${name}: keys reach the bot, which answers them`, async () => {
       const call = dialled({ name }, "keys", { hangUpAfterAnswerMs: 1_500 });
       call.press("159*0#"); // at once: the bot may not listen yet
       const { heard, summary } = await call.ended();
@@ -129,24 +129,20 @@ describe("a bot that remembers its calls", { concurrency: CALLS_AT_ONCE }, async
       assert.equal((await runner.record(callId, ({ ended }) => ended !== null)).ended, "client-left");
     });
 
-    test(
-      `${name}: a bot that has finished hangs up, and all of it was heard`,
-      { timeout: 60_000 },
-      async () => {
-        const call = dialled({ name }, "goodbye");
-        const { outcome, summary, heard } = await call.ended();
-        assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
-        assert.equal(summary.heard.cutOffMs, 0, "nothing was cut off");
-        assert.ok(summary.heard.audibleSeconds >= 0.5, `${summary.heard.audibleSeconds} s`);
-        assert.ok(toneShare(heard, 440) > 0.8);
-        const record = await runner.record(call.details.ids.callId, ({ ended }) => ended !== null);
-        assert.equal(record.ended, "bot-finished");
-        assert.notEqual(record.drainedMs, null);
-      },
-    );
+    test(`${name}: a bot that has finished hangs up, and all of it was heard`, async () => {
+      const call = dialled({ name }, "goodbye");
+      const { outcome, summary, heard } = await call.ended();
+      assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
+      assert.equal(summary.heard.cutOffMs, 0, "nothing was cut off");
+      assert.ok(summary.heard.audibleSeconds >= 0.5, `${summary.heard.audibleSeconds} s`);
+      assert.ok(toneShare(heard, 440) > 0.8);
+      const record = await runner.record(call.details.ids.callId, ({ ended }) => ended !== null);
+      assert.equal(record.ended, "bot-finished");
+      assert.notEqual(record.drainedMs, null);
+    });
   }
 
-  test("a bot waits for what it said to be heard, not to be sent", { timeout: 60_000 }, async () => {
+  test("a bot waits for what it said to be heard, not to be sent", async () => {
     using socket = await openCarrierSocket(runner.socketUrl());
     const [connected, start] = openingOf("twilio", "CA-drained");
     const message = JSON.parse(start!) as { start: object };
@@ -169,32 +165,26 @@ describe("a bot that remembers its calls", { concurrency: CALLS_AT_ONCE }, async
     assert.equal((await socket.closed()).code, 1000);
   });
 
-  test(
-    "a shaky line: what overtakes on the way is put in order again",
-    { timeout: 60_000 },
-    async (context) => {
-      const call = dialled({ name: "telnyx" }, "echo", {
-        sentences: [LONG_SPEECH],
-        hangUpAfterAnswerMs: 1_000,
-        line: { jitterMs: 45 },
-      });
-      const { summary, heard } = await call.ended();
-      const chunks = call.events.flatMap((event) =>
-        event.type === "message-sent" ? chunkOf(event.text) : [],
-      );
-      const overtaken = chunks.filter((chunk, at) => chunk < (chunks[at - 1] ?? 0)).length;
-      assert.ok(overtaken > 10, `${overtaken} pieces were overtaken`);
-      const share = shareHeard(LONG_SPEECH, heard);
-      context.diagnostic(
-        `${overtaken} of ${chunks.length} pieces overtaken, ${Math.round(share * 100)} % heard; ${figures(summary)}`,
-      );
-      assert.ok(share >= 0.5, "an eighth would match by chance");
-      assert.deepEqual(summary.violations, []);
-    },
-  );
+  test("a shaky line: what overtakes on the way is put in order again", async (context) => {
+    const call = dialled({ name: "telnyx" }, "echo", {
+      sentences: [LONG_SPEECH],
+      hangUpAfterAnswerMs: 1_000,
+      line: { jitterMs: 45 },
+    });
+    const { summary, heard } = await call.ended();
+    const chunks = call.events.flatMap((event) => (event.type === "message-sent" ? chunkOf(event.text) : []));
+    const overtaken = chunks.filter((chunk, at) => chunk < (chunks[at - 1] ?? 0)).length;
+    assert.ok(overtaken > 10, `${overtaken} pieces were overtaken`);
+    const share = shareHeard(LONG_SPEECH, heard);
+    context.diagnostic(
+      `${overtaken} of ${chunks.length} pieces overtaken, ${Math.round(share * 100)} % heard; ${figures(summary)}`,
+    );
+    assert.ok(share >= 0.5, "an eighth would match by chance");
+    assert.deepEqual(summary.violations, []);
+  });
 
   for (const name of carrierNames)
-    test(`${name}: a bad line loses only what it loses`, { timeout: 60_000 }, async () => {
+    test(`${name}: a bad line loses only what it loses`, async () => {
       const call = dialled({ name }, "echo", {
         sentences: [LONG_SPEECH],
         hangUpAfterAnswerMs: 1_000,

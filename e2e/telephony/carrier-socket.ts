@@ -1,5 +1,5 @@
 import { WebSocket, type ClientOptions } from "ws";
-import { within } from "../harness/wait.ts";
+import { within } from "../../testing/wait.ts";
 
 /** A bare WebSocket a carrier might have opened: every message is written by the test. */
 export interface CarrierSocket extends Disposable {

@@ -59,7 +59,7 @@ describe("vocalhost call", async () => {
   }
 
   for (const carrier of CARRIERS)
-    test(`${carrier}: webhook, token, call, recording`, { timeout: 120_000 }, async () => {
+    test(`${carrier}: webhook, token, call, recording`, async () => {
       const file = join(folder, `${carrier}.wav`);
       const { code, answer, output } = await vocalhostCall(
         ...["-c", carrier, "--webhook", `${local.url}/`, "--signing-secret", SECRETS[carrier], "-r", file],
@@ -76,7 +76,7 @@ describe("vocalhost call", async () => {
     });
 
   for (const carrier of CARRIERS)
-    test(`${carrier}: with another secret nobody answers`, { timeout: 120_000 }, async () => {
+    test(`${carrier}: with another secret nobody answers`, async () => {
       const before = (await local.calls()).length;
       const other = carrier === "telnyx" ? Buffer.alloc(32, 7).toString("base64") : "another";
       const { code, output } = await vocalhostCall(
@@ -87,37 +87,29 @@ describe("vocalhost call", async () => {
       assert.equal((await local.calls()).length, before);
     });
 
-  test(
-    "a runner behind a public name: signed for that name, reached here",
-    { timeout: 120_000 },
-    async () => {
-      const { code, answer, output } = await vocalhostCall(
-        ...["-c", "twilio", "--webhook", `${named.url}/`, "--public-url", "https://bots.example.com/"],
-        ...["--to", named.url.replace("http", "ws"), "--signing-secret", SECRETS.twilio],
-      );
-      assert.equal(code, 0, output);
-      assert.equal(answer.ok, true);
-    },
-  );
+  test("a runner behind a public name: signed for that name, reached here", async () => {
+    const { code, answer, output } = await vocalhostCall(
+      ...["-c", "twilio", "--webhook", `${named.url}/`, "--public-url", "https://bots.example.com/"],
+      ...["--to", named.url.replace("http", "ws"), "--signing-secret", SECRETS.twilio],
+    );
+    assert.equal(code, 0, output);
+    assert.equal(answer.ok, true);
+  });
 
-  test(
-    "without the webhook: its token is needed, then its signature is not",
-    { timeout: 120_000 },
-    async () => {
-      const refused = await vocalhostCall(
-        "-c",
-        "twilio",
-        "--to",
-        local.socketUrl(),
-        "--signing-secret",
-        "another",
-      );
-      assert.equal(refused.code, 1, refused.output);
-      assert.match(refused.output, /token/i);
-    },
-  );
+  test("without the webhook: its token is needed, then its signature is not", async () => {
+    const refused = await vocalhostCall(
+      "-c",
+      "twilio",
+      "--to",
+      local.socketUrl(),
+      "--signing-secret",
+      "another",
+    );
+    assert.equal(refused.code, 1, refused.output);
+    assert.match(refused.output, /token/i);
+  });
 
-  test("a bad line is still a call", { timeout: 120_000 }, async () => {
+  test("a bad line is still a call", async () => {
     const { code, answer, output } = await vocalhostCall(
       ...["-c", "telnyx", "--encoding", "PCMA", "--jitter", "30ms", "--loss", "2%"],
       ...["--webhook", `${local.url}/`, "--signing-secret", SECRETS.telnyx],

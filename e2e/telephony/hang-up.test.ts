@@ -32,29 +32,25 @@ describe("with the carriers' accounts set", async () => {
   };
 
   for (const name of carrierNames) {
-    test(
-      `${name}: the bot hangs up by request first, then the socket closes`,
-      { timeout: 60_000 },
-      async () => {
-        const call = dialled(name, "goodbye");
-        let wasOpen: boolean | undefined;
-        rest.onRequest = () => {
-          wasOpen = !call.events.some(({ type }) => type === "call-ended");
-        };
-        const { outcome, summary } = await call.ended();
-        assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
-        assert.equal(summary.heard.cutOffMs, 0);
-        assert.deepEqual(
-          rest.requests.map(({ line }) => line),
-          lineOf[name](call.details.ids.callId),
-        );
-        if (name !== "exotel") assert.equal(wasOpen, true, "the socket was open when the carrier was asked");
-        assert.equal(
-          (await runner.record(call.details.ids.callId, ({ ended }) => ended !== null)).ended,
-          "bot-finished",
-        );
-      },
-    );
+    test(`${name}: the bot hangs up by request first, then the socket closes`, async () => {
+      const call = dialled(name, "goodbye");
+      let wasOpen: boolean | undefined;
+      rest.onRequest = () => {
+        wasOpen = !call.events.some(({ type }) => type === "call-ended");
+      };
+      const { outcome, summary } = await call.ended();
+      assert.deepEqual(outcome, { type: "hung-up", by: "bot", code: 1000 });
+      assert.equal(summary.heard.cutOffMs, 0);
+      assert.deepEqual(
+        rest.requests.map(({ line }) => line),
+        lineOf[name](call.details.ids.callId),
+      );
+      if (name !== "exotel") assert.equal(wasOpen, true, "the socket was open when the carrier was asked");
+      assert.equal(
+        (await runner.record(call.details.ids.callId, ({ ended }) => ended !== null)).ended,
+        "bot-finished",
+      );
+    });
 
     test(`${name}: a caller who hung up is not hung up on`, async () => {
       const call = dialled(name, "silent");
@@ -66,7 +62,7 @@ describe("with the carriers' accounts set", async () => {
     });
   }
 
-  test("a refusal does not keep the socket open", { timeout: 60_000 }, async () => {
+  test("a refusal does not keep the socket open", async () => {
     rest.status = 500;
     const call = dialled("plivo", "goodbye");
     assert.deepEqual((await call.ended()).outcome, { type: "hung-up", by: "bot", code: 1000 });
@@ -74,7 +70,7 @@ describe("with the carriers' accounts set", async () => {
     assert.doesNotMatch(runner.output(), /plivo-token|twilio-token|telnyx-key/);
   });
 
-  test("no id a caller makes up turns into another request", { timeout: 60_000 }, async () => {
+  test("no id a caller makes up turns into another request", async () => {
     const codes: [string, number][] = [];
     for (const callId of [".", "..", "%2e", "../../x", "a/..", "a?b#c", "\ud800", "a/b+c"]) {
       using socket = await openCarrierSocket(runner.socketUrl());

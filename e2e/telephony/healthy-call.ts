@@ -1,5 +1,5 @@
 import { decodeG711, encodeG711 } from "@vocalhost/audio";
-import { pause } from "../harness/wait.ts";
+import { pause } from "../../testing/wait.ts";
 import { openCarrierSocket } from "./carrier-socket.ts";
 import { openingOf } from "./openings.ts";
 

@@ -3,9 +3,10 @@ import { carrierNames } from "@vocalhost/protocol";
 import { randomInt } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
+import { size } from "../../testing/sizes.ts";
 import { isAlive, processFigures } from "../harness/process-figures.ts";
 import { rawExchange } from "../harness/raw-http.ts";
-import { until, within } from "../harness/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 import { openCarrierSocket, type CarrierSocket } from "./carrier-socket.ts";
 import { startHealthyCall } from "./healthy-call.ts";
 import { hostileMessages } from "./hostile-messages.ts";
@@ -13,7 +14,7 @@ import { openingOf } from "./openings.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
 
 const SEED = randomInt(2 ** 31);
-const MESSAGES = 20_000;
+const MESSAGES = size(4_000, 20_000);
 const MESSAGES_PER_SOCKET = 250;
 const SOCKETS_AT_ONCE = 8;
 const HEAP_GROWTH_MAX_MIB = 40;
@@ -36,7 +37,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     heapBeforeMib = (await runner.figures()).heapMib;
   });
 
-  test(`${MESSAGES} malformed messages inside calls of every carrier`, { timeout: 240_000 }, async () => {
+  test(`${MESSAGES} malformed messages inside calls of every carrier`, async () => {
     const batches = Array.from({ length: MESSAGES / MESSAGES_PER_SOCKET }, (_, at) => ({
       carrier: carrierNames[at % carrierNames.length]!,
       callId: `hostile-${at}`,
@@ -54,7 +55,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     assert.ok(processFigures(pid).rssMib < RSS_MAX_MIB, `${processFigures(pid).rssMib} MiB`);
   });
 
-  test("the messages of a real call, out of order, doubled and left out", { timeout: 120_000 }, async () => {
+  test("the messages of a real call, out of order, doubled and left out", async () => {
     const shuffles = Array.from({ length: 80 }, (_, at) => at);
     await inParallel(shuffles, async (at) => {
       const carrier = carrierNames[at % carrierNames.length]!;
@@ -69,7 +70,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     });
   });
 
-  test("openings that are none", { timeout: 120_000 }, async () => {
+  test("openings that are none", async () => {
     const openings = Array.from({ length: 120 }, (_, at) => messages.slice(at * 2, at * 2 + 2));
     await inParallel(openings, async (opening) => {
       using socket = await openCarrierSocket(runner.socketUrl());
@@ -153,7 +154,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     }
   });
 
-  test("upgrades that are half there or odd", { timeout: 60_000 }, async () => {
+  test("upgrades that are half there or odd", async () => {
     const host = `Host: localhost:${runner.port}\r\n`;
     const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n";
     const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
@@ -174,12 +175,12 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     }
   });
 
-  test("who never names the call is shown out after ten seconds", { timeout: 60_000 }, async () => {
+  test("who never names the call is shown out after ten seconds", async () => {
     const { code, reason } = await idleClosed;
     assert.deepEqual([code, reason], [1008, "The carrier did not name the call within 10 s"]);
   });
 
-  test("a carrier that vanished without a word is noticed by its silence", { timeout: 90_000 }, async () => {
+  test("a carrier that vanished without a word is noticed by its silence", async () => {
     const record = await until(
       async () => {
         const calls = await runner.calls();
@@ -194,7 +195,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     (await gone).destroy();
   });
 
-  test("the healthy call has lost nothing", { timeout: 200_000 }, async () => {
+  test("the healthy call has lost nothing", async () => {
     const { sentMs, echoedMs } = await healthy.finish();
     const record = await runner.record("CA-healthy", ({ ended }) => ended === "client-left");
     assert.ok(sentMs > 5_000, `${sentMs} ms is a call`);
@@ -203,7 +204,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
     assert.ok(echoedMs >= sentMs - 40, `of ${sentMs} ms came back ${echoedMs}`);
   });
 
-  test("and nothing is left of all that", { timeout: 60_000 }, async () => {
+  test("and nothing is left of all that", async () => {
     await until(async () => (await runner.figures()).sessions === 0, 20_000, "end of every session");
     const { heapMib } = await runner.figures();
     assert.ok(heapMib - heapBeforeMib < HEAP_GROWTH_MAX_MIB, `${heapBeforeMib} MiB became ${heapMib}`);

@@ -1,7 +1,7 @@
 // Takes phone calls, does what the call's parameter `mode` asks for and remembers everything. `GET /calls` tells.
 import { createTransport, type CallData, type RunnerArguments, type Transport } from "vocalhost";
 import { app, main } from "vocalhost/runner";
-import { sessionApp } from "../../packages/sdk/src/runner/app.ts";
+import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
 import { mountFigures } from "../bots/figures.ts";
 
 export type Mode = "echo" | "goodbye" | "keys" | "silent";

@@ -1,7 +1,7 @@
 import type { Figures } from "../bots/figures.ts";
 import { call, type Answer, type CallOptions } from "../harness/raw-http.ts";
 import { spawnRunner, type RunnerProcess } from "../harness/runner-process.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import type { CallRecord } from "./phone-bot.ts";
 
 /** A runner with a bot that takes calls and tells about them. */
@@ -15,7 +15,7 @@ export interface PhoneRunner extends RunnerProcess {
     headers?: Record<string, string>,
   ): Promise<Answer>;
   calls(): Promise<CallRecord[]>;
-  /** The record of this call, once it is there and as wished. */
+  /** The record of this call, once it is there and as requested. */
   record(callId: string, isWanted?: (record: CallRecord) => boolean): Promise<CallRecord>;
   figures(): Promise<Figures>;
 }

@@ -9,7 +9,7 @@ import { oneBitMutants } from "../../packages/sdk/src/testing/one-bit-mutants.ts
 import type { Answer } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { spawnRunner } from "../harness/runner-process.ts";
-import { until } from "../harness/wait.ts";
+import { until } from "../../testing/wait.ts";
 import { openCarrierSocket, tryCarrierSocket } from "./carrier-socket.ts";
 import { openingOf } from "./openings.ts";
 import { startPhoneRunner } from "./phone-runner.ts";

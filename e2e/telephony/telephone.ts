@@ -11,7 +11,8 @@ import {
   type PlaceCallOptions,
 } from "@vocalhost/simulator";
 import { WebSocket } from "ws";
-import { within } from "../harness/wait.ts";
+import { patientMs } from "../../testing/patience.ts";
+import { within } from "../../testing/wait.ts";
 
 export interface DialOptions {
   carrier: CarrierChoice;
@@ -58,6 +59,7 @@ export function dial(options: DialOptions): Call {
   });
   let quiet: NodeJS.Timeout | undefined;
   const call = placeCall({
+    connectTimeoutMs: patientMs(10_000),
     carrier,
     voice,
     openSocket: () =>

@@ -77,7 +77,7 @@ describe("without -t", async () => {
       assertRefused(
         await runner.webhook(path, fields, headers),
         "CARRIER_UNKNOWN",
-        "This webhook is not one of a carrier we know. Add ?transport=twilio|telnyx|plivo|exotel to its address.",
+        "This request does not look like a known carrier's webhook. Add ?transport=twilio|telnyx|plivo|exotel to its address.",
       );
   });
 

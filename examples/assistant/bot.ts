@@ -72,8 +72,8 @@ async function transcribe(audio: AudioFrame, signal: AbortSignal): Promise<strin
 }
 
 async function* think(messages: Message[], signal: AbortSignal): AsyncGenerator<string> {
-  const wish = { model: setting("LLM_MODEL", "gpt-4o-mini"), messages, stream: true };
-  const response = await ask("chat/completions", wish, signal);
+  const request = { model: setting("LLM_MODEL", "gpt-4o-mini"), messages, stream: true };
+  const response = await ask("chat/completions", request, signal);
   let rest = "";
   for await (const bytes of response.body ?? []) {
     const lines = (rest + Buffer.from(bytes).toString()).split("\n");
@@ -101,13 +101,13 @@ async function* sentences(pieces: AsyncIterable<string>): AsyncGenerator<string>
 }
 
 async function speak(input: string, signal: AbortSignal): Promise<AudioFrame> {
-  const wish = {
+  const request = {
     model: setting("TTS_MODEL", "tts-1"),
     voice: setting("TTS_VOICE", "alloy"),
     input,
     response_format: "pcm",
   };
-  const bytes = await (await ask("audio/speech", wish, signal)).arrayBuffer();
+  const bytes = await (await ask("audio/speech", request, signal)).arrayBuffer();
   return { samples: new Int16Array(bytes, 0, bytes.byteLength >> 1), sampleRateHz: SPEECH_RATE_HZ };
 }
 

@@ -31,6 +31,7 @@ export function createPageConfig({ root, base, output }: PageOptions): UserConfi
       target: "es2023",
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      license: { fileName: "third-party-licenses.md" }, // what is bundled asks for its notice to go with it
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../eventually.ts";
+import { eventually } from "../../../testing/wait.ts";
 import type { Line } from "../line.ts";
 
 const LARGE_CHARACTERS = 50_000; // with its envelope still under the 64 KiB a data channel takes

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { BOT_TONE_HZ } from "../../bots/conformance-bot.ts";
-import { eventually } from "../eventually.ts";
+import { eventually } from "../../../testing/wait.ts";
 import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 

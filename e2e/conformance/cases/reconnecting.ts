@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { BOT_TONE_HZ } from "../../bots/conformance-bot.ts";
 import { openBreakablePath } from "../breakable-path.ts";
 import type { Caller } from "../caller.ts";
-import { eventually } from "../eventually.ts";
+import { eventually } from "../../../testing/wait.ts";
 import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 import { isSilence } from "../tone.ts";
@@ -31,7 +31,7 @@ async function loseNetwork(context: TestContext, line: Line, loss: { lostOffers:
     what: "the client reconnects",
     look: () => caller.offers,
     until: (offers) => offers.length >= 2,
-    timeoutMs: RECONNECT_MS,
+    quietMs: RECONNECT_MS,
   });
   assert(path.lost > 0, "nothing was lost");
   assert.equal(second?.status, 200);

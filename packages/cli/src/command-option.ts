@@ -111,7 +111,7 @@ export function wordOf<const Name extends string>(
 /** `500ms`, `20s`, `2m`; a bare number is seconds. Gives milliseconds. */
 export function parseDurationMs(given: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m)?$/.exec(given.trim());
-  if (!match) throw new Error(`"${given}" is not a time. Write for example 500ms, 20s or 2m.`);
+  if (!match) throw new Error(`"${given}" is not a time. For example: 500ms, 20s or 2m.`);
   const factor = { ms: 1, s: 1000, m: 60_000 }[match[2] ?? "s"] ?? 1000;
   return Number(match[1]) * factor;
 }
@@ -120,7 +120,7 @@ export function parseDurationMs(given: string): number {
 export function parsePercent(given: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)\s*%?$/.exec(given.trim())?.[1] ?? Number.NaN);
   if (percent >= 0 && percent <= 100) return percent;
-  throw new Error(`"${given}" is not a percentage. Write for example 2%.`);
+  throw new Error(`"${given}" is not a percentage. For example: 2%.`);
 }
 
 export function parseWholeNumber({ min, max }: { min: number; max: number }): (given: string) => number {

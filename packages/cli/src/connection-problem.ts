@@ -32,15 +32,17 @@ export function refusedRequest(refusal: Refusal): Problem {
     return new Problem("not_found", message, {
       fixes: [
         what === "webhook"
-          ? "Is this the address of the webhook? The runner's is http://localhost:7860/"
-          : "Is this the address of the stream? The runner's is ws://localhost:7860/ws",
-        "Is telephony switched off there? A runner started with -t serves that transport only.",
+          ? "Is this the webhook's address? The runner's is http://localhost:7860/"
+          : "Is this the stream's address? The runner's is ws://localhost:7860/ws",
+        "Is telephony turned off there? A runner started with -t serves that transport only.",
       ],
     });
   if (status >= 300 && status < 400)
-    return new Problem("redirected", message, { fixes: ["Carriers do not follow: give the final address."] });
+    return new Problem("redirected", message, {
+      fixes: ["Carriers do not follow redirects: give the final address."],
+    });
   if (status >= 500)
-    return new Problem("server_failed", message, { fixes: ["Look at the log of the runner or service."] });
+    return new Problem("server_failed", message, { fixes: ["Check the log of the runner or service."] });
   return new Problem("refused", message);
 }
 
@@ -57,7 +59,7 @@ function refusalFixes({ what, signer }: Refusal): string[] {
   const fixes: string[] = [];
   if (variable !== undefined && isThrowaway)
     fixes.push(
-      `If signatures are checked there, give the secret with --signing-secret or ${variable}; now it was a random one.`,
+      `If signatures are checked there, give the secret with --signing-secret or ${variable}; this call used a random one.`,
     );
   if (variable !== undefined && !isThrowaway)
     fixes.push(
@@ -90,8 +92,8 @@ const REASONS: Partial<Record<string, Reason>> = {
   ENOTFOUND: {
     code: "host_unknown",
     explain: (host) => ({
-      why: `There is no host ${host}.`,
-      fixes: ["Check the address for typing errors."],
+      why: `Host ${host} not found.`,
+      fixes: ["Check the address for typos."],
     }),
   },
   ECONNRESET: {

@@ -39,9 +39,9 @@ const command = defineCommand({
 async function run(...words: string[]): Promise<number | undefined> {
   let exitCode: number | undefined;
   const program = new Command("vocalhost").exitOverride().configureOutput({ writeErr: () => {} });
-  command.addTo(program, async (body, wishes) => {
+  command.addTo(program, async (body, options) => {
     const signal = AbortSignal.timeout(1000);
-    exitCode = await body({ ...wishes, signal, ui: undefined as never, tree: undefined as never });
+    exitCode = await body({ ...options, signal, ui: undefined as never, tree: undefined as never });
   });
   await program.parseAsync(words, { from: "user" });
   return exitCode;
@@ -119,13 +119,13 @@ test("words are values too, and a command may take what it does not know", async
   for (const line of lines) {
     const program = new Command("vocalhost").exitOverride();
     for (const command of [made, eager])
-      command.addTo(program, async (body, wishes) => {
+      command.addTo(program, async (body, options) => {
         const nobody = {
           ui: undefined as never,
           tree: undefined as never,
           signal: AbortSignal.timeout(1000),
         };
-        await body({ ...wishes, ...nobody });
+        await body({ ...options, ...nobody });
       });
     await program.parseAsync(line.split(" "), { from: "user" });
   }

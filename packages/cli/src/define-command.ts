@@ -50,11 +50,11 @@ export interface CommandContext {
 
 export interface DefinedCommand {
   /** Adds itself to the program; `onRun` gets its body when the user asks for it. */
-  addTo(program: Command, onRun: (body: CommandBody, wishes: CommonWishes) => Promise<void>): void;
+  addTo(program: Command, onRun: (body: CommandBody, options: CommonOptions) => Promise<void>): void;
 }
 
 /** What every command can be asked for. */
-export type CommonWishes = Pick<CommandContext, "isJson" | "isYes" | "rest">;
+export type CommonOptions = Pick<CommandContext, "isJson" | "isYes" | "rest">;
 
 /** Gives the exit code. */
 export type CommandBody = (context: CommandContext) => Promise<number>;
@@ -75,7 +75,7 @@ export function defineCommand<
       for (const [key, argument] of Object.entries(argumentTable))
         command.addArgument(toArgument(key, argument));
       for (const [key, option] of Object.entries(definition.options)) command.addOption(toFlag(key, option));
-      command.option("--json", "print JSON for programs, nothing for people");
+      command.option("--json", "print JSON for programs instead of text");
       command.option("-y, --yes", "answer every question with yes");
       command.addHelpText("after", `\nExamples:\n${exampleLines(definition.examples)}`);
       command.allowExcessArguments(definition.takesTheRest ?? false);

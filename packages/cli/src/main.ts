@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { agentCommands } from "./commands/agent.ts";
 import { authCommands } from "./commands/auth.ts";
+import { backupCommands } from "./commands/backup.ts";
 import { buildCommands } from "./commands/build.ts";
 import { call } from "./commands/call.ts";
 import { completion } from "./commands/completion.ts";
@@ -16,7 +17,7 @@ import { secretsCommands } from "./commands/secrets.ts";
 import { up } from "./commands/up.ts";
 import { usage } from "./commands/usage.ts";
 import { toCommandNode } from "./completion/command-node.ts";
-import type { CommandBody, CommandContext, CommonWishes, DefinedCommand } from "./define-command.ts";
+import type { CommandBody, CommandContext, CommonOptions, DefinedCommand } from "./define-command.ts";
 import { listenToSignals } from "./interruption.ts";
 import { exitCodes, Problem, usageProblem } from "./problem.ts";
 import { createUi, type Ui } from "./ui.ts";
@@ -34,6 +35,7 @@ const commands: readonly DefinedCommand[] = [
   ...regionsCommands,
   usage,
   ...buildCommands,
+  ...backupCommands,
   ...authCommands,
   ...configCommands,
   doctor,
@@ -48,12 +50,12 @@ export async function main(words: readonly string[]): Promise<number> {
     .description("Voice agents on your own machines.")
     .version(version, "-V, --version", "print the version")
     .helpCommand(false)
-    .showHelpAfterError("(--help shows what there is)")
+    .showHelpAfterError("(see --help)")
     .exitOverride();
   if (wantsJson) program.configureOutput({ writeErr: () => undefined });
   for (const command of commands)
-    command.addTo(program, async (body, wishes) => {
-      exitCode = await runBody(body, { ...wishes, tree: () => toCommandNode(program) });
+    command.addTo(program, async (body, options) => {
+      exitCode = await runBody(body, { ...options, tree: () => toCommandNode(program) });
     });
   for (const group of program.commands) {
     const summary = groupSummaries[group.name()];
@@ -78,12 +80,12 @@ export async function main(words: readonly string[]): Promise<number> {
 
 async function runBody(
   body: CommandBody,
-  wishes: CommonWishes & Pick<CommandContext, "tree">,
+  options: CommonOptions & Pick<CommandContext, "tree">,
 ): Promise<number> {
-  const ui = terminal(wishes.isJson);
+  const ui = terminal(options.isJson);
   using interruption = listenToSignals();
   try {
-    const exitCode = await body({ ...wishes, ui, signal: interruption.signal });
+    const exitCode = await body({ ...options, ui, signal: interruption.signal });
     return interruption.exitCode ?? exitCode;
   } catch (error) {
     if (interruption.exitCode !== undefined) return interruption.exitCode;

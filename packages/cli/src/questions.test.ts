@@ -15,7 +15,7 @@ test("--yes answers, and where nobody can answer the flag is named", async () =>
   const usage = { name: "Problem", exitCode: 2 };
   await assert.rejects(confirm(asker, "Delete it?"), {
     ...usage,
-    fixes: ["Say yes to all questions with --yes."],
+    fixes: ["Answer all questions with yes: --yes"],
   });
   await assert.rejects(askFor({ ...asker, isYes: true }, { message: "Name?", flag: "--name" }), {
     ...usage,

@@ -7,7 +7,7 @@ type Asker = Pick<CommandContext, "ui" | "isYes" | "isJson" | "signal">;
 /** Asks for a yes. With `--yes` it is given; where nobody can answer, the question is a problem. */
 export async function confirm(asker: Asker, question: string): Promise<boolean> {
   if (asker.isYes) return true;
-  requireSomebody(asker, `"${question}" needs an answer.`, "Say yes to all questions with --yes.");
+  requireSomebody(asker, `"${question}" needs an answer.`, "Answer all questions with yes: --yes");
   const prompts = await import("@clack/prompts");
   const answer = await prompts.confirm({ message: question, signal: asker.signal });
   return answered(prompts.isCancel(answer) ? undefined : answer);
@@ -45,5 +45,5 @@ function requireSomebody(asker: Asker, message: string, fix: string): void {
 
 function answered<Value>(answer: Value | undefined): Value {
   if (answer !== undefined) return answer;
-  throw new Problem("cancelled", "Cancelled, nothing was done.", { exitCode: exitCodes.interrupted });
+  throw new Problem("cancelled", "Cancelled; nothing was done.", { exitCode: exitCodes.interrupted });
 }

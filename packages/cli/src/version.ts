@@ -1,2 +1,2 @@
-/** Of this package; a test holds it against the manifest. */
+/** Version of this package; a test compares it with the manifest. */
 export const version = "0.1.0";

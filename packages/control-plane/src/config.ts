@@ -2,6 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
+import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
+import type { UserRange } from "./own-users.ts";
+import { defaultPendingLimits, type PendingLimits } from "./sessions/pending-sessions.ts";
+import { DEFAULT_STARTS_PER_MINUTE } from "./auth/rate-limits.ts";
 import { defaultTiming, type Timing } from "./timing.ts";
 
 /** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
@@ -13,6 +17,9 @@ export interface Config {
   trustForwarded: boolean;
   dataFolder: string;
   databaseUrl: string | undefined;
+  driver: DriverConfig;
+  /** Who builds and bots run as, when the service is root. */
+  users: UserRange | undefined;
   /** The first is the default. */
   regions: { code: string; displayName: string }[];
   iceServers: IceServers;
@@ -20,17 +27,32 @@ export interface Config {
   secret: string | undefined;
   metricsToken: string | undefined;
   registries: string[];
+  /** Whether builds may fetch packages from Git or from any address. */
+  allowsForeignPackages: boolean;
   oidc: { issuer: string; clientId: string; clientSecret: string } | undefined;
   usageExportUrl: string | undefined;
+  usageExportToken: string | undefined;
+  /** Module of the voice filter's engine, `none` for none. @default that of `@vocalhost/viva`, if it is installed */
+  vivaEngine: string | undefined;
   logLevel: "debug" | "info" | "warn" | "error";
-  logRetentionDays: number;
+  retention: Retention;
   queueMs: number;
+  pendingLimits: PendingLimits;
+  /** Of a public key that was given no rate of its own. */
+  startsPerMinute: number;
   timing: Timing;
   /** Names the moment at which the controller is to die, for tests. */
   failpointFile: string | undefined;
+  /** Set by the supervisor: how often it has started this process again. */
+  restarts: number;
   /** Said by whoever started us, so that tests find it in the process list. */
   controllerSocket: string;
 }
+
+/** How instances are made, and what that way of making them needs to know. */
+export type DriverConfig = { kind: "process"; folder: string; users: UserRange | undefined };
+
+const DRIVERS = ["process"] as const satisfies DriverConfig["kind"][];
 
 const IceServers = z.array(
   z.object({
@@ -62,6 +84,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
   const text = (name: string): string | undefined => environment[`VOCALHOST_${name}`] || undefined;
   const host = text("HOST") ?? "localhost";
   const port = wholeNumber("PORT", text("PORT") ?? DEFAULT_PORT, { min: 0, max: 65_535 });
+  const users = readUsers(text("BOT_UIDS"));
   const dataFolder = resolve(text("DATA_DIR") ?? ".vocalhost");
   return {
     host,
@@ -70,22 +93,31 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     trustForwarded: readFlag("TRUST_PROXY", text("TRUST_PROXY")),
     dataFolder,
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
+    driver: readDriver(text("DRIVER"), { dataFolder, users }),
+    users,
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
     metricsToken: text("METRICS_TOKEN"),
     registries: list(text("REGISTRIES")),
+    allowsForeignPackages: readFlag("FOREIGN_PACKAGES", text("FOREIGN_PACKAGES")),
     oidc: readOidc(text),
     usageExportUrl: readUrl("USAGE_EXPORT_URL", text("USAGE_EXPORT_URL")),
+    usageExportToken: text("USAGE_EXPORT_TOKEN"),
+    vivaEngine: readEngine(text("VIVA_ENGINE")),
     logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL") ?? "info", ["debug", "info", "warn", "error"]),
-    logRetentionDays: wholeNumber("LOG_RETENTION_DAYS", text("LOG_RETENTION_DAYS") ?? "7", {
-      min: 1,
-      max: 3_650,
-    }),
+    retention: readRetention(text),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
+    pendingLimits: readPendingLimits(text),
+    startsPerMinute: wholeNumber(
+      "STARTS_PER_MINUTE",
+      text("STARTS_PER_MINUTE") ?? String(DEFAULT_STARTS_PER_MINUTE),
+      { min: 1, max: 1_000_000 },
+    ),
     timing: readTiming(text("TIMING")),
     failpointFile: text("FAILPOINT_FILE"),
+    restarts: wholeNumber("RESTARTS", text("RESTARTS") ?? "0", { min: 0, max: Number.MAX_SAFE_INTEGER }),
     controllerSocket: text("CONTROLLER_SOCKET") ?? socketIn(dataFolder),
   };
 }
@@ -114,10 +146,43 @@ function readUrl(name: string, text: string | undefined): string | undefined {
   );
 }
 
+function readEngine(text: string | undefined): string | undefined {
+  if (text === undefined || text === "none") return text;
+  if (existsSync(text)) return resolve(text);
+  throw new ConfigError(`VOCALHOST_VIVA_ENGINE: there is no file ${text}`);
+}
+
 // The address may hold a password, so the message does not show it.
 function readDatabaseUrl(text: string | undefined): string | undefined {
   if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text;
   throw new ConfigError("VOCALHOST_DATABASE_URL must begin with postgres://");
+}
+
+function readUsers(text: string | undefined): UserRange | undefined {
+  if (text === undefined) return undefined;
+  const [, first, last] = /^(\d{4,9})-(\d{4,9})$/.exec(text)?.map(Number) ?? [];
+  if (first === undefined || last === undefined || first < 1_000 || last - first < 100)
+    throw new ConfigError(
+      `VOCALHOST_BOT_UIDS must be a range of at least 100 unused user numbers such as 200000-265535, got "${text}"`,
+    );
+  if (process.getuid?.() !== 0)
+    throw new ConfigError(
+      "VOCALHOST_BOT_UIDS needs a service that runs as root: nobody else can change users",
+    );
+  return { first, last };
+}
+
+function readDriver(
+  text: string | undefined,
+  { dataFolder, users }: { dataFolder: string; users: UserRange | undefined },
+): DriverConfig {
+  const kind = oneOf("DRIVER", text ?? "process", DRIVERS);
+  switch (kind) {
+    case "process":
+      return { kind, folder: join(dataFolder, "instances"), users };
+    default:
+      return kind satisfies never;
+  }
 }
 
 function readFlag(name: string, text: string | undefined): boolean {
@@ -160,6 +225,27 @@ function readTiming(text: string | undefined): Timing {
     if (!Object.hasOwn(defaultTiming, name))
       throw new ConfigError(`VOCALHOST_TIMING: "${name}" is no duration of ours`);
   return { ...defaultTiming, ...wanted };
+}
+
+function readRetention(text: (name: string) => string | undefined): Retention {
+  const days = (name: string, preset: number, min = 1): number =>
+    wholeNumber(name, text(name) ?? String(preset), { min, max: 36_500 });
+  return {
+    logDays: days("LOG_RETENTION_DAYS", defaultRetention.logDays),
+    sessionDays: days("SESSION_RETENTION_DAYS", defaultRetention.sessionDays, SESSION_DAYS_MIN),
+    debrisDays: days("DEBRIS_RETENTION_DAYS", defaultRetention.debrisDays),
+    auditDays: days("AUDIT_RETENTION_DAYS", defaultRetention.auditDays),
+    deploymentsPerAgent: days("DEPLOYMENTS_KEPT", defaultRetention.deploymentsPerAgent),
+  };
+}
+
+function readPendingLimits(text: (name: string) => string | undefined): PendingLimits {
+  const limit = (name: string, preset: number): number =>
+    wholeNumber(name, text(name) ?? String(preset), { min: 1, max: 1_000_000 });
+  return {
+    perKey: limit("PENDING_PER_KEY", defaultPendingLimits.perKey),
+    perAgent: limit("PENDING_PER_AGENT", defaultPendingLimits.perAgent),
+  };
 }
 
 function readOidc(text: (name: string) => string | undefined): Config["oidc"] {

@@ -29,14 +29,14 @@ export type FailpointName = `${(typeof failpointNames)[number]}.${"before" | "af
 export type Failpoint = (name: FailpointName) => void;
 
 /**
- * Kills the process, as power loss would, at the moment whose name is the text of the file `wishFile`. The file is
+ * Kills the process, as power loss would, at the moment whose name is the text of the file `triggerFile`. The file is
  * removed first, so that the next life of the process does not die there as well.
  */
-export function createFailpoint(wishFile: string | undefined): Failpoint {
-  if (wishFile === undefined) return () => undefined;
+export function createFailpoint(triggerFile: string | undefined): Failpoint {
+  if (triggerFile === undefined) return () => undefined;
   return (name) => {
-    if (!existsSync(wishFile) || readFileSync(wishFile, "utf8").trim() !== name) return;
-    rmSync(wishFile);
+    if (!existsSync(triggerFile) || readFileSync(triggerFile, "utf8").trim() !== name) return;
+    rmSync(triggerFile);
     process.kill(process.pid, "SIGKILL");
   };
 }

@@ -9,12 +9,13 @@ const log = createServiceLog({ level: config.logLevel, process: "gateway" });
 await runUntilTold({
   log,
   async start() {
-    const { host, port, controllerSocket, publicUrl, trustForwarded } = config;
+    const { host, port, controllerSocket, publicUrl, trustForwarded, restarts } = config;
     const gateway = await startGateway({
       host,
       port,
       controllerSocket,
       trustForwarded,
+      restarts,
       log,
       ...(port === 0 ? {} : { publicUrl }),
     }).catch((error: unknown) => {

@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   const config = readConfig(environment);
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
   const service = await startService({ config, environment, log });
-  endOnSignals(service, log);
+  endOnSignals({ service, log, isUnderNpm: environment["npm_lifecycle_event"] === "start" });
   const { firstRun, publicUrl, ownerLink } = service;
   const { dataFolder } = config;
   if (!firstRun) return void process.stdout.write(readyText({ publicUrl, dataFolder, ownerLink }));

@@ -1,8 +1,11 @@
 import type { Clock } from "./clock.ts";
 import type { Driver } from "./drivers/driver.ts";
+import type { InstanceRecords } from "./drivers/instance-records.ts";
 import type { Failpoint } from "./failpoints.ts";
 import type { InstanceNetwork } from "./instances/instance-network.ts";
 import type { Log } from "./log.ts";
+import type { PendingLimits } from "./sessions/pending-sessions.ts";
+import type { Sightings } from "./sessions/sightings.ts";
 import type { Store } from "./store/store.ts";
 import type { Timing } from "./timing.ts";
 
@@ -13,12 +16,17 @@ import type { Timing } from "./timing.ts";
 export interface World {
   store: Store;
   driver: Driver;
+  records: InstanceRecords;
   network: InstanceNetwork;
   clock: Clock;
   newId(): string;
   timing: Timing;
+  pendingLimits: PendingLimits;
+  sightings: Sightings;
   failpoint: Failpoint;
   log: Log;
-  /** Of our leadership; checked in every write and carried by every command. */
+  /** Whether the service has the voice filter's engine. */
+  hasVoiceEngine: boolean;
+  /** Our epoch as leader: checked in every write, sent with every command. */
   epoch: number;
 }

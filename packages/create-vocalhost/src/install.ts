@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { installEnvironment } from "./config.ts";
-import type { PackageManager } from "./wish.ts";
+import type { PackageManager } from "./options.ts";
 
 const SAID_MAX_CHARACTERS = 4_000;
 const ARGUMENTS: Record<PackageManager, string[]> = {

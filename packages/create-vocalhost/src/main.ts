@@ -5,7 +5,7 @@ import { FolderError, makeFolder } from "./make-folder.ts";
 import { projectFiles } from "./project-files.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
-import { HELP, parseWish, UsageError, type Wish } from "./wish.ts";
+import { HELP, parseOptions, UsageError, type Options } from "./options.ts";
 
 const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 const DEFAULT_FOLDER = "my-bot";
@@ -17,10 +17,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const interrupt = (): void => interruption.abort();
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
-    const wish = parseWish(args, startedBy());
-    if (wish.wantsHelp) terminal.print(HELP.trimEnd());
-    else if (wish.wantsVersion) terminal.print(version);
-    else return await create(wish, terminal, interruption.signal);
+    const options = parseOptions(args, startedBy());
+    if (options.wantsHelp) terminal.print(HELP.trimEnd());
+    else if (options.wantsVersion) terminal.print(version);
+    else return await create(options, terminal, interruption.signal);
     return exitCodes.ok;
   } catch (error) {
     if (interruption.signal.aborted) return tell(terminal, args, INTERRUPTED);
@@ -32,25 +32,25 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function create(wish: Wish, terminal: Terminal, signal: AbortSignal): Promise<number> {
-  const path = resolve(wish.folder ?? (await folderName(wish, terminal, signal)));
+async function create(options: Options, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const path = resolve(options.folder ?? (await folderName(options, terminal, signal)));
   await using folder = await makeFolder(path);
-  const files = projectFiles({ ...wish, name: basename(path) });
+  const files = projectFiles({ ...options, name: basename(path) });
   await folder.write(files);
   signal.throwIfAborted();
   let failure: string | undefined;
-  if (wish.install) {
-    const busy = terminal.busy(`Installing packages with ${wish.packageManager}`);
-    const install = installPackages(path, wish.packageManager, signal);
+  if (options.install) {
+    const busy = terminal.busy(`Installing packages with ${options.packageManager}`);
+    const install = installPackages(path, options.packageManager, signal);
     failure = await install.finally(() => busy[Symbol.dispose]());
   }
   folder.keep();
-  const isInstalled = wish.install && failure === undefined;
-  const next = nextSteps(wish, path, isInstalled);
-  if (wish.isJson) {
+  const isInstalled = options.install && failure === undefined;
+  const next = nextSteps(options, path, isInstalled);
+  if (options.isJson) {
     const made = {
       folder: path,
-      template: wish.template,
+      template: options.template,
       files: [...files.keys()].sort(),
       isInstalled,
       next,
@@ -63,7 +63,7 @@ async function create(wish: Wish, terminal: Terminal, signal: AbortSignal): Prom
     terminal.error(NOT_INSTALLED.message);
     terminal.note(failure.replaceAll(/^/gm, "  "));
   }
-  terminal.print(`\nMade ${terminal.bold(shownPath(path))} with a ${wish.template} bot. Next:\n`);
+  terminal.print(`\nCreated ${terminal.bold(shownPath(path))} with a ${options.template} bot. Next:\n`);
   for (const step of next) terminal.print(`  ${step}`);
   terminal.print("");
   return failure === undefined ? exitCodes.ok : exitCodes.failed;
@@ -71,24 +71,24 @@ async function create(wish: Wish, terminal: Terminal, signal: AbortSignal): Prom
 
 const NOT_INSTALLED = {
   code: "install_failed",
-  message: "The packages could not be installed; the folder is there all the same.",
+  message: "The packages could not be installed; the project was created anyway.",
 };
 
-async function folderName(wish: Wish, terminal: Terminal, signal: AbortSignal): Promise<string> {
-  if (wish.isYes) return DEFAULT_FOLDER;
+async function folderName(options: Options, terminal: Terminal, signal: AbortSignal): Promise<string> {
+  if (options.isYes) return DEFAULT_FOLDER;
   const answer = await terminal.ask(`Folder for your bot (${DEFAULT_FOLDER}): `, signal);
-  if (answer === undefined) throw new UsageError("Which folder? Name it, or use --yes for my-bot");
+  if (answer === undefined) throw new UsageError("Which folder? Name one, or use --yes for my-bot");
   return answer.trim() || DEFAULT_FOLDER;
 }
 
-function nextSteps({ packageManager, template }: Wish, path: string, isInstalled: boolean): string[] {
+function nextSteps({ packageManager, template }: Options, path: string, isInstalled: boolean): string[] {
   const run = packageManager === "npm" ? "npm run" : packageManager;
   const here = relative(process.cwd(), path);
   return [
     ...(here === "" ? [] : [`cd ${/\s/.test(here) ? `"${here}"` : here}`]),
     ...(isInstalled ? [] : [`${packageManager} install`]),
-    ...(template === "assistant" ? ["cp .env.example .env      # and put your key into it"] : []),
-    `${run} dev               # talk to it in the browser; saved changes serve the next call`,
+    ...(template === "assistant" ? ["cp .env.example .env      # and add your key"] : []),
+    `${run} dev               # talk to it in the browser; saved changes apply to the next call`,
     `${packageManager} test`,
     `${run} deploy            # to your service: see README.md`,
   ];
@@ -113,7 +113,7 @@ const INTERRUPTED: Refusal = {
 };
 
 function usage({ message }: UsageError): Refusal {
-  return { code: "usage", message, fix: "--help shows what there is.", exitCode: exitCodes.usage };
+  return { code: "usage", message, fix: "See --help.", exitCode: exitCodes.usage };
 }
 
 function inTheWay({ message }: FolderError): Refusal {

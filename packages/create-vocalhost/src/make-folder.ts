@@ -43,11 +43,11 @@ async function isEmptyFolder(path: string): Promise<boolean> {
     throw new FolderError(`Cannot use ${path}: ${error.message}`, { cause: error });
   });
   if (!found) return false;
-  if (!found.isDirectory()) throw new FolderError(`${basename(path)} is there already, and is no folder`);
+  if (!found.isDirectory()) throw new FolderError(`${basename(path)} already exists and is not a folder`);
   const names = await readdir(path);
   if (names.length === 0) return true;
   throw new FolderError(
-    `The folder ${basename(path)} is not empty: it has ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`,
+    `The folder ${basename(path)} is not empty: it contains ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { projectFiles, toAgentName } from "./project-files.ts";
 import { version } from "./version.ts";
-import { templates, type Template } from "./wish.ts";
+import { templates, type Template } from "./options.ts";
 
 const REPOSITORY = new URL("../../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, REPOSITORY), "utf8");

@@ -2,9 +2,9 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { version } from "./version.ts";
-import type { PackageManager, Template } from "./wish.ts";
+import type { PackageManager, Template } from "./options.ts";
 
-export interface ProjectWish {
+export interface ProjectOptions {
   /** Name of the folder. */
   name: string;
   template: Template;
@@ -16,18 +16,18 @@ const TEMPLATES = fileURLToPath(new URL("../template/", import.meta.url));
 const ENDING = ".template"; // or tools would take them for files of this package
 
 /** Every file of a new project, by its path. */
-export function projectFiles(wish: ProjectWish): Map<string, string> {
-  const agentName = toAgentName(wish.name);
+export function projectFiles(options: ProjectOptions): Map<string, string> {
+  const agentName = toAgentName(options.name);
   const words: Record<string, string> = {
     AGENT_NAME: agentName,
-    RUN: wish.packageManager === "npm" ? "npm run" : wish.packageManager,
-    RUNNER: { npm: "npx", pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" }[wish.packageManager],
-    INSTALL: `${wish.packageManager} install`,
-    TEST: `${wish.packageManager} test`,
-    ABOUT: ABOUT[wish.template],
+    RUN: options.packageManager === "npm" ? "npm run" : options.packageManager,
+    RUNNER: { npm: "npx", pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" }[options.packageManager],
+    INSTALL: `${options.packageManager} install`,
+    TEST: `${options.packageManager} test`,
+    ABOUT: ABOUT[options.template],
   };
-  const files = new Map([["package.json", manifest(agentName, wish.sources)]]);
-  for (const folder of ["common", wish.template])
+  const files = new Map([["package.json", manifest(agentName, options.sources)]]);
+  for (const folder of ["common", options.template])
     for (const name of readdirSync(join(TEMPLATES, folder)).sort()) {
       const text = readFileSync(join(TEMPLATES, folder, name), "utf8");
       files.set(
@@ -55,7 +55,7 @@ const ABOUT: Record<Template, string> = {
   parrot:
     "It waits until you have finished, repeats what you said, and stops when you interrupt it. It needs no key.",
   assistant:
-    "It listens, thinks and answers with the models of an OpenAI-compatible service. Put its key into `.env`: see `.env.example`.",
+    "It listens, thinks and answers with the models of an OpenAI-compatible service. Add its key to `.env`: see `.env.example`.",
 };
 
 function manifest(name: string, sources: Record<string, string>): string {

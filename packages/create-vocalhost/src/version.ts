@@ -1,2 +1,2 @@
-/** Of this package, the SDK and the command alike; a test holds it against the manifests. */
+/** Version of this package, the SDK and the command; a test compares it with the manifests. */
 export const version = "0.1.0";

@@ -20,11 +20,18 @@ import { ChangeEvent } from "./rest/events.ts";
 import { KeyCreated, KeyList, type CreateKey } from "./rest/keys.ts";
 import { LogLine, LogList, type LogQuery, type LogTailQuery } from "./rest/logs.ts";
 import { MemberInvited, MemberList, type ChangeMember, type InviteMember } from "./rest/members.ts";
-import { AuditList, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
+import {
+  AuditList,
+  AuthConfig,
+  OrganizationList,
+  UserAnswer,
+  type AuditQuery,
+} from "./rest/organizations.ts";
 import { Pool } from "./rest/pool.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
-import { Started } from "./rest/public-start.ts";
+import { Started } from "./session-api.ts";
 import { RegionList } from "./rest/regions.ts";
+import { VoiceFilterSupport } from "./rest/voice-filter.ts";
 import { SecretSet, SecretSetList, SecretsStored, type PutSecrets } from "./rest/secrets.ts";
 import { SessionDetails, SessionList, SessionStopped, type SessionListQuery } from "./rest/sessions.ts";
 import { Usage, UsageDays } from "./rest/usage.ts";
@@ -67,9 +74,10 @@ export function createApiClient(options: ApiClientOptions) {
 
   return {
     regions: () => get(RegionList, "/regions"),
+    voiceFilter: () => get(VoiceFilterSupport, "/voice-filter"),
     organizations: () => get(OrganizationList, "/organizations"),
     user: () => get(UserAnswer, "/users"),
-    audit: (query: Partial<{ limit: number; offset: number }> = {}) => get(AuditList, "/audit", query),
+    audit: (query: Partial<AuditQuery> = {}) => get(AuditList, "/audit", query),
     authConfig: () =>
       request(options, { method: "GET", path: "/auth/config", schema: AuthConfig, root: true }),
 
@@ -118,11 +126,11 @@ export function createApiClient(options: ApiClientOptions) {
       stop: (name: string, sessionId: string) =>
         send(SessionStopped, "DELETE", agentPath(name, `/sessions/${encodeURIComponent(sessionId)}`)),
       /** With a public key. */
-      start: (name: string, { idempotencyKey, ...wish }: StartOptions = {}) =>
+      start: (name: string, { idempotencyKey, ...input }: StartOptions = {}) =>
         request(options, {
           method: "POST",
           path: `/public/${encodeURIComponent(name)}/start`,
-          body: wish,
+          body: input,
           schema: Started,
           unscoped: true,
           headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },

@@ -23,7 +23,7 @@ export const errorTable = {
   SIGNATURE_INVALID: {
     status: 403,
     retryable: false,
-    message: "The carrier's signature is missing or does not fit this address and body",
+    message: "The carrier's signature is missing or does not match this address and body",
   },
   TOKEN_INVALID: { status: 403, retryable: false, message: "Invalid WebSocket token" },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, message: "The request body is too large" },
@@ -32,16 +32,27 @@ export const errorTable = {
     retryable: false,
     message: "Send the body as uncompressed application/json",
   },
-  TOO_MANY_SESSIONS: { status: 429, retryable: true, message: "Too many sessions at once" },
+  TOO_MANY_SESSIONS: { status: 429, retryable: true, message: "Too many concurrent sessions" },
   INTERNAL_SERVER_ERROR: { status: 500, retryable: false, message: "Internal server error" },
   SHUTTING_DOWN: { status: 503, retryable: true, message: "The server is shutting down" },
   BOT_NOT_READY: { status: 503, retryable: true, message: "The bot is still starting" },
+  VIVA_UNAVAILABLE_LOCALLY: {
+    status: 500,
+    retryable: false,
+    message:
+      "The voice filter exists only in the hosted service; guard vivaFilter() with ENV, which is 'local' in the runner",
+  },
 
   // The hosted service
   UNAUTHORIZED: { status: 401, retryable: false, message: "Unauthorized" },
   GENERIC_BAD_REQUEST: { status: 400, retryable: false, message: "Invalid parameters" },
-  CONFLICT: { status: 409, retryable: false, message: "The object was changed by somebody else" },
+  CONFLICT: { status: 409, retryable: false, message: "The resource was changed by someone else" },
   RATE_LIMITED: { status: 429, retryable: true, message: "Too many requests with this key" },
+  TOO_MANY_PENDING: {
+    status: 429,
+    retryable: true,
+    message: "Too many sessions wait for their WebSockets",
+  },
   "AGENT-1001": {
     status: 400,
     retryable: false,
@@ -58,18 +69,18 @@ export const errorTable = {
     message: "Rate limit exceeded. Please try again later: all instances of the agent are in use",
   },
   START_TIMED_OUT: { status: 504, retryable: false, message: "The bot did not start in time" },
-  SERVICE_UNAVAILABLE: { status: 503, retryable: true, message: "The service cannot do this just now" },
+  SERVICE_UNAVAILABLE: { status: 503, retryable: true, message: "The service cannot do this right now" },
 
   // The gateway
   INSTANCE_UNREACHABLE: {
     status: 502,
     retryable: false,
-    message: "The session's instance did not answer as it should",
+    message: "The session's instance did not respond as expected",
   },
 
   // Between controller and instance
-  INSTANCE_TAKEN: { status: 409, retryable: false, message: "The instance runs another session" },
-  EPOCH_STALE: { status: 409, retryable: false, message: "A newer controller has spoken" },
+  INSTANCE_TAKEN: { status: 409, retryable: false, message: "The instance is running another session" },
+  EPOCH_STALE: { status: 409, retryable: false, message: "A newer controller has taken over" },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -7,24 +7,28 @@ export { audioRatesHz, isAudioRate, limits } from "./limits.ts";
 
 // Starting and reaching a session
 export {
-  CandidatesRequest,
-  carrierNames,
-  isCarrier,
-  OfferRequest,
-  reservedTransportNames,
-  StartRequest,
-  transportNames,
-} from "./session-api.ts";
-export type {
-  CarrierName,
-  IceCandidate,
-  IceConfig,
+  chooseTransport,
+  Connect,
   IceServer,
-  OfferAnswer,
-  StartAnswer,
-  StatusAnswer,
-  TransportName,
+  isSocketTransport,
+  requireStartBodyFits,
+  reservedTransportNames,
+  transportNames,
+} from "./transports.ts";
+export type { TransportChoice, TransportName } from "./transports.ts";
+export { carrierNames, carrierRatesHz, carriers, isCarrier } from "./carriers.ts";
+export type { CarrierName } from "./carriers.ts";
+export {
+  CandidatesRequest,
+  OfferRequest,
+  SocketPrepared,
+  Started,
+  StartRequest,
+  WebrtcStarted,
 } from "./session-api.ts";
+export type { IceCandidate, OfferAnswer, StatusAnswer } from "./session-api.ts";
+export { parseJsonBody } from "./parse-json-body.ts";
+export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 
 // What client and bot say to each other
 export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviMessage } from "./rtvi.ts";
@@ -46,6 +50,7 @@ export type { Frame } from "./frames.ts";
 export {
   AliveRecord,
   ExitRecord,
+  FilterStatus,
   InstanceEvent,
   instanceFiles,
   InstanceStart,
@@ -60,14 +65,11 @@ export { ApiError, createApiClient } from "./api-client.ts";
 export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
 export {
   AgentCondition,
-  agentLimits,
   AgentList,
   AgentListItem,
   AgentListQuery,
   AgentName,
-  AgentProfile,
   AgentRecord,
-  AudioFilter,
   CreateAgent,
   ImageReference,
   RevisionHealth,
@@ -76,6 +78,18 @@ export {
   UpdateService,
   WrappedAgentRecord,
 } from "./rest/agents.ts";
+export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
+export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
+export {
+  defaultValues,
+  placeAt,
+  readAt,
+  settingName,
+  settingsOf,
+  storedSettings,
+  tomlSettings,
+} from "./rest/setting-values.ts";
+export type { SettingName, SettingScalar, SettingValues } from "./rest/setting-values.ts";
 export {
   Build,
   BuildAnswer,
@@ -108,10 +122,18 @@ export {
   MemberInvited,
   MemberList,
 } from "./rest/members.ts";
-export { AuditList, AuditQuery, AuthConfig, OrganizationList, UserAnswer } from "./rest/organizations.ts";
+export {
+  AuditEntry,
+  AuditList,
+  AuditQuery,
+  AuthConfig,
+  OrganizationList,
+  UserAnswer,
+} from "./rest/organizations.ts";
 export { Instance, Pool } from "./rest/pool.ts";
+export { VoiceFilterSupport } from "./rest/voice-filter.ts";
 export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
-export { IdempotencyKey, SocketPrepared, Started, WebrtcStarted } from "./rest/public-start.ts";
+export { IdempotencyKey } from "./rest/public-start.ts";
 export { Region, RegionCode, RegionList } from "./rest/regions.ts";
 export {
   PutSecrets,

@@ -1,11 +1,12 @@
 // What the controller and an instance (a session server with a one-session lease) say to each other.
 // Every request carries `Authorization: Bearer <instance token>`; the gateway uses the same token.
 import { z } from "zod";
-import { transportNames } from "./session-api.ts";
+import { VoiceFilter } from "./rest/agent-settings.ts";
+import { Connect, transportNames } from "./transports.ts";
 
 /** `POST /instance/start`: run this session. The same id again gives the same answer, another id 409. */
 export const InstanceStart = z.object({
-  /** Of the leader that asks; an instance refuses every epoch older than the newest it has seen. */
+  /** Epoch of the leader that asks; an instance refuses any epoch older than the newest it has seen. */
   epoch: z.number().int().nonnegative(),
   sessionId: z.uuid(),
   transport: z.enum(transportNames),
@@ -13,15 +14,9 @@ export const InstanceStart = z.object({
   /** The bot is cancelled this long after the acknowledgement, whether or not anybody else remembers. */
   maxDurationMs: z.number().int().positive(),
   connectDeadlineMs: z.number().int().positive(),
-  iceServers: z
-    .array(
-      z.object({
-        urls: z.union([z.string(), z.array(z.string())]),
-        username: z.string().optional(),
-        credential: z.string().optional(),
-      }),
-    )
-    .default([]),
+  connect: Connect,
+  /** What the deployment asks for; null: no voice filter. */
+  filter: VoiceFilter.nullable().default(null),
 });
 export type InstanceStart = z.infer<typeof InstanceStart>;
 
@@ -41,6 +36,16 @@ export const SessionMarks = z.object({
 });
 export type SessionMarks = z.infer<typeof SessionMarks>;
 
+/** What became of the voice filter in a session that asked for it. */
+export const FilterStatus = z.object({
+  asked: VoiceFilter,
+  /** `not-attached`: the bot does not use it. `unavailable`: the engine is not there. `failed`: it did not do its work. */
+  state: z.enum(["ran", "not-attached", "unavailable", "failed"]),
+  framesIn: z.number().int().nonnegative(),
+  framesFiltered: z.number().int().nonnegative(),
+});
+export type FilterStatus = z.infer<typeof FilterStatus>;
+
 /** Written beside the bot when a session ends, before anybody is told: `exit-{sessionId}.json`. */
 export const ExitRecord = z.object({
   sessionId: z.uuid(),
@@ -51,6 +56,8 @@ export const ExitRecord = z.object({
   /** When it was first asked to stop, on the same clock as `elapsedMs`. */
   stopAskedMs: z.number().nonnegative().optional(),
   marks: SessionMarks,
+  /** Left out by instances that know nothing of filters. */
+  filter: FilterStatus.nullable().optional(),
 });
 export type ExitRecord = z.infer<typeof ExitRecord>;
 
@@ -59,6 +66,7 @@ export const AliveRecord = z.object({
   sessionId: z.uuid(),
   elapsedMs: z.number().nonnegative(),
   atMs: z.number(),
+  filter: FilterStatus.nullable().optional(),
 });
 export type AliveRecord = z.infer<typeof AliveRecord>;
 
@@ -101,6 +109,8 @@ export const instanceVariables = {
   /** An idle instance without a controller ends after this time. */
   aloneMs: "VOCALHOST_INSTANCE_ALONE_MS",
   bot: "VOCALHOST_INSTANCE_BOT",
+  /** Module of the voice filter's engine, where the service has one. */
+  vivaEngine: "VOCALHOST_VIVA_ENGINE",
 } as const;
 
 /** Names of the files an instance writes into its folder. */

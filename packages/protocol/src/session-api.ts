@@ -1,19 +1,5 @@
 import { z } from "zod";
-
-/** Telephony providers whose media streams a bot can take. */
-export const carrierNames = ["twilio", "telnyx", "plivo", "exotel"] as const;
-export type CarrierName = (typeof carrierNames)[number];
-
-/** How a client and a bot can be connected in this version. */
-export const transportNames = ["webrtc", "websocket", ...carrierNames] as const;
-export type TransportName = (typeof transportNames)[number];
-
-export function isCarrier(transport: string): transport is CarrierName {
-  return (carrierNames as readonly string[]).includes(transport);
-}
-
-/** Names a client may know; asking for one of these is a matter of set-up, not a mistake. */
-export const reservedTransportNames = ["room", "daily", "livekit"] as const;
+import { IceServer, type TransportName } from "./transports.ts";
 
 export const StartRequest = z.object({
   transport: z.string().nullish(),
@@ -22,20 +8,20 @@ export const StartRequest = z.object({
 });
 export type StartRequest = z.infer<typeof StartRequest>;
 
-export interface IceServer {
-  urls: string | string[];
-  username?: string;
-  credential?: string;
-}
+/** Answer of `POST /start` for `webrtc`. */
+export const WebrtcStarted = z.object({
+  sessionId: z.uuid(),
+  iceConfig: z.object({ iceServers: z.array(IceServer) }).optional(),
+  /** For a browser that is signed in: its bearer token for the paths of this session, and for nothing else. */
+  sessionToken: z.string().optional(),
+});
 
-export interface IceConfig {
-  iceServers: IceServer[];
-}
+/** Its answer for sockets; released clients refuse any other key. The session's id is in a header. */
+export const SocketPrepared = z.object({ wsUrl: z.string(), token: z.string().optional() });
 
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
-export type StartAnswer =
-  | { sessionId: string; iceConfig?: IceConfig; sessionToken?: string }
-  | { wsUrl: string; token?: string };
+export const Started = z.union([WebrtcStarted, SocketPrepared]);
+export type Started = z.infer<typeof Started>;
 
 export const OfferRequest = z.object({
   sdp: z.string(),

@@ -38,7 +38,7 @@ export { FRAME_MS, frameMs, samplesIn } from "@vocalhost/audio";
 export type { AudioFrame } from "@vocalhost/audio";
 export { createResampler } from "@vocalhost/audio";
 export type { Resampler } from "@vocalhost/audio";
-export type { AudioFilter } from "./filters/audio-filter.ts";
+export type { AudioFilter, FilterContext, OpenFilter } from "./filters/audio-filter.ts";
 export { parseWav, writeWav } from "@vocalhost/audio";
 
 // Understanding when somebody speaks

@@ -1,7 +1,7 @@
 import type { AudioFrame } from "@vocalhost/audio";
+import type { CarrierName } from "@vocalhost/protocol";
 import type { CallOutcome } from "./call-events.ts";
 import type { CallTally, CountedViolation } from "./call-tally.ts";
-import type { CarrierName } from "./carriers/carrier.ts";
 import type { Utterance } from "./line/voice-meter.ts";
 
 /** Everything there is to know about a call that is over. */

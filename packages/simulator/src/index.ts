@@ -8,14 +8,11 @@ export type { CallSocket } from "./call-socket.ts";
 export type { CallReport, CallSummary } from "./call-summary.ts";
 
 // Carriers
-export { carrierTitles, createCarrier } from "./carriers/create-carrier.ts";
+export { createCarrier } from "./carriers/create-carrier.ts";
 export type { CarrierChoice } from "./carriers/create-carrier.ts";
-export { carrierNames } from "./carriers/carrier.ts";
-export type { CallDetails, CallIds, Carrier, CarrierName } from "./carriers/carrier.ts";
+export type { CallDetails, CallIds, Carrier } from "./carriers/carrier.ts";
 export { newCallIds } from "./carriers/call-ids.ts";
-export { exotelRatesHz } from "./carriers/exotel.ts";
 export type { PlivoFormat } from "./carriers/plivo.ts";
-export { telnyxCodecs } from "./carriers/telnyx.ts";
 export type { TelnyxCodec, TelnyxFormat } from "./carriers/telnyx.ts";
 export type { Violation, ViolationCode } from "./carriers/bot-message.ts";
 

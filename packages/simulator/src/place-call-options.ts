@@ -19,9 +19,9 @@ export interface PlaceCallOptions {
   connectTimeoutMs?: number | undefined;
   /** Sound of the caller comes up to this much late. @default 0 */
   jitterMs?: number | undefined;
-  /** Of the caller's sound, on its way to the bot. @default 0 */
+  /** Share of the caller's audio that is lost on its way to the bot. @default 0 */
   lossPercent?: number | undefined;
-  /** Of jitter and loss. @default 1 */
+  /** Seed of jitter and loss. @default 1 */
   seed?: number | undefined;
   /** Hangs up when it aborts. */
   signal?: AbortSignal | undefined;

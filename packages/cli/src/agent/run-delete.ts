@@ -14,8 +14,8 @@ export const run = onService<Options>(async (service, { agent }, context) => {
   const record = await aboutAgent(service, agent, service.api.agents.get(agent));
   const { activeSessionCount: count } = record;
   const running =
-    count === 0 ? "" : ` ${count === 1 ? "Its session goes" : `Its ${count} sessions go`} on to the end.`;
-  if (!(await confirm(context, `Delete the agent '${agent}'? It takes no more sessions.${running}`))) {
+    count === 0 ? "" : ` ${count === 1 ? "Its session runs" : `Its ${count} sessions run`} to the end.`;
+  if (!(await confirm(context, `Delete the agent '${agent}'? It will take no more sessions.${running}`))) {
     context.ui.note("Nothing was deleted.");
     return exitCodes.failed;
   }

@@ -17,7 +17,7 @@ export const run = onService<Options>(async ({ api }, { region }, context) => {
     ...(region === undefined ? {} : { region }),
   });
   if (services.length === 0) {
-    answer(context, { agents: [] }, "No agents yet. vocalhost deploy makes one.");
+    answer(context, { agents: [] }, "No agents yet. Create one with: vocalhost deploy");
     return 0;
   }
   const rows = services.map(({ name, region: place, desiredDeploymentId, updatedAt, record }) => {

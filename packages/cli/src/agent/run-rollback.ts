@@ -29,7 +29,7 @@ export const run = onService<Options>(async (service, options, context) => {
   if (
     !(await confirm(
       context,
-      `Roll '${name}' back from ${from} to ${shortId(target)}? Calls in progress are not cut.`,
+      `Roll '${name}' back from ${from} to ${shortId(target)}? Calls in progress are not interrupted.`,
     ))
   ) {
     context.ui.note("Nothing was changed.");
@@ -43,7 +43,7 @@ export const run = onService<Options>(async (service, options, context) => {
   return whereItStands(
     context,
     () =>
-      `Deployment ${shortId(deploymentId)} goes on rolling out at the service. Look with: vocalhost agent status ${name}`,
+      `Deployment ${shortId(deploymentId)} keeps rolling out on the service. Check it with: vocalhost agent status ${name}`,
     async () => {
       const timeoutMs = options.timeout ?? DEFAULT_TIMEOUT_MS;
       const state = await watchRollout({ api, agentName: name, deploymentId, timeoutMs, context });
@@ -70,10 +70,10 @@ function findTarget(options: {
     if (found.length === 1 && found[0]) return found[0].id;
     const message =
       found.length === 0
-        ? `There is no deployment ${wanted} of '${name}'`
-        : `Several deployments begin with ${wanted}`;
+        ? `'${name}' has no deployment ${wanted}`
+        : `Several deployments start with ${wanted}`;
     throw new Problem("not_found", message, {
-      fixes: [`Which are there? vocalhost agent deployments ${name}`],
+      fixes: [`See which exist: vocalhost agent deployments ${name}`],
     });
   }
   const current = deployments.findIndex(({ id }) => id === currentId);
@@ -81,7 +81,7 @@ function findTarget(options: {
     .slice(current + 1)
     .find(({ phase }) => ["Active", "Draining", "Retired"].includes(phase));
   if (before) return before.id;
-  throw new Problem("nothing_before", `'${name}' has no earlier deployment that served`, {
-    fixes: [`Which are there? vocalhost agent deployments ${name}`],
+  throw new Problem("nothing_before", `'${name}' has no earlier deployment that has served`, {
+    fixes: [`See which exist: vocalhost agent deployments ${name}`],
   });
 }

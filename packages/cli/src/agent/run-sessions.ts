@@ -64,7 +64,7 @@ function summaryOf(sessions: Session[], total: number): string {
   const at = (part: number): string =>
     shownSeconds(starts[Math.min(starts.length - 1, Math.floor(part * starts.length))]);
   const average = starts.reduce((sum, each) => sum + each, 0) / starts.length;
-  return `${shown}; the bot began after ${shownSeconds(average)} on average, ${at(0.05)} at p5, ${at(0.95)} at p95`;
+  return `${shown}; the bot started after ${shownSeconds(average)} on average, ${at(0.05)} at p5, ${at(0.95)} at p95`;
 }
 
 function detailsOf(session: SessionDetails): [string, Cell][] {

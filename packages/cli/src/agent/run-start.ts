@@ -61,15 +61,15 @@ export async function run(options: Options, context: CommandContext): Promise<nu
 
 async function readBody({ data, dataFile }: Options): Promise<unknown> {
   if (data !== undefined && dataFile !== undefined)
-    throw usageProblem("--data and --data-file exclude each other.", "Give one of them.");
+    throw usageProblem("--data and --data-file cannot be used together.", "Use one of them.");
   const text = dataFile === undefined ? data : await readText(dataFile);
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw usageProblem(
-      `What the bot is given is not JSON: ${(error as Error).message}`,
-      `Write for example --data '{"name":"Ada"}'`,
+      `The data for the bot is not valid JSON: ${(error as Error).message}`,
+      `For example: --data '{"name":"Ada"}'`,
     );
   }
 }

@@ -16,11 +16,11 @@ export const run = onService<Options>(async (service, options, context) => {
   const { sessionId } = options;
   if (sessionId === undefined)
     throw usageProblem(
-      "Which session? None was named.",
+      "Which session? None was given.",
       "Give --session-id; vocalhost agent sessions lists them.",
     );
   const name = await findAgentName(options.agent);
-  const isSure = await confirm(context, `Stop session ${sessionId}? The caller hears no farewell.`);
+  const isSure = await confirm(context, `Stop session ${sessionId}? The bot cannot say goodbye.`);
   if (!isSure) {
     context.ui.note("Nothing was stopped.");
     return exitCodes.failed;

@@ -34,13 +34,17 @@ export async function requestDeviceCode(options: DeviceFlowOptions): Promise<Dev
   });
   const code = DeviceCode.safeParse(body);
   if (ok && code.success) return code.data;
-  throw new Problem("sign_in_unavailable", `${options.serviceUrl} does not offer signing in from a program`, {
-    why: `It answered ${status}.`,
-    fixes: [
-      "Is this the address of a Vocalhost service? Give it with --url.",
-      "Use a key: vocalhost auth login --api-key",
-    ],
-  });
+  throw new Problem(
+    "sign_in_unavailable",
+    `${options.serviceUrl} does not support signing in from the command line`,
+    {
+      why: `It answered ${status}.`,
+      fixes: [
+        "Is this the address of a Vocalhost service? Give it with --url.",
+        "Use a key: vocalhost auth login --api-key",
+      ],
+    },
+  );
 }
 
 /** Resolves with the token once somebody has agreed; throws a `Problem` when nobody does. */
@@ -66,7 +70,7 @@ function refused(error: string | undefined): Problem {
       fixes: ["If that was a mistake: vocalhost auth login"],
     });
   if (error === "expired_token")
-    return new Problem("sign_in_timed_out", "Nobody agreed in the browser in time", {
+    return new Problem("sign_in_timed_out", "Nobody confirmed in the browser in time", {
       fixes: ["Try again: vocalhost auth login"],
     });
   return new Problem("sign_in_failed", "Signing in failed", {

@@ -32,7 +32,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
   const fetch = createServiceFetch({ signal: context.signal });
   return whereItStands(
     context,
-    () => "You are as much signed in as before.",
+    () => "Your sign-in has not changed.",
     async () => {
       const token = options.apiKey ? await readKey(context) : await askInBrowser();
       const { organization, organizations } = await findOrganization(token);
@@ -54,7 +54,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
           method: options.apiKey ? "key" : "browser",
           file: file.path,
         },
-        `${context.ui.style("green", "Signed in")} to ${serviceUrl}${where === undefined ? "" : ` as a member of ${where}`}.\nKept in ${file.path}, which only you can read.`,
+        `${context.ui.style("green", "Signed in")} to ${serviceUrl}${where === undefined ? "" : ` as a member of ${where}`}.\nStored in ${file.path}, which only you can read.`,
       );
       return exitCodes.ok;
     },
@@ -105,7 +105,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
   }
 }
 
-/** Signing in again is what mends a damaged file. */
+/** Signing in again repairs a damaged file. */
 function ifDamaged(error: unknown): undefined {
   if (error instanceof Problem && error.code === "credentials_invalid") return undefined;
   throw error;
@@ -115,10 +115,7 @@ function parseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && /^https?:$/.test(url.protocol) && !url.username) return text;
-  throw usageProblem(
-    `"${text}" is not the address of a service.`,
-    "Write for example https://voice.example.com.",
-  );
+  throw usageProblem(`"${text}" is not the address of a service.`, "For example: https://voice.example.com.");
 }
 
 /** Never from the command line, where others on the machine could see it. */
@@ -129,11 +126,11 @@ async function readKey(context: CommandContext): Promise<string> {
   const trimmed = key.trim();
   if (trimmed.startsWith("pk_"))
     throw new Problem("public_key_given", "That is a public key, which cannot manage agents", {
-      fixes: ["Private keys begin with sk_. The dashboard makes them under Settings > API Keys."],
+      fixes: ["Private keys begin with sk_. Create one in the dashboard under Settings > API Keys."],
     });
   if (!/^sk_\S+$/.test(trimmed))
     throw usageProblem(
-      "That is no private key.",
+      "That is not a private key.",
       "Private keys begin with sk_. Pipe one in: vocalhost auth login --api-key < key.txt",
     );
   return trimmed;

@@ -15,11 +15,11 @@ export async function run(_options: object, context: CommandContext): Promise<nu
   const stored = await file.read().catch(() => undefined); // a damaged file goes as well
   if (stored && !isKey(stored.credentials.token))
     await endSession(stored.credentials).catch(() =>
-      context.ui.note("The service could not be told; the sign-in there ends by itself."),
+      context.ui.note("The service could not be reached; your sign-in there will expire on its own."),
     );
   const wasThere = await file.remove();
-  if (variables.apiKey !== undefined) context.ui.note("VOCALHOST_API_KEY is still set and is used.");
-  const text = wasThere ? `Signed out. ${file.path} is gone.` : "You were not signed in.";
+  if (variables.apiKey !== undefined) context.ui.note("VOCALHOST_API_KEY is still set and will be used.");
+  const text = wasThere ? `Signed out. Removed ${file.path}.` : "You were not signed in.";
   answer(context, { wasSignedIn: wasThere }, text);
   return exitCodes.ok;
 }

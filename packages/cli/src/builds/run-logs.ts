@@ -13,14 +13,14 @@ const DEFAULT_LIMIT = 500;
 
 /** `vocalhost build logs` */
 export const run = onService<Options>(async (service, { id, limit = DEFAULT_LIMIT }, context) => {
-  const about = { subject: `the build ${id}`, missing: ["Which are there? vocalhost build list"] };
+  const about = { subject: `the build ${id}`, missing: ["See which exist: vocalhost build list"] };
   const { build } = await explained(service, service.api.builds.get(id), about);
   const { logs, nextToken } = await service.api.builds.logs(id, { limit });
   const text = logs.map((line) => stripVTControlCharacters(line)).join("\n");
   answer(
     context,
     { build, logs, ...(nextToken === undefined ? {} : { nextToken }) },
-    text || "It has printed nothing.",
+    text || "It printed nothing.",
   );
   if (build.errorMessage !== null)
     context.ui.note(`The build ended as ${build.status}: ${build.errorMessage}`);

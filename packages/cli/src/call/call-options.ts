@@ -1,4 +1,5 @@
-import { backgroundNames, carrierNames } from "@vocalhost/simulator";
+import { carrierNames } from "@vocalhost/protocol";
+import { backgroundNames } from "@vocalhost/simulator";
 import {
   choice,
   flag,
@@ -18,32 +19,35 @@ export const callOptions = {
   carrier: choice({
     values: carrierNames,
     default: "twilio",
-    help: "whose media stream to speak",
+    help: "carrier whose media stream to speak",
     short: "c",
   }),
   to: text({ takes: "url", help: `address of the bot's stream (default: ${DEFAULT_STREAM_URL})` }),
   webhook: text({
     takes: "url",
-    help: "ask this webhook first, as the carrier does, and go where it says (with --to: to that server)",
+    help: "ask this webhook first, as the carrier does, and connect where it says (with --to: to that server)",
   }),
-  from: text({ takes: "number", help: "number of the caller (default: +12025550143)" }),
-  toNumber: text({ takes: "number", help: "number that is called (default: +12025550199)" }),
+  from: text({ takes: "number", help: "caller's number (default: +12025550143)" }),
+  toNumber: text({ takes: "number", help: "number to call (default: +12025550199)" }),
   say: list({
     takes: "file.wav",
     help: "what to say; several are said in turn, each after an answer",
     short: "s",
   }),
-  microphoneLike: optionalChoice({ values: backgroundNames, help: "what is heard while you are quiet" }),
+  microphoneLike: optionalChoice({
+    values: backgroundNames,
+    help: "background sound while the caller is silent",
+  }),
   interruptAfter: number({
     takes: "time",
     parse: parseDurationMs,
-    help: "say the next file when the bot has talked this long, instead of waiting for its end",
+    help: "interrupt: say the next file once the bot has talked this long",
   }),
-  dtmf: text({ takes: "keys", help: "keys to press, a second after the call stands; w waits half a second" }),
+  dtmf: text({ takes: "keys", help: "keys to press, one second into the call; w waits half a second" }),
   hangUpAfter: number({
     takes: "time",
     parse: parseDurationMs,
-    help: "stay this long (default: until 5 s of silence, at most 60s)",
+    help: "length of the call (default: until 5s of silence, at most 60s)",
   }),
   hangUpAfterSilence: number({
     takes: "time",
@@ -60,19 +64,23 @@ export const callOptions = {
   jitter: number({
     takes: "time",
     parse: parseDurationMs,
-    help: "bring your sound up to this much late: 30ms",
+    help: "delay the caller's audio by up to this much: 30ms",
   }),
-  loss: number({ takes: "percent", parse: parsePercent, help: "lose this much of your sound: 2%" }),
-  seed: number({ takes: "number", parse: Number, help: "of jitter and loss, to repeat a call (default: 1)" }),
+  loss: number({ takes: "percent", parse: parsePercent, help: "drop this much of the caller's audio: 2%" }),
+  seed: number({
+    takes: "number",
+    parse: Number,
+    help: "seed of jitter and loss, to repeat a call (default: 1)",
+  }),
   parameter: list({ takes: "name=value", help: "custom parameter of the stream", short: "p" }),
   token: text({ takes: "token", help: "socket token; goes into the path of the address" }),
   signingSecret: text({
     takes: "secret",
-    help: "what the carrier signs with: auth token (twilio, plivo) or private key (telnyx)",
+    help: "secret the carrier signs with: auth token (twilio, plivo) or private key (telnyx)",
   }),
-  publicUrl: text({ takes: "url", help: "address to sign for, when the bot is known by another one" }),
-  expectAudio: flag({ help: "fail when the bot was never heard" }),
-  strict: flag({ help: "fail when the bot broke the carrier's protocol" }),
+  publicUrl: text({ takes: "url", help: "address to sign for, if the bot knows itself by another one" }),
+  expectAudio: flag({ help: "fail if the bot was never heard" }),
+  strict: flag({ help: "fail if the bot broke the carrier's protocol" }),
   verbose: flag({ help: "show every event and message", short: "v" }),
 };
 

@@ -1,4 +1,5 @@
-import { carrierTitles, type CallReport } from "@vocalhost/simulator";
+import { carriers } from "@vocalhost/protocol";
+import type { CallReport } from "@vocalhost/simulator";
 import { Problem } from "../problem.ts";
 import type { CallOptions } from "./call-options.ts";
 
@@ -10,7 +11,7 @@ export function checkReport(
   if (outcome.type === "dropped")
     return new Problem("dropped", `The connection broke with close code ${outcome.code}.`, {
       why: outcome.reason || CLOSE_CODES[outcome.code],
-      fixes: ["Look at the log of the bot: it may have failed."],
+      fixes: ["Check the bot's log: it may have failed."],
     });
   if (expected.expectAudio && summary.firstAudioMs === undefined)
     return new Problem("no_audio", "The bot was never heard.", {
@@ -24,13 +25,13 @@ export function checkReport(
   if (expected.strict && violations > 0)
     return new Problem(
       "protocol_violated",
-      `The bot broke ${carrierTitles[summary.carrier]}'s protocol ${violations === 1 ? "once" : `${violations} times`}.`,
+      `The bot broke ${carriers[summary.carrier].title}'s protocol ${violations === 1 ? "once" : `${violations} times`}.`,
     );
   return undefined;
 }
 
 const CLOSE_CODES: Record<number, string> = {
-  1002: "The other side met a protocol error.",
+  1002: "The other side reported a protocol error.",
   1006: "It ended without a closing handshake: the process may have ended, or the network failed.",
   1009: "A message was too large.",
   1011: "The other side failed.",

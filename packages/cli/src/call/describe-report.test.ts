@@ -13,13 +13,13 @@ test("a call with everything in it", () => {
   assert.equal(
     text,
     `
-A call of 12.3 s over Telnyx. The caller hung up, after silence.
+A call of 12.3 s over Telnyx. The caller hung up after silence.
 
   connected    after 12 ms
   first sound  1.42 s after dialling
   answers      640 ms, 655 ms after the caller stopped
-  interrupted  the bot gave way after 310 ms
-  heard        4.1 s, 3.8 s of it audible; silence 69 % of the call; 0.12 s cut off at the end
+  interrupted  the bot stopped after 310 ms
+  heard        4.1 s, 3.8 s of it audible; silence 69% of the call; 0.12 s cut off at the end
   said         3.4 s, 3 chunks lost on the way
   keys         12#
   marks        5 received, 3 reached, 1 returned by a clear, 1 never reached
@@ -39,8 +39,8 @@ test("a call with nothing in it", () => {
   );
   assert.match(text, /The bot hung up\./);
   assert.match(text, /first sound +never/);
-  assert.match(text, /pacing +no audio came/);
-  assert.match(text, /protocol was kept\./);
+  assert.match(text, /pacing +no audio arrived/);
+  assert.match(text, /protocol was followed\./);
   assert.doesNotMatch(text, /keys|marks|clears|answers|interrupted/);
 });
 

@@ -1,4 +1,5 @@
-import { carrierTitles, type CallOutcome, type CallReport, type CallSummary } from "@vocalhost/simulator";
+import { carriers } from "@vocalhost/protocol";
+import type { CallOutcome, CallReport, CallSummary } from "@vocalhost/simulator";
 import type { Ui } from "../ui.ts";
 
 /** How a call went, for a person. */
@@ -10,7 +11,7 @@ export function describeReport(
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
     "",
-    `${ui.style("bold", `A call of ${seconds(summary.durationMs)} over ${carrierTitles[summary.carrier]}`)}. ${ending(outcome)}`,
+    `${ui.style("bold", `A call of ${seconds(summary.durationMs)} over ${carriers[summary.carrier].title}`)}. ${ending(outcome)}`,
     "",
     ...rows.map(([name, value]) => `  ${ui.style("dim", name.padEnd(width))}  ${value}`),
     "",
@@ -29,8 +30,8 @@ function ending(outcome: CallOutcome): string {
       return {
         asked: "The caller hung up.",
         aborted: "You hung up.",
-        silence: "The caller hung up, after silence.",
-        "time-up": "The caller hung up when the time was over.",
+        silence: "The caller hung up after silence.",
+        "time-up": "The caller hung up when time was up.",
       }[outcome.reason];
     default:
       return outcome satisfies never;
@@ -53,7 +54,7 @@ function summaryRows(summary: CallSummary): Row[] {
   if (summary.interruptionsMs.length > 0)
     rows.push([
       "interrupted",
-      `the bot gave way after ${summary.interruptionsMs.map(milliseconds).join(", ")}`,
+      `the bot stopped after ${summary.interruptionsMs.map(milliseconds).join(", ")}`,
     ]);
   rows.push(
     ["heard", heardText(heard)],
@@ -80,7 +81,7 @@ function heardText({
   cutOffMs,
 }: CallSummary["heard"]): string {
   const cutOff = cutOffMs > 0 ? `; ${seconds(cutOffMs)} cut off at the end` : "";
-  return `${played} s, ${audibleSeconds} s of it audible; silence ${Math.round(silenceRatio * 100)} % of the call${cutOff}`;
+  return `${played} s, ${audibleSeconds} s of it audible; silence ${Math.round(silenceRatio * 100)}% of the call${cutOff}`;
 }
 
 function marksText({ received, reached, returnedByClear, unanswered }: CallSummary["marks"]): string {
@@ -92,7 +93,7 @@ function marksText({ received, reached, returnedByClear, unanswered }: CallSumma
 
 function pacingText(pacing: CallSummary["pacing"]): string {
   const { chunks, largestLeadMs, earlyChunks, lateChunks, largestGapMs, ownLagMs } = pacing;
-  if (chunks === 0) return "no audio came";
+  if (chunks === 0) return "no audio arrived";
   const early = earlyChunks > 0 ? ` (${earlyChunks} of ${chunks} chunks over 250 ms)` : "";
   const late =
     lateChunks > 0
@@ -105,9 +106,10 @@ function pacingText(pacing: CallSummary["pacing"]): string {
 const SMALL_LAG_MS = 20; // what the playback hides anyway
 
 function violationLines({ violations, carrier }: CallSummary, ui: Ui): string[] {
-  if (violations.length === 0) return [ui.style("green", `${carrierTitles[carrier]}'s protocol was kept.`)];
+  if (violations.length === 0)
+    return [ui.style("green", `${carriers[carrier].title}'s protocol was followed.`)];
   return [
-    ui.style("yellow", `${carrierTitles[carrier]}'s protocol was broken:`),
+    ui.style("yellow", `${carriers[carrier].title}'s protocol was broken:`),
     ...violations.map(
       ({ code, detail, count, firstMs }) =>
         `  ${count} × ${code}: ${detail} (first after ${seconds(firstMs)})`,

@@ -56,7 +56,7 @@ test("encodings by carrier", () => {
   for (const [given, carrier] of table) assert.deepEqual(planCall(options(given), CONFIG).carrier, carrier);
 });
 
-test("wishes that make no sense are usage errors", () => {
+test("options that make no sense are usage errors", () => {
   const table: [Partial<CallOptions>, RegExp][] = [
     [{ to: "http://h/" }, /--to wants an address/],
     [{ to: "localhost:7860" }, /--to wants/],
@@ -65,7 +65,7 @@ test("wishes that make no sense are usage errors", () => {
     [{ carrier: "telnyx", encoding: "PCMU/16000" }, /no encoding/],
     [{ carrier: "exotel", to: "ws://h/?sample-rate=44100" }, /no encoding/],
     [{ botEncoding: "L16" }, /--bot-encoding/],
-    [{ dtmf: "12a" }, /no key "a"/],
+    [{ dtmf: "12a" }, /"a" is not a telephone key/],
     [{ parameter: ["novalue"] }, /name=value/],
     [{ parameter: [`k=${"v".repeat(500)}`] }, /500 characters/],
     [{ carrier: "plivo", parameter: [`k=${"v".repeat(600)}`] }, /512 bytes/],

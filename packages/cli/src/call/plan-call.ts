@@ -1,11 +1,5 @@
-import {
-  carrierTitles,
-  newCallIds,
-  requireKeys,
-  type CallDetails,
-  type CarrierChoice,
-  type CarrierName,
-} from "@vocalhost/simulator";
+import { carriers, type CarrierName } from "@vocalhost/protocol";
+import { newCallIds, requireKeys, type CallDetails, type CarrierChoice } from "@vocalhost/simulator";
 import type { CliConfig } from "../config.ts";
 import { usageProblem } from "../problem.ts";
 import { DEFAULT_STREAM_URL, type CallOptions } from "./call-options.ts";
@@ -29,7 +23,9 @@ export type CallTarget =
 export function planCall(options: CallOptions, config: CliConfig): CallPlan {
   const { carrier: name } = options;
   if (options.botEncoding !== undefined && name !== "telnyx")
-    throw usageProblem(`--bot-encoding is for telnyx; at ${carrierTitles[name]} both directions are alike.`);
+    throw usageProblem(
+      `--bot-encoding is for telnyx; at ${carriers[name].title} both directions use the same encoding.`,
+    );
   if (options.dtmf !== undefined) checkKeys(options.dtmf);
   const remarks: string[] = [];
   const ids = { ...newCallIds(name), ...accountOf(name, config) };
@@ -42,7 +38,7 @@ export function planCall(options: CallOptions, config: CliConfig): CallPlan {
   if (name === "twilio" && target.type === "stream")
     Object.assign(parameters, { from_number: from, to_number: to, ...parameters });
   if (target.type === "webhook" && options.parameter.length > 0 && name !== "exotel")
-    remarks.push("--parameter does nothing here: with a webhook, its XML sets the parameters.");
+    remarks.push("--parameter has no effect here: with a webhook, its XML sets the parameters.");
   return {
     details: { ids, from, to, parameters },
     carrier: chooseCarrier(options, target.url),
@@ -91,10 +87,7 @@ function checkKeys(keys: string): void {
   try {
     requireKeys(keys);
   } catch (error) {
-    throw usageProblem(
-      `--dtmf: ${(error as Error).message}.`,
-      "There are 0-9, * and #; w waits half a second.",
-    );
+    throw usageProblem(`--dtmf: ${(error as Error).message}.`, "Use 0-9, * and #; w waits half a second.");
   }
 }
 
@@ -107,7 +100,7 @@ function readParameters(carrier: CarrierName, given: readonly string[]): Record<
   const parameters: Record<string, string> = {};
   for (const text of given) {
     const equals = text.indexOf("=");
-    if (equals < 1) throw usageProblem(`--parameter wants name=value, not "${text}".`);
+    if (equals < 1) throw usageProblem(`--parameter expects name=value, not "${text}".`);
     parameters[text.slice(0, equals)] = text.slice(equals + 1);
   }
   checkLimits(carrier, parameters);
@@ -119,8 +112,8 @@ function checkLimits(carrier: CarrierName, parameters: Readonly<Record<string, s
   const lengths = Object.entries(parameters).map(([name, value]) => name.length + value.length);
   const total = lengths.reduce((sum, length) => sum + length + 1, 0);
   if (carrier === "twilio" && lengths.some((length) => length > 500))
-    throw usageProblem("Twilio takes 500 characters a parameter, name and value together.");
-  if (carrier === "plivo" && total > 512) throw usageProblem("Plivo takes 512 bytes of extra headers.");
+    throw usageProblem("Twilio allows 500 characters per parameter, name and value together.");
+  if (carrier === "plivo" && total > 512) throw usageProblem("Plivo allows 512 bytes of extra headers.");
   if (carrier === "exotel" && (lengths.length > 3 || total > 256))
-    throw usageProblem("Exotel takes 3 parameters with 256 characters together.");
+    throw usageProblem("Exotel allows 3 parameters with 256 characters in total.");
 }

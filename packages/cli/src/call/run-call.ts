@@ -1,6 +1,6 @@
 import { writeWav, type AudioFrame } from "@vocalhost/audio";
+import { carriers } from "@vocalhost/protocol";
 import {
-  carrierTitles,
   createBackground,
   createCarrier,
   createConversation,
@@ -30,7 +30,7 @@ export async function run(options: CallOptions, context: CommandContext): Promis
   const sentences = await readSentences(options);
   const stream = await findStream(plan, options, context);
   for (const remark of stream.remarks) ui.note(remark);
-  ui.note(`Calling ${shownUrl(stream.url)} as ${carrierTitles[stream.carrier.name]} …`);
+  ui.note(`Calling ${shownUrl(stream.url)} as ${carriers[stream.carrier.name].title} …`);
   const report = await conductCall(stream, sentences, options, context);
   await saveRecordings(options, report);
   const problem = checkReport(report, options);

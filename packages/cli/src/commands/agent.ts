@@ -1,3 +1,4 @@
+import { transportNames } from "@vocalhost/protocol";
 import {
   choice,
   number,
@@ -10,13 +11,13 @@ import {
 import { defineCommand } from "../define-command.ts";
 import { serviceOptions } from "../service/service-options.ts";
 
-const agent = optionalWord({ help: "name of the agent (default: agent_name of vocalhost.toml)" });
+const agent = optionalWord({ help: "name of the agent (default: agent_name in vocalhost.toml)" });
 
 const list = defineCommand({
   name: "agent list",
   summary: "list the agents",
   description: "Lists the agents of your organisation with their state, sessions and scaling.",
-  options: { region: text({ takes: "code", short: "r", help: "of one region" }), ...serviceOptions },
+  options: { region: text({ takes: "code", short: "r", help: "only in this region" }), ...serviceOptions },
   examples: [
     { line: "vocalhost agent list", about: "all" },
     { line: "vocalhost agent list --json | jq -r '.agents[].name'", about: "names, for a script" },
@@ -26,9 +27,9 @@ const list = defineCommand({
 
 const status = defineCommand({
   name: "agent status",
-  summary: "show how an agent is",
+  summary: "show the state of an agent",
   description:
-    "Shows an agent's state, its deployment and the one before, settings, errors and the last crash.",
+    "Shows an agent's state, its current and previous deployment, settings, errors and last crash.",
   arguments: { agent },
   options: serviceOptions,
   examples: [
@@ -45,17 +46,17 @@ const start = defineCommand({
   arguments: { agent },
   options: {
     transport: choice({
-      values: ["webrtc", "websocket", "twilio", "telnyx", "plivo", "exotel"],
+      values: transportNames,
       default: "webrtc",
       short: "t",
       help: "how to talk to it",
     }),
-    data: text({ takes: "json", short: "d", help: "what the bot is given as its body" }),
+    data: text({ takes: "json", short: "d", help: "JSON that the bot receives as its body" }),
     dataFile: text({ takes: "file", help: "the same from a file; - is standard input" }),
     apiKey: text({
       takes: "key",
       short: "k",
-      help: "public key (default: that of vocalhost keys create --default)",
+      help: "public key (default: the one kept by vocalhost keys create --default)",
     }),
   },
   examples: [
@@ -73,9 +74,12 @@ const start = defineCommand({
 const stop = defineCommand({
   name: "agent stop",
   summary: "stop a session",
-  description: "Stops one session at once. The bot cannot say goodbye.",
+  description: "Stops one session immediately. The bot cannot say goodbye.",
   arguments: { agent },
-  options: { sessionId: text({ takes: "id", short: "s", help: "the session; needed" }), ...serviceOptions },
+  options: {
+    sessionId: text({ takes: "id", short: "s", help: "the session (required)" }),
+    ...serviceOptions,
+  },
   examples: [
     { line: "vocalhost agent stop my-agent --session-id 0198…", about: "asks first" },
     { line: "vocalhost agent stop my-agent -s 0198… --yes", about: "does not ask" },
@@ -109,7 +113,7 @@ const sessions = defineCommand({
 const remove = defineCommand({
   name: "agent delete",
   summary: "delete an agent",
-  description: "Deletes an agent. It takes no more sessions; those in progress go on to their end.",
+  description: "Deletes an agent. It takes no more sessions; those in progress run to their end.",
   arguments: { agent: word({ help: "name of the agent" }) },
   options: serviceOptions,
   examples: [
@@ -133,11 +137,11 @@ const rollback = defineCommand({
   name: "agent rollback",
   summary: "go back to an earlier deployment",
   description:
-    "Deploys again what an earlier deployment was, with its settings, and watches the rollout. Without --to it is the " +
-    "one before the current one that has served. Calls in progress are not cut.",
+    "Redeploys an earlier deployment with its settings and watches the rollout. Without --to it is the " +
+    "last one before the current one that has served. Calls in progress are not interrupted.",
   arguments: { agent },
   options: {
-    to: text({ takes: "id", help: "the deployment, or the beginning of its id" }),
+    to: text({ takes: "id", help: "the deployment, or the start of its id" }),
     timeout: number({
       takes: "time",
       parse: parseDurationMs,
@@ -146,8 +150,8 @@ const rollback = defineCommand({
     ...serviceOptions,
   },
   examples: [
-    { line: "vocalhost agent rollback my-agent", about: "to the one before" },
-    { line: "vocalhost agent rollback my-agent --to 3f2a --yes", about: "to a certain one, no questions" },
+    { line: "vocalhost agent rollback my-agent", about: "to the previous one" },
+    { line: "vocalhost agent rollback my-agent --to 3f2a --yes", about: "to a specific one, no questions" },
   ],
   load: () => import("../agent/run-rollback.ts"),
 });

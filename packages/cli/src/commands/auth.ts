@@ -6,14 +6,14 @@ const login = defineCommand({
   name: "auth login",
   summary: "sign in to a service",
   description:
-    "Signs in with a browser, on this machine or any other: it shows a code that you confirm in the dashboard. What it " +
-    "gets is kept in a file only you can read. Pipelines need no sign-in: they set VOCALHOST_API_KEY and VOCALHOST_API_URL.",
+    "Signs in through a browser, on this machine or another: you confirm a code in the dashboard. The credentials " +
+    "are kept in a file only you can read. Pipelines need no sign-in: they set VOCALHOST_API_KEY and VOCALHOST_API_URL.",
   options: {
     url: text({
       takes: "url",
       help: "address of the service (default: the last one, else http://localhost:7870)",
     }),
-    apiKey: flag({ help: "sign in with a private key, read from standard input or asked for" }),
+    apiKey: flag({ help: "sign in with a private key, read from standard input or a prompt" }),
     organization: text({ takes: "name", short: "o", help: "which organisation, if you belong to several" }),
     browser: negatedFlag({ help: "only print the address" }),
   },
@@ -28,7 +28,7 @@ const login = defineCommand({
 const logout = defineCommand({
   name: "auth logout",
   summary: "sign out and forget the credentials",
-  description: "Tells the service that this sign-in is over and removes the credentials from this machine.",
+  description: "Ends this sign-in on the service and removes the credentials from this machine.",
   options: {},
   examples: [{ line: "vocalhost auth logout", about: "sign out" }],
   load: () => import("../auth/run-logout.ts"),
@@ -36,7 +36,7 @@ const logout = defineCommand({
 
 const whoami = defineCommand({
   name: "auth whoami",
-  summary: "show who you are to the service",
+  summary: "show who the service thinks you are",
   description:
     "Asks the service who you are, in which organisation, and shows where the credentials come from.",
   options: serviceOptions,

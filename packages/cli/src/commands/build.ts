@@ -18,10 +18,10 @@ const list = defineCommand({
       short: "s",
       help: "only these",
     }),
-    region: text({ takes: "code", short: "r", help: "of one region" }),
+    region: text({ takes: "code", short: "r", help: "only in this region" }),
     ...serviceOptions,
   },
-  examples: [{ line: "vocalhost build list --status failed", about: "what went wrong lately" }],
+  examples: [{ line: "vocalhost build list --status failed", about: "recent failures" }],
   load: () => import("../builds/run-list.ts"),
 });
 

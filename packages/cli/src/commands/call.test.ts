@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseWav, rmsLevel, writeWav } from "@vocalhost/audio";
-import { carrierNames, type CallSummary } from "@vocalhost/simulator";
+import { carrierNames } from "@vocalhost/protocol";
+import type { CallSummary } from "@vocalhost/simulator";
 import { startBotServer } from "../testing/bot-server.ts";
 import { runVocalhost, startVocalhost } from "../testing/run-vocalhost.ts";
 
@@ -40,9 +41,9 @@ test("says files, presses keys, records both sides, and reports for people witho
     ...["--record", heard, "--record-both", both, "--hang-up-after-silence", "500ms", "--expect-audio"],
   );
   assert.equal(exitCode, 0, errors);
-  assert.match(output, /A call of .* over Twilio\. The caller hung up, after silence\./);
+  assert.match(output, /A call of .* over Twilio\. The caller hung up after silence\./);
   assert.match(output, /keys +1#/);
-  assert.match(output, /Twilio's protocol was kept\./);
+  assert.match(output, /Twilio's protocol was followed\./);
   assert.match(errors, /caller presses 1/);
   assert.ok(!`${output}${errors}`.includes("\u001b"));
   const digits = bot.messages.filter(({ event }) => event === "dtmf").map((message) => message["dtmf"]);

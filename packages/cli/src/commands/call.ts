@@ -5,8 +5,8 @@ export const call = defineCommand({
   name: "call",
   summary: "call a bot as a telephone carrier would",
   description:
-    "Calls a bot over the exact media stream of a carrier, without one: says something, listens, presses keys, " +
-    "hangs up, and tells how it went. Without options it calls the runner on this machine.",
+    "Calls a bot over a carrier's exact media stream, no carrier needed: says something, listens, presses keys, " +
+    "hangs up, and reports how it went. Without options it calls the runner on this machine.",
   options: callOptions,
   examples: [
     { line: "vocalhost call", about: "the runner on this machine, as Twilio" },

@@ -6,7 +6,7 @@ const show = defineCommand({
   summary: "show which settings are used, and where they come from",
   description:
     "Shows the service, the credential (masked), the organisation and vocalhost.toml of this folder, each with where it " +
-    "comes from. Asks nobody.",
+    "comes from. Does not use the network.",
   options: { configFile: configFileOption },
   examples: [
     { line: "vocalhost config show", about: "for this folder" },

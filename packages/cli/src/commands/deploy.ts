@@ -5,9 +5,9 @@ export const deploy = defineCommand({
   name: "deploy",
   summary: "build a bot and roll it out",
   description:
-    "Builds the bot's folder at the service, or takes an image, and rolls it out while calls in progress go on. Shows " +
-    "every state with its reason and fails when the deployment does. Options win over vocalhost.toml; what neither says " +
-    "stays as it is deployed.",
+    "Builds the bot's folder on the service, or takes an image, and rolls it out while calls in progress continue. Shows " +
+    "every state with its reason and fails if the deployment does. Options override vocalhost.toml; whatever neither sets " +
+    "keeps its deployed value.",
   arguments: deployArguments,
   options: deployOptions,
   examples: [

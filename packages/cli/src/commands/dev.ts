@@ -4,10 +4,10 @@ import { devOptions } from "../dev/dev-options.ts";
 
 export const dev = defineCommand({
   name: "dev",
-  summary: "run a bot on this machine, with its code reloaded as you save it",
+  summary: "run a bot on this machine and reload its code as you save",
   description:
-    "Runs a bot on this machine and opens a page to talk to it. A saved file serves the next session; calls in " +
-    "progress stay on the code they began with. Code that does not run changes nothing: the last that worked goes on. " +
+    "Runs a bot on this machine and opens a page to talk to it. A saved file takes effect with the next session; calls in " +
+    "progress stay on the code they started with. Broken code changes nothing: the last working version keeps running. " +
     "All other options are passed on to the runner (-t, -x, -f, --ws-auth, …; node bot.ts --help lists them) and to the bot.",
   arguments: {
     bot: optionalWord({ shown: "bot.ts", help: "the bot's file (default: bot.ts, bot.js or bot.mjs here)" }),
@@ -17,9 +17,9 @@ export const dev = defineCommand({
   examples: [
     { line: "vocalhost dev", about: "bot.ts of this folder, at http://localhost:7860" },
     { line: "vocalhost dev src/bot.ts --port 7861 --no-open", about: "another file and port, no browser" },
-    { line: "vocalhost dev --watch prompts", about: "start anew when a prompt changes too" },
+    { line: "vocalhost dev --watch prompts", about: "also restart when a prompt changes" },
     { line: "vocalhost dev -t twilio --proxy bot.example.com", about: "the runner's own options" },
-    { line: "vocalhost dev --json", about: "one JSON object a line, for programs" },
+    { line: "vocalhost dev --json", about: "one JSON object per line, for programs" },
   ],
   load: () => import("../dev/run-dev.ts"),
 });

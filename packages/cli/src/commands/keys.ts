@@ -9,16 +9,16 @@ const list = defineCommand({
   summary: "list API keys, masked",
   description:
     "Lists public and private keys with their limits and when they were last used. A whole key is never shown again.",
-  options: { all: flag({ short: "a", help: "also those that were revoked" }), ...serviceOptions },
+  options: { all: flag({ short: "a", help: "include revoked keys" }), ...serviceOptions },
   examples: [{ line: "vocalhost keys list --all", about: "with revoked ones" }],
   load: () => import("../keys/run-list.ts"),
 });
 
 const create = defineCommand({
   name: "keys create",
-  summary: "make an API key",
+  summary: "create an API key",
   description:
-    "Makes a key and shows it, this once. A public key starts sessions and may be in web pages; a private key manages " +
+    "Creates a key and shows it once. A public key starts sessions and may appear in web pages; a private key manages " +
     "agents and belongs on servers.",
   options: {
     name: text({ takes: "name", short: "n", help: "what it is for" }),
@@ -27,14 +27,14 @@ const create = defineCommand({
     ratePerMinute: number({
       takes: "count",
       parse: parseWholeNumber({ min: 1, max: MANY }),
-      help: "starts a minute at most",
+      help: "maximum starts per minute",
     }),
     concurrency: number({
       takes: "count",
       parse: parseWholeNumber({ min: 1, max: MANY }),
-      help: "sessions at once at most",
+      help: "maximum concurrent sessions",
     }),
-    expires: text({ takes: "date", help: "until when it works: 2027-01-31" }),
+    expires: text({ takes: "date", help: "expiry date, such as 2027-01-31" }),
     default: flag({ short: "d", help: "keep it for vocalhost agent start" }),
     ...serviceOptions,
   },
@@ -52,7 +52,7 @@ const create = defineCommand({
 const revoke = defineCommand({
   name: "keys revoke",
   summary: "revoke an API key",
-  description: "Revokes a key: whoever uses it is refused from now on. Its record stays.",
+  description: "Revokes a key: requests with it are refused from now on. Its record stays.",
   arguments: { id: word({ help: "id of the key, from vocalhost keys list" }) },
   options: serviceOptions,
   examples: [{ line: "vocalhost keys revoke 0198…", about: "asks first" }],

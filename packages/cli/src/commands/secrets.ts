@@ -13,11 +13,11 @@ const list = defineCommand({
   name: "secrets list",
   summary: "list secret sets, or the keys of one",
   description:
-    "Lists secret sets, or the keys of one set. Values are never shown: the service does not give them out.",
+    "Lists secret sets, or the keys of one set. Values are never shown: the service does not return them.",
   arguments: { set: optionalWord({ help: "name of a set" }) },
   options: {
-    sets: flag({ short: "s", help: "leave image-pull secrets out" }),
-    region: text({ takes: "code", short: "r", help: "of one region" }),
+    sets: flag({ short: "s", help: "leave out image-pull secrets" }),
+    region: text({ takes: "code", short: "r", help: "only in this region" }),
     ...serviceOptions,
   },
   examples: [
@@ -31,8 +31,8 @@ const put = defineCommand({
   name: "secrets set",
   summary: "store secrets in a set",
   description:
-    "Stores secrets in a set, all or none; other keys of the set stay. A bot finds each as a variable of its " +
-    "environment. Words of a command line end up in your shell's history: prefer --file, or --file - for standard input.",
+    "Stores secrets in a set, all or none; other keys of the set stay. A bot reads each as an environment " +
+    "variable. Command-line arguments end up in your shell's history: prefer --file, or --file - for standard input.",
   arguments: { set, pairs: words({ shown: "KEY=VALUE", help: "secrets" }) },
   options: {
     file: text({ takes: "path", short: "f", help: "a file of KEY=VALUE lines; - is standard input" }),
@@ -72,9 +72,9 @@ const remove = defineCommand({
 
 const imagePull = defineCommand({
   name: "secrets image-pull-secret",
-  summary: "store the login of an image registry",
+  summary: "store the login for an image registry",
   description:
-    "Stores the login with which the service pulls images from a registry. Without one it asks for it.",
+    "Stores the login the service uses to pull images from a registry. Prompts for it if you give none.",
   arguments: {
     set,
     host: word({ help: "the registry, for example registry.example.com" }),

@@ -5,9 +5,9 @@ export const up = defineCommand({
   name: "up",
   summary: "run the service on this machine",
   description:
-    "Runs the hosted service: dashboard, REST interface, gateway and the agents deployed to it. It stays in the " +
-    "foreground; Ctrl-C ends it in order. The first start makes keys, shows them once and signs you in. All settings are " +
-    "variables, such as VOCALHOST_DATABASE_URL; the options here are the most used ones.",
+    "Runs the hosted service: dashboard, REST API, gateway and the agents deployed to it. It stays in the " +
+    "foreground; Ctrl-C shuts it down cleanly. The first start creates keys, shows them once and signs you in. All settings are " +
+    "environment variables, such as VOCALHOST_DATABASE_URL; the options here cover the common ones.",
   options: upOptions,
   examples: [
     { line: "vocalhost up", about: "at http://localhost:7870, kept in .vocalhost" },

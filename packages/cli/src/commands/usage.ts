@@ -7,13 +7,13 @@ export const usage = defineCommand({
   name: "usage",
   summary: "show what voice isolation costs this month",
   description:
-    "Shows the minutes of agents with the voice-isolation filter, what is free and what is billed, by UTC month.",
+    "Shows the minutes of agents with the voice-isolation filter, what is free and what is billed, per UTC month.",
   options: {
     month: {
       ...text({ takes: "month", short: "m", help: "such as 2026-11 (default: this one)" }),
       parse(given: string) {
         if (!Month.safeParse(given).success)
-          throw new Error(`"${given}" is not a month. Write for example 2026-11.`);
+          throw new Error(`"${given}" is not a month. For example: 2026-11.`);
         return given;
       },
     },

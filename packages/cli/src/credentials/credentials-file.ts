@@ -38,7 +38,7 @@ export function credentialsFile(configFolder: string): CredentialsFile {
       const facts = await stat(path).catch(absent);
       if (!facts) return undefined;
       const remark = await closeToOthers(path, facts.mode);
-      if (facts.size > FILE_MAX_BYTES) throw unreadable(path, "It is far too large.");
+      if (facts.size > FILE_MAX_BYTES) throw unreadable(path, "The file is far too large.");
       const credentials = parse(path, await readFile(path, "utf8"));
       return { credentials, ...(remark ? { remark } : {}) };
     },
@@ -79,7 +79,7 @@ async function closeToOthers(path: string, mode: number): Promise<string | undef
   } catch (error) {
     throw new Problem("credentials_exposed", `Others on this machine can read ${path}`, {
       why: (error as Error).message,
-      fixes: [`Close it: chmod 600 ${path}`, "Then make new keys: these may be known."],
+      fixes: [`Close it: chmod 600 ${path}`, "Then create new keys: these may have been read."],
       cause: error,
     });
   }
@@ -90,7 +90,7 @@ function parse(path: string, text: string): StoredCredentials {
   try {
     return StoredCredentials.parse(JSON.parse(text));
   } catch (error) {
-    throw unreadable(path, "It is not what vocalhost auth login writes.", error);
+    throw unreadable(path, "The file is not what vocalhost auth login writes.", error);
   }
 }
 

@@ -45,7 +45,7 @@ export async function findCredentials(
 export function requireToken(credentials: Credentials): string {
   if (credentials.token !== undefined) return credentials.token;
   throw new Problem("not_signed_in", `You are not signed in to ${credentials.apiUrl}`, {
-    why: "This needs to know who asks.",
+    why: "This command needs to know who you are.",
     fixes: ["Sign in: vocalhost auth login", "In a pipeline set VOCALHOST_API_KEY and VOCALHOST_API_URL."],
   });
 }

@@ -1,11 +1,11 @@
 import type { AgentRecord, ApiClient } from "@vocalhost/protocol";
 import { Problem, usageProblem } from "../problem.ts";
-import type { DeployWish } from "./deploy-wish.ts";
+import type { DeployRequest } from "./deploy-request.ts";
 
-/** What the wish names must exist, said before anything is built. */
+/** What the request names must exist, said before anything is built. */
 export async function checkReferences(
   api: ApiClient,
-  { settings, agentName }: DeployWish,
+  { settings, agentName }: DeployRequest,
   record: AgentRecord | undefined,
 ): Promise<void> {
   const { region, secretSet, imagePullSecretSet } = settings;
@@ -13,7 +13,7 @@ export async function checkReferences(
   if (typeof region === "string" && record && record.region !== region)
     throw new Problem("region_fixed", `'${agentName}' is in ${record.region} and cannot move to ${region}`, {
       fixes: [
-        "Leave --region out, or deploy under another name.",
+        "Omit --region, or deploy under another name.",
         `Or delete it first: vocalhost agent delete ${agentName}`,
       ],
     });
@@ -27,7 +27,7 @@ export async function checkReferences(
     if (sets.some((set) => set.name === name && set.type === type)) continue;
     const what = type === "secret" ? "secret set" : "image-pull secret";
     throw new Problem("not_found", `There is no ${what} '${name}'`, {
-      fixes: [`Make it: ${make} ${name} …`, "Which are there? vocalhost secrets list"],
+      fixes: [`Create it: ${make} ${name} …`, "See which exist: vocalhost secrets list"],
     });
   }
 }

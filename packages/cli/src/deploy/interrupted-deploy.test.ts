@@ -104,7 +104,7 @@ test("during the build the build goes on, and can be deployed later", async () =
   isCreated = false;
   await using service = await startFakeService(answers);
   const { exitCode, errors } = await interrupt(service, `GET /v1/builds/${ID}/logs`);
-  assert.match(errors, new RegExp(`Nothing was deployed\\. Build ${ID} goes on.*--build-id ${ID}`));
+  assert.match(errors, new RegExp(`Nothing was deployed\\. Build ${ID} continues.*--build-id ${ID}`));
   assert.equal(exitCode, 130);
   assert.ok(!service.requests.includes("POST /v1/agents"));
 });
@@ -123,7 +123,7 @@ test("while the service is told, the answer is waited for: it is known what was 
   });
   const { exitCode, errors } = await interrupt(service, "POST /v1/agents");
   await told.promise;
-  assert.match(errors, /Interrupted\. Deployment 11111111 goes on rolling out at the service/);
+  assert.match(errors, /Interrupted\. Deployment 11111111 keeps rolling out on the service/);
   assert.equal(exitCode, 130);
 });
 
@@ -158,7 +158,7 @@ test("a rollback goes on at the service", async () => {
   });
   const asked = "POST /v1/agents/my-bot/rollback";
   const { exitCode, errors } = await interruptCommand(service, asked, "agent", "rollback", "my-bot");
-  assert.match(errors, /Interrupted\. Deployment 11111111 goes on rolling out/);
+  assert.match(errors, /Interrupted\. Deployment 11111111 keeps rolling out/);
   assert.equal(exitCode, 130);
 });
 
@@ -192,7 +192,7 @@ test("a service that is of another kind, or broken, is told apart", async () => 
     ],
     [
       { status: 403, body: { error: "Access denied", code: "ACCESS_DENIED" } },
-      /You may not do this.*vocalhost auth whoami/s,
+      /You are not allowed to do this.*vocalhost auth whoami/s,
     ],
   ];
   for (const [answer, text] of table) {

@@ -43,7 +43,7 @@ export async function packFolder({ folder, exclude, signal }: PackOptions): Prom
     throw new Problem("nothing_to_build", `There are no files to build in ${root}`, {
       fixes: [
         "Is this the bot's folder? Give another with --build-dir.",
-        "What does .dockerignore leave out?",
+        "Check what .dockerignore leaves out.",
       ],
     });
   let unpackedBytes = 0;
@@ -57,7 +57,7 @@ export async function packFolder({ folder, exclude, signal }: PackOptions): Prom
     files.push({ name, isProgram: (mode & 0o111) !== 0, bytes: await readFile(path) });
   }
   const tar = createTar(files);
-  // Of the files, whoever compresses them.
+  // Hashed before compression, so the same files hash alike whichever tool compresses them.
   const contextHash = createHash("md5").update(tar).digest("hex").slice(0, HASH_DIGITS);
   const archive = new Uint8Array(await promisify(gzip)(tar));
   return { archive, contextHash, files: names, unpackedBytes, linksLeftOut: found.links };

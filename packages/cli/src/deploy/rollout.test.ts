@@ -57,7 +57,7 @@ test("a running rollout says what it does, and a crash why", () => {
     [recordOf("Validating"), "Validating: the first instance is starting"],
     [
       recordOf("Validating", {}, crashed),
-      "Validating: the bot crashed 2 times (CrashLoopBackOff, exit code 1), it is started again: TypeError: x is not a function",
+      "Validating: the bot crashed 2 times (CrashLoopBackOff, exit code 1), it is being restarted: TypeError: x is not a function",
     ],
     [recordOf("Active"), "Active: 0 of 2 reserved instances ready"],
   ];
@@ -87,7 +87,7 @@ test("a failure names its code, the crash and what still serves", () => {
   assert.equal(failed.problem.code, "deployment_failed");
   assert.match(
     failed.problem.why ?? "",
-    /^UNKNOWN_ERROR: The bot would not start\n[^]*TypeError[^]*\nDeployment bbbbbbbb keeps serving\.$/,
+    /^UNKNOWN_ERROR: The bot would not start\n[^]*TypeError[^]*\nDeployment bbbbbbbb is still serving\.$/,
   );
   const first = readRollout(recordOf("Failed", { errors }), NEW);
   assert.match(first.type === "failed" ? (first.problem.why ?? "") : "", /takes no sessions/);

@@ -13,7 +13,7 @@ export function readRollout(record: AgentRecord, deploymentId: string): Rollout 
     return {
       type: "failed",
       problem: new Problem("superseded", `Deployment ${shortId(deploymentId)} was replaced by a newer one`, {
-        why: `Somebody has deployed ${shortId(record.desiredDeploymentId)} meanwhile.`,
+        why: `Someone deployed ${shortId(record.desiredDeploymentId)} in the meantime.`,
         fixes: [`vocalhost agent deployments ${record.name}`],
       }),
     };
@@ -32,7 +32,7 @@ function doing(record: AgentRecord, revision: RevisionInfo | undefined): string 
     const reason = health.reason ?? health.lastTerminationReason ?? "Error";
     const code = health.lastExitCode === undefined ? "" : `, exit code ${health.lastExitCode}`;
     const said = errorLine(health.message);
-    return `the bot crashed ${times(health.restartCount)} (${reason}${code}), it is started again${said && `: ${said}`}`;
+    return `the bot crashed ${times(health.restartCount)} (${reason}${code}), it is being restarted${said && `: ${said}`}`;
   }
   if (revision?.phase === "Validating") return "the first instance is starting";
   if (revision?.phase === "Active") return instancesOf(record, revision);
@@ -43,8 +43,8 @@ function failure(record: AgentRecord, revision: RevisionInfo | undefined): Probl
   const [error] = record.errors ?? [];
   const crash = revision?.health?.message?.trim();
   const stays = record.previousRevision
-    ? `Deployment ${shortId(record.previousRevision.deploymentID)} keeps serving.`
-    : "Nothing was deployed before, so the agent takes no sessions.";
+    ? `Deployment ${shortId(record.previousRevision.deploymentID)} is still serving.`
+    : "There is no earlier deployment, so the agent takes no sessions.";
   return new Problem(
     "deployment_failed",
     `Deployment ${shortId(record.desiredDeploymentId)} of '${record.name}' failed`,
@@ -55,8 +55,8 @@ function failure(record: AgentRecord, revision: RevisionInfo | undefined): Probl
         stays,
       ].join("\n"),
       fixes: [
-        `What did it print? vocalhost logs ${record.name} --deployment ${record.desiredDeploymentId}`,
-        "Does it run here? vocalhost dev",
+        `See what it printed: vocalhost logs ${record.name} --deployment ${record.desiredDeploymentId}`,
+        "Check that it runs here: vocalhost dev",
       ],
     },
   );
@@ -65,7 +65,7 @@ function failure(record: AgentRecord, revision: RevisionInfo | undefined): Probl
 function instancesOf(record: AgentRecord, revision: RevisionInfo | undefined): string {
   const ready = revision?.readyReplicas ?? 0;
   const { minReplicas } = record.autoScaling;
-  if (minReplicas === 0) return ready === 0 ? "no instance until somebody calls" : `${ready} ready`;
+  if (minReplicas === 0) return ready === 0 ? "no instance until a call comes in" : `${ready} ready`;
   return `${Math.min(ready, minReplicas)} of ${minReplicas} reserved instances ready`;
 }
 

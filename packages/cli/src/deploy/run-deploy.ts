@@ -1,4 +1,4 @@
-import type { AgentRecord } from "@vocalhost/protocol";
+import { readAt, settingsOf, type AgentRecord, type DeploymentSettings } from "@vocalhost/protocol";
 import { answer } from "../answer.ts";
 import type { CommandContext } from "../define-command.ts";
 import { shownBytes } from "../moments.ts";
@@ -15,7 +15,7 @@ import { toFacts } from "../table.ts";
 import { buildFolder, findBuild } from "./build-folder.ts";
 import { checkReferences } from "./check-references.ts";
 import type { DeployOptions } from "./deploy-options.ts";
-import { changesOf, toDeployWish, type Deployed, type DeployWish } from "./deploy-wish.ts";
+import { changesOf, toDeployRequest, type Deployed, type DeployRequest } from "./deploy-request.ts";
 import { packFolder, type PackedFolder } from "./pack-folder.ts";
 import { shownPlan, type DeployPlan } from "./shown-plan.ts";
 import { watchRollout } from "./watch-rollout.ts";
@@ -24,8 +24,8 @@ const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 
 /** `vocalhost deploy` */
 export const run = onService<DeployOptions>(async (service, options, context) => {
-  const wish = toDeployWish(options, await readProject(process.cwd(), options.configFile));
-  const prepared = await prepare(service, wish, context);
+  const request = toDeployRequest(options, await readProject(process.cwd(), options.configFile));
+  const prepared = await prepare(service, request, context);
   const { plan } = prepared;
   if (options.dryRun) {
     answer(
@@ -36,13 +36,13 @@ export const run = onService<DeployOptions>(async (service, options, context) =>
     return exitCodes.ok;
   }
   context.ui.note(shownPlan(plan));
-  const question = `Deploy '${wish.agentName}'? Calls in progress are not cut.`;
+  const question = `Deploy '${request.agentName}'? Calls in progress are not interrupted.`;
   const isSure = options.force || plan.changes.length === 0 || (await confirm(context, question));
   if (!isSure) {
     context.ui.note("Nothing was changed.");
     return exitCodes.failed;
   }
-  return carryOut(service, { wish, prepared, timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS }, context);
+  return carryOut(service, { request, prepared, timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS }, context);
 });
 
 interface Prepared {
@@ -54,26 +54,26 @@ interface Prepared {
 }
 
 /** Looks at everything a deployment needs and changes nothing. */
-async function prepare(service: Service, wish: DeployWish, context: CommandContext): Promise<Prepared> {
+async function prepare(service: Service, request: DeployRequest, context: CommandContext): Promise<Prepared> {
   const { api } = service;
-  const { source, agentName } = wish;
+  const { source, agentName } = request;
   const record = await api.agents.get(agentName).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
   });
-  await checkReferences(api, wish, record);
-  const now = { record, websocketAuth: await deployedSocketAuth(service, wish, record) };
-  const region = wish.settings.region ?? record?.region;
+  await checkReferences(api, request, record);
+  const now = { record, settings: await deployedSettings(service, request, record) };
+  const region = request.settings.region ?? record?.region;
   if (source.type !== "folder") {
     const text = source.type === "image" ? source.image : `build ${source.buildId}`;
-    const plan = planOf(wish, { ...now, source: text });
+    const plan = planOf(request, { ...now, source: text });
     return { record, packed: undefined, buildId: source.type === "build" ? source.buildId : undefined, plan };
   }
   const { folder, exclude, dockerfile } = source;
   const packed = await context.ui.task(`Packing ${folder}`, () =>
     packFolder({ folder, exclude, signal: context.signal }),
   );
-  for (const link of packed.linksLeftOut) context.ui.note(`${link} is a link and is left out.`);
+  for (const link of packed.linksLeftOut) context.ui.note(`${link} is a symbolic link and is left out.`);
   const found = await findBuild(api, { packed, region: region ?? undefined, dockerfile });
   const { files, archive } = packed;
   const text = found
@@ -83,36 +83,37 @@ async function prepare(service: Service, wish: DeployWish, context: CommandConte
     record,
     packed: found ? undefined : packed,
     buildId: found?.id,
-    plan: planOf(wish, { ...now, source: text }),
+    plan: planOf(request, { ...now, source: text }),
   };
 }
 
-/** Not in the agent's record; asked for only when it matters. */
-async function deployedSocketAuth(
+/** The agent's record does not hold them all; asked for only when it matters. */
+async function deployedSettings(
   { api }: Service,
-  { agentName, settings }: DeployWish,
+  { agentName, settings }: DeployRequest,
   record: AgentRecord | undefined,
-): Promise<string | undefined> {
-  if (!record || !settings.websocketAuth) return undefined;
+): Promise<DeploymentSettings | undefined> {
+  const isAsked = settingsOf("deployment").some(([, { rest }]) => readAt(settings, rest) !== undefined);
+  if (!record || !isAsked) return undefined;
   const { deployments } = await api.agents.deployments(agentName);
-  return deployments.find(({ id }) => id === record.desiredDeploymentId)?.settings.websocketAuth;
+  return deployments.find(({ id }) => id === record.desiredDeploymentId)?.settings;
 }
 
-function planOf(wish: DeployWish, { record, websocketAuth, source }: Deployed): DeployPlan {
+function planOf(request: DeployRequest, deployed: Deployed): DeployPlan {
   return {
-    agent: wish.agentName,
-    isNew: record === undefined,
-    isForced: wish.settings.forceRedeploy === true,
-    changes: changesOf(wish, { record, websocketAuth, source }),
+    agent: request.agentName,
+    isNew: deployed.record === undefined,
+    isForced: request.settings.forceRedeploy === true,
+    changes: changesOf(request, deployed),
   };
 }
 
 async function carryOut(
   service: Service,
-  { wish, prepared, timeoutMs }: { wish: DeployWish; prepared: Prepared; timeoutMs: number },
+  { request, prepared, timeoutMs }: { request: DeployRequest; prepared: Prepared; timeoutMs: number },
   context: CommandContext,
 ): Promise<number> {
-  const { agentName } = wish;
+  const { agentName } = request;
   let standing = "Nothing was built and nothing was deployed.";
   return whereItStands(
     context,
@@ -121,9 +122,9 @@ async function carryOut(
       const source = await readySource();
       standing = "Nothing was deployed.";
       context.signal.throwIfAborted();
-      const after = await send(service, { wish, record: prepared.record, source });
+      const after = await send(service, { request, record: prepared.record, source });
       const { desiredDeploymentId: deploymentId } = after;
-      standing = `Deployment ${shortId(deploymentId)} goes on rolling out at the service; calls stay where they are until it is active. Look with: vocalhost agent status ${agentName}`;
+      standing = `Deployment ${shortId(deploymentId)} keeps rolling out on the service; calls stay where they are until it is active. Check it with: vocalhost agent status ${agentName}`;
       if (after.warning !== undefined)
         context.ui.note(after.warning.replace(/Send forceRedeploy/, "Use --force"));
       const state = await watchRollout({ api: service.api, agentName, deploymentId, timeoutMs, context });
@@ -135,19 +136,19 @@ async function carryOut(
 
   async function readySource(): Promise<{ image: string } | { buildId: string }> {
     const { packed, buildId, record } = prepared;
-    if (wish.source.type === "image") return { image: wish.source.image };
+    if (request.source.type === "image") return { image: request.source.image };
     if (buildId !== undefined) return { buildId };
-    if (!packed || wish.source.type !== "folder") throw usageProblem("There is nothing to deploy.");
-    const region = wish.settings.region ?? record?.region ?? undefined;
+    if (!packed || request.source.type !== "folder") throw usageProblem("There is nothing to deploy.");
+    const region = request.settings.region ?? record?.region ?? undefined;
     const built = await buildFolder({
       api: service.api,
       packed,
       region,
-      dockerfile: wish.source.dockerfile,
+      dockerfile: request.source.dockerfile,
       context,
       watchUpload: service.watchUpload,
       onStarted(id) {
-        standing = `Nothing was deployed. Build ${id} goes on at the service: look with vocalhost build logs ${id}, deploy it with --build-id ${id}.`;
+        standing = `Nothing was deployed. Build ${id} continues on the service: follow it with vocalhost build logs ${id}, deploy it with --build-id ${id}.`;
       },
     });
     return { buildId: built };
@@ -157,24 +158,24 @@ async function carryOut(
 async function send(
   service: Service,
   options: {
-    wish: DeployWish;
+    request: DeployRequest;
     record: AgentRecord | undefined;
     source: { image: string } | { buildId: string };
   },
 ): Promise<AgentRecord> {
-  const { wish, record, source } = options;
-  const { forceRedeploy, ...settings } = wish.settings;
+  const { request, record, source } = options;
+  const { forceRedeploy, ...settings } = request.settings;
   const { api } = service;
   return explained(
     service,
     record
-      ? api.agents.update(wish.agentName, {
+      ? api.agents.update(request.agentName, {
           ...settings,
           ...source,
           ...(forceRedeploy ? { forceRedeploy } : {}),
         })
-      : api.agents.create({ ...settings, ...source, serviceName: wish.agentName }),
-    "buildId" in source ? { missing: ["Which builds are there? vocalhost build list"] } : {},
+      : api.agents.create({ ...settings, ...source, serviceName: request.agentName }),
+    "buildId" in source ? { missing: ["See which builds exist: vocalhost build list"] } : {},
   );
 }
 

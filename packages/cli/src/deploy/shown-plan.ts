@@ -1,5 +1,5 @@
 import type { Ui } from "../ui.ts";
-import type { Change } from "./deploy-wish.ts";
+import type { Change } from "./deploy-request.ts";
 
 /** What a deployment would do. */
 export interface DeployPlan {

@@ -16,7 +16,7 @@ export function createTar(files: readonly ArchiveFile[]): Uint8Array {
   return Buffer.concat([...parts, new Uint8Array(2 * BLOCK_BYTES)]);
 }
 
-/** Names that the header has no room for go into an entry before it. */
+/** Names that the header has no space for go into an entry before it. */
 function longName(name: string): Uint8Array[] {
   if (splitName(name)) return [];
   const bytes = Buffer.from(paxRecord("path", name));

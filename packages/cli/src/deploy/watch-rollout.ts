@@ -50,7 +50,7 @@ function timedOut(
     "rollout_timed_out",
     `Deployment ${shortId(deploymentId)} is not active after ${Math.round(timeoutMs / 1000)} s`,
     {
-      why: `${state}. ${isAvailable ? "Meanwhile the deployment before it serves." : "Until then the agent takes no sessions."} The rollout goes on.`,
+      why: `${state}. ${isAvailable ? "The previous deployment is still serving." : "Until then the agent takes no sessions."} The rollout continues.`,
       fixes: [
         `vocalhost agent status ${agentName}`,
         `vocalhost logs ${agentName} --deployment ${deploymentId}`,

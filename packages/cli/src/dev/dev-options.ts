@@ -10,7 +10,7 @@ export const devOptions = {
   }),
   host: text({ takes: "address", help: "address to listen on (default: localhost)" }),
   open: negatedFlag({ help: "do not open the page in the browser" }),
-  watch: list({ takes: "path", help: "start anew for changes here too: prompts, data, code elsewhere" }),
+  watch: list({ takes: "path", help: "also restart on changes here: prompts, data, code elsewhere" }),
 };
 
 export type DevOptions = OptionValues<typeof devOptions>;

@@ -22,5 +22,5 @@ test("finds the bot that is named, or else the usual one, and leaves the flags",
   ];
   for (const [words, file, flags] of table)
     assert.deepEqual(findBot(words, folder), { file: join(folder, file), flags });
-  assert.throws(() => findBot(["other.ts"], folder), { message: "There is no file other.ts" });
+  assert.throws(() => findBot(["other.ts"], folder), { message: "other.ts does not exist" });
 });

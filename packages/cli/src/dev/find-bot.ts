@@ -15,9 +15,9 @@ export function findBot(words: readonly string[], workingFolder: string): FoundB
   if (named === undefined) return { file: conventionalBot(workingFolder), flags: [...words] };
   const file = resolve(workingFolder, named);
   if (!isFile(file))
-    throw new Problem("bot_not_found", `There is no file ${named}`, {
+    throw new Problem("bot_not_found", `${named} does not exist`, {
       why: `Looked for ${file}`,
-      fixes: ["Name the file of your bot: vocalhost dev path/to/bot.ts"],
+      fixes: ["Name your bot's file: vocalhost dev path/to/bot.ts"],
     });
   return { file, flags: words.toSpliced(at, 1) };
 }
@@ -29,10 +29,7 @@ function conventionalBot(workingFolder: string): string {
   if (found) return found;
   throw new Problem("bot_not_found", "There is no bot here", {
     why: `${workingFolder} has none of ${BOT_FILES.join(", ")}`,
-    fixes: [
-      "Name the file of your bot: vocalhost dev path/to/bot.ts",
-      "Make one: npm create vocalhost my-bot",
-    ],
+    fixes: ["Name your bot's file: vocalhost dev path/to/bot.ts", "Create one: npm create vocalhost my-bot"],
   });
 }
 

@@ -36,7 +36,7 @@ const PAGE = `<!doctype html>
 </style>
 <main>
   <h1>Waiting for the bot</h1>
-  <p>It is starting, or its code has an error. The terminal says which. This page tries again by itself.</p>
+  <p>It is starting, or its code has an error. The terminal says which. This page retries automatically.</p>
 </main>
 </html>
 `;

@@ -72,7 +72,7 @@ export async function run(options: DevOptions, context: CommandContext): Promise
   if (live > 0) screen.note(`Ending ${live} live ${live === 1 ? "session" : "sessions"} …`);
   await stack.disposeAsync();
   if (context.isJson) context.ui.print(JSON.stringify({ event: "ended" }));
-  else context.ui.note("Ended. Nothing is left running.");
+  else context.ui.note("Stopped. Nothing is left running.");
   return exitCodes.ok;
 }
 
@@ -109,12 +109,12 @@ function listenProblem(
       fixes: ["Stop the other program.", `Choose another port: vocalhost dev --port ${port + 1}`],
     });
   if (code === "EACCES")
-    return new Problem("port_forbidden", `Port ${port} is not open to you`, {
+    return new Problem("port_forbidden", `You are not allowed to use port ${port}`, {
       fixes: ["Choose one above 1023: vocalhost dev --port 7860"],
     });
   if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL")
     return new Problem("host_unknown", `${host} is not an address of this machine`, {
-      fixes: ["Leave --host out, or use --host 0.0.0.0 for all addresses."],
+      fixes: ["Omit --host, or use --host 0.0.0.0 for all addresses."],
     });
   return undefined;
 }
@@ -138,7 +138,7 @@ async function startWatching(
       generations.reload();
     },
     onError: (error) =>
-      screen.note(`Cannot watch all files (${error.message}). Press r after saving one that is not noticed.`),
+      screen.note(`Cannot watch all files (${error.message}). Press r if a saved change goes unnoticed.`),
   });
 }
 

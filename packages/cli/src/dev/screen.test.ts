@@ -16,7 +16,7 @@ test("lists live sessions with their age and their code", () => {
   assert.deepEqual(sessionLines([session({ isOnOldCode: true }), session({ state: "waiting" })], 75_500), [
     "  2 live sessions",
     "    webrtc     01:15  12345678  old code",
-    "    webrtc     01:15  12345678  waits for its client",
+    "    webrtc     01:15  12345678  waiting for its client",
   ]);
   const many = sessionLines(
     Array.from({ length: 20 }, () => session()),

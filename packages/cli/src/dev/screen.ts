@@ -65,7 +65,7 @@ function lineScreen(ui: CommandContext["ui"], botName: string): Screen {
 
   function onReady({ number, banner, sessionsOnOldCode }: Extract<GenerationEvent, { type: "ready" }>): void {
     if (number === 1 || !isUp) ui.print(banner.replace(/\n+$/, "\n"));
-    else ui.note(`New code is up: it takes the next session.${staying(sessionsOnOldCode)}`);
+    else ui.note(`New code is running: it takes the next session.${staying(sessionsOnOldCode)}`);
     isUp = true;
   }
 
@@ -81,7 +81,7 @@ function lineScreen(ui: CommandContext["ui"], botName: string): Screen {
           return ui.problem(brokenCode(event, botName));
         case "lost":
           return ui.note(
-            `The process of the bot has ended.${event.startsAgain ? " It is started again." : " Save a file or press r to start it again."}`,
+            `The bot's process has ended.${event.startsAgain ? " Restarting it." : " Save a file or press r to start it again."}`,
           );
         default:
           return event satisfies never;
@@ -106,7 +106,7 @@ const KEYS = "  o open in the browser   r restart   q quit";
 export function sessionLines(sessions: readonly ShownSession[], nowMs: number): string[] {
   if (sessions.length === 0) return ["  No live sessions"];
   const rows = sessions.slice(0, LISTED_MAX).map(({ id, transport, state, sinceMs, isOnOldCode }) => {
-    const remarks = [state === "waiting" ? "waits for its client" : "", isOnOldCode ? "old code" : ""];
+    const remarks = [state === "waiting" ? "waiting for its client" : "", isOnOldCode ? "old code" : ""];
     const about = remarks.filter(Boolean).join(", ");
     return `    ${transport.padEnd(9)}  ${clockTime(nowMs - sinceMs)}  ${id.slice(0, ID_CHARACTERS)}${about && `  ${about}`}`;
   });
@@ -127,15 +127,15 @@ function staying(sessions: number): string {
 function brokenCode(event: Extract<GenerationEvent, { type: "broken" }>, botName: string): Problem {
   return new Problem("bot_broken", `${botName} does not run: its process ${event.exit}.`, {
     why: event.isServing
-      ? "The last code that worked goes on taking calls."
-      : "Nothing takes calls until it is mended.",
-    fixes: [...likelyFixes(event.lastWords), "Mend it and save; it is started again by itself."],
+      ? "The last working version keeps taking calls."
+      : "Nothing takes calls until it is fixed.",
+    fixes: [...likelyFixes(event.lastWords), "Fix it and save; it restarts automatically."],
   });
 }
 
 function likelyFixes(lastWords: string): string[] {
   if (lastWords === "")
-    return ['Does it start the runner? Its last line calls main() of "vocalhost/runner".'];
+    return ['Does it start the runner? Its last line should call main() from "vocalhost/runner".'];
   const [, missing] = /Cannot find package '([^']+)'/.exec(lastWords) ?? [];
   if (missing === undefined) return [];
   return [

@@ -10,7 +10,7 @@ export async function checkCarrier(webhook: string | undefined, signal: AbortSig
   if (webhook === undefined)
     return skipped(NAME, "no public address is known; give the webhook with --webhook");
   if (!URL.canParse(webhook))
-    return failed(NAME, `"${webhook}" is no address`, "Write for example https://bot.example.com/");
+    return failed(NAME, `"${webhook}" is not an address`, "For example: https://bot.example.com/");
   const url = new URL(webhook);
   const address = await lookup(url.hostname.replace(/^\[|\]$/g, "")).catch((error: unknown) =>
     reasonOf(error),
@@ -18,7 +18,7 @@ export async function checkCarrier(webhook: string | undefined, signal: AbortSig
   if (typeof address === "string")
     return failed(
       NAME,
-      `There is no host ${url.hostname}: ${address}`,
+      `Host ${url.hostname} not found: ${address}`,
       "Carriers look it up in public DNS: add it there.",
     );
   if (isPrivate(address.address))
@@ -58,16 +58,12 @@ async function ask(url: URL, signal: AbortSignal): Promise<Hop> {
         `${url.href} redirects, which carriers do not follow`,
         "Give the carrier the final address.",
       );
-    return failed(
-      NAME,
-      `${url.href} answers ${status}`,
-      "Is this the path of the webhook? Look at the log there.",
-    );
+    return failed(NAME, `${url.href} answers ${status}`, "Is this the webhook's path? Check the log there.");
   } catch (error) {
     signal.throwIfAborted();
     return failed(
       NAME,
-      `${url.href} does not answer: ${reasonOf(error)}`,
+      `${url.href} does not respond: ${reasonOf(error)}`,
       "Is the certificate valid for this name, and is the port open to the world?",
     );
   }

@@ -59,15 +59,16 @@ export async function checkEngine(
     } catch (error) {
       signal.throwIfAborted();
       if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        silent = `${program} is there but does not answer: ${
+        silent = `${program} is installed but does not respond: ${
           reasonOf(error)
             .split("\n")
             .findLast((line) => line.trim() !== "") ?? ""
         }`;
     }
   }
-  if (silent !== "") return warning("engine", silent.trim(), "Start it, and let your user reach its socket.");
-  return ok("engine", "no Docker or Podman here; bots run as processes, which needs none");
+  if (silent !== "")
+    return warning("engine", silent.trim(), "Start it, and give your user access to its socket.");
+  return ok("engine", "no Docker or Podman here; not needed, bots run as processes");
 }
 
 /** Whether UDP comes back from the servers that tell callers their public address. */
@@ -77,9 +78,9 @@ export async function checkIce(
 ): Promise<Hop> {
   const servers = stunServers(options.iceServers);
   if (!Array.isArray(servers))
-    return failed("ice", servers, 'Write for example [{"urls":["stun:stun.example.com"]}].');
+    return failed("ice", servers, 'For example: [{"urls":["stun:stun.example.com"]}].');
   const [server] = servers;
-  if (!server) return warning("ice", "only TURN servers are configured, which are not looked at");
+  if (!server) return warning("ice", "only TURN servers are configured; they are not checked");
   const shown = `${server.host}:${server.port}`;
   const fixes = ["Open outgoing UDP, or use a TURN server: VOCALHOST_ICE_SERVERS."];
   const seen = await askStun(server, signal).catch((error: unknown) => {
@@ -87,7 +88,7 @@ export async function checkIce(
     return { reason: reasonOf(error) };
   });
   if (typeof seen === "string") return ok("ice", `${shown} sees this machine as ${seen}`);
-  const why = seen === undefined ? `nothing comes back from ${shown} over UDP` : `${shown}: ${seen.reason}`;
+  const why = seen === undefined ? `no response from ${shown} over UDP` : `${shown}: ${seen.reason}`;
   if (options.isLocal) return warning("ice", `${why}; calls on this machine work without it`, ...fixes);
   return failed("ice", `${why}: callers behind a router cannot connect`, ...fixes);
 }

@@ -33,7 +33,7 @@ export async function checkService(credentials: Credentials, signal: AbortSignal
   const broken = hops.at(-1)?.name ?? "";
   return [
     ...hops,
-    ...names.slice(hops.length).map((name) => skipped(name, `cannot be seen before ${broken} is mended`)),
+    ...names.slice(hops.length).map((name) => skipped(name, `not checked until ${broken} is fixed`)),
   ];
 }
 
@@ -49,7 +49,7 @@ async function checkAddress(url: URL): Promise<Hop> {
   } catch (error) {
     return failed(
       "address",
-      `There is no host ${url.hostname}: ${reasonOf(error)}`,
+      `Host ${url.hostname} not found: ${reasonOf(error)}`,
       "Check VOCALHOST_API_URL, or sign in again: vocalhost auth login --url …",
     );
   }
@@ -60,16 +60,16 @@ async function checkPort(url: URL, signal: AbortSignal): Promise<Hop> {
   const socket = connect({ host: hostOf(url), port });
   try {
     await once(socket, "connect", { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]) });
-    return ok("port", `${port} takes connections`);
+    return ok("port", `${port} accepts connections`);
   } catch (error) {
     signal.throwIfAborted();
     const isLate = error instanceof Error && error.name === "AbortError";
-    const why = isLate ? `nobody answered within ${CONNECT_MS / 1000} s` : reasonOf(error);
+    const why = isLate ? `no answer within ${CONNECT_MS / 1000} s` : reasonOf(error);
     return failed(
       "port",
       `No connection to port ${port} of ${url.hostname}: ${why}`,
       isLate
-        ? "A firewall seems to be in between: open the port there."
+        ? "There seems to be a firewall in between: open the port there."
         : "Is the service running? Start it with: vocalhost up",
     );
   } finally {
@@ -88,13 +88,13 @@ async function checkHealth(url: URL, hop: { name: string; path: string; signal: 
       `${path} answers ${response.status}`,
       name === "gateway"
         ? "Is this a Vocalhost service? Something else seems to listen there."
-        : "The gateway runs, the controller behind it does not: look at the log of the service.",
+        : "The gateway runs, the controller behind it does not: check the service's log.",
     );
   } catch (error) {
     signal.throwIfAborted();
     return failed(
       name,
-      `${path} does not answer: ${reasonOf(error)}`,
+      `${path} does not respond: ${reasonOf(error)}`,
       "Is http:// or https:// right? Look at the log of the service.",
     );
   }
@@ -105,12 +105,12 @@ async function checkClock(url: URL, signal: AbortSignal): Promise<Hop> {
   const response = await ask(new URL("/healthz", url), signal);
   await response.body?.cancel();
   const theirs = Date.parse(response.headers.get("date") ?? "");
-  if (Number.isNaN(theirs)) return warning("clock", "The service does not tell its time");
+  if (Number.isNaN(theirs)) return warning("clock", "The service does not report its time");
   // The header has whole seconds, cut off.
   const skewS = Math.round((theirs + 500 - (beforeMs + Date.now()) / 2) / 1000);
   const text = `this machine and the service differ by ${Math.abs(skewS)} s`;
-  const fix = "Let both machines keep time: timedatectl set-ntp true";
-  if (Math.abs(skewS) > SKEW_MAX_S) return failed("clock", `${text}: tokens seem to have expired`, fix);
+  const fix = "Synchronise both clocks: timedatectl set-ntp true";
+  if (Math.abs(skewS) > SKEW_MAX_S) return failed("clock", `${text}: tokens may appear expired`, fix);
   return Math.abs(skewS) > SKEW_WARNING_S ? warning("clock", text, fix) : ok("clock", text);
 }
 
@@ -130,7 +130,7 @@ async function checkCredentials(credentials: Credentials, signal: AbortSignal): 
     signal.throwIfAborted();
     return failed(
       "credentials",
-      `What ${from} holds is refused: ${reasonOf(error)}`,
+      `The credentials from ${from} were refused: ${reasonOf(error)}`,
       "Sign in again: vocalhost auth login",
     );
   }

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { startFakeService } from "../testing/fake-service.ts";
 import { checkCarrier, isPrivate } from "./check-carrier.ts";
+import { describeDisk } from "./check-disk.ts";
 import { checkDevPort, checkEngine, checkIce } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
 
@@ -60,6 +61,23 @@ test("an engine is not needed, but one that is stuck is told", async () => {
   assert.equal((await checkEngine(signal, ["no-such-engine"])).state, "ok");
   assert.equal((await checkEngine(signal, ["false"])).state, "warning");
   assert.equal((await checkEngine(signal, ["echo"])).state, "ok");
+});
+
+test("a disk that runs low is told, with what takes the space", () => {
+  const GIB = 1024 ** 3;
+  const disk = (freeBytes: number, totalBytes = 40 * GIB) =>
+    describeDisk({
+      dataFolder: "/data",
+      space: { freeBytes, totalBytes },
+      areas: { database: 3 * 1024 ** 2, builds: 2 * GIB, uploads: 0 },
+    });
+  const fine = disk(20 * GIB);
+  assert.equal(fine.says, "20.0 GiB of 40.0 GiB free; /data: builds 2.0 GiB, database 3.0 MiB");
+  assert.equal(fine.state, "ok");
+  assert.equal(disk(3 * GIB).state, "warning");
+  assert.equal(disk(6 * GIB, 4_000 * GIB).state, "ok"); // a small share of a large disk
+  assert.equal(disk(0.1 * GIB).state, "failed");
+  assert.equal(describeDisk({ dataFolder: "/data", space: null }).state, "skipped");
 });
 
 test("a webhook must be where carriers can come", async () => {

@@ -1,16 +1,18 @@
 import { readReachVariables } from "../config.ts";
 import type { CommandContext } from "../define-command.ts";
+import type { OperateOptions } from "../operate/operate-options.ts";
 import { exitCodes } from "../problem.ts";
 import { toServiceUrl } from "../service/base-url.ts";
 import { readCredentials } from "../service/open-service.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
 import type { Style, Ui } from "../ui.ts";
 import { checkCarrier } from "./check-carrier.ts";
+import { checkDisk } from "./check-disk.ts";
 import { checkDevPort, checkEngine, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
 import { ok, type Hop } from "./hop.ts";
 
-interface Options {
+interface Options extends OperateOptions {
   webhook: string | undefined;
 }
 
@@ -27,7 +29,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
     context,
     () => "Nothing was changed.",
     async () => {
-      const hops = await context.ui.task("Looking at every hop", () => look(options, context));
+      const hops = await context.ui.task("Checking every hop", () => look(options, context));
       const broken = hops.filter(({ state }) => state === "failed");
       const text = [...hops.map((hop) => shown(hop, context.ui)), "", summaryOf(hops, context.ui)].join("\n");
       context.ui.print(context.isJson ? JSON.stringify({ ok: broken.length === 0, hops }) : text);
@@ -36,20 +38,21 @@ export async function run(options: Options, context: CommandContext): Promise<nu
   );
 }
 
-async function look({ webhook }: Options, { signal }: CommandContext): Promise<Hop[]> {
+async function look({ webhook, ...service }: Options, { signal }: CommandContext): Promise<Hop[]> {
   const { credentials } = await readCredentials();
   const { iceServers, publicUrl } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, service, ice, carrier] = await Promise.all([
+  const [project, ports, engine, hops, ice, carrier, disk] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine(signal),
     checkService(credentials, signal),
     checkIce({ iceServers, isLocal }, signal),
     checkCarrier(webhook ?? publicUrl, signal),
+    checkDisk(service, signal),
   ]);
-  return [ok("node", process.version), project, ports, engine, ...service, ice, carrier];
+  return [ok("node", process.version), project, ports, engine, disk, ...hops, ice, carrier];
 }
 
 const NAME_CHARACTERS = 15;
@@ -68,8 +71,8 @@ function summaryOf(hops: Hop[], ui: Ui): string {
   const broken = hops.filter(({ state }) => state === "failed");
   const doubtful = hops.filter(({ state }) => state === "warning").map(({ name }) => name);
   if (broken.length === 0 && doubtful.length > 0)
-    return ui.style("yellow", `No hop fails; look at ${doubtful.join(", ")} before strangers call.`);
-  if (broken.length === 0) return ui.style("green", "Everything that was looked at works.");
+    return ui.style("yellow", `No hop fails; check ${doubtful.join(", ")} before going public.`);
+  if (broken.length === 0) return ui.style("green", "Everything checked works.");
   const names = broken.map(({ name }) => name).join(", ");
   return ui.style(
     "red",

@@ -25,7 +25,7 @@ export const run = onService<Options>(async (service, options, context) => {
   if (options.default && type === "private")
     throw usageProblem(
       "Only a public key can be the default one for starting sessions.",
-      "Leave --type or --default out.",
+      "Omit --type or --default.",
     );
   if (options.default && service.credentials.source !== "file")
     throw usageProblem(
@@ -49,7 +49,7 @@ export const run = onService<Options>(async (service, options, context) => {
   );
   if (options.default) await keep(service, made.key);
   const use =
-    type === "public" ? "starts sessions; may be in web pages" : "manages agents; keep it on servers";
+    type === "public" ? "starts sessions; may appear in web pages" : "manages agents; keep it on servers";
   answer(
     context,
     { ...made, name, type, isDefault: options.default === true },
@@ -69,15 +69,13 @@ export const run = onService<Options>(async (service, options, context) => {
 async function keep({ credentials }: Service, publicKey: string): Promise<void> {
   const file = credentialsFile(readServiceVariables().configFolder);
   const stored = await file.read();
-  if (!stored)
-    throw new Problem("not_signed_in", `There are no credentials for ${credentials.apiUrl} any more`);
+  if (!stored) throw new Problem("not_signed_in", `The credentials for ${credentials.apiUrl} are gone`);
   await file.write({ ...stored.credentials, publicKey });
 }
 
 function expiryOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const at = new Date(text);
-  if (Number.isNaN(at.getTime()))
-    throw usageProblem(`"${text}" is no date.`, "Write for example 2027-01-31.");
+  if (Number.isNaN(at.getTime())) throw usageProblem(`"${text}" is not a date.`, "For example: 2027-01-31.");
   return at.toISOString();
 }

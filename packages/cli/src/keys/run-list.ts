@@ -19,7 +19,9 @@ export const run = onService<Options>(async ({ api }, { all }, context) => {
   ];
   const columns = ["Id", "Kind", "Name", "Key", "Agents", "Last used", "State"];
   const text =
-    rows.length === 0 ? "No keys. vocalhost keys create makes one." : toTable(context.ui, columns, rows);
+    rows.length === 0
+      ? "No keys. Create one with: vocalhost keys create"
+      : toTable(context.ui, columns, rows);
   answer(context, { public: shown(keys.public), private: shown(keys.private) }, text);
   return 0;
 });

@@ -14,13 +14,13 @@ export const run = onService<Options>(async (service, { id }, context) => {
   const keys = await service.api.keys.list();
   const key = [...keys.public, ...keys.private].find((each) => each.id === id);
   const named = key ? `'${key.metadata.name}' (${key.key})` : id;
-  if (!(await confirm(context, `Revoke the key ${named}? Whoever uses it is refused from now on.`))) {
+  if (!(await confirm(context, `Revoke the key ${named}? Requests with it will be refused.`))) {
     context.ui.note("Nothing was revoked.");
     return exitCodes.failed;
   }
   await explained(service, service.api.keys.revoke(id), {
     subject: `the key ${id}`,
-    missing: ["Which are there? vocalhost keys list"],
+    missing: ["See which exist: vocalhost keys list"],
   });
   answer(context, { id }, `Revoked the key ${named}.`);
   return exitCodes.ok;

@@ -40,15 +40,18 @@ export const run = onService<Options>(async (service, options, context) => {
       service.api.agents.logs(name, { ...filters, limit, order: "desc" }),
     );
     for (const line of logs.reverse()) write(line);
-    if (logs.length === 0) context.ui.note(isFiltered ? "No line fits." : "Nothing was printed yet.");
+    if (logs.length === 0)
+      context.ui.note(isFiltered ? "No matching lines." : "Nothing has been printed yet.");
     else if (total.value > logs.length)
-      context.ui.note(`The last ${logs.length} of ${total.value} lines; --limit shows more.`);
+      context.ui.note(
+        `The last ${logs.length} of ${total.relation === "gte" ? "at least " : ""}${total.value} lines; --limit shows more.`,
+      );
     return exitCodes.ok;
   }
   await aboutAgent(service, name, service.api.agents.get(name));
-  context.ui.note(`Following '${name}' on all instances. Ctrl-C ends this, not the agent.`);
+  context.ui.note(`Following '${name}' on all instances. Ctrl-C stops following, not the agent.`);
   await follow(service, { name, filters, write }, context);
-  context.ui.note("Stopped following. The agent goes on.");
+  context.ui.note("Stopped following. The agent keeps running.");
   return exitCodes.interrupted;
 });
 
@@ -76,9 +79,9 @@ async function follow(
   let isLost = false;
   while (!signal.aborted) {
     try {
-      const wish = { ...options.filters, signal, ...(after === undefined ? {} : { after }) };
-      for await (const { id, line } of api.agents.tailLogs(options.name, wish)) {
-        if (isLost) ui.note("Connected again.");
+      const query = { ...options.filters, signal, ...(after === undefined ? {} : { after }) };
+      for await (const { id, line } of api.agents.tailLogs(options.name, query)) {
+        if (isLost) ui.note("Reconnected.");
         isLost = false;
         after = id;
         options.write(line);
@@ -86,7 +89,7 @@ async function follow(
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TypeError)) throw error; // what fetch throws when the line breaks
-      if (!isLost) ui.note("The connection was lost, trying again …");
+      if (!isLost) ui.note("The connection was lost, reconnecting…");
       isLost = true;
     }
     await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);

@@ -14,7 +14,7 @@ export function parseProject(bytes: Uint8Array, path: string): ProjectConfig {
   if (bytes.length > FILE_MAX_BYTES)
     throw new Problem(
       "config_too_large",
-      `${path} has ${Math.ceil(bytes.length / 1024)} KiB, 64 KiB is the most`,
+      `${path} has ${Math.ceil(bytes.length / 1024)} KiB; the limit is 64 KiB`,
       {
         why: "A project file is a page of settings; this looks like something else.",
       },
@@ -97,7 +97,7 @@ function unknownKey(key: string, table: string[], lines: KeyLines): Mistake {
 function suggestion(key: string, place: string): string {
   const home = Object.keys(knownKeys).find((table) => knownKeys[table]?.includes(key));
   if (home !== undefined)
-    return home === "" ? `${key} stands before all tables.` : `${key} belongs in [${home}].`;
+    return home === "" ? `${key} belongs before all tables.` : `${key} belongs in [${home}].`;
   const known = knownKeys[place] ?? [];
   const near = SYNONYMS.get(`${place}.${key}`) ?? closestWord(key, known);
   if (near) return `Did you mean ${near}?`;
@@ -157,7 +157,7 @@ function contradictions(config: ProjectConfig, lines: KeyLines): Mistake[] {
     mistakes.push({
       line: lineOf(["build_id"], lines),
       key: "build_id",
-      what: "build_id cannot stand beside image",
+      what: "build_id and image cannot be used together",
       fix: "An agent runs an image or a build. Remove one of them.",
     });
   if (min_agents !== undefined && max_agents !== undefined && min_agents > max_agents)
@@ -169,7 +169,7 @@ function contradictions(config: ProjectConfig, lines: KeyLines): Mistake[] {
   return mistakes;
 }
 
-/** Of the key itself, or of what it is in. */
+/** Line of the key itself, or of the table it is in. */
 function lineOf(path: string[], lines: KeyLines): number | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const line = lines.get(path.slice(0, length).join("."));
@@ -190,7 +190,7 @@ function toProblem(mistakes: Mistake[], path: string): Problem {
   });
   return new Problem("config_invalid", sentences.join("\n"), {
     why: "Nothing was changed.",
-    fixes: fixes.length > 0 ? fixes : [`Mend ${path} and try again.`],
+    fixes: fixes.length > 0 ? fixes : [`Fix ${path} and try again.`],
   });
 }
 

@@ -1,27 +1,13 @@
-import { AgentName, AgentProfile, agentLimits, AudioFilter, ImageReference } from "@vocalhost/protocol";
+import { AgentName, ImageReference, tomlSettings } from "@vocalhost/protocol";
 import { z } from "zod";
-
-const agentCount = (least: number): z.ZodNumber => z.int().min(least).max(agentLimits.agents);
 
 /** What `vocalhost.toml` can say. Everything may be left out: what is absent stays as it is deployed. */
 export const ProjectConfig = z.strictObject({
   agent_name: AgentName.optional(),
   image: ImageReference.optional(),
   build_id: z.uuid().optional(),
-  image_credentials: z.string().min(1).max(63).optional(),
-  secret_set: z.string().max(63).optional(), // empty unbinds the set
   region: z.string().min(1).max(63).optional(),
-  agent_profile: AgentProfile.optional(),
-  max_session_duration: z
-    .int()
-    .min(agentLimits.minSessionDurationS)
-    .max(agentLimits.maxSessionDurationS)
-    .optional(),
-  websocket_auth: z.enum(["none", "token"]).optional(),
-  vendor_viva: z.strictObject({ audio_filter: AudioFilter.optional() }).optional(),
-  scaling: z
-    .strictObject({ min_agents: agentCount(0).optional(), max_agents: agentCount(1).optional() })
-    .optional(),
+  ...tomlSettings,
   build: z
     .strictObject({
       context_dir: z.string().min(1).optional(),
@@ -50,7 +36,8 @@ export function withFlags(config: ProjectConfig, flags: ProjectConfig): ProjectC
   return merged(config, flags);
 }
 
-function merged(base: object, over: object): object {
+/** Tables are merged key by key; what is undefined changes nothing. */
+export function merged(base: object, over: object): object {
   const result: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue;

@@ -27,8 +27,8 @@ export async function readProject(workingFolder: string, named?: string): Promis
     if (code === "ENOENT" && named === undefined)
       return { path: undefined, folder: workingFolder, config: {} };
     throw new Problem("config_unreadable", `Cannot read ${shownPath}`, {
-      why: code === "ENOENT" ? `There is no file ${path}` : message,
-      fixes: ["Name another one with --config-file, or leave that out to use vocalhost.toml."],
+      why: code === "ENOENT" ? `${path} does not exist` : message,
+      fixes: ["Name another one with --config-file, or omit it to use vocalhost.toml."],
       cause: error,
     });
   }

@@ -7,7 +7,7 @@ import type { Service } from "../service/open-service.ts";
 export function aboutSet<T>(service: Pick<Service, "apiUrl">, name: string, work: Promise<T>): Promise<T> {
   return explained(service, work, {
     subject: `the secret set '${name}'`,
-    missing: ["Which are there? vocalhost secrets list"],
+    missing: ["See which exist: vocalhost secrets list"],
   });
 }
 

@@ -25,7 +25,7 @@ test("the first = separates, quotes and comments go", async () => {
 
 test("what is wrong is named without the secret", async () => {
   const rows: [string[], string | undefined, RegExp][] = [
-    [["A=1"], "file", /exclude each other/],
+    [["A=1"], "file", /cannot be used together/],
     [[], undefined, /No secrets/],
     [["hunter2"], undefined, /^"…": there is no "="/],
     [["=hunter2"], undefined, /cannot be a key/],

@@ -13,12 +13,9 @@ const KEY = /^[A-Za-z0-9_-]{1,64}$/;
 /** From the command line, or from a file of `KEY=VALUE` lines; `-` is standard input. */
 export async function readPairs(given: readonly string[], file: string | undefined): Promise<SecretPair[]> {
   if (given.length > 0 && file !== undefined)
-    throw usageProblem("KEY=VALUE and --file exclude each other.", "Give one of them.");
+    throw usageProblem("KEY=VALUE and --file cannot be used together.", "Use one of them.");
   if (given.length === 0 && file === undefined)
-    throw usageProblem(
-      "No secrets were given.",
-      "Write KEY=VALUE, or name a file of such lines with --file.",
-    );
+    throw usageProblem("No secrets given.", "Write KEY=VALUE, or name a file of such lines with --file.");
   const pairs =
     file === undefined
       ? given.map((text) => parsePair(text, `"${shownKey(text)}"`))

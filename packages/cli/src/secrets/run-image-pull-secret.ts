@@ -22,7 +22,7 @@ export const run = onService<Options>(async (service, options, context) => {
   const host = /^https?:\/\//.test(options.host) ? options.host : `https://${options.host}`;
   const login = options.login ?? (await askForLogin());
   if (options.encode && !/^[^:]+:.+$/s.test(login))
-    throw usageProblem("That is no user name and token.", "Write user:token.");
+    throw usageProblem("That is not a user name and token.", "Write user:token.");
   const secretValue = options.encode ? Buffer.from(login).toString("base64") : login;
   const region = options.region === undefined ? {} : { region: options.region };
   await aboutSet(
@@ -32,7 +32,7 @@ export const run = onService<Options>(async (service, options, context) => {
   );
   return whereItStands(
     context,
-    () => "The service has taken the login. Look with: vocalhost secrets list",
+    () => "The service has accepted the login. Check it with: vocalhost secrets list",
     async () => {
       await waitUntilStored(service, set, context);
       answer(
@@ -45,7 +45,7 @@ export const run = onService<Options>(async (service, options, context) => {
   );
 
   async function askForLogin(): Promise<string> {
-    const flag = "a third word, user:token";
+    const flag = "a third argument, user:token";
     const user = await askFor(context, { message: `User name at ${options.host}`, flag });
     const token = await askFor(context, { message: "Token or password", flag, isSecret: true });
     return `${user}:${token}`;

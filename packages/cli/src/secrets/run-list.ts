@@ -42,7 +42,7 @@ export const run = onService<Options>(async (service, options, context) => {
   ]);
   const text =
     rows.length === 0
-      ? "No secret sets yet. vocalhost secrets set makes one."
+      ? "No secret sets yet. Create one with: vocalhost secrets set"
       : toTable(ui, ["Set", "Kind", "Region", "Status"], rows);
   answer(context, { sets }, text);
   return 0;

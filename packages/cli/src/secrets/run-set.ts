@@ -48,14 +48,14 @@ export const run = onService<Options>(async (service, options, context) => {
   await aboutSet(service, options.set, api.secrets.put(options.set, { secrets, ...region }));
   return whereItStands(
     context,
-    () => `The service has taken the secrets. Look with: vocalhost secrets list ${options.set}`,
+    () => `The service has accepted the secrets. Check them with: vocalhost secrets list ${options.set}`,
     async () => {
       await waitUntilStored(service, options.set, context);
       answer(
         context,
         { set: options.set, added, replaced },
         `Stored ${keys.length === 1 ? "1 secret" : `${keys.length} secrets`} in '${options.set}'.\n` +
-          "Agents read them when their instances start: vocalhost deploy --force brings them to running ones.",
+          "Instances read them when they start: vocalhost deploy --force rolls them out to running agents.",
       );
       return exitCodes.ok;
     },

@@ -18,7 +18,7 @@ export const run = onService<Options>(async (service, { set, key }, context) => 
   }
   await explained(service, service.api.secrets.deleteKey(set, key), {
     subject: `the secret ${key} in a set '${set}'`,
-    missing: [`What is in it? vocalhost secrets list ${set}`],
+    missing: [`See what it holds: vocalhost secrets list ${set}`],
   });
   answer(context, { set, key }, `Removed ${key} from '${set}'. Running instances keep it until they end.`);
   return exitCodes.ok;

@@ -23,8 +23,8 @@ export async function waitUntilStored(
         });
       if (performance.now() - startMs > WAIT_MS)
         throw new Problem("secrets_pending", `The set '${name}' is not stored yet`, {
-          why: "The service has taken it and is still working on it.",
-          fixes: ["Look again with: vocalhost secrets list"],
+          why: "The service has accepted it and is still working on it.",
+          fixes: ["Check again with: vocalhost secrets list"],
         });
       await sleep(LOOK_AGAIN_MS, undefined, { signal });
     }

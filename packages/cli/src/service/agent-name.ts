@@ -7,7 +7,7 @@ export async function findAgentName(given: string | undefined): Promise<string> 
   const { config } = await readProject(process.cwd());
   if (config.agent_name !== undefined) return config.agent_name;
   throw usageProblem(
-    "Which agent? None was named, and there is no vocalhost.toml here that names one.",
+    "Which agent? None was given, and there is no vocalhost.toml here that names one.",
     "Name it, or change to the bot's folder. vocalhost agent list shows all.",
   );
 }

@@ -22,14 +22,14 @@ export async function explained<T>(
 export function aboutAgent<T>(service: Asked, name: string, work: Promise<T>): Promise<T> {
   return explained(service, work, {
     subject: `the agent '${name}'`,
-    missing: ["Which are there? vocalhost agent list", `Make it: vocalhost deploy ${name}`],
+    missing: ["See which exist: vocalhost agent list", `Create it: vocalhost deploy ${name}`],
   });
 }
 
 export function aboutSession<T>(service: Asked, id: string, work: Promise<T>): Promise<T> {
   return explained(service, work, {
     subject: `the session ${id}`,
-    missing: ["Which are there? vocalhost agent sessions"],
+    missing: ["See which exist: vocalhost agent sessions"],
   });
 }
 

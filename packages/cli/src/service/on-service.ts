@@ -14,7 +14,7 @@ export function onService<Options extends ServiceOptions>(
     const service = await openService(options, context);
     return whereItStands(
       context,
-      () => "The service was only asked, nothing was changed.",
+      () => "This was only a query; nothing was changed.",
       () => explained(service, body(service, options, context)),
     );
   };

@@ -67,8 +67,8 @@ export async function openPublicService(
   const token = key ?? credentials.publicKey;
   if (token === undefined)
     throw new Problem("no_public_key", "There is no public key to start sessions with", {
-      why: "Sessions are started with a public key; it may be in web pages and can do nothing else.",
-      fixes: ["Make one and keep it: vocalhost keys create --default", "Or give one with --api-key pk_…"],
+      why: "Sessions are started with a public key, which may appear in web pages and can do nothing else.",
+      fixes: ["Create and keep one: vocalhost keys create --default", "Or give one with --api-key pk_…"],
     });
   const apiUrl = toBaseUrl(credentials.apiUrl);
   const fetch = createServiceFetch({ signal });
@@ -85,7 +85,7 @@ async function firstOrganization(options: {
   const { organizations } = await explained({ apiUrl }, api.organizations());
   const [first] = organizations;
   if (first) return first.name;
-  throw new Problem("no_organization", "You belong to no organisation", {
-    fixes: ["Ask an owner for an invitation.", "Who are you? vocalhost auth whoami"],
+  throw new Problem("no_organization", "You do not belong to an organisation", {
+    fixes: ["Ask an owner for an invitation.", "Check who you are: vocalhost auth whoami"],
   });
 }

@@ -6,7 +6,10 @@ export const organizationOption = text({
   help: "organisation, if you belong to several (default: the one you signed in to)",
 });
 
-export const configFileOption = text({ takes: "path", help: "another file than vocalhost.toml" });
+export const configFileOption = text({
+  takes: "path",
+  help: "project file to use instead of vocalhost.toml",
+});
 
 /** What every command that asks the service takes. */
 export const serviceOptions = { organization: organizationOption };

@@ -29,8 +29,8 @@ const ELSEWHERE =
   "Is it somewhere else? Name it with VOCALHOST_API_URL, or sign in there: vocalhost auth login --url …";
 const CONNECT_FIXES: Partial<Record<string, string[]>> = {
   connection_refused: ["Is it running? Start it with: vocalhost up"],
-  host_unknown: ["Check the address for typing errors."],
-  timed_out: ["Is a firewall in between? vocalhost doctor looks at every hop."],
+  host_unknown: ["Check the address for typos."],
+  timed_out: ["Is a firewall in between? vocalhost doctor checks every hop."],
   tls_failed: ["A service without TLS has an address that begins with http://."],
 };
 
@@ -41,13 +41,16 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
   if (status === 401)
     return new Problem("not_signed_in", `The service does not accept your credentials: ${error.message}`, {
       why,
-      fixes: ["Sign in again: vocalhost auth login", "Which credentials are used? vocalhost config show"],
+      fixes: ["Sign in again: vocalhost auth login", "See which credentials are used: vocalhost config show"],
       cause,
     });
   if (status === 403)
-    return new Problem("not_allowed", `You may not do this: ${error.message}`, {
+    return new Problem("not_allowed", `You are not allowed to do this: ${error.message}`, {
       why,
-      fixes: ["Who are you there? vocalhost auth whoami", "Ask an owner of the organisation for the right."],
+      fixes: [
+        "Check who you are there: vocalhost auth whoami",
+        "Ask an owner of the organisation for permission.",
+      ],
       cause,
     });
   if (status === 404 && subject !== undefined)
@@ -57,9 +60,9 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
       cause,
     });
   if (code === "AGENT-1001")
-    return new Problem("agent_not_ready", `${sentence(subject ?? "the agent")} takes no sessions yet`, {
+    return new Problem("agent_not_ready", `${sentence(subject ?? "the agent")} does not take sessions yet`, {
       why: error.message,
-      fixes: ["Where does it stand? vocalhost agent status", "What did it print? vocalhost logs"],
+      fixes: ["Check its state: vocalhost agent status", "See what it printed: vocalhost logs"],
       cause,
     });
   if (code === "AGENT-AT-CAPACITY")
@@ -70,10 +73,10 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
     });
   if (code === "UNEXPECTED_ANSWER" || code === String(status))
     return new Problem("unexpected_answer", error.message, {
-      why: `What answers at ${apiUrl} does not speak as this version of vocalhost expects.`,
+      why: `What answers at ${apiUrl} does not respond as this version of vocalhost expects.`,
       fixes: [
         "Is this the address of the API? It ends in /v1.",
-        "Are vocalhost and the service of one version?",
+        "Are vocalhost and the service the same version?",
       ],
       cause,
     });
@@ -81,8 +84,8 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
     return new Problem("service_failed", `The service failed: ${error.message}`, {
       why,
       fixes: [
-        "Try again; if it stays so, look at the log of the service.",
-        "vocalhost doctor looks at every hop.",
+        "Try again; if it keeps failing, check the service's log.",
+        "vocalhost doctor checks every hop.",
       ],
       cause,
     });

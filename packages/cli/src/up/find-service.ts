@@ -12,11 +12,11 @@ export interface ServiceProgram {
 const SERVICE_PACKAGE = "@vocalhost/control-plane";
 
 /** By the package's path: it runs as processes of its own and is never imported. */
-export function findService(): ServiceProgram {
+export function findService(name: "up" | "operate" = "up"): ServiceProgram {
   const folder = packageFolder();
-  const source = join(folder, "src", "up-main.ts");
+  const source = join(folder, "src", `${name}-main.ts`);
   if (existsSync(source)) return { file: source, nodeOptions: ["--conditions=@vocalhost/source"] };
-  return { file: join(folder, "dist", "up-main.js"), nodeOptions: [] };
+  return { file: join(folder, "dist", `${name}-main.js`), nodeOptions: [] };
 }
 
 function packageFolder(): string {
@@ -25,7 +25,7 @@ function packageFolder(): string {
     return dirname(resolve(`${SERVICE_PACKAGE}/package.json`));
   } catch (error) {
     throw new Problem("service_missing", `The package ${SERVICE_PACKAGE} is not installed`, {
-      why: "vocalhost up runs the service that is installed beside it.",
+      why: "vocalhost up runs the service installed alongside it.",
       fixes: ["Install it: npm install -g @vocalhost/cli"],
       cause: error,
     });

@@ -26,14 +26,14 @@ export async function run(options: UpOptions, context: CommandContext): Promise<
   const output = readOutput(child, { options, context });
   const [code] = (await once(child, "close")) as [number | null];
   if (ending.isAsked()) {
-    say(context, { event: "ended" }, "Everything has ended in order.");
+    say(context, { event: "ended" }, "Everything has shut down cleanly.");
     return exitCodes.interrupted;
   }
   throw new Problem(
     "service_failed",
     output.lastWords() ?? `The service ended with exit code ${code ?? "none"}`,
     {
-      fixes: ["All settings: vocalhost up --help", "What is in the way? vocalhost doctor"],
+      fixes: ["All settings: vocalhost up --help", "Find out why: vocalhost doctor"],
     },
   );
 }
@@ -45,7 +45,8 @@ function endWithUs(child: ChildProcess, context: CommandContext): Disposable & {
     if (isAsked) return;
     isAsked = true;
     child.kill("SIGTERM");
-    const text = "Ending in order: calls are hung up, instances stopped. Ctrl-C again ends at once.";
+    const text =
+      "Shutting down: hanging up calls, stopping instances. Press Ctrl-C again to stop immediately.";
     say(context, { event: "ending" }, text);
   };
   const onExit = (): void => void child.kill("SIGTERM");
@@ -88,7 +89,7 @@ function readOutput(
     const [, keysFile] = /The same is in (.*first-run\.json)/.exec(line) ?? [];
     if (keysFile !== undefined && apiUrl !== undefined)
       void signIn(keysFile, apiUrl, context).catch((error: unknown) =>
-        ui.note(`Not signed in to it: ${String(error)}`),
+        ui.note(`Not signed in: ${String(error)}`),
       );
   }
 
@@ -112,7 +113,7 @@ async function signIn(keysFile: string, apiUrl: string, context: CommandContext)
   if (privateKey === undefined || publicKey === undefined) return;
   if (stored) {
     const fix = `vocalhost auth login --api-key --url ${toServiceUrl(apiUrl)}`;
-    const text = `You stay signed in to ${stored.credentials.apiUrl}. To use this service: ${fix}`;
+    const text = `You are still signed in to ${stored.credentials.apiUrl}. To use this service: ${fix}`;
     say(context, { event: "not-signed-in", text }, text);
     return;
   }
@@ -120,7 +121,7 @@ async function signIn(keysFile: string, apiUrl: string, context: CommandContext)
   say(
     context,
     { event: "signed-in", file: file.path },
-    `Signed in to it: vocalhost deploy works on this machine (${file.path}).`,
+    `Signed in: vocalhost deploy now works on this machine (${file.path}).`,
   );
 }
 

@@ -9,9 +9,9 @@ export const upOptions = {
     help: "port to listen on (default: 7870)",
   }),
   host: text({ takes: "name", help: "address to listen on (default: localhost)" }),
-  dataDir: text({ takes: "folder", help: "where everything is kept (default: .vocalhost)" }),
-  publicUrl: text({ takes: "url", help: "how callers reach it (default: http://localhost:7870)" }),
-  settings: text({ takes: "file", help: "file with settings, NAME=value a line" }),
+  dataDir: text({ takes: "folder", help: "data folder (default: .vocalhost)" }),
+  publicUrl: text({ takes: "url", help: "address callers reach it by (default: http://localhost:7870)" }),
+  settings: text({ takes: "file", help: "file of settings, one NAME=value per line" }),
   example: text({ takes: "name=folder", help: "on the first start, deploy this bot under this name" }),
   verbose: flag({ short: "v", help: "show every request" }),
 };
@@ -19,7 +19,7 @@ export const upOptions = {
 export type UpOptions = OptionValues<typeof upOptions>;
 
 /** As the service is told. */
-export function toVariables(options: UpOptions): Record<string, string> {
+export function toVariables(options: Partial<UpOptions>): Record<string, string> {
   const variables: Record<string, string | undefined> = {
     VOCALHOST_PORT: options.port?.toString(),
     VOCALHOST_HOST: options.host,

@@ -30,7 +30,7 @@ function describe(usage: Usage, ui: Ui): string {
       "Voice isolation",
       `${usage.minutes} min in ${usage.sessions === 1 ? "1 session" : `${usage.sessions} sessions`}`,
     ],
-    ["Free of charge", `${usage.freeMinutes} min`],
+    ["Free", `${usage.freeMinutes} min`],
     ["Billed", `${usage.billableMinutes} min`],
     ["Amount", `USD ${usage.invoiceUsd}`],
   ]);

@@ -1,4 +1,4 @@
-import type { CarrierName } from "@vocalhost/simulator";
+import type { CarrierName } from "@vocalhost/protocol";
 import { generateKeyPairSync, randomBytes, type KeyObject } from "node:crypto";
 import {
   parseEd25519Key,
@@ -12,7 +12,7 @@ import {
 /** Signs requests as the carrier does. Carriers always sign; whether the bot looks is its affair. */
 export interface Signer {
   webhookHeaders(request: SignedRequest): Record<string, string>;
-  /** Of the WebSocket upgrade; `url` is the `wss://` address the carrier was told. */
+  /** Headers of the WebSocket upgrade; `url` is the `wss://` address the carrier was given. */
   upgradeHeaders(url: string): Record<string, string>;
   /** Nobody gave a secret, so that a bot which does look will refuse. */
   readonly isThrowaway: boolean;

@@ -103,7 +103,7 @@ test("instructions a carrier could not follow are refused with the reason", () =
       inside,
     );
   }
-  const wish = { carrier: "twilio", callFormat: { codec: "PCMU", sampleRateHz: 8000 } } as const;
-  assert.throws(() => readStreamInstructions("<html>", wish), /not XML/);
-  assert.throws(() => readStreamInstructions("<Html/>", wish), /begins with <Html>/);
+  const input = { carrier: "twilio", callFormat: { codec: "PCMU", sampleRateHz: 8000 } } as const;
+  assert.throws(() => readStreamInstructions("<html>", input), /not XML/);
+  assert.throws(() => readStreamInstructions("<Html/>", input), /starts with <Html>/);
 });

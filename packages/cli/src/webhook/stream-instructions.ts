@@ -1,4 +1,5 @@
-import { telnyxCodecs, type CarrierChoice, type CarrierName, type TelnyxFormat } from "@vocalhost/simulator";
+import { carriers, type CarrierName } from "@vocalhost/protocol";
+import type { CarrierChoice, TelnyxFormat } from "@vocalhost/simulator";
 import { Problem } from "../problem.ts";
 import { parseXml, XmlError, type XmlElement } from "./xml.ts";
 
@@ -14,19 +15,19 @@ export interface StreamInstructions {
 /** Reads the answer as the carrier would and refuses what the carrier would not understand. */
 export function readStreamInstructions(
   source: string,
-  wish: { carrier: Exclude<CarrierName, "exotel">; callFormat: TelnyxFormat },
+  input: { carrier: Exclude<CarrierName, "exotel">; callFormat: TelnyxFormat },
 ): StreamInstructions {
   const root = parsed(source);
-  if (root.name !== "Response") throw wrong(`The XML begins with <${root.name}>, not with <Response>.`);
-  switch (wish.carrier) {
+  if (root.name !== "Response") throw wrong(`The XML starts with <${root.name}>, not <Response>.`);
+  switch (input.carrier) {
     case "twilio":
       return readTwilio(root);
     case "telnyx":
-      return readTelnyx(root, wish.callFormat);
+      return readTelnyx(root, input.callFormat);
     case "plivo":
       return readPlivo(root);
     default:
-      return wish.carrier satisfies never;
+      return input.carrier satisfies never;
   }
 }
 
@@ -34,7 +35,7 @@ function parsed(source: string): XmlElement {
   try {
     return parseXml(source);
   } catch (error) {
-    if (error instanceof XmlError) throw wrong("The webhook's answer is not XML.", error.message);
+    if (error instanceof XmlError) throw wrong("The webhook's response is not XML.", error.message);
     throw error;
   }
 }
@@ -51,7 +52,7 @@ function readTwilio(root: XmlElement): StreamInstructions {
     if (name.length + value.length > MAX_PARAMETER_CHARACTERS)
       throw wrong(
         `<Parameter name="${name}"> is too long.`,
-        "Name and value may have 500 characters together.",
+        "Name and value may have 500 characters in total.",
       );
   }
   return { url: url.href, parameters, carrier: { name: "twilio" }, remarks };
@@ -80,9 +81,9 @@ function readTelnyx(root: XmlElement, callFormat: TelnyxFormat): StreamInstructi
 }
 
 function telnyxFormat(name: string, sampleRateHz: number): TelnyxFormat {
-  const codec = telnyxCodecs.find((known) => known === name);
-  if (!codec)
-    throw wrong(`The codec "${name}" cannot be simulated.`, `These can: ${telnyxCodecs.join(", ")}.`);
+  const codecs = carriers.telnyx.encodings.map(({ codec }) => codec);
+  const codec = codecs.find((known) => known === name);
+  if (!codec) throw wrong(`The codec "${name}" cannot be simulated.`, `These can: ${codecs.join(", ")}.`);
   return { codec, sampleRateHz: codec === "L16" ? sampleRateHz : 8000 };
 }
 
@@ -128,13 +129,13 @@ function connectedStream(root: XmlElement): XmlElement {
 
 function noStream(root: XmlElement, wanted: string): never {
   const verbs = root.children.map(({ name }) => `<${name}>`).join(", ") || "nothing";
-  throw wrong(`The webhook's answer has no ${wanted}.`, `It has: ${verbs}.`);
+  throw wrong(`The webhook's response has no ${wanted}.`, `It has: ${verbs}.`);
 }
 
 function streamUrl(text: string | undefined): URL {
   const url = URL.canParse(text ?? "") ? new URL(text ?? "") : undefined;
   if (url?.protocol === "wss:" || url?.protocol === "ws:") return url;
-  throw wrong("The <Stream> has no usable address.", `wss://… is wanted, "${text ?? ""}" is there.`);
+  throw wrong("The <Stream> has no usable address.", `Expected wss://…, got "${text ?? ""}".`);
 }
 
 // No carrier reaches it there, so the scheme says nothing about what happens later.
@@ -150,7 +151,7 @@ function readParameters({ children }: Pick<XmlElement, "children">): Record<stri
 }
 
 function readHeaders(text: string): Record<string, string> {
-  if (text.length > MAX_HEADER_BYTES) throw wrong("extraHeaders is too long.", "Plivo takes 512 bytes.");
+  if (text.length > MAX_HEADER_BYTES) throw wrong("extraHeaders is too long.", "Plivo allows 512 bytes.");
   const pairs = text.split(",").filter((pair) => pair.trim() !== "");
   return Object.fromEntries(
     pairs.map((pair) => {
@@ -166,6 +167,6 @@ const MAX_HEADER_BYTES = 512;
 function wrong(message: string, why?: string): Problem {
   return new Problem("webhook_answer", message, {
     why,
-    fixes: ["Run with --verbose to see the whole answer."],
+    fixes: ["Run with --verbose to see the whole response."],
   });
 }

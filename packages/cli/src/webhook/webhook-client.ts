@@ -1,4 +1,5 @@
-import type { CallDetails, CarrierName, TelnyxFormat } from "@vocalhost/simulator";
+import type { CarrierName } from "@vocalhost/protocol";
+import type { CallDetails, TelnyxFormat } from "@vocalhost/simulator";
 import { refusedRequest, unreachable } from "../connection-problem.ts";
 import { Problem } from "../problem.ts";
 import type { Signer } from "./signer.ts";
@@ -25,7 +26,7 @@ export async function askWebhook(options: WebhookOptions): Promise<StreamInstruc
       "webhook_answer",
       `The webhook answered with ${answer.contentType || "no content type"}.`,
       {
-        why: "Carriers want text/xml or application/xml.",
+        why: "Carriers expect text/xml or application/xml.",
       },
     );
   return readStreamInstructions(answer.text, { carrier, callFormat: options.callFormat });
@@ -58,8 +59,8 @@ async function askExotel(options: WebhookOptions): Promise<StreamInstructions> {
   const address = exotelAddress(answer.text);
   if (address === undefined)
     throw new Problem("webhook_answer", 'The webhook did not answer {"url": "wss://…"}.', {
-      why: "Exotel has no XML: its applet has the stream's address, or asks an address of yours for it.",
-      fixes: ["Call the stream itself: vocalhost call --carrier exotel --to ws://localhost:7860/ws"],
+      why: "Exotel uses no XML: its applet holds the stream's address, or asks one of your URLs for it.",
+      fixes: ["Call the stream directly: vocalhost call --carrier exotel --to ws://localhost:7860/ws"],
     });
   const rate = new URL(address).searchParams.get("sample-rate");
   return {
@@ -108,7 +109,8 @@ async function cappedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const piece of response.body ?? []) {
     bytes += piece.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Problem("webhook_answer", "The webhook's answer is over 64 KB.");
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new Problem("webhook_answer", "The webhook's response is over 64 KB.");
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString();

@@ -1,4 +1,5 @@
-import type { CallDetails, CarrierName } from "@vocalhost/simulator";
+import type { CarrierName } from "@vocalhost/protocol";
+import type { CallDetails } from "@vocalhost/simulator";
 
 /** The fields each carrier is documented to send. Telnyx's look like Twilio's; only the ids differ. */
 export function webhookFields(carrier: CarrierName, details: CallDetails): Record<string, string> {

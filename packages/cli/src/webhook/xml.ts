@@ -18,7 +18,7 @@ export function parseXml(source: string): XmlElement {
   reader.skipRemarks();
   const root = reader.readElement(0);
   reader.skipRemarks();
-  if (!reader.isAtEnd) reader.fail("there is something behind the last element");
+  if (!reader.isAtEnd) reader.fail("there is something after the last element");
   return root;
 }
 
@@ -86,7 +86,7 @@ class Reader {
       else if (this.#take("</")) break;
       else children.push(this.readElement(depth + 1));
     }
-    if (this.#match(NAME) !== name) this.fail(`<${name}> is not the element that ends here`);
+    if (this.#match(NAME) !== name) this.fail(`<${name}> is not the element that should end here`);
     this.#match(SPACE);
     this.#expect(">", `the end of <${name}> does not end`);
     return { children, text: text.trim() };
@@ -99,7 +99,7 @@ class Reader {
       const name = this.#match(NAME);
       if (!name) return Object.fromEntries(attributes);
       if (!space) this.fail(`white space is missing before the attribute ${name}`);
-      if (attributes.has(name)) this.fail(`the attribute ${name} is there twice`);
+      if (attributes.has(name)) this.fail(`the attribute ${name} appears twice`);
       this.#match(SPACE);
       this.#expect("=", `the attribute ${name} has no value`);
       this.#match(SPACE);
@@ -125,7 +125,7 @@ class Reader {
       const code = /^#(?:x([0-9a-f]{1,6})|(\d{1,7}))$/i.exec(name);
       const point = code ? Number.parseInt(code[1] ?? code[2] ?? "", code[1] ? 16 : 10) : undefined;
       if (point !== undefined && point > 0 && point <= 0x10_ffff) return String.fromCodePoint(point);
-      return ENTITIES.get(name) ?? this.fail(`"${whole}" is no entity; a bare & is written &amp;`);
+      return ENTITIES.get(name) ?? this.fail(`"${whole}" is not an entity; write a bare & as &amp;`);
     });
   }
 

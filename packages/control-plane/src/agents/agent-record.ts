@@ -1,7 +1,8 @@
 import type { AgentCondition, AgentRecord, RevisionHealth, RevisionInfo } from "@vocalhost/protocol";
+import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { toDeployment } from "../deployments/manifest.ts";
 import type { AgentRow, DeploymentRow, InstanceState } from "../store/schema.ts";
-import { DeploymentSpec } from "./deployment-spec.ts";
-import { toDeployment, toTime } from "./manifest.ts";
+import { toTime } from "../to-time.ts";
 
 /** Everything a record is made of, read at one moment. */
 export interface AgentFacts {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { insertBuild } from "../api/testing/rows.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { listDeployments } from "../deployments/list-deployments.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock } from "../system-clock.ts";
@@ -10,9 +10,9 @@ import { eachStore } from "../testing/each-store.ts";
 import { createAgent } from "./create-agent.ts";
 import { deleteAgent } from "./delete-agent.ts";
 import type { DeployContext } from "./deploy-context.ts";
-import { listDeployments, rollBack } from "./deployments.ts";
+import { findAgent } from "./find-agent.ts";
 import { listAgents, readAgent } from "./read-agents.ts";
-import { resolveSource } from "./resolve-source.ts";
+import { rollBack } from "./roll-back.ts";
 import { updateAgent } from "./update-agent.ts";
 
 const actor = "system";
@@ -32,21 +32,26 @@ async function prepare(store: Store): Promise<{ context: DeployContext; organiza
   return { context, organizationId };
 }
 
+async function deploymentsOf(store: Store, organizationId: OrganizationId, name: string) {
+  const agent = await findAgent(store.db, organizationId, { name });
+  return listDeployments(store, organizationId, { agent, organizationName: "acme" });
+}
+
 eachStore((open) => {
   test("an agent lives through all its changes", async () => {
     await using store = await open();
     const { context, organizationId } = await prepare(store);
-    const wish = { serviceName: "parrot", image: "a/b:1" };
-    await createAgent(context, organizationId, { wish, actor });
+    const input = { serviceName: "parrot", image: "a/b:1" };
+    await createAgent(context, organizationId, { input, actor });
     const first = await readAgent(store, organizationId, "parrot");
     const name = "parrot";
-    const update = (changes: object) => updateAgent(context, organizationId, { name, wish: changes, actor });
+    const update = (changes: object) => updateAgent(context, organizationId, { name, input: changes, actor });
     assert.ok((await update({ image: "a/b:1" })).warning);
     assert.equal((await update({ autoScaling: { maxAgents: 2 } })).deploymentId, undefined);
     const second = (await update({ image: "a/b:2" })).deploymentId;
     const deploymentId = first.desiredDeploymentId;
     const third = (await rollBack(context, organizationId, { name, deploymentId, actor })).deploymentId;
-    const { deployments } = await listDeployments(store, organizationId, name);
+    const { deployments } = await deploymentsOf(store, organizationId, name);
     assert.deepEqual(
       deployments.map(({ id, phase }) => `${id} ${phase}`),
       [`${third} Creating`, `${second} Superseded`, `${deploymentId} Superseded`],
@@ -61,10 +66,10 @@ eachStore((open) => {
   test("changes at once are done one after the other", async () => {
     await using store = await open();
     const { context, organizationId } = await prepare(store);
-    const wish = { serviceName: "parrot", image: "a/b:0" };
+    const input = { serviceName: "parrot", image: "a/b:0" };
     const name = "parrot";
     const created = await Promise.allSettled(
-      Array.from({ length: 4 }, () => createAgent(context, organizationId, { wish, actor })),
+      Array.from({ length: 4 }, () => createAgent(context, organizationId, { input, actor })),
     );
     assert.equal(created.filter(({ status }) => status === "fulfilled").length, 1);
     for (const result of created)
@@ -72,10 +77,10 @@ eachStore((open) => {
         assert.equal((result.reason as Error).message, "Service already exists");
     await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        updateAgent(context, organizationId, { name, wish: { image: `a/b:${index + 1}` }, actor }),
+        updateAgent(context, organizationId, { name, input: { image: `a/b:${index + 1}` }, actor }),
       ),
     );
-    const { deployments } = await listDeployments(store, organizationId, name);
+    const { deployments } = await deploymentsOf(store, organizationId, name);
     const { desiredDeploymentId } = await readAgent(store, organizationId, name);
     assert.equal(deployments.length, 7);
     assert.deepEqual(
@@ -85,26 +90,5 @@ eachStore((open) => {
     assert.equal(deployments[0]?.id, desiredDeploymentId);
     const { version } = await store.db.selectFrom("agents").select("version").executeTakeFirstOrThrow();
     assert.equal(version, 7);
-  });
-
-  test("what runs is a build, by its id or by its image", async () => {
-    await using store = await open();
-    const { organizationId } = await prepare(store);
-    const build = await insertBuild(store, organizationId);
-    const image = build.imageUri ?? "";
-    const ok = { ok: true, buildId: build.id };
-    assert.deepEqual(await resolveSource(store, organizationId, { image, buildId: build.id }), ok);
-    assert.deepEqual(await resolveSource(store, organizationId, { image, buildId: null }), ok);
-    const foreign = randomUUID() as OrganizationId;
-    for (const [scope, spec] of [
-      [foreign, { image, buildId: build.id }],
-      [organizationId, { image: "acme/bot:1", buildId: null }],
-      [organizationId, { image, buildId: randomUUID() }],
-    ] as const) {
-      const resolved = await resolveSource(store, scope, spec);
-      assert.equal(resolved.ok ? "" : resolved.code, "IMAGE_NOT_FOUND");
-    }
-    await store.db.updateTable("builds").set({ status: "failed" }).execute();
-    assert.equal((await resolveSource(store, organizationId, { image, buildId: build.id })).ok, false);
   });
 });

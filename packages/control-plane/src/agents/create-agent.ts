@@ -1,12 +1,13 @@
 import type { CreateAgent } from "@vocalhost/protocol";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { bindSecrets } from "../deployments/bind-secrets.ts";
+import { insertDeployment } from "../deployments/insert-deployment.ts";
+import { readSource, requireFilterBase } from "../deployments/read-source.ts";
+import { badField, badRequest } from "../refusals.ts";
 import { isUniqueViolation } from "../store/store-errors.ts";
 import type { Tx } from "../store/store.ts";
-import { bindSecrets } from "./bind-secrets.ts";
-import { badField, badRequest, requireRoom, type DeployContext } from "./deploy-context.ts";
-import { insertDeployment } from "./insert-deployment.ts";
-import { readSource, requireFilterBase } from "./resolve-source.ts";
+import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
 import {
   defaultScaling,
   defaultSettings,
@@ -19,14 +20,14 @@ import {
 export async function createAgent(
   context: DeployContext,
   organizationId: OrganizationId,
-  { wish, actor }: { wish: CreateAgent; actor: string },
+  { input, actor }: { input: CreateAgent; actor: string },
 ): Promise<string> {
-  requireRoom(context.store);
-  requireOneSource(wish);
-  const scaling = mergeScaling(defaultScaling, wish);
+  requireDiskSpace(context.store);
+  requireOneSource(input);
+  const scaling = mergeScaling(defaultScaling, input);
   context.failpoint("deploy.inserted.before");
   const agentId = await context.store
-    .transaction((tx) => insertAgent({ ...context, tx }, organizationId, { wish, scaling, actor }))
+    .transaction((tx) => insertAgent({ ...context, tx }, organizationId, { input, scaling, actor }))
     .catch((error: unknown) => {
       throw isUniqueViolation(error) ? alreadyThere() : error;
     });
@@ -37,14 +38,14 @@ export async function createAgent(
 async function insertAgent(
   context: DeployContext & { tx: Tx },
   organizationId: OrganizationId,
-  { wish, scaling, actor }: { wish: CreateAgent; scaling: typeof defaultScaling; actor: string },
+  { input, scaling, actor }: { input: CreateAgent; scaling: typeof defaultScaling; actor: string },
 ): Promise<string> {
   const { tx } = context;
-  const region = await chooseRegion(context, organizationId, wish.region ?? undefined);
-  await requireFreeName(tx, organizationId, wish.serviceName);
-  const source = await readSource(tx, organizationId, { wish, region, registries: context.registries });
+  const region = await chooseRegion(context, organizationId, input.region ?? undefined);
+  await requireFreeName(tx, organizationId, input.serviceName);
+  const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
   if (!source) throw badRequest("Either image or buildId is required for service creation");
-  const settings = { ...mergeSettings(defaultSettings, wish), ...source };
+  const settings = { ...mergeSettings(defaultSettings, input), ...source };
   const spec = await bindSecrets(tx, organizationId, { settings, region, isNew: true });
   await requireFilterBase(tx, organizationId, settings);
 
@@ -56,7 +57,7 @@ async function insertAgent(
     .values({
       id: agentId,
       organizationId,
-      name: wish.serviceName,
+      name: input.serviceName,
       region,
       state: "live",
       ...scaling,
@@ -75,7 +76,7 @@ async function insertAgent(
     actor,
     action: "agent-created",
     target: `agent:${agentId}`,
-    details: { name: wish.serviceName, region, deploymentId, ...scaling },
+    details: { name: input.serviceName, region, deploymentId, ...scaling },
   });
   return agentId;
 }
@@ -83,11 +84,11 @@ async function insertAgent(
 async function chooseRegion(
   { tx, regions }: DeployContext & { tx: Tx },
   organizationId: OrganizationId,
-  wish: string | undefined,
+  input: string | undefined,
 ): Promise<string> {
-  if (wish !== undefined) {
-    if (regions.includes(wish)) return wish;
-    throw badField("region", `Region '${wish}' is not available. Available regions: ${regions.join(", ")}`);
+  if (input !== undefined) {
+    if (regions.includes(input)) return input;
+    throw badField("region", `Region '${input}' is not available. Available regions: ${regions.join(", ")}`);
   }
   const organization = await tx
     .selectFrom("organizations")

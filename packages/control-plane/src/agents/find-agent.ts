@@ -1,7 +1,7 @@
 import type { OrganizationId } from "../auth/principal.ts";
+import { notFound } from "../refusals.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Db, Store, Tx } from "../store/store.ts";
-import { notFound } from "./deploy-context.ts";
 
 /** An agent that is not deleted yet. A foreign one is like none. */
 export async function findAgent(

@@ -1,12 +1,12 @@
 import type { AgentList, AgentRecord } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
-import { LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
-import { BOUND_SESSION_STATES } from "../sessions/session-state.ts";
+import { toDeployment } from "../deployments/manifest.ts";
+import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
+import { toTime } from "../to-time.ts";
 import { toAgentRecord, type InstanceCount } from "./agent-record.ts";
 import { findAgent } from "./find-agent.ts";
-import { toDeployment, toTime } from "./manifest.ts";
 
 export async function readAgent(
   { db }: Pick<Store, "db">,

@@ -1,14 +1,15 @@
 import type { UpdateAgent } from "@vocalhost/protocol";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { bindSecrets } from "../deployments/bind-secrets.ts";
+import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { insertDeployment } from "../deployments/insert-deployment.ts";
+import { readSource, requireFilterBase } from "../deployments/read-source.ts";
+import { badField, notFound } from "../refusals.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
-import { bindSecrets } from "./bind-secrets.ts";
-import { badField, notFound, requireRoom, type DeployContext } from "./deploy-context.ts";
-import { DeploymentSpec } from "./deployment-spec.ts";
+import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
-import { insertDeployment } from "./insert-deployment.ts";
-import { readSource, requireFilterBase } from "./resolve-source.ts";
 import { isSameSettings, mergeScaling, mergeSettings, requireOneSource, type Settings } from "./settings.ts";
 
 export interface AgentUpdated {
@@ -25,17 +26,17 @@ const NOTHING_CHANGED =
 export async function updateAgent(
   context: DeployContext,
   organizationId: OrganizationId,
-  { name, wish, actor }: { name: string; wish: UpdateAgent; actor: string },
+  { name, input, actor }: { name: string; input: UpdateAgent; actor: string },
 ): Promise<AgentUpdated> {
-  requireRoom(context.store);
-  requireOneSource(wish);
+  requireDiskSpace(context.store);
+  requireOneSource(input);
   context.failpoint("deploy.inserted.before");
   const updated = await context.store.transaction(async (tx) => {
     const inside = { ...context, tx };
     const agent = await lockAgent(inside, organizationId, { name, message: "Service not found" });
     if (agent.state !== "live") throw notFound("Service not found");
-    requireSameIdentity(agent, wish);
-    return change(inside, organizationId, { agent, wish, actor });
+    requireSameIdentity(agent, input);
+    return change(inside, organizationId, { agent, input, actor });
   });
   context.failpoint("deploy.inserted.after");
   return updated;
@@ -44,16 +45,16 @@ export async function updateAgent(
 async function change(
   context: DeployContext & { tx: Tx },
   organizationId: OrganizationId,
-  { agent, wish, actor }: { agent: AgentRow; wish: UpdateAgent; actor: string },
+  { agent, input, actor }: { agent: AgentRow; input: UpdateAgent; actor: string },
 ): Promise<AgentUpdated> {
   const { tx } = context;
   const { region } = agent;
-  const scaling = mergeScaling(agent, wish);
+  const scaling = mergeScaling(agent, input);
   const isScaled = scaling.minAgents !== agent.minAgents || scaling.maxAgents !== agent.maxAgents;
   const current = await readSpec(tx, organizationId, agent.desiredDeploymentId);
-  const source = await readSource(tx, organizationId, { wish, region, registries: context.registries });
-  const settings: Settings = { ...mergeSettings(current, wish), ...source };
-  const isRedeployed = wish.forceRedeploy === true || !isSameSettings(current, settings);
+  const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
+  const settings: Settings = { ...mergeSettings(current, input), ...source };
+  const isRedeployed = input.forceRedeploy === true || !isSameSettings(current, settings);
   if (!isRedeployed && !isScaled)
     return { agentId: agent.id, deploymentId: undefined, warning: NOTHING_CHANGED };
 

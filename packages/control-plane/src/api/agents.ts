@@ -33,11 +33,11 @@ export function agentOperations(ports: ApiPorts): Operation[] {
 
   const update = async (
     organizationId: OrganizationId,
-    wish: { name: string; wish: UpdateAgent; actor: string },
+    input: { name: string; input: UpdateAgent; actor: string },
   ): Promise<AgentRecord> => {
-    const { agentId, warning } = await updateAgent(context, organizationId, wish);
+    const { agentId, warning } = await updateAgent(context, organizationId, input);
     ports.nudge(agentId);
-    const record = await readAgent(store, organizationId, wish.name);
+    const record = await readAgent(store, organizationId, input.name);
     return warning === undefined ? record : { ...record, warning };
   };
 
@@ -71,7 +71,7 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       answers: { 200: AgentRecord },
       refusals: [404, 409],
       run: async ({ organizationId, body, actor }) => {
-        ports.nudge(await createAgent(context, organizationId, { wish: body, actor }));
+        ports.nudge(await createAgent(context, organizationId, { input: body, actor }));
         return readAgent(store, organizationId, body.serviceName);
       },
     }),
@@ -114,7 +114,7 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       answers: { 200: AgentRecord },
       refusals: [409],
       run: async ({ organizationId, params, body, actor }) =>
-        update(organizationId, { name: params.serviceName, wish: body, actor }),
+        update(organizationId, { name: params.serviceName, input: body, actor }),
     }),
     defineOperation({
       id: "updateService",
@@ -128,7 +128,7 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       answers: { 200: AgentRecord },
       refusals: [409],
       run: async ({ organizationId, body, actor }) =>
-        update(organizationId, { name: body.serviceName, wish: body, actor }),
+        update(organizationId, { name: body.serviceName, input: body, actor }),
     }),
     defineOperation({
       id: "deleteAgent",

@@ -6,7 +6,7 @@ import type { Right } from "../auth/principal.ts";
 import { issueSessionToken } from "../auth/session-tokens.ts";
 import type { Log } from "../log.ts";
 import { newSessionRow } from "../sessions/session-row.ts";
-import { issueSocketToken } from "../sessions/socket-tokens.ts";
+import { issueSocketToken } from "../sessions/doors/socket-tokens.ts";
 import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { fillPath, readOperations, type ListedOperation } from "./testing/read-operations.ts";
 import { insertBuild } from "./testing/rows.ts";
@@ -16,6 +16,7 @@ type OperationRight = Exclude<Right, "session">; // the session proxy is the gat
 /** Who may do what. An operation that is missing here fails the test. */
 const RIGHTS: Record<string, OperationRight> = {
   listRegions: "view",
+  getVoiceFilterSupport: "view",
   listAgents: "view",
   createAgent: "manage",
   getAgent: "view",
@@ -53,7 +54,7 @@ const RIGHTS: Record<string, OperationRight> = {
   getUsageCsv: "view",
   listOrganizations: "view",
   getUser: "view",
-  listAudit: "view",
+  listAudit: "manage",
   listMembers: "view",
   inviteMember: "manage",
   cancelInvitation: "manage",
@@ -147,10 +148,10 @@ async function makeObjects(api: ApiHarness, secretValue: string): Promise<Record
   const [agent] = (await api.client.agents.list()).services;
   assert.ok(agent);
   const sessionId = randomUUID();
-  const wish = { transport: "webrtc", apiKeyId: null } as const;
+  const request = { transport: "webrtc", apiKeyId: null } as const;
   await api.store.db
     .insertInto("sessions")
-    .values(newSessionRow({ wish, agent, sessionId, nowMs: 1 }))
+    .values(newSessionRow({ request, agent, sessionId, nowMs: 1 }))
     .execute();
   await api.client.secrets.put(serviceName, { secrets: [{ secretKey: "A", secretValue }] });
   const { id: buildId } = await insertBuild(api.store, api.acme.id);

@@ -30,8 +30,8 @@ export function buildOperations({ builds }: ApiPorts): Operation[] {
       body: CreateUpload,
       answers: { 200: Upload },
       run: async ({ organizationId, body, actor, request }) => {
-        const wish = { region: body.region ?? undefined, actor };
-        const upload = await builds.createUpload(organizationId, wish);
+        const input = { region: body.region ?? undefined, actor };
+        const upload = await builds.createUpload(organizationId, input);
         return { ...upload, uploadUrl: originOf(request) + uploadPath(upload.uploadId) };
       },
     }),

@@ -1,6 +1,8 @@
 import { AgentRecord, DeploymentList, Rollback } from "@vocalhost/protocol";
-import { listDeployments, rollBack } from "../agents/deployments.ts";
-import { readAgent } from "../agents/read-agents.ts";
+import { findAgent } from "../agents/find-agent.ts";
+import { readAgent, readOrganizationName } from "../agents/read-agents.ts";
+import { rollBack } from "../agents/roll-back.ts";
+import { listDeployments } from "../deployments/list-deployments.ts";
 import { AgentParams, deployContext } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
@@ -21,7 +23,11 @@ export function deploymentOperations(ports: ApiPorts): Operation[] {
       right: "view",
       params: AgentParams,
       answers: { 200: DeploymentList },
-      run: async ({ organizationId, params }) => listDeployments(store, organizationId, params.serviceName),
+      run: async ({ organizationId, params }) => {
+        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+        const organizationName = await readOrganizationName(store.db, organizationId);
+        return listDeployments(store, organizationId, { agent, organizationName });
+      },
     }),
     defineOperation({
       id: "rollBackAgent",

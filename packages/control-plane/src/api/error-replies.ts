@@ -1,13 +1,15 @@
 import {
   AppError,
+  frameworkErrorCodes,
   isAppError,
+  refusalOfBytes,
+  withoutQuery,
   type ErrorAnswer,
   type ErrorCode,
   type FieldProblem,
 } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "../log.ts";
 
@@ -33,13 +35,13 @@ export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
     await send(
       reply,
-      new AppError("NOT_FOUND", { message: `There is no ${request.method} ${pathOf(request.url)}` }),
+      new AppError("NOT_FOUND", { message: `There is no ${request.method} ${withoutQuery(request.url)}` }),
     );
   });
   app.setErrorHandler(async (error, request, reply) => {
     const known = toAppError(error, request);
     if (known.status >= 500 && !known.retryable)
-      log.error({ err: error, method: request.method, path: pathOf(request.url) }, "request failed");
+      log.error({ err: error, method: request.method, path: withoutQuery(request.url) }, "request failed");
     await send(reply, known, issuesOf(error, request));
   });
 }
@@ -53,16 +55,7 @@ export function refusePath(_error: unknown, _request: unknown, reply: FastifyRep
 /** For bytes that are no request; there is nothing but the socket to answer on. */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return;
-  const status = BYTES_STATUS[error.code ?? ""] ?? 400;
-  const message = STATUS_CODES[status] ?? "Bad Request";
-  const body = JSON.stringify(new AppError("GENERIC_BAD_REQUEST", { message }).toBody());
-  const head = [
-    `HTTP/1.1 ${status} ${message}`,
-    "content-type: application/json; charset=utf-8",
-    `content-length: ${Buffer.byteLength(body)}`,
-    "connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  socket.end(refusalOfBytes(error.code, "GENERIC_BAD_REQUEST"));
 }
 
 /** `Invalid parameters`, with the fields named in `detail`. */
@@ -83,16 +76,10 @@ async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): P
 }
 
 const FASTIFY_CODES: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: "PAYLOAD_TOO_LARGE",
+  ...frameworkErrorCodes,
   FST_REQ_FILE_TOO_LARGE: "PAYLOAD_TOO_LARGE",
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: "UNSUPPORTED_MEDIA_TYPE",
-  FST_ERR_CTP_EMPTY_TYPE: "UNSUPPORTED_MEDIA_TYPE",
   FST_INVALID_MULTIPART_CONTENT_TYPE: "UNSUPPORTED_MEDIA_TYPE",
-  FST_ERR_BAD_URL: "NOT_FOUND",
-  FST_ERR_MAX_PARAM_LENGTH: "NOT_FOUND",
 };
-
-const BYTES_STATUS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 function toAppError(error: unknown, request: FastifyRequest): AppError {
   const { config } = request.routeOptions;
@@ -152,9 +139,4 @@ function issuesOf(error: unknown, request: FastifyRequest): unknown[] | undefine
 
 function problem(msg: string): FieldProblem {
   return { loc: ["body"], msg, type: "malformed" };
-}
-
-// Query strings may hold tokens.
-function pathOf(url: string): string {
-  return url.split("?", 1)[0] ?? url;
 }

@@ -20,7 +20,7 @@ test("every kind of change is told, coalesced, and nothing of another organisati
   const [agent] = (await api.client.agents.list()).services;
   assert.ok(agent);
   const row = newSessionRow({
-    wish: { transport: "webrtc", apiKeyId: null },
+    request: { transport: "webrtc", apiKeyId: null },
     agent,
     sessionId: randomUUID(),
     nowMs: Date.now(),

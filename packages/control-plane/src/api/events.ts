@@ -1,4 +1,4 @@
-import { AppError, ChangeKind, type ChangeEvent } from "@vocalhost/protocol";
+import { ChangeKind, type ChangeEvent } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import type { OrganizationId } from "../auth/principal.ts";
@@ -6,6 +6,7 @@ import { admitRequest } from "./admit-request.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 import { readFingerprints, type Fingerprints } from "./read-fingerprints.ts";
+import { createPlaces } from "./stream-places.ts";
 
 const STREAMS_MAX = 500;
 const LOOK_MS = 1_000; // what happens within it is one event
@@ -13,7 +14,7 @@ const SIGN_OF_LIFE_MS = 15_000;
 
 export function eventOperations(ports: ApiPorts): Operation[] {
   const look = createSharedLook(ports);
-  let streams = 0;
+  const streams = createPlaces({ max: STREAMS_MAX, refusal: "Too many pages are following events" });
   return [
     defineOperation({
       id: "followEvents",
@@ -26,20 +27,11 @@ export function eventOperations(ports: ApiPorts): Operation[] {
         200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
       },
       run: async ({ organizationId, request, reply }) => {
-        if (streams >= STREAMS_MAX)
-          throw new AppError("SERVICE_UNAVAILABLE", { message: "Too many pages are following events" });
+        const signal = streams.takeFor(reply.raw);
         const first = await look(organizationId);
-        const gone = new AbortController();
-        streams += 1;
-        reply.raw.once("close", () => {
-          streams -= 1;
-          gone.abort();
-        });
         reply.header("content-type", "text/event-stream; charset=utf-8");
         const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
-        return Readable.from(
-          follow(ports, { organizationId, first, look, stillAllowed, signal: gone.signal }),
-        );
+        return Readable.from(follow(ports, { organizationId, first, look, stillAllowed, signal }));
       },
     }),
   ];

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { test } from "node:test";
+import { size } from "../../../../testing/sizes.ts";
+import { patientMs } from "../../../../testing/patience.ts";
 import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { mutations, ODD_VALUES, POLLUTION } from "./testing/mutations.ts";
 import { fillPath, readOperations, type ListedOperation } from "./testing/read-operations.ts";
@@ -16,7 +18,8 @@ test("every operation answers odd bodies with what it documents", async (t) => {
     const schema = operation.bodySchema;
     await t.test(`${operation.method} ${operation.path}`, async () => {
       const base = good[operation.operationId];
-      for (const { what, value } of mutations(schema, base)) {
+      for (const [at, { what, value }] of [...mutations(schema, base)].entries()) {
+        if (what !== "valid" && at % EVERY !== 0) continue;
         const path = fillPath(operation.path, goodPath());
         const status = await send(api, operation, { what, path, body: renamed(value) });
         if (what === "valid" && base) assert.ok(status < 300, `${what} ${status}`);
@@ -62,7 +65,8 @@ test("every operation answers odd queries and paths with what it documents", asy
         ({ name }) => name === "org" || !isAlias(operation),
       );
       for (const parameter of parameters)
-        for (const text of texts) {
+        for (const [at, text] of texts.entries()) {
+          if (at % EVERY !== 0) continue;
           if (text.length > 2_000) continue; // the request line has its own limit
           const what = `${parameter.name}=${text.slice(0, 40)}`;
           const values = goodPath();
@@ -82,6 +86,8 @@ test("every operation answers odd queries and paths with what it documents", asy
     });
   assert.equal((await api.fetch("/healthz")).status, 200);
 });
+
+const EVERY = size(4, 1); // of the odd values
 
 interface Odd {
   what: string;
@@ -169,7 +175,10 @@ function watchDelay(): { check(): void; [Symbol.dispose](): void } {
   histogram.enable();
   return {
     check: () =>
-      assert.ok(histogram.percentile(99.9) / 1e6 < DELAY_MAX_MS, `${histogram.percentile(99.9) / 1e6} ms`),
+      assert.ok(
+        histogram.percentile(99.9) / 1e6 < patientMs(DELAY_MAX_MS),
+        `${histogram.percentile(99.9) / 1e6} ms`,
+      ),
     [Symbol.dispose]: () => void histogram.disable(),
   };
 }

@@ -143,6 +143,7 @@ test("health and figures", async () => {
     /vocalhost_http_request_seconds_count\{method="GET",route="\/healthz",status="2xx"\} 1/,
   );
   assert.match(figures, /# TYPE vocalhost_sessions gauge/);
+  assert.match(figures, /vocalhost_usage_exports\{state="held"\} 0/);
   assert.match(figures, /# TYPE vocalhost_instances gauge/);
 });
 

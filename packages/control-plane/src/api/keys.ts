@@ -1,6 +1,6 @@
 import { CreateKey, Done, KeyCreated, KeyList, RotateKey, type Key } from "@vocalhost/protocol";
 import { z } from "zod";
-import { toTime } from "../agents/manifest.ts";
+import { toTime } from "../to-time.ts";
 import type { ListedKey } from "../auth/api-keys.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
@@ -36,9 +36,13 @@ export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
       body: CreateKey,
       answers: { 200: KeyCreated },
       run: async ({ organizationId, body, actor }) => {
-        const { type, expiresAt, ...wish } = body;
+        const { type, expiresAt, ...input } = body;
         const expiry = typeof expiresAt === "string" ? { expiresAt: Date.parse(expiresAt) } : {};
-        const { id, value } = await apiKeys.create(organizationId, { ...wish, kind: type, ...expiry }, actor);
+        const { id, value } = await apiKeys.create(
+          organizationId,
+          { ...input, kind: type, ...expiry },
+          actor,
+        );
         return { id, key: value };
       },
     }),

@@ -1,4 +1,4 @@
-import { AppError, isAppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
+import { isAppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { findAgent } from "../agents/find-agent.ts";
@@ -8,17 +8,20 @@ import { admitRequest } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
+import { createPlaces } from "./stream-places.ts";
 
 const tag = "Logs";
 const TailHeaders = z.object({ "last-event-id": z.string().max(255).optional() });
 const TAILS_MAX = 200; // each looks into the store twice a second
+const PAGES_MAX = 16; // each may hold some megabytes
 const TAIL_LOOK_MS = 500;
 const TAIL_SIGN_OF_LIFE_MS = 15_000;
 const TAIL_LINES = 500;
 
 export function logOperations(ports: ApiPorts): Operation[] {
   const { store } = ports;
-  let tails = 0;
+  const tails = createPlaces({ max: TAILS_MAX, refusal: "Too many logs are being watched" });
+  const pages = createPlaces({ max: PAGES_MAX, refusal: "Too many logs are being searched" });
   return [
     defineOperation({
       id: "listLogs",
@@ -39,7 +42,8 @@ export function logOperations(ports: ApiPorts): Operation[] {
       },
       run: async ({ organizationId, params, query }) => {
         const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
-        return readLogs(store, organizationId, agent.id, query);
+        using _place = pages.take();
+        return await readLogs(store, organizationId, agent.id, query);
       },
     }),
     defineOperation({
@@ -58,24 +62,17 @@ export function logOperations(ports: ApiPorts): Operation[] {
       },
       run: async ({ organizationId, params, query, request, reply }) => {
         const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
-        if (tails >= TAILS_MAX)
-          throw new AppError("SERVICE_UNAVAILABLE", { message: "Too many logs are being watched" });
+        const signal = tails.takeFor(reply.raw);
         const after = request.headers["last-event-id"];
-        const wish = {
+        const followed = {
           ...query,
           ...(typeof after === "string" && after !== "" ? { afterCursor: after } : {}),
         };
-        const first = await tailLogs(store, organizationId, agent.id, { ...wish, limit: TAIL_LINES });
-        const gone = new AbortController();
-        tails += 1;
-        reply.raw.once("close", () => {
-          tails -= 1;
-          gone.abort();
-        });
+        const first = await tailLogs(store, organizationId, agent.id, { ...followed, limit: TAIL_LINES });
         reply.header("content-type", "text/event-stream; charset=utf-8");
         const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
-        const watched = { organizationId, agentId: agent.id, wish, stillAllowed };
-        return Readable.from(events(ports, { ...watched, first, signal: gone.signal }));
+        const watched = { organizationId, agentId: agent.id, query: followed, stillAllowed };
+        return Readable.from(events(ports, { ...watched, first, signal }));
       },
     }),
   ];
@@ -84,7 +81,7 @@ export function logOperations(ports: ApiPorts): Operation[] {
 interface Watched {
   organizationId: OrganizationId;
   agentId: string;
-  wish: TailQuery;
+  query: TailQuery;
   first: Tail;
   /** Rejects when the right is gone: a key that is revoked must not go on reading. */
   stillAllowed(): Promise<unknown>;
@@ -92,7 +89,7 @@ interface Watched {
 }
 
 async function* events({ store, clock, log }: ApiPorts, watched: Watched): AsyncGenerator<string> {
-  const { organizationId, agentId, wish, signal } = watched;
+  const { organizationId, agentId, query, signal } = watched;
   let tail = watched.first;
   let spokenAtMs = clock.monotonicMs();
   yield ": the log follows\n\n";
@@ -109,7 +106,7 @@ async function* events({ store, clock, log }: ApiPorts, watched: Watched): Async
       if (signal.aborted) return;
       await watched.stillAllowed();
       tail = await tailLogs(store, organizationId, agentId, {
-        ...wish,
+        ...query,
         afterCursor: tail.cursor,
         limit: TAIL_LINES,
       });

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { agentOperations } from "./agents.ts";
+import { auditOperations } from "./audit.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
 import { buildOperations } from "./builds.ts";
 import { deploymentOperations } from "./deployments.ts";
@@ -8,7 +9,7 @@ import { mountHealth } from "./health.ts";
 import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
 import { memberOperations } from "./members.ts";
-import { createApiMetrics, mountMetrics } from "./metrics.ts";
+import { mountMetrics } from "./metrics.ts";
 import { installOpenApi, mountOpenApi } from "./openapi.ts";
 import { mountOperation } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
@@ -24,10 +25,9 @@ import { usageOperations } from "./usage.ts";
 
 /** Adds the REST interface to an application of `createApiApp`. */
 export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<void> {
-  const metrics = createApiMetrics(ports);
   app.decorateRequest("principal", null);
   await installOpenApi(app);
-  mountMetrics(app, ports, metrics);
+  mountMetrics(app, ports);
   mountHealth(app, ports);
   mountAuthRoutes(app, ports);
   mountUploads(app, ports);
@@ -44,9 +44,10 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
     ...keyOperations(ports),
     ...usageOperations(ports),
     ...organizationOperations(ports),
+    ...auditOperations(ports),
     ...memberOperations(ports),
     ...eventOperations(ports),
-    ...publicStartOperations(ports, metrics),
+    ...publicStartOperations(ports),
   ];
   for (const operation of operations) mountOperation(app, operation, ports.admit);
   mountOpenApi(app);

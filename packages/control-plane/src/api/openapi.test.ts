@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { silentLog } from "../log.ts";
+import { createApiApp } from "./create-api-app.ts";
 import type { OpenApiDocument } from "./docs-page.ts";
+import { installOpenApi, mountOpenApi } from "./openapi.ts";
 import { startApiHarness } from "./testing/api-harness.ts";
 
 test("the document names every operation, who may, and every answer", async () => {
@@ -43,4 +46,15 @@ test("the page can be read without scripts or anything from elsewhere", async ()
   assert.match(page, /POST \/v1\/agents\/\{serviceName\}/);
   assert.match(page, /GET \/v1\/organizations\/\{org\}\/services/);
   assert.doesNotMatch(page, /<script|https?:\/\//);
+});
+
+test("what is not of the public interface is not in the document", async () => {
+  const app = createApiApp(silentLog);
+  await installOpenApi(app);
+  app.post("/internal/session-route", async () => ({}));
+  app.get("/v1/seen", async () => ({}));
+  mountOpenApi(app);
+  await app.ready();
+  const { paths } = (await app.inject("/v1/openapi.json")).json<OpenApiDocument>();
+  assert.deepEqual(Object.keys(paths), ["/v1/seen"]);
 });

@@ -26,7 +26,11 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
         },
       },
     },
-    transform: jsonSchemaTransform,
+    // What does not begin so is for the gateway, the operator or the dashboard, and no promise to anybody.
+    transform: (route) =>
+      route.url.startsWith("/v1/")
+        ? jsonSchemaTransform(route)
+        : { ...jsonSchemaTransform(route), schema: { hide: true } },
   });
 }
 

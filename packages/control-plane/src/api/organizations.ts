@@ -1,5 +1,4 @@
-import { AuditList, AuditQuery, OrganizationList, UserAnswer } from "@vocalhost/protocol";
-import { toTime } from "../agents/manifest.ts";
+import { OrganizationList, UserAnswer } from "@vocalhost/protocol";
 import { actorOf } from "../auth/principal.ts";
 import { organizationsOf, readOrganization } from "../organizations/organizations.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -42,40 +41,6 @@ export function organizationOperations({ store }: ApiPorts): Operation[] {
             ? { userId: principal.userId, emails: [{ emailAddress: principal.email }] }
             : { userId: actorOf(principal), emails: [] },
       }),
-    }),
-    defineOperation({
-      id: "listAudit",
-      tag,
-      summary: "Who changed what, newest first",
-      method: "GET",
-      path: "/audit",
-      right: "view",
-      query: AuditQuery,
-      answers: { 200: AuditList },
-      run: async ({ organizationId, query }) => {
-        const rows = store.db.selectFrom("audit").where("organizationId", "=", organizationId);
-        const entries = await rows
-          .selectAll()
-          .orderBy("at", "desc")
-          .orderBy("id", "desc")
-          .limit(query.limit)
-          .offset(query.offset)
-          .execute();
-        const { total } = await rows
-          .select((select) => select.fn.countAll<number>().as("total"))
-          .executeTakeFirstOrThrow();
-        return {
-          total,
-          entries: entries.map(({ id, at, actor, action, target, details }) => ({
-            id,
-            at: toTime(at),
-            actor,
-            action,
-            target,
-            details: JSON.parse(details) as unknown,
-          })),
-        };
-      },
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import { Pool, type Instance } from "@vocalhost/protocol";
 import { findAgent } from "../agents/find-agent.ts";
-import { toTime } from "../agents/manifest.ts";
+import { toTime } from "../to-time.ts";
 import type { InstanceRow } from "../store/schema.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";

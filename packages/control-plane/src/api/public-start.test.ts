@@ -178,8 +178,8 @@ test("refusals of a start come through with their texts", async (t) => {
 
 test("a key starts what it may, as often as it may", async () => {
   await using api = await startApiHarness();
-  const wish = { kind: "public", name: "limited", agents: ["parrot"], ratePerMinute: 2 } as const;
-  const { value } = await api.apiKeys.create(api.acme.id, { ...wish, agents: [...wish.agents] }, "system");
+  const input = { kind: "public", name: "limited", agents: ["parrot"], ratePerMinute: 2 } as const;
+  const { value } = await api.apiKeys.create(api.acme.id, { ...input, agents: [...input.agents] }, "system");
   const start = (agent: string) =>
     api.fetch(`/v1/public/${agent}/start`, { method: "POST", token: value }).then(({ status }) => status);
   assert.equal(await start("other"), 404);

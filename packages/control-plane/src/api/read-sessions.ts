@@ -1,15 +1,10 @@
-import {
-  isCarrier,
-  StartTimeline,
-  type Session,
-  type SessionList,
-  type SessionListQuery,
-} from "@vocalhost/protocol";
-import { notFound } from "../agents/deploy-context.ts";
+import { StartTimeline, type Session, type SessionList, type SessionListQuery } from "@vocalhost/protocol";
+import { notFound } from "../refusals.ts";
 import { findAgent } from "../agents/find-agent.ts";
-import { toTime } from "../agents/manifest.ts";
+import { toTime } from "../to-time.ts";
 import { sql } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
+import { doorOf } from "../sessions/doors/doors.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { SessionRow } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
@@ -24,7 +19,7 @@ export async function listSessions(
   if (query.deploymentId !== undefined)
     await requireDeployment(db, organizationId, { agentId: agent.id, deploymentId: query.deploymentId });
   const matching = filtered(db, organizationId, agent.id, query);
-  // Of the few that are open, SQLite would otherwise look through all there ever were, because those are in order.
+  // Few sessions are open. `+ 0` keeps SQLite from walking the whole table in creation order to find them.
   const age = query.status === "active" ? sql<number>`created_at + 0` : sql.ref<number>("createdAt");
   const rows = await matching
     .selectAll()
@@ -79,6 +74,17 @@ export function toSession(row: SessionRow): Session {
     transport: row.transport,
     endReason: row.endReason,
     seconds: row.seconds,
+    filter: filterOf(row),
+  };
+}
+
+function filterOf({ filter, ...row }: SessionRow): Session["filter"] {
+  if (filter === null) return null;
+  return {
+    asked: filter,
+    state: row.filterState,
+    framesIn: row.filterFramesIn ?? 0,
+    framesFiltered: row.filterFramesFiltered ?? 0,
   };
 }
 
@@ -88,11 +94,10 @@ export function timelineOf({ timeline }: Pick<SessionRow, "timeline">): StartTim
 
 function completionOf({ state, endReason, transport }: SessionRow): string | null {
   switch (state) {
-    case "ended": {
-      if (endReason === "bot-failed" || endReason === "instance-lost") return "HTTP_ERROR";
-      const isSocket = transport === "websocket" || isCarrier(transport);
-      return isSocket ? "WS_CONNECTION_CLOSED" : "HTTP_COMPLETED";
-    }
+    case "ended":
+      return endReason === "bot-failed" || endReason === "instance-lost"
+        ? "HTTP_ERROR"
+        : doorOf(transport).completion;
     case "failed":
       return endReason === "start-timed-out" ? "504" : "HTTP_ERROR";
     case "expired":

@@ -1,8 +1,8 @@
-import { RegionList } from "@vocalhost/protocol";
+import { RegionList, VoiceFilterSupport } from "@vocalhost/protocol";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
-export function regionOperations({ regions }: ApiPorts): Operation[] {
+export function regionOperations({ regions, hasVoiceEngine }: ApiPorts): Operation[] {
   return [
     defineOperation({
       id: "listRegions",
@@ -15,6 +15,16 @@ export function regionOperations({ regions }: ApiPorts): Operation[] {
       run: async () => ({
         regions: regions.map(({ code, displayName }) => ({ code, display_name: displayName })),
       }),
+    }),
+    defineOperation({
+      id: "getVoiceFilterSupport",
+      tag: "Regions",
+      summary: "Whether the service can run the voice filter",
+      method: "GET",
+      path: "/voice-filter",
+      right: "view",
+      answers: { 200: VoiceFilterSupport },
+      run: async () => ({ engine: hasVoiceEngine ? ("available" as const) : ("absent" as const) }),
     }),
   ];
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startApiHarness } from "./testing/api-harness.ts";
 import { checkRefusal, rejects } from "./testing/check-refusal.ts";
-import { until } from "../testing/until.ts";
+import { until } from "../../../../testing/wait.ts";
 
 test("a set is stored, listed without values, merged and deleted", async () => {
   await using api = await startApiHarness();
@@ -22,7 +22,7 @@ test("a set is stored, listed without values, merged and deleted", async () => {
     region: null,
   };
   assert.deepEqual(await secrets.put("my-set", single), { status: "OK", region: "us-west" });
-  await until("ready set", async () => (await secrets.get("my-set")).status === "ready");
+  await until(async () => (await secrets.get("my-set")).status === "ready", 20_000, "ready set");
   assert.deepEqual(await secrets.get("my-set"), {
     region: "us-west",
     status: "ready",

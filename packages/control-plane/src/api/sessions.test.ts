@@ -13,8 +13,8 @@ async function withSessions(api: ApiHarness, rows: Partial<SessionRow>[]): Promi
   const [agent] = (await api.client.agents.list()).services;
   assert.ok(agent);
   for (const row of rows) {
-    const wish = { transport: "webrtc", apiKeyId: null } as const;
-    const blank = newSessionRow({ wish, agent, sessionId: randomUUID(), nowMs: 1_000 });
+    const request = { transport: "webrtc", apiKeyId: null } as const;
+    const blank = newSessionRow({ request, agent, sessionId: randomUUID(), nowMs: 1_000 });
     const values = { ...blank, deploymentId: desiredDeploymentId, ...row };
     await api.store.db.insertInto("sessions").values(values).execute();
   }

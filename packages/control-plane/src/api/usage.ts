@@ -1,6 +1,6 @@
 import { Usage, UsageDays, UsageQuery } from "@vocalhost/protocol";
 import { z } from "zod";
-import { toTime } from "../agents/manifest.ts";
+import { toTime } from "../to-time.ts";
 import type { Clock } from "../clock.ts";
 import { readUsageDays } from "../ledger/read-usage-days.ts";
 import { readUsage, usageCsv } from "../ledger/read-usage.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFailpoint } from "../failpoints.ts";
-import { addMember, removeMember } from "../organizations/members.ts";
+import { addMember, removeMember } from "./members.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
@@ -9,7 +9,7 @@ import { createAdmission } from "./admission.ts";
 import type { SignedInPeople } from "./admission.ts";
 import { createApiKeys } from "./api-keys.ts";
 import { createKeyCache } from "./key-cache.ts";
-import { createTestClock } from "./test-clock.ts";
+import { createTestClock } from "../testing/test-clock.ts";
 import { createKey } from "./key-format.ts";
 import type { Credentials, OrganizationId, Right } from "./principal.ts";
 import { issueSessionToken } from "./session-tokens.ts";

@@ -23,7 +23,7 @@ export interface AdmissionOptions {
   clock: Clock;
   keyCache: KeyCache;
   people: SignedInPeople;
-  /** Of the tokens that reach one session each. */
+  /** Key of the tokens that reach one session each. */
   signer: SessionTokenSigner;
 }
 
@@ -146,7 +146,7 @@ function choose(memberships: Membership[], { credentials, right }: UserRequest):
     return memberships.find((membership) => membership.name === name) ?? organizationNotFound();
   }
   const [first, second] = memberships;
-  if (!first) throw new AppError("ACCESS_DENIED", { message: "You belong to no organisation" });
+  if (!first) throw new AppError("ACCESS_DENIED", { message: "You do not belong to an organisation" });
   // Looking at the oldest is harmless; changing something there that was meant for another is not.
   if (second && right !== "view") {
     throw new AppError("GENERIC_BAD_REQUEST", {

@@ -5,9 +5,9 @@ import { openMemoryStore } from "../store/sqlite.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import { createApiKeys, ROTATION_OVERLAP_MAX_MS } from "./api-keys.ts";
 import { createKeyCache } from "./key-cache.ts";
-import { createTestClock } from "./test-clock.ts";
+import { createTestClock } from "../testing/test-clock.ts";
 import { parseKey } from "./key-format.ts";
-import type { OrganizationId } from "./principal.ts";
+import type { KeyPrincipal, OrganizationId } from "./principal.ts";
 import { createStartLimits, requireAgentAllowed } from "./rate-limits.ts";
 import type { BrowserRequest } from "./same-origin.ts";
 import { requireSameOrigin } from "./same-origin.ts";
@@ -78,8 +78,8 @@ test("another organisation's key is absent", async () => {
 test("a rotated key lives on for the overlap, its successor has the same rights", async () => {
   await using world = await openWorld();
   const { keys, acme, clock } = world;
-  const wish = { kind: "public", name: "site", agents: ["a"], ratePerMinute: 3, concurrency: 2 } as const;
-  const old = await keys.create(acme, { ...wish, agents: ["a"] }, "system");
+  const input = { kind: "public", name: "site", agents: ["a"], ratePerMinute: 3, concurrency: 2 } as const;
+  const old = await keys.create(acme, { ...input, agents: ["a"] }, "system");
   const rotate = (id: string, overlapMs: number) => keys.rotate(acme, id, { overlapMs, actor: "system" });
   await assert.rejects(rotate(old.id, ROTATION_OVERLAP_MAX_MS + 1), { code: "GENERIC_BAD_REQUEST" });
   const next = await rotate(old.id, 1_000);
@@ -90,7 +90,7 @@ test("a rotated key lives on for the overlap, its successor has the same rights"
   const { kind, name, agents, ratePerMinute, concurrency, expiresAt } = after ?? {};
   assert.deepEqual(
     { kind, name, agents, ratePerMinute, concurrency, expiresAt },
-    { ...wish, expiresAt: null },
+    { ...input, expiresAt: null },
   );
   assert.notEqual(next.value, old.value);
 
@@ -164,7 +164,7 @@ test("last use is written at most once a minute", async () => {
 test("only public keys have limits, and sensible ones", async () => {
   await using world = await openWorld();
   const { keys, acme } = world;
-  for (const wish of [
+  for (const input of [
     { kind: "private", agents: ["a"] },
     { kind: "private", ratePerMinute: 1 },
     { kind: "public", ratePerMinute: 0 },
@@ -172,29 +172,35 @@ test("only public keys have limits, and sensible ones", async () => {
     { kind: "public", name: "x".repeat(101) },
   ] as const) {
     const attempt = async () =>
-      keys.create(acme, { name: "", ...wish, agents: "agents" in wish ? ["a"] : null }, "system");
+      keys.create(acme, { name: "", ...input, agents: "agents" in input ? ["a"] : null }, "system");
     await assert.rejects(attempt, { code: "GENERIC_BAD_REQUEST" });
   }
+});
+
+const principal: KeyPrincipal = {
+  kind: "key",
+  keyId: "k",
+  keyKind: "public",
+  organizationId: "o" as OrganizationId,
+  agents: ["parrot"],
+  ratePerMinute: 2,
+  concurrency: null,
+};
+
+test("a key that was given no rate has the service's", () => {
+  const limits = createStartLimits({ clock: createTestClock(), startsPerMinute: 3 });
+  const plain = { ...principal, ratePerMinute: null };
+  for (let start = 0; start < 3; start++) limits.take(plain);
+  assert.throws(() => limits.take(plain), { code: "RATE_LIMITED" });
 });
 
 test("a key starts as often as its rate allows", () => {
   const clock = createTestClock();
   const limits = createStartLimits({ clock });
-  const key = {
-    kind: "key",
-    keyId: "k",
-    keyKind: "public",
-    organizationId: "o" as OrganizationId,
-    agents: ["parrot"],
-    ratePerMinute: 2,
-    concurrency: null,
-  } as const;
-  const principal = { ...key, agents: ["parrot"] };
   limits.take(principal);
   limits.take(principal);
   assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
   limits.take({ ...principal, keyId: "another" });
-  limits.take({ ...principal, ratePerMinute: null });
   clock.monotonic += 30_000;
   limits.take(principal);
   assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });

@@ -23,7 +23,7 @@ export interface ApiKeysOptions {
   failpoint: Failpoint;
 }
 
-export interface KeyWish {
+export interface KeyInput {
   kind: KeyKind;
   name: string;
   /** Names of the agents a public key may start. @default all */
@@ -50,7 +50,7 @@ export interface CreatedKey {
 }
 
 export interface ApiKeys {
-  create(organizationId: OrganizationId, wish: KeyWish, actor: string): Promise<CreatedKey>;
+  create(organizationId: OrganizationId, input: KeyInput, actor: string): Promise<CreatedKey>;
   list(organizationId: OrganizationId): Promise<ListedKey[]>;
   /** It stops working at once here, within a second elsewhere; its record stays. */
   revoke(organizationId: OrganizationId, id: string, actor: string): Promise<void>;
@@ -65,14 +65,14 @@ export interface ApiKeys {
 
 export function createApiKeys({ store, clock, cache, failpoint }: ApiKeysOptions): ApiKeys {
   return {
-    async create(organizationId, wish, actor) {
-      checkWish(wish);
+    async create(organizationId, input, actor) {
+      checkInput(input);
       return store.transaction(async (tx) => {
-        await requireRoom(
+        await requireFreePlace(
           { store, tx, organizationId },
-          { kind: wish.kind, limit: KEYS_PER_KIND, nowMs: clock.nowMs() },
+          { kind: input.kind, limit: KEYS_PER_KIND, nowMs: clock.nowMs() },
         );
-        return insertKey(tx, organizationId, wish, { actor, nowMs: clock.nowMs() });
+        return insertKey(tx, organizationId, input, { actor, nowMs: clock.nowMs() });
       });
     },
 
@@ -119,8 +119,8 @@ export function createApiKeys({ store, clock, cache, failpoint }: ApiKeysOptions
         const old = await requireKey(tx, organizationId, id);
         if (!isUsable(old, nowMs)) throw badRequest("This key is no longer valid");
         const limit = KEYS_PER_KIND_WITH_OLD_ONES;
-        await requireRoom({ store, tx, organizationId }, { kind: old.kind, limit, nowMs });
-        const created = await insertKey(tx, organizationId, toWish(old), { actor, nowMs });
+        await requireFreePlace({ store, tx, organizationId }, { kind: old.kind, limit, nowMs });
+        const created = await insertKey(tx, organizationId, toInput(old), { actor, nowMs });
         const expiresAt = Math.min(nowMs + overlapMs, old.expiresAt ?? Number.MAX_SAFE_INTEGER);
         await tx.updateTable("apiKeys").set({ expiresAt }).where("id", "=", id).execute();
         const details = { replacedBy: created.id, expiresAt };
@@ -141,10 +141,10 @@ export function isUsable(row: Pick<ApiKeyRow, "revokedAt" | "expiresAt">, nowMs:
 export async function insertKey(
   tx: Tx,
   organizationId: OrganizationId,
-  wish: KeyWish,
+  input: KeyInput,
   { actor, nowMs }: { actor: string; nowMs: number },
 ): Promise<CreatedKey> {
-  const value = createKey(wish.kind);
+  const value = createKey(input.kind);
   const parsed = parseKey(value);
   if (!parsed) throw new Error("A new key must be a valid one");
   const id = randomUUID();
@@ -154,42 +154,42 @@ export async function insertKey(
       id,
       organizationId,
       sha256: parsed.sha256,
-      kind: wish.kind,
-      name: wish.name,
+      kind: input.kind,
+      name: input.name,
       lastFour: parsed.lastFour,
-      agents: wish.agents ? JSON.stringify(wish.agents) : null,
-      ratePerMinute: wish.ratePerMinute ?? null,
-      concurrency: wish.concurrency ?? null,
+      agents: input.agents ? JSON.stringify(input.agents) : null,
+      ratePerMinute: input.ratePerMinute ?? null,
+      concurrency: input.concurrency ?? null,
       createdBy: actor,
       createdAt: nowMs,
-      expiresAt: wish.expiresAt ?? null,
+      expiresAt: input.expiresAt ?? null,
       revokedAt: null,
       lastUsedAt: null,
     })
     .execute();
-  const details = { kind: wish.kind, name: wish.name };
+  const details = { kind: input.kind, name: input.name };
   await audit(tx, organizationId, { action: "key-created", id, actor, at: nowMs, details });
   return { id, value };
 }
 
-function checkWish(wish: KeyWish): void {
-  if (wish.name.length > NAME_LENGTH) throw badRequest(`A key's name has at most ${NAME_LENGTH} characters`);
-  const isLimited = [wish.agents, wish.ratePerMinute, wish.concurrency].some((limit) => limit != null);
-  if (wish.kind === "private" && isLimited) {
+function checkInput(input: KeyInput): void {
+  if (input.name.length > NAME_LENGTH) throw badRequest(`A key's name has at most ${NAME_LENGTH} characters`);
+  const isLimited = [input.agents, input.ratePerMinute, input.concurrency].some((limit) => limit != null);
+  if (input.kind === "private" && isLimited) {
     throw badRequest("Only public keys can be limited to agents, a rate or a number of sessions");
   }
-  for (const limit of [wish.ratePerMinute, wish.concurrency]) {
+  for (const limit of [input.ratePerMinute, input.concurrency]) {
     if (limit != null && !(Number.isInteger(limit) && limit > 0)) {
       throw badRequest("A key's rate and number of sessions must be whole and above zero");
     }
   }
 }
 
-async function requireRoom(
+async function requireFreePlace(
   { store, tx, organizationId }: { store: Store; tx: Tx; organizationId: OrganizationId },
   { kind, limit, nowMs }: { kind: KeyKind; limit: number; nowMs: number },
 ): Promise<void> {
-  // Two creations at once must not both see room for one.
+  // Two creations at once must not both see a place for one.
   const organization = tx.selectFrom("organizations").select("id").where("id", "=", organizationId);
   await store.forUpdate(organization).execute();
   const keys = await tx
@@ -225,7 +225,7 @@ function audit(tx: Tx, organizationId: OrganizationId, { id, ...entry }: KeyAudi
   return writeAudit(tx, { organizationId, target: `key:${id}`, ...entry });
 }
 
-function toWish(row: ApiKeyRow): KeyWish {
+function toInput(row: ApiKeyRow): KeyInput {
   return { ...row, agents: parseAgents(row), expiresAt: null };
 }
 

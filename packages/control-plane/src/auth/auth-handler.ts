@@ -24,6 +24,7 @@ const openPaths = new Set([
   "POST /auth/device/deny",
 ]);
 const BODY_BYTES_MAX = 64 * 1024;
+const DEVICE_CODES_MAX = 10_000; // anybody may ask for one, and each is a row for half an hour
 
 export interface AuthHandlerOptions {
   load(): Promise<AuthLibrary>;
@@ -52,7 +53,9 @@ async function answer(options: AuthHandlerOptions, request: Request): Promise<Re
   checkOrigin(request, options.ownOrigins);
   if (`${request.method} ${path}` === "POST /auth/redeem-link") return redeemAndSignIn(options, request);
   if (!openPaths.has(`${request.method} ${path}`)) throw new AppError("NOT_FOUND");
-  const { handler } = await options.load();
+  const { handler, countDeviceCodes } = await options.load();
+  if (path === "/auth/device/code" && (await countDeviceCodes()) >= DEVICE_CODES_MAX)
+    throw new AppError("RATE_LIMITED", { message: "Too many sign-ins are waiting. Try again later" });
   const response = await handler(request);
   return path === "/auth/device/token" && response.ok ? signAccessToken(response, options.secret) : response;
 }

@@ -1,6 +1,6 @@
 // The only file that knows the library which keeps people's accounts, passwords and sign-ins.
 import type { Kysely } from "kysely";
-import type { Log } from "../log.ts";
+import { silentLog, type Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import type { SignedInUser } from "./admission.ts";
 
@@ -38,17 +38,88 @@ export interface AuthLibrary {
   setPassword(userId: string, password: string): Promise<void>;
   endSessions(userId: string): Promise<void>;
   deleteUser(userId: string): Promise<void>;
+  /** Removes those that have expired; gives how many are open. */
+  countDeviceCodes(): Promise<number>;
 }
 
 /** Takes most of a second, so nothing that must be quick may wait for it. Makes its own tables. */
 export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<AuthLibrary> {
-  const [{ betterAuth }, { bearer, deviceAuthorization }, { sso }, { getMigrations }] = await Promise.all([
-    import("better-auth"),
+  const [{ betterAuth }, authOptions] = await Promise.all([import("better-auth"), loadOptions(options)]);
+  await migrate(authOptions); // before the library looks at its tables and complains
+  const auth = betterAuth(authOptions);
+  const { adapter, internalAdapter, password } = await auth.$context;
+
+  return {
+    handler: (request) => auth.handler(request),
+    signIn: (credentials) => auth.api.signInEmail({ body: credentials, asResponse: true }),
+    async sessionOf(headers) {
+      const session = await auth.api.getSession({ headers });
+      return session ? { userId: session.user.id, email: session.user.email } : undefined;
+    },
+    async findUser(email) {
+      const found = await internalAdapter.findUserByEmail(email);
+      return found ? { userId: found.user.id, email: found.user.email } : undefined;
+    },
+    async findUserById(userId) {
+      const user = await internalAdapter.findUserById(userId);
+      return user ? { userId: user.id, email: user.email } : undefined;
+    },
+    async createUser(input) {
+      const { email, name } = input;
+      const user = await internalAdapter.createUser(
+        { email, name, emailVerified: true },
+        { method: "admin" },
+      );
+      await linkPassword(user.id, input.password);
+      return { userId: user.id, email: user.email };
+    },
+    async isPassword(userId, candidate) {
+      const account = await internalAdapter.findCredentialAccount(userId);
+      return account?.password ? password.verify({ hash: account.password, password: candidate }) : false;
+    },
+    async setPassword(userId, value) {
+      if ((await internalAdapter.findCredentialAccount(userId)) === null) await linkPassword(userId, value);
+      else await internalAdapter.updatePassword(userId, await password.hash(value));
+    },
+    endSessions: (userId) => internalAdapter.deleteUserSessions(userId),
+    deleteUser: (userId) => internalAdapter.deleteUser(userId),
+    async countDeviceCodes() {
+      const expired = { field: "expiresAt", operator: "lt", value: new Date() } as const;
+      await adapter.deleteMany({ model: "deviceCode", where: [expired] });
+      return adapter.count({ model: "deviceCode" });
+    },
+  };
+
+  async function linkPassword(userId: string, value: string): Promise<void> {
+    await internalAdapter.linkAccount({
+      userId,
+      providerId: "credential",
+      accountId: userId,
+      password: await password.hash(value),
+    });
+  }
+}
+
+/** Only the tables, for a store that is filled from another one. */
+export async function makeAuthTables(store: Store): Promise<void> {
+  const unused = { baseUrl: "http://localhost", ownOrigins: [], secret: "x".repeat(32), oidc: undefined };
+  await migrate(
+    await loadOptions({ ...unused, store, log: silentLog, onProviderSignIn: async () => undefined }),
+  );
+}
+
+async function migrate(authOptions: Awaited<ReturnType<typeof loadOptions>>): Promise<void> {
+  const { getMigrations } = await import("better-auth/db/migration");
+  const { runMigrations } = await getMigrations(authOptions);
+  await runMigrations();
+}
+
+async function loadOptions(options: AuthLibraryOptions) {
+  const [{ bearer, deviceAuthorization }, { sso }] = await Promise.all([
     import("better-auth/plugins"),
     import("@better-auth/sso"),
-    import("better-auth/db/migration"),
   ]);
-  const authOptions = {
+  return {
     ...accountOptions(options),
     plugins: [
       bearer({ requireSignature: true }),
@@ -66,55 +137,6 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
       }),
     ],
   };
-  const { runMigrations } = await getMigrations(authOptions);
-  await runMigrations(); // before the library looks at its tables and complains
-  const auth = betterAuth(authOptions);
-  const { internalAdapter, password } = await auth.$context;
-
-  return {
-    handler: (request) => auth.handler(request),
-    signIn: (credentials) => auth.api.signInEmail({ body: credentials, asResponse: true }),
-    async sessionOf(headers) {
-      const session = await auth.api.getSession({ headers });
-      return session ? { userId: session.user.id, email: session.user.email } : undefined;
-    },
-    async findUser(email) {
-      const found = await internalAdapter.findUserByEmail(email);
-      return found ? { userId: found.user.id, email: found.user.email } : undefined;
-    },
-    async findUserById(userId) {
-      const user = await internalAdapter.findUserById(userId);
-      return user ? { userId: user.id, email: user.email } : undefined;
-    },
-    async createUser(wish) {
-      const { email, name } = wish;
-      const user = await internalAdapter.createUser(
-        { email, name, emailVerified: true },
-        { method: "admin" },
-      );
-      await linkPassword(user.id, wish.password);
-      return { userId: user.id, email: user.email };
-    },
-    async isPassword(userId, candidate) {
-      const account = await internalAdapter.findCredentialAccount(userId);
-      return account?.password ? password.verify({ hash: account.password, password: candidate }) : false;
-    },
-    async setPassword(userId, value) {
-      if ((await internalAdapter.findCredentialAccount(userId)) === null) await linkPassword(userId, value);
-      else await internalAdapter.updatePassword(userId, await password.hash(value));
-    },
-    endSessions: (userId) => internalAdapter.deleteUserSessions(userId),
-    deleteUser: (userId) => internalAdapter.deleteUser(userId),
-  };
-
-  async function linkPassword(userId: string, value: string): Promise<void> {
-    await internalAdapter.linkAccount({
-      userId,
-      providerId: "credential",
-      accountId: userId,
-      password: await password.hash(value),
-    });
-  }
 }
 
 function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthLibraryOptions) {
@@ -151,6 +173,7 @@ function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthL
         "/get-session": false as const,
         "/sign-in/*": { window: 10, max: 10 },
         "/device": { window: 60, max: 10 },
+        "/device/code": { window: 60, max: 10 },
       },
     },
     advanced: {

@@ -56,7 +56,7 @@ export async function takeLinks(tx: Tx, nowMs: number, isWanted: (link: Link) =>
   return taken;
 }
 
-/** Of one organisation, as far as they can still be used. */
+/** The links of one organisation that can still be used. */
 export async function listLinks(
   db: Db,
   organizationId: string,

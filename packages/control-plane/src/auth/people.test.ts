@@ -8,13 +8,13 @@ import { createOrganization } from "../organizations/organizations.ts";
 import { openPostgresStore } from "../store/postgres.ts";
 import { openMemoryStore, openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
-import { postgresIsMissing, startTestPostgres } from "../store/test-postgres.ts";
+import { postgresIsMissing, startTestPostgres } from "../testing/test-postgres.ts";
 import { systemClock } from "../system-clock.ts";
 import { CLI_CLIENT_ID } from "./auth-library.ts";
 import type { OidcProvider } from "./auth-library.ts";
 import { openPeople } from "./people.ts";
 import type { PeopleOptions } from "./people.ts";
-import { startTestProvider } from "./test-oidc-provider.ts";
+import { startTestProvider } from "../testing/test-oidc-provider.ts";
 
 const origin = "http://localhost:7860";
 const ada = { email: "ada@example.com", password: "correct horse", name: "Ada" };

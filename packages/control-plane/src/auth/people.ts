@@ -1,8 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import { addMember } from "../organizations/members.ts";
-import type { Role } from "../organizations/members.ts";
 import type { Store } from "../store/store.ts";
 import type { SignedInPeople, SignedInUser } from "./admission.ts";
 import { writeAudit } from "./audit.ts";
@@ -10,6 +8,8 @@ import { loadAuthLibrary } from "./auth-library.ts";
 import type { AuthLibrary, OidcProvider } from "./auth-library.ts";
 import { createAuthHandler } from "./auth-handler.ts";
 import { deleteLink, insertLink, linkId, listLinks, takeLinks } from "./links.ts";
+import { addMember } from "./members.ts";
+import type { Role } from "./members.ts";
 import type { OrganizationId } from "./principal.ts";
 import { redeemLink } from "./redeem-link.ts";
 import type { Redemption } from "./redeem-link.ts";

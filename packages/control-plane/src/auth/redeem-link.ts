@@ -1,12 +1,12 @@
 import { AppError } from "@vocalhost/protocol";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
-import { addMember } from "../organizations/members.ts";
 import type { Store } from "../store/store.ts";
 import type { SignedInUser } from "./admission.ts";
 import { PASSWORD_LENGTH } from "./auth-library.ts";
 import type { AuthLibrary } from "./auth-library.ts";
 import { findLink, takeLink } from "./links.ts";
+import { addMember } from "./members.ts";
 import type { OrganizationId } from "./principal.ts";
 
 export const Redemption = z.object({

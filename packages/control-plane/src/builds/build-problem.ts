@@ -1,4 +1,4 @@
-/** Something the author of the bot can mend; the text is for them. */
+/** Something the bot's author can fix; the text is for them. */
 export class BuildProblem extends Error {
   override readonly name = "BuildProblem";
 }

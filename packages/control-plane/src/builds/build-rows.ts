@@ -23,21 +23,21 @@ export function buildFolder(dataFolder: string, buildId: string): string {
 export async function startBuild(
   context: BuildContext,
   files: UploadFiles,
-  { organizationId, wish }: { organizationId: OrganizationId; wish: CreateBuild & { actor: string } },
+  { organizationId, input }: { organizationId: OrganizationId; input: CreateBuild & { actor: string } },
 ): Promise<{ build: Build; contextHash: string; cached: boolean }> {
   const { store, clock, regions, dataFolder } = context;
   if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
-  const dockerfilePath = requireRelative(wish.dockerfilePath);
+  const dockerfilePath = requireRelative(input.dockerfilePath);
   const upload = await store.db
     .selectFrom("uploads")
     .selectAll()
     .where("organizationId", "=", organizationId)
-    .where("id", "=", wish.uploadId)
+    .where("id", "=", input.uploadId)
     .where("receivedAt", "is not", null)
     .executeTakeFirst();
   const info = upload ? await files.info(upload.id) : undefined;
   if (!upload || !info) throw new AppError("GENERIC_BAD_REQUEST", { message: "Upload not found" });
-  const region = requireRegion(regions, wish.region ?? upload.region);
+  const region = requireRegion(regions, input.region ?? upload.region);
   const { contextHash } = info;
   const nowMs = clock.nowMs();
   const row = newRow({
@@ -64,7 +64,7 @@ export async function startBuild(
     if (cached && existsSync(buildFolder(dataFolder, cached.id)))
       return { build: toBuild(cached), contextHash, cached: true };
     await tx.insertInto("builds").values(row).execute();
-    const { actor } = wish;
+    const { actor } = input;
     await writeAudit(tx, { organizationId, at: nowMs, actor, action: "build-created", target: row.id });
     return { build: toBuild(row), contextHash, cached: false };
   });

@@ -1,4 +1,5 @@
 // Turns an uploaded archive into a folder an instance can run in. A process of its own: what it reads is not trusted.
+import { Socket } from "node:net";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,6 +11,9 @@ import { findFacts } from "./find-facts.ts";
 import { installPackages } from "./install-packages.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 
+const LIFE_FD = 3;
+
+endWithParent();
 try {
   await build(BuilderTask.parse(JSON.parse(await text(process.stdin))));
 } catch (error) {
@@ -20,7 +24,16 @@ try {
   });
 }
 
-async function build({ archive, folder, dockerfilePath, sdkFolder }: BuilderTask): Promise<void> {
+/** A controller that was killed could not end us; the next one builds again, and npm must not be at it twice. */
+function endWithParent(): void {
+  const life = new Socket({ fd: LIFE_FD });
+  life.on("error", () => undefined);
+  life.on("close", () => process.kill(-process.pid, "SIGKILL"));
+  life.resume().unref();
+}
+
+async function build(task: BuilderTask): Promise<void> {
+  const { archive, folder, dockerfilePath, sdkFolder, allowsForeignPackages } = task;
   const say = (line: string): void => tell({ type: "line", text: line });
   const { entries, bytes } = await unpackArchive(archive, folder);
   say(`Unpacked ${entries} entries, ${bytes} bytes`);
@@ -28,7 +41,7 @@ async function build({ archive, folder, dockerfilePath, sdkFolder }: BuilderTask
   const facts = await findFacts(folder, { manifest, dockerfilePath });
   say(`Found the bot in ${facts.botFile}; base ${facts.baseVersion}`);
   if (facts.filterPackages.length > 0) say(`Voice filter packages: ${facts.filterPackages.join(", ")}`);
-  await installPackages({ folder, manifest, manifestText, sdkFolder, say });
+  await installPackages({ folder, manifest, manifestText, sdkFolder, allowsForeignPackages, say });
   await checkBotFile(folder, facts.botFile);
   say(`${facts.botFile} can be loaded`);
   tell({ type: "done", facts, bytes: await sizeOf(folder) });

@@ -8,6 +8,7 @@ export const BuilderTask = z.object({
   folder: z.string(),
   dockerfilePath: z.string(),
   sdkFolder: z.string(),
+  allowsForeignPackages: z.boolean(),
 });
 export type BuilderTask = z.infer<typeof BuilderTask>;
 

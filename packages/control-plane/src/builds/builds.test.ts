@@ -12,7 +12,8 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { silentLog } from "../log.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { systemClock } from "../system-clock.ts";
-import { until } from "../testing/until.ts";
+import { requireRegistry } from "../testing/require-registry.ts";
+import { until } from "../../../../testing/wait.ts";
 import { buildFolder } from "./build-rows.ts";
 import { createBuilds } from "./builds.ts";
 import { packFolder } from "./pack-folder.ts";
@@ -23,6 +24,7 @@ export async function bot(args: RunnerArguments): Promise<void> { void args; }
 `;
 
 test("a bot's folder becomes one that instances can run in, once", async () => {
+  await requireRegistry();
   await using service = await start();
   const files = {
     "bot.ts": BOT,
@@ -67,7 +69,8 @@ test("a bot's folder becomes one that instances can run in, once", async () => {
   assert.equal((await service.deploy(files, { dockerfilePath: "other/Dockerfile" })).cached, false);
 });
 
-test("builds that cannot succeed say what to mend", async () => {
+test("builds that cannot succeed say what to fix", async () => {
+  await requireRegistry();
   await using service = await start();
   const cases: [Record<string, string>, RegExp][] = [
     [{ "main.ts": BOT }, /No bot found/],
@@ -120,6 +123,39 @@ test("a build runs nothing of the bot or its packages", async () => {
   assert.ok(!existsSync(trap));
 });
 
+test("a bot's own npm settings and packages from elsewhere run nothing", async () => {
+  await using service = await start();
+  const [trap, program] = [join(service.data, "trap"), join(service.data, "trap.sh")];
+  writeFileSync(program, `#!/bin/sh\ntouch '${trap}'\nexit 1\n`, { mode: 0o755 });
+  const git = "git+ssh://git@127.0.0.1/never/there.git";
+  const settings = { "bot.ts": BOT, ".npmrc": `git=${program}\nscript-shell=${program}\n` };
+  const local = JSON.stringify({ name: "local", version: "1.0.0", dependencies: { evil: git } });
+  const of = (manifest: object): string => JSON.stringify({ type: "module", ...manifest });
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ "package.json": of({ dependencies: { evil: git } }) }, /evil comes from git\+ssh/],
+    [{ "package.json": of({ dependencies: { evil: "somebody/evil" } }) }, /evil comes from somebody/],
+    [{ "package.json": of({ dependencies: { evil: "http://127.0.0.1/e.tgz" } }) }, /evil comes from http/],
+    [{ "package.json": of({ dependencies: {}, overrides: { a: { evil: git } } }) }, /evil comes from git/],
+    [
+      {
+        "package.json": of({ dependencies: { evil: "1.0.0" } }),
+        "package-lock.json": JSON.stringify({ packages: { "node_modules/evil": { resolved: git } } }),
+      },
+      /evil comes from git/,
+    ],
+    [
+      { "package.json": of({ dependencies: { local: "file:./local" } }), "local/package.json": local },
+      /npm install failed/,
+    ],
+  ];
+  for (const [files, text] of cases) {
+    const build = await service.final((await service.deploy({ ...settings, ...files })).build);
+    assert.equal(build.status, "failed");
+    assert.match(build.errorMessage ?? "", text);
+    assert.ok(!existsSync(trap), `something was run: ${String(text)}`);
+  }
+});
+
 test("voice filter packages are found wherever they are named", async () => {
   await using service = await start();
   const build = await service.final(
@@ -156,21 +192,21 @@ test("an upload takes one archive, of whoever has its fields, while it is open",
   await refused(send(uploadFields, archive, randomUUID()), "ACCESS_DENIED");
   await refused(send(uploadFields, Buffer.from("not gzip at all")), "GENERIC_BAD_REQUEST");
   await refused(send(uploadFields, archive.subarray(0, -10)), "GENERIC_BAD_REQUEST");
-  const wish = { uploadId, dockerfilePath: "Dockerfile", actor: "key:1" };
-  await refused(service.builds.create(service.organization, wish), "GENERIC_BAD_REQUEST");
+  const input = { uploadId, dockerfilePath: "Dockerfile", actor: "key:1" };
+  await refused(service.builds.create(service.organization, input), "GENERIC_BAD_REQUEST");
   await send(uploadFields);
   await refused(send(uploadFields), "GENERIC_BAD_REQUEST");
-  await refused(service.builds.create(service.stranger, wish), "GENERIC_BAD_REQUEST");
+  await refused(service.builds.create(service.stranger, input), "GENERIC_BAD_REQUEST");
   for (const dockerfilePath of ["../Dockerfile", "/etc/passwd", "a\\b"])
     await refused(
-      service.builds.create(service.organization, { ...wish, dockerfilePath }),
+      service.builds.create(service.organization, { ...input, dockerfilePath }),
       "GENERIC_BAD_REQUEST",
     );
   await refused(
-    service.builds.create(service.organization, { ...wish, region: "mars" }),
+    service.builds.create(service.organization, { ...input, region: "mars" }),
     "GENERIC_BAD_REQUEST",
   );
-  const { build } = await service.builds.create(service.organization, wish);
+  const { build } = await service.builds.create(service.organization, input);
   assert.deepEqual([build.status, build.region, build.contextSizeBytes], ["pending", "here", archive.length]);
 
   await refused(service.builds.read(service.stranger, build.id), "NOT_FOUND");
@@ -221,7 +257,7 @@ test("archives nobody needs any more are removed", async () => {
   const archive = join(service.data, "uploads", `${row.id}.tgz`);
   assert.ok(existsSync(archive)); // it was still to be built when the worker looked
   service.run();
-  await until("end of the archive", () => !existsSync(archive));
+  await until(() => !existsSync(archive), 20_000, "end of the archive");
 });
 
 async function refused(promise: Promise<unknown>, code: string): Promise<void> {
@@ -285,10 +321,14 @@ async function start({ isRunning = true, buildTimeoutMs = 60_000 } = {}) {
       return builds.create(organization, { uploadId: upload.uploadId, dockerfilePath, actor });
     },
     final: ({ id }: Build) =>
-      until("end of the build", async () => {
-        const build = await builds.read(organization, id);
-        return build.status !== "pending" && build.status !== "building" && build;
-      }),
+      until(
+        async () => {
+          const build = await builds.read(organization, id);
+          return build.status !== "pending" && build.status !== "building" && build;
+        },
+        20_000,
+        "end of the build",
+      ),
     async facts({ id }: Build): Promise<unknown> {
       const { facts } = await store.db
         .selectFrom("builds")

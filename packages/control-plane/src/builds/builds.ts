@@ -11,12 +11,12 @@ import { createUpload, receiveUpload } from "./uploads.ts";
 export interface Builds {
   createUpload(
     organizationId: OrganizationId,
-    wish: { region: string | undefined; actor: string },
+    input: { region: string | undefined; actor: string },
   ): Promise<Omit<Upload, "uploadUrl">>;
   receiveUpload(upload: { uploadId: string; fields: Record<string, string>; file: Readable }): Promise<void>;
   create(
     organizationId: OrganizationId,
-    wish: CreateBuild & { actor: string },
+    input: CreateBuild & { actor: string },
   ): Promise<{ build: Build; contextHash: string; cached: boolean }>;
   read(organizationId: OrganizationId, buildId: string): Promise<Build>;
   readLogs(
@@ -34,10 +34,10 @@ export function createBuilds(context: BuildContext): Builds {
   const files = createUploadFiles(context.dataFolder);
   let wake = new AbortController();
   return {
-    createUpload: (organizationId, wish) => createUpload(context, organizationId, wish),
+    createUpload: (organizationId, input) => createUpload(context, organizationId, input),
     receiveUpload: (upload) => receiveUpload(context, files, upload),
-    async create(organizationId, wish) {
-      const started = await startBuild(context, files, { organizationId, wish });
+    async create(organizationId, input) {
+      const started = await startBuild(context, files, { organizationId, input });
       wake.abort();
       return started;
     },

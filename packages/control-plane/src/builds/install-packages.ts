@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type BotManifest, neededPackages, wantedSdk, writeManifest } from "./bot-manifest.ts";
 import { BuildProblem } from "./build-problem.ts";
+import { refuseForeignPackages } from "./foreign-packages.ts";
 import { fitsRange } from "./fits-range.ts";
 
 export interface InstallOptions {
@@ -15,6 +16,8 @@ export interface InstallOptions {
   manifestText: string;
   /** The service's own copy of the package `vocalhost`. */
   sdkFolder: string;
+  /** Whether packages may come from Git or from any address. */
+  allowsForeignPackages: boolean;
   say(line: string): void;
 }
 
@@ -27,6 +30,11 @@ const NPM_ARGUMENTS = [
   "--no-progress",
 ];
 
+/** No Git of anybody's choice, and what a lock file says of registries counts only for ours. */
+const OWN_REGISTRY_ONLY = ["--git=no-git-for-builds", "--replace-registry-host=always"];
+/** npm takes programs to run, folders to write to and files to read from it. */
+const SETTINGS_FILE = ".npmrc";
+
 /** Everything the bot imports, in its folder. No code of a package runs. */
 export async function installPackages(options: InstallOptions): Promise<void> {
   const { folder, say } = options;
@@ -34,6 +42,10 @@ export async function installPackages(options: InstallOptions): Promise<void> {
   const brought = join(folder, "node_modules/vocalhost");
   const aside = join(folder, ".vocalhost-brought");
   const isBrought = existsSync(brought);
+  if (!options.allowsForeignPackages)
+    await refuseForeignPackages(folder, { manifest: options.manifest, needed });
+  if (existsSync(join(folder, SETTINGS_FILE))) say(`The bot's own ${SETTINGS_FILE} is not used`);
+  await rm(join(folder, SETTINGS_FILE), { recursive: true, force: true });
   if (Object.keys(needed).length === 0) say("No packages to install");
   else {
     if (isBrought) await rename(brought, aside); // npm removes what it was not asked for
@@ -54,12 +66,14 @@ async function installWithNpm(options: InstallOptions, needed: Record<string, st
     peerDependencies: _peer,
     optionalDependencies: _optional,
     scripts: _scripts,
+    packageManager: _manager, // may name a program to fetch and run instead of npm
+    devEngines: _engines,
     ...rest
   } = manifest;
   await writeManifest(folder, { ...rest, dependencies: needed });
   say(`Installing ${Object.keys(needed).length} packages with npm`);
   try {
-    await runNpm(folder, say);
+    await runNpm(folder, { ...options, more: options.allowsForeignPackages ? [] : OWN_REGISTRY_ONLY });
   } finally {
     await writeManifest(folder, options.manifestText);
     if (lockText === undefined) await rm(lock, { force: true });
@@ -67,9 +81,12 @@ async function installWithNpm(options: InstallOptions, needed: Record<string, st
   }
 }
 
-async function runNpm(folder: string, say: (line: string) => void): Promise<void> {
+async function runNpm(
+  folder: string,
+  { say, more }: { say(line: string): void; more: readonly string[] },
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const child = spawn("npm", NPM_ARGUMENTS, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("npm", [...NPM_ARGUMENTS, ...more], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   for (const input of [child.stdout, child.stderr])
     createInterface({ input }).on("line", (line) => (line.trim() === "" ? undefined : say(line)));
   child.once("error", (cause) => reject(new Error(`npm cannot be started: ${cause.message}`, { cause })));

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inheritedArguments } from "../inherited-arguments.ts";
+import type { RunAs } from "../own-users.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { BuilderMessage, type BuilderTask } from "./builder-messages.ts";
 import { builderEnvironment } from "./config.ts";
@@ -15,19 +17,31 @@ export interface RunBuilderOptions {
   task: BuilderTask;
   timeoutMs: number;
   say(line: string): void;
+  /** Who it runs as, and a folder of that user for npm. */
+  user?: (RunAs & { home: string }) | undefined;
   /** Ends the builder; the outcome is then of no interest. */
   signal: AbortSignal;
 }
 
 /** Runs the builder in a process group of its own, and ends all of it when it takes too long. */
-export async function runBuilder({ task, timeoutMs, say, signal }: RunBuilderOptions): Promise<BuildOutcome> {
+export async function runBuilder({
+  task,
+  timeoutMs,
+  say,
+  signal,
+  user,
+}: RunBuilderOptions): Promise<BuildOutcome> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const program = fileURLToPath(new URL(`./builder-main.${extension}`, import.meta.url));
   const child = spawn(process.execPath, [...inheritedArguments(), "--no-warnings", program], {
     cwd: task.folder,
-    env: builderEnvironment(),
+    env: {
+      ...builderEnvironment(),
+      ...(user ? { HOME: user.home, npm_config_cache: join(user.home, ".npm") } : {}),
+    },
+    ...(user ? { uid: user.uid, gid: user.gid } : {}),
     detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", "pipe"], // the last one only closes, when we are gone
   });
   let outcome: BuildOutcome | undefined;
   const kill = (): void => {
@@ -58,6 +72,7 @@ export async function runBuilder({ task, timeoutMs, say, signal }: RunBuilderOpt
   const how = await promise;
   clearTimeout(timer);
   signal.removeEventListener("abort", kill);
+  kill(); // what it left behind
   return outcome ?? { status: "failed", message: `The builder ended without a result (${how})` };
 }
 

@@ -1,6 +1,7 @@
-import { mkdir, rename, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildRow } from "../store/schema.ts";
+import { builderUser, changeOwner, type RunAs } from "../own-users.ts";
 import type { BuildContext } from "./build-context.ts";
 import { createBuildLog } from "./build-log.ts";
 import { buildFolder } from "./build-rows.ts";
@@ -63,25 +64,50 @@ async function buildOne(
   for (const folder of [temporary, final]) await rm(folder, { recursive: true, force: true });
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   const buildLog = createBuildLog(context, row.id);
+  const archive = files.path(row.uploadId);
+  const user = await builderOf(context, { archive, folder: temporary });
   const outcome = await runBuilder({
+    user,
     task: {
-      archive: files.path(row.uploadId),
+      archive,
       folder: temporary,
       dockerfilePath: row.dockerfilePath,
       sdkFolder: context.sdkFolder,
+      allowsForeignPackages: context.allowsForeignPackages ?? false,
     },
     timeoutMs: context.buildTimeoutMs ?? BUILD_TIMEOUT_MS,
     say: buildLog.add,
     signal,
   });
   if (signal.aborted) return rm(temporary, { recursive: true, force: true });
-  if (outcome.status === "success") await rename(temporary, final);
-  else await rm(temporary, { recursive: true, force: true });
+  if (outcome.status === "success") {
+    if (user) await closeBuild(temporary);
+    await rename(temporary, final);
+  } else await rm(temporary, { recursive: true, force: true });
   buildLog.add(lastLine(outcome));
   await buildLog.flush();
   const completedAt = startedAt + Math.round(clock.monotonicMs() - startedMs);
   await finish(context, row, { outcome, completedAt });
   return log.info({ buildId: row.id, status: outcome.status, ms: completedAt - startedAt }, "build ended");
+}
+
+/** Lets the builder's user at the archive, its folder and nothing else. */
+async function builderOf(
+  { users, dataFolder }: BuildContext,
+  { archive, folder }: { archive: string; folder: string },
+): Promise<(RunAs & { home: string }) | undefined> {
+  if (!users) return undefined;
+  const user = builderUser(users);
+  const home = join(dataFolder, "builder-home");
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  for (const path of [archive, folder, home]) await chown(path, user.uid, user.gid);
+  return { ...user, home };
+}
+
+/** Bots read it; nobody but us changes it any more. */
+async function closeBuild(folder: string): Promise<void> {
+  await changeOwner(folder, { uid: 0, gid: 0 });
+  await chmod(folder, 0o755);
 }
 
 async function finish(

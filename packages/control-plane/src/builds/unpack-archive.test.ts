@@ -82,6 +82,18 @@ test("limits hold while it unpacks", async () => {
   await assert.rejects(other.unpack(many, { entries: 100, bytes: 99 }), /more than 99 bytes/);
 });
 
+test("hard links count as the copies they become", async () => {
+  using place = start();
+  const links = Array.from({ length: 20 }, (_, at): TarEntry => ({
+    header: { name: `hard${at}`, size: 0, type: "link", linkname: "big" },
+  }));
+  await assert.rejects(
+    place.unpack([file("big", "x".repeat(10_000)), ...links], { entries: 100, bytes: 50_000 }),
+    /more than 50000 bytes/,
+  );
+  assert.ok(readdirSync(place.folder).length <= 5);
+});
+
 test("what is no archive is refused with a sentence", async () => {
   const whole = gzipSync(await packTar([file("a", "x".repeat(10_000))]));
   for (const bytes of [

@@ -1,6 +1,6 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { createReadStream } from "node:fs";
-import { copyFile, mkdir, open, realpath, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdir, open, realpath, rm, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -31,7 +31,7 @@ export async function unpackArchive(
   try {
     for await (const entry of bytesOut.pipeThrough(createTarDecoder({ strict: true }))) {
       entries += 1;
-      bytes += entry.header.size;
+      bytes += await sizeOf(entry, root);
       if (entries > limits.entries)
         throw new BuildProblem(`The archive has more than ${limits.entries} entries`);
       if (bytes > limits.bytes)
@@ -53,6 +53,13 @@ export async function unpackArchive(
   }
   await makeLinks(links, root);
   return { entries, bytes };
+}
+
+/** A hard link becomes a copy, so it takes as much as what it names. */
+async function sizeOf({ header }: ParsedTarEntry, root: string): Promise<number> {
+  if (header.type !== "link") return header.size;
+  const named = await stat(pathOf(header.linkname ?? "", root));
+  return Math.max(header.size, named.size);
 }
 
 async function place(

@@ -8,16 +8,16 @@ import type { BuildContext } from "./build-context.ts";
 import type { UploadFiles } from "./upload-files.ts";
 
 const UPLOAD_LIFE_MS = 15 * 60_000;
-const KEPT_MS = 24 * 3_600_000; // after which nobody starts another build of it
+const KEPT_MS = 24 * 3_600_000; // after which another build of it is unlikely
 
 /** Gives the right to send one archive, for a quarter of an hour. */
 export async function createUpload(
   { store, clock, newId, regions }: BuildContext,
   organizationId: OrganizationId,
-  wish: { region: string | undefined; actor: string },
+  input: { region: string | undefined; actor: string },
 ): Promise<Omit<Upload, "uploadUrl">> {
   if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
-  const region = requireRegion(regions, wish.region);
+  const region = requireRegion(regions, input.region);
   const nowMs = clock.nowMs();
   const policy = randomBytes(32).toString("base64url");
   const row: UploadRow = {
@@ -32,7 +32,7 @@ export async function createUpload(
   };
   await store.transaction(async (tx) => {
     await tx.insertInto("uploads").values(row).execute();
-    const { actor } = wish;
+    const { actor } = input;
     await writeAudit(tx, { organizationId, at: nowMs, actor, action: "upload-created", target: row.id });
   });
   return {
@@ -42,7 +42,7 @@ export async function createUpload(
   };
 }
 
-/** Takes the archive of whoever has the fields. */
+/** Takes an archive sent with the right form fields. */
 export async function receiveUpload(
   { store, clock, log }: BuildContext,
   files: UploadFiles,

@@ -4,10 +4,9 @@ import type { Failpoint } from "../failpoints.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
 import { exportUsage } from "../ledger/export.ts";
+import { createExportTeller } from "../ledger/tell-export.ts";
 import type { Log } from "../log.ts";
-import { pruneLogs } from "../logs/prune-logs.ts";
-import { pruneSamples } from "../samples/samples.ts";
-import { pruneSecretVersions } from "../secrets/prune-versions.ts";
+import { prune } from "../retention/prune.ts";
 import type { Store } from "../store/store.ts";
 
 /** Something that goes on beside requests until the signal aborts. */
@@ -48,13 +47,18 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
   });
   const chores = [
     every("month close", MINUTE_MS, () => closePeriods(store, { nowMs: clock.nowMs(), failpoint })),
-    every("pruning", HOUR_MS, () => prune(store, clock.nowMs(), config)),
+    every("pruning", HOUR_MS, () => prune(store, toPruneOptions(config, clock.nowMs(), log))),
   ];
   const url = config.usageExportUrl;
-  if (url)
+  if (url) {
+    const tell = createExportTeller(log, () => clock.monotonicMs());
+    const token = config.usageExportToken;
     chores.push(
-      every("usage export", AGAIN_MS * 5, () => exportUsage({ store, clock, url, failpoint, signal: until })),
+      every("usage export", AGAIN_MS * 5, async () =>
+        tell(await exportUsage({ store, clock, url, token, failpoint, signal: until })),
+      ),
     );
+  }
   const running = [...options.work, ...chores].map((work) => keepGoing(work));
 
   async function keepGoing({ name, run }: Work): Promise<void> {
@@ -78,13 +82,6 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
   };
 }
 
-async function prune(store: Store, nowMs: number, config: Config): Promise<void> {
-  await pruneLogs(store, { nowMs, retentionMs: config.logRetentionDays * 24 * HOUR_MS });
-  await pruneSamples(store, { nowMs });
-  await pruneSecretVersions(store, { nowMs });
-  await store.db.deleteFrom("usedTokens").where("expiresAt", "<", nowMs).execute();
-  await store.db
-    .deleteFrom("idempotency")
-    .where("createdAt", "<", nowMs - config.timing.idempotencyMs)
-    .execute();
+function toPruneOptions({ retention, dataFolder, timing }: Config, nowMs: number, log: Log) {
+  return { nowMs, retention, dataFolder, log, idempotencyMs: timing.idempotencyMs };
 }

@@ -1,5 +1,7 @@
+import { forgetInstance } from "../drivers/forget-instance.ts";
 import { asLeader } from "../leader/leader.ts";
-import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
+import { BOUND_SESSION_STATES } from "../pools/instance-state.ts";
+import { expirePending } from "../sessions/pending-sessions.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { SessionRow } from "../store/schema.ts";
@@ -21,20 +23,25 @@ export async function endAllSessions(options: {
   const { store, driver } = world;
   await closeSessions(world, { nudge, timeoutMs: SESSIONS_MS });
   await drainIdle(world);
-  const objects = (await driver.list()).filter(({ state }) => state === "running");
-  await Promise.allSettled(objects.map(({ id }) => driver.destroy(id, { graceMs: INSTANCES_GRACE_MS })));
+  const running = await runningIds(world);
+  await Promise.allSettled(running.map((id) => driver.destroy(id, { graceMs: INSTANCES_GRACE_MS })));
   await closeSessions(world, { nudge, timeoutMs: CLOSED_MS });
   const rows = await store.db.selectFrom("instances").select("id").where("state", "!=", "stopped").execute();
-  const needed = new Set((await openSessions(world)).map(({ instanceId }) => instanceId));
+  const open = await openSessions(world);
+  const needed = new Set([...open.map(({ instanceId }) => instanceId), ...(await runningIds(world))]);
   await Promise.allSettled(
     rows.map(async ({ id }) => {
       await options.output.drain(id);
-      if (!needed.has(id)) await driver.forget(id); // what a bot printed in the clear is not left lying about
+      if (!needed.has(id)) await forgetInstance(world, id); // what a bot printed in the clear is not left lying about
     }),
   );
 }
 
-// Written down before they are ended, so that nobody takes it for a crash.
+async function runningIds({ driver }: World): Promise<string[]> {
+  return (await driver.list()).flatMap(({ id, state }) => (state === "running" ? [id] : []));
+}
+
+// Written down before they are ended, so that it is not taken for a crash.
 async function drainIdle(world: World): Promise<void> {
   await asLeader(world, (tx) =>
     tx
@@ -56,6 +63,8 @@ async function closeSessions(
 ): Promise<void> {
   const { clock } = world;
   const untilMs = clock.monotonicMs() + timeoutMs;
+  const nowMs = clock.nowMs();
+  await asLeader(world, (tx) => expirePending(tx, { nowMs, reason: "stopped" }));
   // Read again each time: a start that was under way may have made one more.
   for (let open = await openSessions(world); open.length > 0; open = await openSessions(world)) {
     for (const session of open) if (session.stopRequestedAt === null) await stop(world, session);
@@ -65,7 +74,7 @@ async function closeSessions(
   }
 }
 
-async function stop(world: World, session: SessionRow): Promise<void> {
+async function stop(world: World, session: OpenSession): Promise<void> {
   const { id: sessionId, agentId } = session;
   const organizationId = session.organizationId as OrganizationId;
   await stopSession(world, { organizationId, agentId, sessionId, actor: "system" }).catch((error: unknown) =>
@@ -73,6 +82,12 @@ async function stop(world: World, session: SessionRow): Promise<void> {
   );
 }
 
-async function openSessions({ store: { db } }: World): Promise<SessionRow[]> {
-  return db.selectFrom("sessions").selectAll().where("state", "in", OPEN_SESSION_STATES).execute();
+type OpenSession = Pick<SessionRow, "id" | "organizationId" | "agentId" | "instanceId" | "stopRequestedAt">;
+
+async function openSessions({ store: { db } }: World): Promise<OpenSession[]> {
+  return db
+    .selectFrom("sessions")
+    .select(["id", "organizationId", "agentId", "instanceId", "stopRequestedAt"])
+    .where("state", "in", BOUND_SESSION_STATES)
+    .execute();
 }

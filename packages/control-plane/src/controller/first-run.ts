@@ -1,7 +1,7 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { insertKey } from "../auth/api-keys.ts";
-import { insertLink } from "../auth/links.ts";
+import { findLink, insertLink } from "../auth/links.ts";
 import type { People } from "../auth/people.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { createOrganization } from "../organizations/organizations.ts";
@@ -27,6 +27,7 @@ export interface FirstRunOptions {
 }
 
 export const FIRST_RUN_FILE = "first-run.json";
+const OWNER_LINK_FILE = "owner-link.json";
 const DONE = "first-run";
 const ORGANIZATION = "main";
 const LINK_MS = 24 * 3_600_000;
@@ -66,18 +67,16 @@ export async function firstRun(options: FirstRunOptions): Promise<FirstRun | und
       ownerLink: ownerUrl(publicUrl, token),
     };
     // Before the commit: keys that are nowhere to be read would be lost.
-    await writeFirstRun(options.dataFolder, made);
+    await writeOwn(options.dataFolder, FIRST_RUN_FILE, made);
     return made;
   });
 }
 
-/** Another one, as long as nobody has used one; the earlier is cancelled. */
-export async function newOwnerLink(options: {
-  store: Store;
-  people: Pick<People, "createOwnerLink">;
-  publicUrl: string;
-}): Promise<string | undefined> {
-  const { store, people, publicUrl } = options;
+/** The one that was printed, as long as nobody has used it; another when it has expired. */
+export async function openOwnerLink(
+  options: FirstRunOptions & { people: Pick<People, "createOwnerLink"> },
+): Promise<string | undefined> {
+  const { store, people, publicUrl, dataFolder, nowMs } = options;
   const owner = await store.db
     .selectFrom("members")
     .select("userId")
@@ -89,16 +88,28 @@ export async function newOwnerLink(options: {
     .orderBy("createdAt")
     .executeTakeFirst();
   if (owner || !organization) return undefined;
-  return ownerUrl(publicUrl, await people.createOwnerLink(organization.id as OrganizationId));
+  for (const token of await knownTokens(dataFolder))
+    if (await findLink(store.db, token, nowMs)) return ownerUrl(publicUrl, token);
+  const token = await people.createOwnerLink(organization.id as OrganizationId);
+  await writeOwn(dataFolder, OWNER_LINK_FILE, { ownerLink: ownerUrl(publicUrl, token) });
+  return ownerUrl(publicUrl, token);
+}
+
+// The store knows only hashes, and whoever has the printed link must not lose it to a controller that starts again.
+async function knownTokens(dataFolder: string): Promise<string[]> {
+  const texts = await Promise.all(
+    [OWNER_LINK_FILE, FIRST_RUN_FILE].map((name) => readFile(join(dataFolder, name), "utf8").catch(() => "")),
+  );
+  return texts.flatMap((text) => /"ownerLink": "[^"#]*#([^"]+)"/.exec(text)?.[1] ?? []);
 }
 
 function ownerUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/owner#${token}`; // behind the #, so that it gets into no log
 }
 
-async function writeFirstRun(folder: string, made: FirstRun): Promise<void> {
+async function writeOwn(folder: string, name: string, content: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, FIRST_RUN_FILE);
-  await writeFile(`${path}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+  const path = join(folder, name);
+  await writeFile(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
 }

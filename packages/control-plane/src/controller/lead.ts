@@ -20,9 +20,17 @@ export async function becomeLeader(options: {
   clock: Clock;
   timing: Timing;
   log: Log;
+  newestEpoch: LeaseOptions["newestEpoch"];
 }): Promise<Leadership> {
-  const { store, clock, timing, log } = options;
-  const lease: LeaseOptions = { store, clock, timing, holder: holderName(), isDead: isHolderDead };
+  const { store, clock, timing, log, newestEpoch } = options;
+  const lease: LeaseOptions = {
+    store,
+    clock,
+    timing,
+    holder: holderName(),
+    isDead: isHolderDead,
+    newestEpoch,
+  };
   let isTold = false;
   let epoch = await takeLease(lease);
   while (epoch === undefined) {
@@ -46,7 +54,7 @@ async function keepLease(
     try {
       if (!(await renewLease(lease, epoch))) return "lost";
     } catch (error) {
-      // Nobody can take over through a store that does not answer; every write of ours checks the epoch anyway.
+      // No one can take over through a store that does not answer; every write of ours checks the epoch anyway.
       log.warn({ err: error }, "lease could not be renewed");
     }
   }

@@ -1,16 +1,13 @@
-import type { OrganizationId } from "../auth/principal.ts";
-import { DeploymentSpec } from "../agents/deployment-spec.ts";
 import type { Clock } from "../clock.ts";
-import type { Driver } from "../drivers/driver.ts";
+import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import type { Log } from "../log.ts";
 import { createOutputCollector, type OutputSource } from "../logs/collect-output.ts";
 import type { PoolRows } from "../reconciler/read-pools.ts";
 import { writeSamples } from "../samples/samples.ts";
-import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import type { InstanceRow, SampleRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-import type { DeployingOptions } from "./deploying.ts";
+import type { RedactorOf } from "./redactors.ts";
 
 /** Carries what instances print and use into the store. */
 export interface OutputWork {
@@ -23,54 +20,30 @@ export interface OutputWork {
 
 export interface OutputWorkOptions {
   store: Store;
-  driver: Driver;
+  records: InstanceRecords;
   clock: Clock;
   log: Log;
-  secretsOf: DeployingOptions["secretsOf"];
+  redactorOf: RedactorOf;
 }
 
 const ROUND_MS = 250;
-const REDACTORS_MAX = 1_000;
 
 export function createOutputWork(options: OutputWorkOptions): OutputWork {
-  const { store, driver, clock, log } = options;
-  const redactors = new Map<string, Promise<Redactor>>();
+  const { store, records, clock, log } = options;
   const lastSamples = new Map<string, { cpuMs: number; heardAtMs: number }>();
   let sources: OutputSource[] = [];
 
   const collector = createOutputCollector({
     store,
-    driver,
+    records,
     clock,
     log,
     sessionOf: async (instanceId) => (await readInstance(instanceId))?.sessionId ?? null,
-    redact: async (organizationId, deploymentId, text) =>
-      (await redactorOf(organizationId, deploymentId))(text),
+    redact: async (_organizationId, deploymentId, text) => (await options.redactorOf(deploymentId))(text),
   });
 
   function readInstance(instanceId: string): Promise<InstanceRow | undefined> {
     return store.db.selectFrom("instances").selectAll().where("id", "=", instanceId).executeTakeFirst();
-  }
-
-  function redactorOf(organizationId: OrganizationId, deploymentId: string): Promise<Redactor> {
-    const known = redactors.get(deploymentId);
-    if (known) return known;
-    if (redactors.size >= REDACTORS_MAX) redactors.clear();
-    const made = makeRedactor(organizationId, deploymentId);
-    redactors.set(deploymentId, made);
-    made.catch(() => redactors.delete(deploymentId));
-    return made;
-  }
-
-  async function makeRedactor(organizationId: OrganizationId, deploymentId: string): Promise<Redactor> {
-    const row = await store.db
-      .selectFrom("deployments")
-      .select("spec")
-      .where("id", "=", deploymentId)
-      .executeTakeFirstOrThrow();
-    const { secretSet, secretVersion } = DeploymentSpec.parse(JSON.parse(row.spec));
-    if (secretSet === null || secretVersion === null) return createRedactor([]);
-    return createRedactor(Object.values(await options.secretsOf(organizationId, secretSet, secretVersion)));
   }
 
   async function sample(pools: PoolRows[], reports: ReadonlyMap<string, InstanceReport>): Promise<void> {

@@ -1,45 +1,17 @@
 import type { AddressInfo } from "node:net";
-import { randomUUID } from "node:crypto";
 import { chmod, rm } from "node:fs/promises";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { createApiApp } from "../api/create-api-app.ts";
-import { mountApi } from "../api/mount-api.ts";
-import { createAdmission } from "../auth/admission.ts";
-import { createApiKeys } from "../auth/api-keys.ts";
-import { createKeyCache } from "../auth/key-cache.ts";
-import { openPeople } from "../auth/people.ts";
-import { createStartLimits } from "../auth/rate-limits.ts";
-import { buildFolder } from "../builds/build-rows.ts";
-import { createBuilds } from "../builds/builds.ts";
 import type { Config } from "../config.ts";
-import { mountDashboard } from "../dashboard/mount-dashboard.ts";
-import { openProcessDriver } from "../drivers/process.ts";
-import { createFailpoint } from "../failpoints.ts";
-import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
-import { storeOfLeader } from "../leader/leader.ts";
+import { LeadershipLostError } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
-import { createReconciler } from "../reconciler/reconcile.ts";
-import { createWakeups } from "../pools/wakeups.ts";
+import { measureDataFolder } from "../metrics/data-folder.ts";
+import { sampleProcess } from "../metrics/process-figures.ts";
 import { provisionSecrets } from "../secrets/provision.ts";
-import { requireKnownMasterKeys } from "../secrets/rewrap.ts";
-import { createSecretSets } from "../secrets/secret-sets.ts";
-import { environmentOf } from "../secrets/secret-values.ts";
-import { createSocketSessions } from "../sessions/socket-sessions.ts";
-import { openStore } from "../store/open-store.ts";
-import { systemClock } from "../system-clock.ts";
-import { VERSION } from "../version.ts";
-import type { World } from "../world.ts";
 import { startBackgroundWork } from "./background-work.ts";
-import { createDeploying } from "./deploying.ts";
+import { createApp } from "./create-app.ts";
+import { createDecider } from "./create-decider.ts";
 import { endAllSessions } from "./end-all-sessions.ts";
-import { findSdk } from "./find-sdk.ts";
-import { firstRun, newOwnerLink, type FirstRun } from "./first-run.ts";
-import { mountInternalRoutes } from "./internal-routes.ts";
-import { becomeLeader } from "./lead.ts";
-import { createOutputWork } from "./output-work.ts";
-import { openServiceSecrets } from "./service-secrets.ts";
-import { createSessionDoors } from "./session-doors.ts";
+import { firstRun, openOwnerLink, type FirstRun } from "./first-run.ts";
+import { takeOver, type Ground } from "./take-over.ts";
 
 /** The process that decides. Disposing it leaves sessions and instances alone; the next one adopts them. */
 export interface Controller extends AsyncDisposable {
@@ -55,128 +27,28 @@ export interface Controller extends AsyncDisposable {
 
 export async function startController(config: Config, log: Log): Promise<Controller> {
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
-  const clock = systemClock;
-  const { timing, dataFolder, publicUrl } = config;
-  const failpoint = createFailpoint(config.failpointFile);
-  const newId = (): string => randomUUID();
-  const secrets = await openServiceSecrets(config);
-  const { instanceToken, masterKeys } = secrets;
-  if (secrets.isNewMasterKey)
-    log.info(
-      { file: join(dataFolder, "master-keys") },
-      "made a master key; keep a copy, without it stored secrets cannot be read",
-    );
-  const opened = stack.use(await openStore({ databaseUrl: config.databaseUrl, dataFolder, log }));
-  await requireKnownMasterKeys(opened, masterKeys);
-  const driver = await openProcessDriver({ folder: join(dataFolder, "instances"), log });
-  const leadership = await becomeLeader({ store: opened, clock, timing, log });
-  const store = storeOfLeader({ store: opened, epoch: leadership.epoch });
-  await driver.fence(leadership.epoch);
+  const { dataFolder, publicUrl } = config;
+  const ground = await takeOver(config, { log, stack });
+  const { clock, failpoint, store, leadership } = ground;
+  const { masterKeys } = ground.secrets;
   const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
 
-  const ending = new AbortController();
-  const replaced = Promise.withResolvers<void>();
-  const network = stack.use(
-    openHttpInstanceNetwork({
-      tokenOf: instanceToken,
-      clock,
-      heartbeatMs: timing.heartbeatMs,
-      log,
-      heard: () => reconciler.nudge(),
-    }),
-  );
-  const world: World = {
-    store: opened, // what decides checks the epoch itself
-    driver,
-    network,
-    clock,
-    newId,
-    timing,
-    failpoint,
-    log,
-    epoch: leadership.epoch,
-  };
-  const wakeups = createWakeups(clock);
-  const regions = codes(config);
-  const builds = createBuilds({ store, clock, newId, log, regions, dataFolder, sdkFolder: findSdk() });
-  const secretsOf: SecretsOf = (organizationId, name, version) =>
-    environmentOf({ db: store.db, masterKeys }, organizationId, { setName: name, version });
-  const output = createOutputWork({ store, driver, clock, log, secretsOf });
-  const reconciler = createReconciler({
-    world,
-    wakeups,
-    deploying: createDeploying({
-      store,
-      timing,
-      instanceToken,
-      buildFolder: (id) => buildFolder(dataFolder, id),
-      secretsOf,
-    }),
-    bootsAtOnce: Math.max(2, Math.min(availableParallelism(), 4)),
-    beforeForget: output.drain,
-    passed: output.passed,
-  });
-  driver.onChange(() => reconciler.nudge());
+  const { metrics } = ground;
+  stack.use(sampleProcess({ restarts: config.restarts, sampled: metrics.controllerSampled }));
 
-  const keyCache = stack.use(createKeyCache({ store, clock }));
-  const people = openPeople({
-    store,
-    clock,
-    log,
-    baseUrl: publicUrl,
-    secret: secrets.peopleSecret,
-    oidc: config.oidc,
-  });
-  const signer = { secret: secrets.socketSecret };
-  const admit = createAdmission({ store, clock, keyCache, people, signer });
   let isEnding = false;
-  const starter = { world, wakeups, nudge: reconciler.nudge, isEnding: () => isEnding };
-  const sockets = createSocketSessions({
-    starter,
-    signer,
-    instanceToken,
-    queueMs: config.queueMs,
-  });
-  const doors = createSessionDoors({
-    starter,
-    sockets,
-    admit,
-    iceServers: config.iceServers,
-    queueMs: config.queueMs,
-    instanceToken,
-    signer,
-  });
-  const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
-  const app = createApiApp(log);
-  app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
-    if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
-  });
-  await mountApi(app, {
-    store,
-    clock,
-    log,
-    newId,
-    failpoint,
-    admit,
-    startLimits: createStartLimits({ clock }),
-    apiKeys: createApiKeys({ store, clock, cache: keyCache, failpoint }),
-    secretSets,
-    builds,
-    people,
-    signInMethods: config.oidc ? ["password", "oidc"] : ["password"],
-    regions: config.regions,
-    registries: config.registries,
-    nudge: () => reconciler.nudge(),
-    startSession: doors.start,
-    stopSession: doors.stop,
-    version: VERSION,
-    ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
-  });
-  mountDashboard(app);
-  mountInternalRoutes(app, { doors, sockets, left: () => reconciler.nudge() });
+  const decider = createDecider(ground, stack);
+  const { world, reconciler, output } = decider;
+  const { app, people, builds } = await createApp(ground, decider, { stack, isEnding: () => isEnding });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 
-  await reconciler.pass(); // everything an earlier controller left is taken over before anybody asks
+  // What an earlier controller left is taken over before anybody asks; what cannot be must not keep us from serving.
+  await reconciler.pass().catch((error: unknown) => {
+    if (error instanceof LeadershipLostError) throw error;
+    log.error({ err: error }, "reconciling failed, will be retried");
+  });
+  const ending = new AbortController();
+  const replaced = Promise.withResolvers<void>();
   stack.use(
     startBackgroundWork({
       work: [
@@ -184,6 +56,7 @@ export async function startController(config: Config, log: Log): Promise<Control
         { name: "builds", run: (signal) => builds.run(signal) },
         { name: "output", run: output.run },
         { name: "sign-in", run: () => people.ready() },
+        { name: "measuring the data folder", run: (signal) => keepMeasuring(ground, signal) },
       ],
       store,
       clock,
@@ -201,7 +74,9 @@ export async function startController(config: Config, log: Log): Promise<Control
   const owned = stack.move();
   return {
     firstRun: made,
-    ownerLink: made?.ownerLink ?? (await newOwnerLink({ store, people, publicUrl })),
+    ownerLink:
+      made?.ownerLink ??
+      (await openOwnerLink({ store, people, publicUrl, dataFolder, nowMs: clock.nowMs() })),
     replaced: replaced.promise,
     endSessions() {
       isEnding = true;
@@ -212,10 +87,16 @@ export async function startController(config: Config, log: Log): Promise<Control
   };
 }
 
-type SecretsOf = Parameters<typeof createDeploying>[0]["secretsOf"];
+const MEASURE_MS = 300_000; // every file is looked at
 
-function codes({ regions }: Config): string[] {
-  return regions.map(({ code }) => code);
+async function keepMeasuring({ config, clock, metrics }: Ground, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const bytes = await measureDataFolder(config.dataFolder, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (bytes) metrics.measured(bytes);
+    await clock.sleep(MEASURE_MS, signal);
+  }
 }
 
 // Only the leader listens, so whatever socket is there belongs to somebody who is gone.

@@ -17,6 +17,7 @@ const TYPES: Record<string, string> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".md": "text/markdown; charset=utf-8",
   ".json": "application/json; charset=utf-8",
   ".wasm": "application/wasm",
 };

@@ -1,14 +1,25 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLog } from "../log.ts";
 import { writeBotProject } from "../testing/bot-project.ts";
 import { driverContract, exited, listening, specOf, type DriverHarness } from "../testing/driver-contract.ts";
-import { until } from "../testing/until.ts";
+import type { InstanceSource } from "./driver.ts";
+import { until } from "../../../../testing/wait.ts";
 import { openProcessDriver } from "./process.ts";
 import { identityOf, isRunning, isThere } from "./process/process-identity.ts";
 
@@ -18,7 +29,7 @@ const WAITING_BOT = `export const bot = ({ signal }) => new Promise((resolve) =>
 
 test("secrets are in the environment of the process only", async () => {
   await using harness = await start();
-  const driver = await harness.open();
+  const { driver } = await harness.open();
   const spec = specOf(await harness.source(WAITING_BOT), { environment: { KEY: "hush-hush" } });
   await driver.create(spec);
   await listening(driver, spec.id);
@@ -34,7 +45,7 @@ test("secrets are in the environment of the process only", async () => {
 
 test("a controller killed while it made an instance wedges nothing", async () => {
   await using harness = await start();
-  const driver = await harness.open();
+  const { driver } = await harness.open();
   const spec = specOf(await harness.source(WAITING_BOT));
   mkdirSync(join(harness.folder, spec.id));
   const [seen] = await driver.list();
@@ -43,10 +54,52 @@ test("a controller killed while it made an instance wedges nothing", async () =>
   await listening(driver, spec.id);
 });
 
+test(
+  "what a bot has put in the place of its files keeps nobody from anything",
+  { timeout: 60_000 },
+  async () => {
+    const places: [string, (path: string, folder: string) => void][] = [
+      ["a folder", (path) => mkdirSync(path)],
+      ["a link", (path, folder) => symlinkSync(join(folder, "../../hush"), path)],
+      ["a pipe", (path) => void spawnSync("mkfifo", [path])],
+    ];
+    await using harness = await start();
+    const { driver, records } = await harness.open();
+    writeFileSync(join(harness.folder, "../hush"), "hush-hush\n".repeat(100));
+    for (const [, make] of places)
+      for (const name of [
+        "output",
+        "output-base.json",
+        "exited.json",
+        "process.json",
+        "exit-s.json",
+        "alive.json",
+      ]) {
+        const id = randomUUID();
+        const folder = join(harness.folder, id);
+        mkdirSync(folder);
+        make(join(folder, name), folder);
+        make(join(folder, `${name}.tmp`), folder);
+      }
+    const seen = await driver.list();
+    assert.equal(seen.length, 18);
+    for (const { id, state } of seen) {
+      assert.equal(state, "exited");
+      assert.deepEqual((await records.output(id, 0)).lines, []);
+      await records.exitRecord(id, "s");
+      await records.aliveRecord(id);
+      await records.remove(id);
+      await driver.forget(id);
+    }
+    assert.deepEqual(await driver.list(), []);
+    assert.match(readFileSync(join(harness.folder, "../hush"), "utf8"), /^hush-hush/);
+  },
+);
+
 test("a process whose number was not written down is found", async () => {
   await using harness = await start();
   const spec = specOf(await harness.source(WAITING_BOT));
-  const first = await harness.open();
+  const { driver: first } = await harness.open();
   await first.create(spec);
   await listening(first, spec.id);
   const folder = join(harness.folder, spec.id);
@@ -55,7 +108,7 @@ test("a process whose number was not written down is found", async () => {
     join(folder, "maker.json"),
     JSON.stringify({ pid: 1, startedTicks: "-1", bootId: "another" }),
   );
-  const second = await harness.open();
+  const { driver: second } = await harness.open();
   assert.equal((await second.list())[0]?.state, "running");
   await second.destroy(spec.id, { graceMs: 5_000 });
   assert.equal((await second.list())[0]?.state, "exited");
@@ -64,7 +117,7 @@ test("a process whose number was not written down is found", async () => {
 test("another process with the same number is not taken for the instance", async () => {
   await using harness = await start();
   const spec = specOf(await harness.source(WAITING_BOT));
-  const first = await harness.open();
+  const { driver: first } = await harness.open();
   await first.create(spec);
   await listening(first, spec.id);
   await first.destroy(spec.id, { graceMs: 5_000 });
@@ -73,7 +126,7 @@ test("another process with the same number is not taken for the instance", async
     const file = join(harness.folder, spec.id, "process.json");
     const written = JSON.parse(readFileSync(file, "utf8")) as object;
     writeFileSync(file, JSON.stringify({ ...written, pid: stranger.pid }));
-    const second = await harness.open();
+    const { driver: second } = await harness.open();
     assert.equal((await second.list())[0]?.state, "exited");
     await second.destroy(spec.id, { graceMs: 0 });
     await second.forget(spec.id);
@@ -91,7 +144,7 @@ test("a process that has ended and was not collected is over", async () => {
   try {
     const [text] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(String(text).trim());
-    await until("zombie", () => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
+    await until(() => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")), 20_000, "zombie");
     assert.ok(isThere(pid));
     assert.equal(isRunning(identityOf(pid)), false);
   } finally {
@@ -101,32 +154,63 @@ test("a process that has ended and was not collected is over", async () => {
 
 test("a bot's file may have any name", async () => {
   await using harness = await start();
-  const driver = await harness.open();
+  const { driver } = await harness.open();
   const source = await harness.source(`throw new Error("not this one");`);
-  mkdirSync(join(source, "src"));
-  writeFileSync(join(source, "src/other.ts"), WAITING_BOT);
-  const spec = specOf(source, { botFile: "src/other.ts" });
+  mkdirSync(join(source.folder, "src"));
+  writeFileSync(join(source.folder, "src/other.ts"), WAITING_BOT);
+  const spec = specOf({ ...source, botFile: "src/other.ts" });
   await driver.create(spec);
   await listening(driver, spec.id);
 });
 
 test("what a bot started ends with it", async () => {
   await using harness = await start();
-  const driver = await harness.open();
+  const { driver, records } = await harness.open();
   const bot = `
-    import { spawn } from "node:child_process";
+    import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
     console.log("child " + spawn("sleep", ["300"], { stdio: "ignore" }).pid);
     ${WAITING_BOT}
   `;
   const spec = specOf(await harness.source(bot));
   await driver.create(spec);
   await listening(driver, spec.id);
-  const { lines } = await driver.output(spec.id, 0);
+  const { lines } = await records.output(spec.id, 0);
   const child = identityOf(Number(/child (\d+)/.exec(lines[0]?.text ?? "")?.[1]));
   assert.ok(isRunning(child));
   await driver.destroy(spec.id, { graceMs: 5_000 });
-  await until("end of the child", () => !isRunning(child));
+  await until(() => !isRunning(child), 20_000, "end of the child");
 });
+
+for (const how of ["stopped", "crashed"])
+  test(`without control groups, what left a bot that is ${how} ends too`, async () => {
+    await using harness = await start();
+    const told: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, sentence: string) => void told.push(sentence) };
+    await using opened = await openProcessDriver({ folder: harness.folder, log, usesCgroups: false });
+    const { driver, records } = opened;
+    assert.match(told.join(), /^no writable control groups/);
+    // A session of its own, and an orphan as soon as the shell has ended.
+    const bot = `
+      import { execFileSync } from "node:child_process";
+      const pid = execFileSync("sh", ["-c", "setsid sleep 300 >/dev/null 2>&1 & echo $!"]).toString().trim();
+      console.log("child " + pid);
+      ${WAITING_BOT}
+    `;
+    const spec = specOf(await harness.source(bot));
+    await driver.create(spec);
+    await listening(driver, spec.id);
+    const { lines } = await records.output(spec.id, 0);
+    const child = identityOf(Number(/child (\d+)/.exec(lines[0]?.text ?? "")?.[1]));
+    assert.ok(isRunning(child));
+    if (how === "crashed") {
+      const program = readFileSync(join(harness.folder, spec.id, "process.json"), "utf8");
+      process.kill((JSON.parse(program) as { pid: number }).pid, "SIGKILL");
+      await exited(driver);
+      await driver.forget(spec.id);
+    } else await driver.destroy(spec.id, { graceMs: 5_000 });
+    assert.ok(!isRunning(child));
+  });
 
 test("instances go on when the controller is gone, with their output", async () => {
   await using harness = await start();
@@ -134,7 +218,7 @@ test("instances go on when the controller is gone, with their output", async () 
   const program = `
     import { openProcessDriver } from ${JSON.stringify(new URL("./process.ts", import.meta.url).href)};
     const log = { debug() {}, info() {}, warn() {}, error() {}, child() { return log; } };
-    const driver = await openProcessDriver({ folder: ${JSON.stringify(harness.folder)}, log });
+    const { driver } = await openProcessDriver({ folder: ${JSON.stringify(harness.folder)}, log });
     await driver.create(${JSON.stringify(spec)});
     process.kill(process.pid, "SIGKILL");
   `;
@@ -146,9 +230,9 @@ test("instances go on when the controller is gone, with their output", async () 
     },
   );
   assert.deepEqual(await once(controller, "exit"), [null, "SIGKILL"]);
-  const driver = await harness.open();
+  const { driver, records } = await harness.open();
   await listening(driver, spec.id);
-  await until("ticks", async () => (await driver.output(spec.id, 0)).lines.length > 5);
+  await until(async () => (await records.output(spec.id, 0)).lines.length > 5, 20_000, "ticks");
   await driver.destroy(spec.id, { graceMs: 5_000 });
   const { exit } = await exited(driver);
   assert.deepEqual([exit?.code, exit?.signal], [null, null]);
@@ -156,38 +240,51 @@ test("instances go on when the controller is gone, with their output", async () 
 
 test("a bot without the SDK, or without a folder, is refused with the reason", async () => {
   await using harness = await start();
-  const driver = await harness.open();
-  await assert.rejects(driver.create(specOf(tmpdir())), /does not hold the package "vocalhost"/);
-  await assert.rejects(driver.create({ ...specOf(tmpdir()), id: "../escape" }), /Not an instance id/);
+  const { driver } = await harness.open();
+  const empty = specOf({ kind: "build", folder: tmpdir() });
+  await assert.rejects(driver.create(empty), /does not hold the package "vocalhost"/);
+  await assert.rejects(driver.create({ ...empty, id: "../escape" }), /Not an instance id/);
+  const image = specOf({ kind: "image", reference: "acme/bot:1", pullSecret: undefined });
+  await assert.rejects(driver.create(image), /Processes run builds; the image 'acme\/bot:1' is none/);
   assert.deepEqual(await driver.list(), []);
   const broken = await openProcessDriver({
     folder: harness.folder,
     log: silentLog,
     execPath: "/no/such/node",
   });
-  await assert.rejects(broken.create(specOf(await harness.source(WAITING_BOT))), /could not be started/);
+  await assert.rejects(
+    broken.driver.create(specOf(await harness.source(WAITING_BOT))),
+    /could not be started/,
+  );
   assert.deepEqual(await driver.list(), []);
 });
 
-async function start(): Promise<DriverHarness & { folder: string }> {
+interface ProcessHarness extends DriverHarness {
+  folder: string;
+  source(bot: string): Promise<InstanceSource & { kind: "build" }>;
+}
+
+async function start(): Promise<ProcessHarness> {
   const temporary = mkdtempSync(join(tmpdir(), "process-driver-"));
   const folder = join(temporary, "instances");
-  const open = () => openProcessDriver({ folder, log: silentLog });
+  const opened = new AsyncDisposableStack();
+  const open = async () => opened.use(await openProcessDriver({ folder, log: silentLog }));
   let projects = 0;
   return {
     folder,
     open,
     async source(bot) {
       projects += 1;
-      return writeBotProject(join(temporary, `project-${projects}`), bot);
+      return { kind: "build", folder: writeBotProject(join(temporary, `project-${projects}`), bot) };
     },
     async [Symbol.asyncDispose]() {
-      const driver = await open();
+      const { driver } = await open();
       await driver.fence(1e9);
       for (const { id } of await driver.list()) {
         await driver.destroy(id, { graceMs: 0 });
         await driver.forget(id);
       }
+      await opened.disposeAsync();
       rmSync(temporary, { recursive: true, force: true });
     },
   };

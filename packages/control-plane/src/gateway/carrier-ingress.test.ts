@@ -7,7 +7,7 @@ import type { SocketRouteRequest } from "./controller-api.ts";
 import { clientFrame, twilioOpening } from "./testing/client-frames.ts";
 import { startFakeInstance } from "./testing/fake-instance.ts";
 import { closedOf, SESSION, startRig, type Rig } from "./testing/start-rig.ts";
-import { until, within } from "./testing/wait.ts";
+import { until, within } from "../../../../testing/wait.ts";
 
 const MEDIA = JSON.stringify({ event: "media", streamSid: "MZ1", media: { payload: "AAAA" } });
 
@@ -86,7 +86,7 @@ test("a token names the agent too: in the path before the upgrade, in the messag
   for (const socket of [early, late]) socket.terminate();
 });
 
-test("opening frames cut at any byte arrive whole", { timeout: 60_000 }, async () => {
+test("opening frames cut at any byte arrive whole", async () => {
   await using twilio = await startTwilio();
   const [connected = "", start = ""] = twilioOpening({ _serviceHost: "parrot.home" });
   const half = Math.floor(start.length / 2);

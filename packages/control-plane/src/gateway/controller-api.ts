@@ -45,3 +45,5 @@ export type SocketRoute = z.infer<typeof SocketRoute>;
 /** `POST /internal/session-left`: a socket's client or instance is gone; hastens what the controller would find. */
 export const SessionLeft = z.object({ sessionId: z.string() });
 export type SessionLeft = z.infer<typeof SessionLeft>;
+
+// `POST /internal/gateway-figures`: `GatewayFigures` of `metrics/`, every few seconds.

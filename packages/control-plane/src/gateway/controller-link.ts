@@ -30,7 +30,7 @@ export interface AskOptions {
   awayMs?: number;
 }
 
-/** `unreachable`: nobody answered, or somebody who could not. */
+/** `unreachable`: there was no answer, or a 5xx. */
 export type Told<T> =
   | { kind: "answer"; value: T }
   | { kind: "refusal"; answer: Answer }
@@ -113,7 +113,7 @@ function connected(upstream: ClientRequest): Promise<ClientRequest> {
   });
 }
 
-/** One look-out for all who wait, so that a crowd does not hammer a controller that is coming up. */
+/** One probe for everyone who waits, so that a crowd does not hammer a controller that is coming up. */
 function createReturnWatch(socketPath: string): { back(timeoutMs: number): Promise<void> } {
   let waiting: (() => void)[] = [];
   let looking = false;

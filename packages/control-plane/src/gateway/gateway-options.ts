@@ -7,9 +7,11 @@ export interface GatewayOptions {
   controllerSocket: string;
   /** As callers see us; what the controller is told about protocol and host. @default what the request says */
   publicUrl?: string;
-  /** A proxy of the operator's stands in front, so its `x-forwarded-*` are true. @default false */
+  /** A proxy of the operator's stands in front, so the last `x-forwarded-for` and its other `x-forwarded-*` are true. @default false */
   trustForwarded?: boolean;
   log: GatewayLog;
+  /** How often the supervisor has started it again. @default 0 */
+  restarts?: number;
   timing?: Partial<GatewayTiming>;
   limits?: Partial<GatewayLimits>;
 }
@@ -46,6 +48,10 @@ export interface GatewayTiming {
   headersMs: number;
   /** Until a request's last byte; a large build is uploaded over a slow line. */
   requestMs: number;
+  /** The same for everything but uploads and what goes to a bot. */
+  bodyMs: number;
+  /** A body that takes longer is one of the few an address may have. */
+  slowBodyMs: number;
   keepAliveMs: number;
   /** A client that leaves an answer lying this long is cut off. */
   idleMs: number;
@@ -53,6 +59,9 @@ export interface GatewayTiming {
 
 export interface GatewayLimits {
   connections: number;
+  /** Not for this machine's own addresses, nor behind a trusted proxy. */
+  connectionsPerAddress: number;
+  slowBodiesPerAddress: number;
   headBytes: number;
   /** What a spliced socket may hold for a slow reader, each way. */
   relayBytes: number;
@@ -76,12 +85,16 @@ export const defaultGatewayTiming: GatewayTiming = {
   disposeMs: 5_000,
   headersMs: 15_000,
   requestMs: 900_000,
+  bodyMs: 10_000,
+  slowBodyMs: 1_000,
   keepAliveMs: 65_000,
   idleMs: 60_000,
 };
 
 export const defaultGatewayLimits: GatewayLimits = {
   connections: 10_000,
+  connectionsPerAddress: 1_000,
+  slowBodiesPerAddress: 64,
   headBytes: 16 * 1024,
   relayBytes: 1024 * 1024,
   openingBytes: 64 * 1024,

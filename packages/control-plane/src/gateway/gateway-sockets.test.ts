@@ -8,7 +8,7 @@ import type { SocketRouteRequest } from "./controller-api.ts";
 import { acceptFor } from "./open-instance-socket.ts";
 import { startFakeInstance, startRawInstance } from "./testing/fake-instance.ts";
 import { closedOf, nextOf, SESSION, SESSION_PATH, startRig } from "./testing/start-rig.ts";
-import { until, within } from "./testing/wait.ts";
+import { until, within } from "../../../../testing/wait.ts";
 
 const route = (address: string) => ({ sessionId: SESSION, address, token: "instance-token" });
 const socketRoute = (address: string) => ({ ...route(address), path: `/ws-client/${SESSION}` });
@@ -210,7 +210,8 @@ test("a client hears 1011 when its instance is killed, also between two fragment
   await using rig = await startRig();
   await using instance = await startFakeInstance();
   rig.controller.socketRoute = () => socketRoute(instance.address);
-  const [plain, fragmented] = await Promise.all([rig.open(GENERIC), rig.open(GENERIC)]);
+  const plain = await rig.open(GENERIC);
+  const fragmented = await rig.open(GENERIC); // the instance's second socket
   fragmented.send("x");
   await nextOf(fragmented);
   instance.sockets[1]?.send("half", { fin: false });

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { closeFrame } from "./frame-tracker.ts";
 import { relaySocket, type RelayedSocket } from "./relay-socket.ts";
 import { clientFrame } from "./testing/client-frames.ts";
-import { until, within } from "./testing/wait.ts";
+import { until, within } from "../../../../testing/wait.ts";
 
 const serverFrame = (bytes: number): Buffer =>
   clientFrame(Buffer.alloc(bytes, "x"), { opcode: 2, isMasked: false });

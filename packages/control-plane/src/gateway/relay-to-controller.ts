@@ -2,6 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { answer, toAnswer } from "./answers.ts";
+import { clientAddress } from "./client-address.ts";
 import { unavailable, type ControllerLink } from "./controller-link.ts";
 import { corsHeaders, isPublic } from "./cors.ts";
 import { headersEndToEnd, withoutCors, withoutForwarded, type RawHeaders } from "./headers.ts";
@@ -114,13 +115,11 @@ function headersForController(
     const value = trustForwarded ? request.headers[name] : undefined;
     return typeof value === "string" && value !== "" ? value : undefined;
   };
-  const client = request.socket.remoteAddress ?? "";
-  const before = told("x-forwarded-for");
   return [
     ...withoutForwarded(headersEndToEnd(request.rawHeaders)),
     ...bodyFraming(request),
     "x-forwarded-for",
-    before === undefined ? client : `${before}, ${client}`,
+    clientAddress(request, { trustForwarded }),
     "x-forwarded-proto",
     publicUrl?.protocol.slice(0, -1) ?? told("x-forwarded-proto") ?? "http",
     "x-forwarded-host",

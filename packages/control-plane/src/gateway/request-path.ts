@@ -28,6 +28,11 @@ export function isInternal({ decoded }: RequestPath): boolean {
   return /^\/internal(?:[/;?]|$)/i.test(decoded);
 }
 
+/** Build contexts are large, and lines are slow. */
+export function isUpload({ raw }: RequestPath): boolean {
+  return raw.startsWith("/v1/builds/uploads/");
+}
+
 export interface SessionPath {
   agent: string;
   sessionId: string;

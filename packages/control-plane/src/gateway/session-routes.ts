@@ -85,7 +85,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): SessionRoute
   };
 }
 
-// Hashed, so that keys of any length take the same room and none lies about in memory.
+// Hashed, so that keys of any length take the same space and none lies about in memory.
 function keyOf({ authorization = "", agent, sessionId }: SessionRouteRequest): string {
   return createHash("sha256")
     .update(JSON.stringify([authorization, agent, sessionId]))

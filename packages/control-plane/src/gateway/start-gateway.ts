@@ -6,7 +6,9 @@ import type { Duplex } from "node:stream";
 import { logAccess } from "./access-log.ts";
 import { answer, answerSocket, toAnswer } from "./answers.ts";
 import { takeIngressSocket } from "./carrier-ingress.ts";
+import { clientAddress } from "./client-address.ts";
 import { checkUpgradeRequest, holdClient, KEEP_ALIVE_MS } from "./client-socket.ts";
+import { limitConnectionsPerAddress } from "./connections-per-address.ts";
 import { createControllerLink } from "./controller-link.ts";
 import { answerPreflight, isPreflight } from "./cors.ts";
 import {
@@ -18,12 +20,20 @@ import {
 } from "./gateway-options.ts";
 import { valuesOf } from "./headers.ts";
 import { isIngressPath } from "./ingress-address.ts";
-import { relayToController, type ControllerRelay } from "./relay-to-controller.ts";
+import { hasBody, relayToController, type ControllerRelay } from "./relay-to-controller.ts";
 import { relayToSession } from "./relay-to-session.ts";
 import { createRelayedSockets, type RelayedSockets } from "./relayed-sockets.ts";
-import { isInternal, parseRequestPath, parseSessionPath, type RequestPath } from "./request-path.ts";
+import {
+  isInternal,
+  isUpload,
+  parseRequestPath,
+  parseSessionPath,
+  type RequestPath,
+} from "./request-path.ts";
 import { createSessionRoutes } from "./session-routes.ts";
 import { takeSessionSocket, type SocketEnd, type SocketRelay } from "./session-socket.ts";
+import { createSlowBodies, type SlowBodies } from "./slow-bodies.ts";
+import { tellFigures } from "./tell-figures.ts";
 
 /** Owns the public port: passes requests to the controller, calls to their instances. */
 export interface Gateway extends AsyncDisposable {
@@ -49,8 +59,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       trustForwarded: options.trustForwarded ?? false,
     },
     answerMs: timing.controllerAnswerMs,
+    slowBodies: createSlowBodies(timing, limits),
   };
   const server = createHttpServer(timing, limits);
+  if (!doors.forwarding.trustForwarded)
+    limitConnectionsPerAddress(server, { max: limits.connectionsPerAddress });
   server.on("request", (request, response) => void takeRequest(doors, request, response));
   server.on("upgrade", (request, socket, head) => void takeUpgrade(doors, request, socket as Socket, head));
   const upgraded = new Set<Socket>();
@@ -61,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.listen({ host: options.host, port: options.port });
   await once(server, "listening");
   stack.defer(() => closeServer(server, { relayed, upgraded, timing }));
+  stack.use(tellFigures({ server, controller, relayed, restarts: options.restarts ?? 0, limits }));
   const owned = stack.move();
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -72,6 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 interface Doors extends SocketRelay, ControllerRelay {
   log: GatewayOptions["log"];
+  slowBodies: SlowBodies;
 }
 
 async function takeRequest(doors: Doors, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -107,6 +122,12 @@ function route(
     throw new AppError("GENERIC_BAD_REQUEST", { message: "This address takes WebSockets only" });
   if (isPreflight(request, path.raw)) return answerPreflight(response);
   const session = parseSessionPath(path);
+  if (hasBody(request))
+    doors.slowBodies.watch(request, {
+      address: clientAddress(request, doors.forwarding),
+      mayTakeLong: session !== undefined || isUpload(path),
+      tooSlow: () => refuseSlowBody(response, path),
+    });
   if (session) return relayToSession(doors, request, response, { ...path, ...session });
   return relayToController(doors, request, response, path);
 }
@@ -147,6 +168,14 @@ async function routeUpgrade(doors: Doors, { request, socket, head, path }: Upgra
   return session
     ? takeSessionSocket(doors, client, { ...path, ...session })
     : takeIngressSocket(doors, client, path);
+}
+
+function refuseSlowBody(response: ServerResponse, path: RequestPath): void {
+  const told = toAnswer(
+    new AppError("GENERIC_BAD_REQUEST", { message: "The request's body came too slowly" }),
+  );
+  answer(response, path.raw, { ...told, status: 408 });
+  response.req.socket.destroySoon(); // whatever still comes is not read
 }
 
 const HEALTHY = { status: 200, headers: ["content-type", "application/json"], body: '{"status":"ok"}' };

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { silentLog } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
-import { until } from "../testing/until.ts";
+import { until } from "../../../../testing/wait.ts";
 import { openHttpInstanceNetwork } from "./http-instance-network.ts";
 
 const SESSION_ID = "0f0f4c0e-5c3d-4f7e-9f27-0a6b8e6d1c11";
@@ -36,7 +36,11 @@ test("news wake whoever listens, heartbeats do not, and both renew the report", 
   async function say(to: ServerResponse, status: Partial<InstanceStatus>): Promise<void> {
     const marked = { ...status, memoryBytes: (network.report("i1")?.status.memoryBytes ?? 0) + 1 };
     to.write(lineOf(marked));
-    await until("report of it", () => network.report("i1")?.status.memoryBytes === marked.memoryBytes);
+    await until(
+      () => network.report("i1")?.status.memoryBytes === marked.memoryBytes,
+      20_000,
+      "report of it",
+    );
   }
 });
 
@@ -46,10 +50,10 @@ test("silence counts as missed heartbeats and wakes, until there is a word again
   using _ = network;
   const stream = await instance.nextStream();
   stream.write(lineOf({ ready: true }));
-  await until("missed heartbeats", () => network.missed("i1") >= 2);
+  await until(() => network.missed("i1") >= 2, 20_000, "missed heartbeats");
   assert.ok(heard.length >= 3);
   const sound = setInterval(() => stream.write(lineOf({ ready: true })), 5);
-  await until("heartbeat", () => network.missed("i1") === 0);
+  await until(() => network.missed("i1") === 0, 20_000, "heartbeat");
   clearInterval(sound);
 });
 
@@ -62,7 +66,7 @@ test("a line without an end is cut off, and the instance is listened to anew", a
   await once(flood, "close");
   const stream = await instance.nextStream();
   stream.write(lineOf({ ready: true }));
-  await until("report", () => network.report("i1"));
+  await until(() => network.report("i1"), 20_000, "report");
   assert.equal(network.report("i1")?.status.ready, true);
 });
 

@@ -53,8 +53,9 @@ export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): In
   }
 
   return {
-    start: (target, wish: InstanceStart, timeoutMs) => command(target, "/instance/start", wish, timeoutMs),
-    stop: (target, wish: InstanceStop) => command(target, "/instance/stop", wish, STOP_TIMEOUT_MS),
+    start: (target, request: InstanceStart, timeoutMs) =>
+      command(target, "/instance/start", request, timeoutMs),
+    stop: (target, request: InstanceStop) => command(target, "/instance/stop", request, STOP_TIMEOUT_MS),
     watch(targets) {
       const wanted = new Map(targets.map((target) => [target.id, target]));
       for (const [id, ear] of ears) {

@@ -34,6 +34,14 @@ test("a clock set back by hours does not keep everybody out", async () => {
   assert.equal(await takeLease(leaseOf({ store, time, holder: "second" })), 2);
 });
 
+test("a store that was put back from a backup leads with an epoch nobody has seen yet", async () => {
+  await using store = await openMemoryStore();
+  const time = { nowMs: 0 };
+  assert.equal(await takeLease(leaseOf({ store, time, holder: "first", newestEpoch: 41 })), 42);
+  time.nowMs = LEASE_MS;
+  assert.equal(await takeLease(leaseOf({ store, time, holder: "second", newestEpoch: 57 })), 58);
+});
+
 test("who was replaced can neither renew nor write", async () => {
   await using store = await openMemoryStore();
   const time = { nowMs: 0 };
@@ -62,6 +70,7 @@ function leaseOf(options: {
   time: { nowMs: number };
   holder: string;
   dead?: string[];
+  newestEpoch?: number;
 }): LeaseOptions {
   const { store, time, holder, dead = [] } = options;
   return {
@@ -70,5 +79,6 @@ function leaseOf(options: {
     timing: { leaseMs: LEASE_MS },
     clock: { nowMs: () => time.nowMs, monotonicMs: () => time.nowMs, sleep: async () => undefined },
     isDead: (other) => dead.includes(other),
+    newestEpoch: async () => options.newestEpoch ?? 0,
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Store, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 
-/** There is one leader, known by its epoch; whoever lost the lease can no longer write. */
+/** There is one leader, known by its epoch; one that lost the lease can no longer write. */
 export interface LeaseOptions {
   store: Store;
   clock: Clock;
@@ -12,11 +12,15 @@ export interface LeaseOptions {
   holder: string;
   /** Whether the holder of an unexpired lease is known to be dead. */
   isDead(holder: string): boolean;
+  /** The newest epoch the driver has seen. */
+  newestEpoch(): Promise<number>;
 }
 
 /** Takes the lease if it is free and gives the new epoch, otherwise undefined. */
 export async function takeLease(options: LeaseOptions): Promise<number | undefined> {
   const { store, clock, timing, holder } = options;
+  // A store put back from a backup has forgotten epochs that instances and folders have not.
+  const seenEpoch = await options.newestEpoch();
   return store.transaction(async (tx) => {
     const row = await store
       .forUpdate(tx.selectFrom("leader").selectAll().where("id", "=", 1))
@@ -24,12 +28,13 @@ export async function takeLease(options: LeaseOptions): Promise<number | undefin
     const nowMs = clock.nowMs();
     const until = nowMs + timing.leaseMs;
     if (!row) {
-      await tx.insertInto("leader").values({ id: 1, holder, epoch: 1, until }).execute();
-      return 1;
+      const epoch = seenEpoch + 1;
+      await tx.insertInto("leader").values({ id: 1, holder, epoch, until }).execute();
+      return epoch;
     }
     const isFree = row.until <= nowMs || row.until > nowMs + 2 * timing.leaseMs; // the clock was set back
     if (!isFree && row.holder !== holder && !options.isDead(row.holder)) return undefined;
-    const epoch = row.epoch + 1;
+    const epoch = Math.max(row.epoch, seenEpoch) + 1;
     await tx.updateTable("leader").set({ holder, epoch, until }).where("id", "=", 1).execute();
     return epoch;
   });

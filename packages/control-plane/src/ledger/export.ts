@@ -13,6 +13,8 @@ export interface ExportOptions {
   clock: Clock;
   /** Takes one POST per row and answers 2xx once it has it. */
   url: string;
+  /** Sent as a bearer token, so that the receiver knows who it is. */
+  token?: string | undefined;
   failpoint: Failpoint;
   signal?: AbortSignal;
 }
@@ -21,12 +23,14 @@ export interface ExportRound {
   sent: number;
   held: number;
   failed: number;
+  /** Why the last one that failed did. */
+  problem?: string;
 }
 
 /** Sends what has not been sent, at least once, each under its own identifier. */
 export async function exportUsage(options: ExportOptions): Promise<ExportRound> {
   const { store, clock, failpoint } = options;
-  const round = { sent: 0, held: await holdOld(store, clock.nowMs()), failed: 0 };
+  const round: ExportRound = { sent: 0, held: await holdOld(store, clock.nowMs()), failed: 0 };
   const rows = await store.db
     .selectFrom("outbox")
     .selectAll()
@@ -40,13 +44,14 @@ export async function exportUsage(options: ExportOptions): Promise<ExportRound> 
     failpoint("export.sent.before");
     const outcome = await send(row, options);
     failpoint("export.sent.after");
-    if (outcome === "taken") {
+    if (outcome.kind === "taken") {
       round.sent += 1;
       await store.db.updateTable("outbox").set({ sentAt: clock.nowMs() }).where("id", "=", row.id).execute();
     } else {
       round.failed += 1;
-      // Nobody is there: the others would only wait in vain.
-      if (outcome === "unreachable") break;
+      round.problem = outcome.why;
+      // The receiver is down: the others would only wait for nothing.
+      if (outcome.kind === "unreachable") break;
     }
   }
   return round;
@@ -63,23 +68,28 @@ async function holdOld(store: Store, nowMs: number): Promise<number> {
   return Number(result.numUpdatedRows);
 }
 
-async function send(
-  row: OutboxRow,
-  { url, signal }: ExportOptions,
-): Promise<"taken" | "refused" | "unreachable"> {
+type Outcome = { kind: "taken" } | { kind: "refused" | "unreachable"; why: string };
+
+async function send(row: OutboxRow, { url, token, signal }: ExportOptions): Promise<Outcome> {
   const timeout = AbortSignal.timeout(SEND_TIMEOUT_MS);
   try {
     const response = await fetch(url, {
       method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": row.id },
+      headers: {
+        "content-type": "application/json",
+        "idempotency-key": row.id,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
       body: row.payload,
       redirect: "error",
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
     await response.body?.cancel();
-    if (response.ok) return "taken";
-    return response.status >= 500 ? "unreachable" : "refused";
-  } catch {
-    return "unreachable";
+    if (response.ok) return { kind: "taken" };
+    const why = `the receiver answers ${response.status}`;
+    return { kind: response.status >= 500 ? "unreachable" : "refused", why };
+  } catch (error) {
+    const { cause } = error as Error;
+    return { kind: "unreachable", why: cause instanceof Error ? cause.message : String(error) };
   }
 }

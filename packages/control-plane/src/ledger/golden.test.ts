@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionFacts } from "./length.ts";
-import { billedMs, billedSeconds } from "./length.ts";
+import { billedMs, billedSeconds, lengthCorrectionMs } from "./length.ts";
 import { priceOf, toExactUsd, toInvoiceUsd } from "./price.ts";
 import type { ClosingSession } from "./usage.ts";
 import { usageId, usageRowsFor } from "./usage.ts";
@@ -13,6 +13,7 @@ const facts: SessionFacts = {
   startMs: 0,
   elapsedMs: null,
   lastProofOfLifeAt: null,
+  observed: { atLeastMs: null, atMostMs: null },
   stopRequestedAt: null,
   maxDurationMs: 7_200_000,
 };
@@ -23,6 +24,7 @@ const session: ClosingSession = {
   organizationId: "organization",
   agentId: "agent",
   filter: "tel",
+  filterState: "ran",
 };
 
 for (const row of [
@@ -114,6 +116,18 @@ test("a filter switched on mid-call bills nothing", () => {
   assert.deepEqual(usageRowsFor({ ...session, filter: null, elapsedMs: 60_000 }), []);
 });
 
+for (const [filterState, seconds] of [
+  ["ran", 60],
+  ["not-attached", 60],
+  ["unavailable", undefined],
+  ["failed", undefined],
+  [null, 60],
+] as const)
+  test(`a filter that is ${filterState ?? "unknown"} bills ${seconds ?? "nothing"}`, () => {
+    const [row] = usageRowsFor({ ...session, filterState, elapsedMs: 60_000 });
+    assert.equal(row?.seconds, seconds);
+  });
+
 test("a bot that ignores cancellation for 10 s bills its cap of 60 s", () => {
   const [row] = usageRowsFor({ ...session, maxDurationMs: 60_000, startMs: 100, elapsedMs: 69_900 });
   assert.equal(row?.seconds, 60);
@@ -161,4 +175,27 @@ test("a usage row has one name wherever it is sent", () => {
     seconds: 1,
   });
   assert.equal(usageId(row), "usage:session:2026-11");
+});
+
+test("what a bot tells is bounded by what was seen", () => {
+  const told = (elapsedMs: number, atLeastMs: number | null, atMostMs: number | null) => {
+    const facts = { ...session, startMs: 1_000, elapsedMs, observed: { atLeastMs, atMostMs } };
+    return [billedSeconds(facts), lengthCorrectionMs(facts)];
+  };
+  assert.deepEqual(told(20_000, 20_500, 21_100), [21, null], "an honest one is believed");
+  assert.deepEqual(told(19_000, 22_900, 23_000), [20, null], "also when its process lingered");
+  assert.deepEqual(told(0, 20_500, 21_000), [17, 16_500], "a clock that stands still");
+  assert.deepEqual(
+    told(9_000_000, 20_500, 21_000),
+    [21, -7_179_000],
+    "a clock that runs fast, beyond the cap",
+  );
+  assert.deepEqual(told(0, null, null), [1, null], "nobody saw it");
+  const observed = { atLeastMs: 20_000, atMostMs: 21_000 };
+  for (const silent of [{ boundAt: null }, { startMs: null }, { elapsedMs: null }])
+    assert.equal(
+      lengthCorrectionMs({ ...session, elapsedMs: 0, observed, ...silent }),
+      null,
+      "it told nothing",
+    );
 });

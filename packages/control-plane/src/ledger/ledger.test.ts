@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import type { OrganizationId } from "../auth/principal.ts";
-import { createTestClock } from "../auth/test-clock.ts";
+import { createTestClock } from "../testing/test-clock.ts";
 import { createFailpoint } from "../failpoints.ts";
 import type { SessionRow } from "../store/schema.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
@@ -11,6 +11,8 @@ import type { Store } from "../store/store.ts";
 import { closePeriods } from "./close-periods.ts";
 import { writeUsage } from "./close-usage.ts";
 import { exportUsage, HELD_AFTER_MS } from "./export.ts";
+import { createExportTeller } from "./tell-export.ts";
+import { silentLog } from "../log.ts";
 import { readUsage, usageCsv } from "./read-usage.ts";
 
 const ours = "organization" as OrganizationId;
@@ -156,9 +158,10 @@ test("rows are sent until they are taken, under their own name, and held after 2
   for (const id of ["a", "b"]) await close(store, closingSession({ id, boundAt: closing }), closing);
 
   receiver.status = 503;
-  assert.deepEqual(await send(), { sent: 0, held: 0, failed: 1 });
+  const problem = (status: number) => `the receiver answers ${status}`;
+  assert.deepEqual(await send(), { sent: 0, held: 0, failed: 1, problem: problem(503) });
   receiver.status = 400;
-  assert.deepEqual(await send(), { sent: 0, held: 0, failed: 2 });
+  assert.deepEqual(await send(), { sent: 0, held: 0, failed: 2, problem: problem(400) });
   receiver.status = 204;
   assert.deepEqual(await send(), { sent: 2, held: 0, failed: 0 });
   assert.deepEqual(await send(), { sent: 0, held: 0, failed: 0 });
@@ -171,6 +174,38 @@ test("rows are sent until they are taken, under their own name, and held after 2
   assert.deepEqual(await send(), { sent: 0, held: 0, failed: 0 });
 });
 
+test("the receiver is told who sends", async () => {
+  await using store = await openFilled();
+  await using receiver = await startReceiver();
+  await close(store, closingSession({}), closing);
+  const clock = createTestClock(closing);
+  await exportUsage({ store, clock, failpoint, url: receiver.url, token: "of the ledger" });
+  assert.deepEqual(receiver.authorizations, ["Bearer of the ledger"]);
+});
+
+test("that exporting fails is said once, for each reason, and when it is over", () => {
+  const said: string[] = [];
+  const note = (fields: object, sentence: string) => void said.push(`${sentence} ${JSON.stringify(fields)}`);
+  let nowMs = 0;
+  const log = { ...silentLog, info: note, warn: note, error: note };
+  const tell = createExportTeller(log, () => nowMs);
+  const failing = { sent: 0, held: 0, failed: 1, problem: "nobody there" };
+  for (const round of [failing, failing, { ...failing, problem: "403" }, { ...failing, problem: "403" }])
+    tell(round);
+  nowMs = 3_600_001;
+  tell({ ...failing, problem: "403" });
+  tell({ sent: 0, held: 0, failed: 0 });
+  tell({ sent: 4, held: 0, failed: 0 });
+  tell({ sent: 1, held: 2, failed: 0 });
+  assert.deepEqual(said, [
+    'usage cannot be exported, will be retried {"failed":1,"problem":"nobody there"}',
+    'usage cannot be exported, will be retried {"failed":1,"problem":"403"}',
+    'usage cannot be exported, will be retried {"failed":1,"problem":"403"}',
+    'usage is exported again {"sent":4}',
+    'usage entries could not be exported for 23 hours and are held for a person {"held":2}',
+  ]);
+});
+
 test("nobody at the address is no error, only a later time", async () => {
   await using store = await openFilled();
   await close(store, closingSession({}), closing);
@@ -180,7 +215,8 @@ test("nobody at the address is no error, only a later time", async () => {
     failpoint,
     url: "http://127.0.0.1:1/",
   });
-  assert.deepEqual(round, { sent: 0, held: 0, failed: 1 });
+  assert.match(round.problem ?? "", /ECONNREFUSED|bad port/);
+  assert.deepEqual({ ...round, problem: "" }, { sent: 0, held: 0, failed: 1, problem: "" });
 });
 
 async function openFilled(): Promise<Store> {
@@ -222,10 +258,12 @@ function closingSession(facts: { id?: string; boundAt?: number; elapsedMs?: numb
     organizationId: ours,
     agentId: "a1",
     filter: "tel" as const,
+    filterState: "ran" as const,
     boundAt: january,
     startMs: 0,
     elapsedMs: 10_000,
     lastProofOfLifeAt: null,
+    observed: { atLeastMs: null, atMostMs: null },
     stopRequestedAt: null,
     maxDurationMs: 14_400_000,
     ...facts,
@@ -243,6 +281,9 @@ function sessionRow(row: Partial<SessionRow>): SessionRow {
     transport: "webrtc",
     body: null,
     filter: null,
+    filterState: null,
+    filterFramesIn: null,
+    filterFramesFiltered: null,
     coldStart: null,
     apiKeyId: null,
     epoch: 1,
@@ -258,6 +299,8 @@ function sessionRow(row: Partial<SessionRow>): SessionRow {
     endedAt: null,
     endReason: null,
     elapsedMs: null,
+    observedMs: null,
+    lengthCorrectionMs: null,
     seconds: null,
     timeline: "{}",
     ...row,
@@ -265,9 +308,10 @@ function sessionRow(row: Partial<SessionRow>): SessionRow {
 }
 
 async function startReceiver() {
-  const state = { status: 204, names: [] as unknown[] };
+  const state = { status: 204, names: [] as unknown[], authorizations: [] as unknown[] };
   const server = createServer((request, response) => {
     state.names.push(request.headers["idempotency-key"]);
+    state.authorizations.push(request.headers.authorization);
     response.writeHead(state.status).end();
   });
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 // How long a session counts. Lengths come from monotonic clocks; the wall clock only says when a stop was asked for.
+// The bot's process tells how long it ran, and what the controller saw bounds what it tells.
 
 /** What is known about a session when it is closed. */
 export interface SessionFacts {
@@ -6,10 +7,12 @@ export interface SessionFacts {
   boundAt: number | null;
   /** From binding to the bot's acknowledgement. Null: it never became active. */
   startMs: number | null;
-  /** Of the bot since its acknowledgement: at its recorded exit, else at the last heartbeat that told. */
+  /** How long the bot has run since its acknowledgement: up to its recorded exit, else to its last heartbeat. */
   elapsedMs: number | null;
-  /** For a session whose elapsed time nobody knows. */
+  /** For a session whose elapsed time is unknown. */
   lastProofOfLifeAt: number | null;
+  /** What the controller saw, from binding on; null: nothing it could be sure of. */
+  observed: { atLeastMs: number | null; atMostMs: number | null };
   stopRequestedAt: number | null;
   maxDurationMs: number;
 }
@@ -17,11 +20,17 @@ export interface SessionFacts {
 /** A bot that needs longer to stop than this does so at our expense. */
 export const BILLED_STOP_GRACE_MS = 5_000;
 
+/** A process outlives its session, while it writes down that it ended; being seen proves no more than this. */
+const LINGER_MS = 3_000;
+
+/** Below this a difference is the way between two clocks. */
+const DIFFERENCE_MS = 1_000;
+
 /** From binding to the first of: exit or last proof of life, stop request and grace, longest duration. */
 export function billedMs(facts: SessionFacts): number {
   const { boundAt, startMs } = facts;
   if (boundAt === null || startMs === null) return 0;
-  const ends = [livedMs(facts, { boundAt, startMs }), facts.maxDurationMs];
+  const ends = [boundedMs(livedMs(facts, { boundAt, startMs }), facts), facts.maxDurationMs];
   if (facts.stopRequestedAt !== null) ends.push(facts.stopRequestedAt + BILLED_STOP_GRACE_MS - boundAt);
   // A wall clock set back must not give time back.
   return Math.max(0, Math.min(...ends));
@@ -29,6 +38,20 @@ export function billedMs(facts: SessionFacts): number {
 
 export function billedSeconds(facts: SessionFacts): number {
   return Math.floor(billedMs(facts) / 1_000);
+}
+
+/** By how much what was seen corrects what the bot told; null when they agree. */
+export function lengthCorrectionMs(facts: SessionFacts): number | null {
+  const { boundAt, startMs } = facts;
+  if (boundAt === null || startMs === null || facts.elapsedMs === null) return null;
+  const toldMs = Math.min(livedMs(facts, { boundAt, startMs }), facts.maxDurationMs);
+  const differenceMs = Math.min(boundedMs(toldMs, facts), facts.maxDurationMs) - toldMs;
+  return Math.abs(differenceMs) > DIFFERENCE_MS ? Math.round(differenceMs) : null;
+}
+
+function boundedMs(toldMs: number, { observed }: SessionFacts): number {
+  const leastMs = (observed.atLeastMs ?? 0) - LINGER_MS;
+  return Math.min(Math.max(toldMs, leastMs), observed.atMostMs ?? Infinity);
 }
 
 function livedMs(facts: SessionFacts, { boundAt, startMs }: { boundAt: number; startMs: number }): number {

@@ -8,11 +8,11 @@ export interface Price {
   minutes: number;
   billableMinutes: number;
   microDollars: number;
-  /** Of the invoice total, half up. */
+  /** Rounding of the invoice total, half up. */
   cents: number;
 }
 
-/** Of all seconds of an organisation in a month, together: never of one session. */
+/** Price of all seconds of an organisation in a month together, never of a single session. */
 export function priceOf(seconds: number): Price {
   const minutes = Math.ceil(seconds / 60);
   const billableMinutes = Math.max(0, minutes - FREE_MINUTES);

@@ -12,7 +12,7 @@ import {
   splitAtPeriods,
 } from "./periods.ts";
 import { FREE_MINUTES, MICRO_DOLLARS_PER_MINUTE, priceOf, toCents, toExactUsd } from "./price.ts";
-import { usageRowsFor } from "./usage.ts";
+import { isFilterBilled, usageRowsFor } from "./usage.ts";
 
 const moment = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2100, 0) });
 const some = (max: number) => fc.option(fc.integer({ min: 0, max }));
@@ -26,10 +26,12 @@ const session = fc
     stopMs: fc.option(fc.integer({ min: -100_000, max: 20_000_000 })),
     maxDurationMs: fc.integer({ min: 60_000, max: 14_400_000 }),
     filter: fc.constantFrom("tel" as const, "pro" as const, null),
+    filterState: fc.constantFrom("ran", "not-attached", "unavailable", "failed", null),
   })
   .map(({ aliveMs, stopMs, ...rest }) => ({
     ...rest,
     lastProofOfLifeAt: aliveMs === null ? null : rest.boundAt + aliveMs,
+    observed: { atLeastMs: null, atMostMs: null },
     stopRequestedAt: stopMs === null ? null : rest.boundAt + stopMs,
     id: "session",
     organizationId: "organization",
@@ -58,6 +60,7 @@ test("with an exit record and neither stop nor cap, the length is the truth with
           startMs,
           elapsedMs,
           lastProofOfLifeAt: null,
+          observed: { atLeastMs: null, atMostMs: null },
           stopRequestedAt: null,
           maxDurationMs: 60_000,
         };
@@ -73,7 +76,7 @@ test("rows sum to the session, are whole, positive, of successive months, and on
     fc.property(session, (facts) => {
       const rows = usageRowsFor(facts);
       const sum = rows.reduce((total, row) => total + row.seconds, 0);
-      assert.equal(sum, facts.filter === null ? 0 : billedSeconds(facts));
+      assert.equal(sum, isFilterBilled(facts) ? billedSeconds(facts) : 0);
       assert.ok(rows.every((row) => Number.isInteger(row.seconds) && row.seconds > 0));
       assert.ok(
         rows.every((row, index) => index === 0 || periodBefore(row.period) === rows[index - 1]?.period),

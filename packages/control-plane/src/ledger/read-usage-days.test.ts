@@ -14,7 +14,7 @@ test("seconds lie on the day they were spent, also across midnight and the end o
     const boundAt = Date.parse(at);
     const agent = { id: row.agentId ?? "parrot", organizationId: row.organizationId ?? ours };
     const made = newSessionRow({
-      wish: { transport: "webrtc", apiKeyId: null },
+      request: { transport: "webrtc", apiKeyId: null },
       agent,
       sessionId: crypto.randomUUID(),
       nowMs: boundAt,

@@ -3,6 +3,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import type { Store } from "../store/store.ts";
 import { periodEndMs, periodStartMs, type Period } from "./periods.ts";
 import { priceOf, toExactUsd, toInvoiceUsd } from "./price.ts";
+import { isFilterBilled } from "./usage.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -38,7 +39,7 @@ export async function readUsageDays(
   }));
   const agents = new Map<string, Used & { agent: string }>();
   for (const row of await readParts(store, organizationId, period)) {
-    const part = { filter: row.filter !== null, agent: row.name ?? row.agentId };
+    const part = { filter: isFilterBilled(row), agent: row.name ?? row.agentId };
     const sessions = Number(row.sessions);
     const onFirst = Number(row.onFirst);
     add(Number(row.day), { ...part, seconds: onFirst, sessions });
@@ -96,7 +97,7 @@ async function readParts(store: Store, organizationId: OrganizationId, period: P
   return await store.db
     .selectFrom("sessions")
     .leftJoin("agents", "agents.id", "sessions.agentId")
-    .select(["sessions.agentId", "agents.name", "sessions.filter", day.as("day")])
+    .select(["sessions.agentId", "agents.name", "sessions.filter", "sessions.filterState", day.as("day")])
     .select((eb) => [
       eb.fn.countAll<number | string>().as("sessions"),
       eb.fn.sum<number | string>("sessions.seconds").as("seconds"),
@@ -110,7 +111,7 @@ async function readParts(store: Store, organizationId: OrganizationId, period: P
     .where("sessions.boundAt", "<", periodEndMs(period))
     .where("sessions.seconds", "is not", null)
     .where("sessions.startMs", "is not", null) // a session that never became active is none
-    .groupBy(["sessions.agentId", "agents.name", "sessions.filter", day])
+    .groupBy(["sessions.agentId", "agents.name", "sessions.filter", "sessions.filterState", day])
     .execute();
 }
 

@@ -1,3 +1,4 @@
+import type { FilterStatus, VoiceFilter } from "@vocalhost/protocol";
 import type { UsageRow } from "../store/schema.ts";
 import { billedSeconds } from "./length.ts";
 import type { SessionFacts } from "./length.ts";
@@ -8,13 +9,23 @@ export interface ClosingSession extends SessionFacts {
   id: string;
   organizationId: string;
   agentId: string;
-  /** Of the deployment when it was bound, whatever was deployed since. */
-  filter: "tel" | "pro" | null;
+  /** Filter of the deployment at the time of binding, whatever was deployed since. */
+  filter: VoiceFilter | null;
+  /** What became of it; null when that is unknown. */
+  filterState: FilterState | null;
 }
 
-/** One row per month the session touches; none without a filter, or if it never became active. */
+type FilterState = FilterStatus["state"];
+
+/** Not billed: what the service could not run. That a bot does not use it is the bot's business. */
+export function isFilterBilled(session: Pick<ClosingSession, "filter" | "filterState">): boolean {
+  const { filter, filterState } = session;
+  return filter !== null && filterState !== "unavailable" && filterState !== "failed";
+}
+
+/** One row per month the session touches; none without a filter that is billed, or if it never became active. */
 export function usageRowsFor(session: ClosingSession): UsageRow[] {
-  if (session.filter === null || session.boundAt === null) return [];
+  if (!isFilterBilled(session) || session.boundAt === null) return [];
   return splitAtPeriods({ fromMs: session.boundAt, seconds: billedSeconds(session) }).map((piece) => ({
     sessionId: session.id,
     period: piece.period,

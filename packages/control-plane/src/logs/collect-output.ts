@@ -1,6 +1,6 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Clock } from "../clock.ts";
-import type { Driver, OutputLine } from "../drivers/driver.ts";
+import type { InstanceRecords, OutputLine } from "../drivers/instance-records.ts";
 import type { Log } from "../log.ts";
 import type { LogLineRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -28,7 +28,7 @@ export interface OutputSource {
 
 export interface OutputCollectorOptions {
   store: Store;
-  driver: Pick<Driver, "output">;
+  records: Pick<InstanceRecords, "output" | "makeSpace">;
   clock: Clock;
   log: Log;
   /** Whose words these are, asked after they were read: a claim may be younger than what the caller knows. */
@@ -39,7 +39,7 @@ export interface OutputCollectorOptions {
 }
 
 const LIMITS: OutputLimits = { linesPerSecond: 1_000, bytesPerSession: 50 * 1024 * 1024 };
-const CHUNKS_PER_ROUND = 8; // whoever floods must not hold up the others
+const CHUNKS_PER_ROUND = 8; // a flood from one must not hold up the others
 const READ_MAX_CHARACTERS = 64 * 1024; // of a line, before secrets are hidden; more is cut away afterwards anyhow
 
 /** What a round found in one instance. */
@@ -53,7 +53,7 @@ interface Batch {
 }
 
 export function createOutputCollector(options: OutputCollectorOptions): OutputCollector {
-  const { store, driver, clock, log } = options;
+  const { store, records, clock, log } = options;
   const limits = { ...LIMITS, ...options.limits };
   const readings = new Map<string, Reading>();
   let nextStamp: Stamps | undefined;
@@ -67,7 +67,13 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
     return result;
   }
 
-  /** True if somebody has more. */
+  /** What cannot be kept goes, before it keeps anything else from being written. */
+  async function makeSpace(): Promise<void> {
+    const freedBytes = await records.makeSpace();
+    if (freedBytes > 0) log.warn({ freedBytes }, "disk is full, output of instances dropped");
+  }
+
+  /** True if any of them has more. */
   async function round(sources: readonly OutputSource[]): Promise<boolean> {
     nextStamp ??= createStamps(clock, await newestLineAt(store.db));
     const unknown = sources.map(({ id }) => id).filter((id) => !readings.has(id));
@@ -94,7 +100,7 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
     const batch: Batch = { source, reading: known, kept: [], notices: [], hasMoved: false, isMore: false };
     for (let chunks = 0; chunks < CHUNKS_PER_ROUND; chunks += 1) {
       const { nextPosition } = batch.reading.cursor;
-      const chunk = await driver.output(source.id, nextPosition);
+      const chunk = await records.output(source.id, nextPosition);
       batch.isMore = chunk.nextPosition > nextPosition;
       if (!batch.isMore) break;
       if (batch.source.sessionId === null && options.sessionOf)
@@ -129,7 +135,7 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
       inTurn(async () => {
         const listed = new Set(instances.map(({ id }) => id));
         for (const id of readings.keys()) if (!listed.has(id)) readings.delete(id);
-        if (store.isDiskFull()) return; // it can wait where it is
+        if (store.isDiskFull()) return makeSpace();
         try {
           await round(instances);
           isFailing = false;

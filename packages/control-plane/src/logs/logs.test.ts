@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Clock } from "../clock.ts";
-import type { OutputChunk } from "../drivers/driver.ts";
+import type { OutputChunk } from "../drivers/instance-records.ts";
 import { silentLog } from "../log.ts";
 import { eachStore } from "../testing/each-store.ts";
 import type { Store } from "../store/store.ts";
@@ -162,6 +162,59 @@ eachStore((open) => {
     assert.deepEqual(foreign, { total: { value: 0, relation: "eq" }, logs: [] });
   });
 
+  test("an answer holds so many bytes, and what was not counted is said", async () => {
+    await using store = await open();
+    const { collector, driver } = setUp(store);
+    driver.print("one", ...Array.from({ length: 30 }, (_, at) => `${at} ${"x".repeat(1_000)}`), "needle");
+    await collector.collect([source("one")]);
+    const page = (query: Parameters<typeof readLogs>[3], limits: Parameters<typeof readLogs>[4]) =>
+      readLogs(store, organizationId, "agent", { limit: 100, order: "asc", ...query }, limits);
+    const first = await page({}, { pageBytes: 5_500 });
+    assert.deepEqual([first.total, first.logs.length], [{ value: 31, relation: "eq" }, 5]);
+    const next = await page({ offset: 5 }, { pageBytes: 5_500 });
+    assert.match(next.logs[0]?.log ?? "", /^5 x/);
+    assert.equal((await page({}, { pageBytes: 10 })).logs.length, 1);
+    assert.deepEqual((await page({}, { countMax: 10 })).total, { value: 31, relation: "gte" });
+    assert.deepEqual((await page({ offset: 31 }, {})).logs, []);
+    const searched = await page({ query: "XXX", limit: 2, offset: 3 }, { countMax: 10 });
+    assert.deepEqual(
+      searched.logs.map(({ log }) => log.slice(0, 3)),
+      ["3 x", "4 x"],
+    );
+    assert.deepEqual((await page({ query: "NEEDLE" }, {})).total, { value: 1, relation: "eq" });
+  });
+
+  test("a search ends when its time is over, with what it found", async () => {
+    await using store = await open();
+    const { collector, driver } = setUp(store, { limits: { linesPerSecond: 10_000 } });
+    driver.print("one", "needle", ...Array.from({ length: 1_500 }, (_, at) => `${at}`));
+    await collector.drain(source("one"));
+    const found = await readLogs(store, organizationId, "agent", { query: "needle" }, { searchMs: 0 });
+    assert.deepEqual(found, { total: { value: 0, relation: "gte" }, logs: [] });
+    const patient = await readLogs(store, organizationId, "agent", { query: "needle" });
+    assert.deepEqual(patient.total, { value: 1, relation: "eq" });
+  });
+
+  test("a tail that looks for something does not look at the same lines again and again", async () => {
+    await using store = await open();
+    const { collector, driver } = setUp(store, { limits: { linesPerSecond: 10_000 } });
+    driver.print("one", ...Array.from({ length: 1_500 }, (_, at) => `${at}`));
+    await collector.drain(source("one"));
+    const watched = { query: "needle" };
+    const first = await tailLogs(store, organizationId, "agent", watched, { searchMs: 0 });
+    assert.deepEqual(first.lines, []);
+    driver.print("one", ...Array.from({ length: 1_500 }, (_, at) => `${at}`), "the needle");
+    await collector.drain(source("one"));
+    const next = { ...watched, afterCursor: first.cursor };
+    const second = await tailLogs(store, organizationId, "agent", next, { searchMs: 0 });
+    assert.notEqual(second.cursor, first.cursor);
+    const third = await tailLogs(store, organizationId, "agent", { ...watched, afterCursor: second.cursor });
+    assert.deepEqual(
+      third.lines.map(({ log }) => log),
+      ["the needle"],
+    );
+  });
+
   test("a tail gives every line once, in order", async () => {
     await using store = await open();
     const { collector, driver } = setUp(store);
@@ -224,7 +277,7 @@ function setUp(store: Store, options: SetUp = {}) {
   const clock = createClock();
   const collector = createOutputCollector({
     store,
-    driver,
+    records: { ...driver, makeSpace: async () => 0 },
     clock,
     log: silentLog,
     redact: (_organization, _deployment, text) => text.replaceAll("hunter2", "[redacted]"),

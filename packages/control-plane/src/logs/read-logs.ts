@@ -1,15 +1,16 @@
 import { AppError } from "@vocalhost/protocol";
-import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
-import type { LogLineRow, Schema } from "../store/schema.ts";
+import type { LogLineRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-
-export interface LogFilter {
-  deploymentId?: string;
-  sessionId?: string;
-  /** Text the line contains; capitals do not matter. */
-  query?: string;
-}
+import {
+  countLines,
+  type LogFilter,
+  type LogScope,
+  type Place,
+  placeAfter,
+  scanLines,
+  type ScannedLine,
+} from "./scan-lines.ts";
 
 export interface LogQuery extends LogFilter {
   /** @default 10 */
@@ -18,13 +19,11 @@ export interface LogQuery extends LogFilter {
   offset?: number;
   /** @default "desc" */
   order?: "asc" | "desc";
-  /** Unix seconds, both ends included. */
-  startTime?: number;
-  endTime?: number;
 }
 
 export interface LogPage {
-  total: { value: number; relation: "eq" };
+  /** `gte`: there are more, but they were not counted. */
+  total: { value: number; relation: "eq" | "gte" };
   logs: LogEntry[];
 }
 
@@ -35,30 +34,79 @@ export interface LogEntry {
   deploymentId: string;
 }
 
+export interface ReadLimits {
+  /** Limit for the lines of one page; a page always has at least one line. */
+  pageBytes: number;
+  /** After so long an answer is what was found until then. */
+  searchMs: number;
+  /** How long the rest is counted once the page is full. */
+  countMs: number;
+  countMax: number;
+}
+
+const LIMITS: ReadLimits = {
+  pageBytes: 4 * 1024 * 1024,
+  searchMs: 5_000,
+  countMs: 500,
+  countMax: 100_000,
+};
+
 /** A page of an agent's log, as the public interface shows it. */
 export async function readLogs(
   store: Store,
   organizationId: OrganizationId,
   agentId: string,
-  query: LogQuery,
+  { limit = 10, offset = 0, order = "desc", ...filter }: LogQuery,
+  limits: Partial<ReadLimits> = {},
 ): Promise<LogPage> {
-  const { limit = 10, offset = 0, order = "desc", startTime, endTime } = query;
-  let lines = filtered(store, organizationId, agentId, query);
-  if (startTime !== undefined) lines = lines.where("at", ">=", startTime * 1000);
-  if (endTime !== undefined) lines = lines.where("at", "<=", endTime * 1000);
-  const { total } = await lines
-    .select(({ fn }) => fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  const rows = await lines
-    .select(["text", "at", "nanos", "deploymentId"])
-    .orderBy("at", order)
-    .orderBy("nanos", order)
-    .orderBy("instanceId", order)
-    .orderBy("position", order)
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return { total: { value: total, relation: "eq" }, logs: rows.map(toEntry) };
+  const { searchMs, countMs, countMax, pageBytes } = { ...LIMITS, ...limits };
+  const scope: LogScope = { organizationId, agentId, ...filter };
+  const isSearch = filter.query !== undefined && filter.query !== "";
+  const startedMs = performance.now();
+  const page = createPage({ limit, pageBytes, skip: isSearch ? offset : 0 });
+  const counted = isSearch ? undefined : await countLines(store, scope, countMax + 1);
+  const after =
+    isSearch || offset === 0
+      ? undefined
+      : await placeAfter(store, scope, { order, after: undefined, lines: offset });
+  const isPast = counted !== undefined && offset > 0 && after === undefined;
+  let isWhole = false;
+  for await (const part of isPast ? [] : scanLines(store, scope, { order, after, lines: limit })) {
+    for (const line of part.lines) page.add(line);
+    isWhole = part.place === undefined;
+    const tookMs = performance.now() - startedMs;
+    if (page.isFull && (!isSearch || tookMs > countMs || page.fitting > countMax)) break;
+    if (tookMs > searchMs) break;
+  }
+  const total =
+    counted === undefined
+      ? ({ value: page.fitting, relation: isWhole ? "eq" : "gte" } as const)
+      : counted <= countMax
+        ? ({ value: counted, relation: "eq" } as const)
+        : ({ value: Math.max(countMax, offset + page.lines.length), relation: "gte" } as const);
+  return { total, logs: page.lines.map(toEntry) };
+}
+
+/** Takes lines until it has as many, or as many bytes, as one answer may hold. */
+function createPage({ limit, pageBytes, skip }: { limit: number; pageBytes: number; skip: number }) {
+  const lines: ScannedLine[] = [];
+  let [fitting, bytes, isFull] = [0, 0, limit === 0];
+  return {
+    lines,
+    get fitting() {
+      return fitting;
+    },
+    get isFull() {
+      return isFull;
+    },
+    add(line: ScannedLine): void {
+      fitting += 1;
+      if (isFull || fitting <= skip) return;
+      bytes += Buffer.byteLength(line.text);
+      if (bytes <= pageBytes || lines.length === 0) lines.push(line);
+      isFull = bytes > pageBytes || lines.length === limit;
+    },
+  };
 }
 
 export interface TailQuery extends LogFilter {
@@ -80,68 +128,39 @@ export interface TailLine extends LogEntry {
   cursor: string;
 }
 
-/** Lines in order after a cursor, for whoever watches the log grow. */
+/** Lines in order after a cursor, for following a log as it grows. */
 export async function tailLogs(
   store: Store,
   organizationId: OrganizationId,
   agentId: string,
   query: TailQuery,
+  limits: Partial<ReadLimits> = {},
 ): Promise<Tail> {
-  const { afterCursor, limit = 100 } = query;
+  const { afterCursor, limit = 100, ...filter } = query;
+  const { searchMs, pageBytes } = { ...LIMITS, ...limits };
+  const scope: LogScope = { organizationId, agentId, ...filter };
   const order = afterCursor === undefined ? "desc" : "asc";
-  let lines = filtered(store, organizationId, agentId, query);
-  if (afterCursor !== undefined) {
-    const place = parseCursor(afterCursor);
-    lines = lines.where(({ eb, refTuple, tuple }) =>
-      eb(
-        refTuple("at", "nanos", "instanceId", "position"),
-        ">",
-        tuple(place.at, place.nanos, place.instanceId, place.position),
-      ),
-    );
+  const after = afterCursor === undefined ? undefined : parseCursor(afterCursor);
+  const startedMs = performance.now();
+  const page = createPage({ limit, pageBytes, skip: 0 });
+  // Looked up before anything is read, so that nothing comes between.
+  let seen = after ?? (await placeAfter(store, { organizationId, agentId }, { order, after, lines: 1 }));
+  for await (const part of scanLines(store, scope, { order, after, lines: limit })) {
+    for (const line of part.lines) page.add(line);
+    if (order === "asc") seen = page.isFull ? page.lines.at(-1) : (part.place ?? part.lines.at(-1) ?? seen);
+    if (page.isFull || performance.now() - startedMs > searchMs) break;
   }
-  const rows = await lines
-    .select(["text", "at", "nanos", "deploymentId", "sessionId", "instanceId", "position"])
-    .orderBy("at", order)
-    .orderBy("nanos", order)
-    .orderBy("instanceId", order)
-    .orderBy("position", order)
-    .limit(limit)
-    .execute();
-  if (order === "desc") rows.reverse();
-  const found = rows.map((row) => ({
+  if (order === "desc") {
+    seen = later(seen, page.lines[0]);
+    page.lines.reverse();
+  }
+  const found = page.lines.map((row) => ({
     ...toEntry(row),
     sessionId: row.sessionId,
     instanceId: row.instanceId,
     cursor: toCursor(row),
   }));
-  return { lines: found, cursor: found.at(-1)?.cursor ?? afterCursor ?? "0_0_0_" };
-}
-
-function filtered(store: Store, organizationId: OrganizationId, agentId: string, filter: LogFilter) {
-  const { deploymentId, sessionId, query } = filter;
-  let lines = store.db
-    .selectFrom("logLines")
-    .where("organizationId", "=", organizationId)
-    .where("agentId", "=", agentId);
-  if (deploymentId !== undefined) lines = lines.where("deploymentId", "=", deploymentId);
-  if (sessionId !== undefined) lines = lines.where("sessionId", "=", sessionId);
-  if (query !== undefined && query !== "") lines = lines.where((eb) => contains(store, eb, query));
-  return lines;
-}
-
-function contains(
-  store: Store,
-  eb: ExpressionBuilder<Schema, "logLines">,
-  text: string,
-): Expression<SqlBool> {
-  const position = sql.raw(store.dialect === "postgres" ? "strpos" : "instr");
-  return sql<SqlBool>`${position}(lower(${eb.ref("text")}), ${toAsciiLowerCase(text)}) > 0`;
-}
-
-/** As both databases do: other letters keep their case. */
-function toAsciiLowerCase(text: string): string {
-  return text.replaceAll("\0", "").replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return { lines: found, cursor: seen ? toCursor(seen) : (afterCursor ?? "0_0_0_") };
 }
 
 function toEntry({
@@ -154,10 +173,14 @@ function toEntry({
   return { log: text, timestamp, deploymentId };
 }
 
-type Place = Pick<LogLineRow, "at" | "nanos" | "position" | "instanceId">;
-
 function toCursor({ at, nanos, position, instanceId }: Place): string {
   return `${at}_${nanos}_${position}_${instanceId}`;
+}
+
+function later(one: Place | undefined, other: Place | undefined): Place | undefined {
+  if (!one || !other) return one ?? other;
+  const isLater = one.at - other.at || one.nanos - other.nanos;
+  return isLater >= 0 ? one : other;
 }
 
 function parseCursor(cursor: string): Place {

@@ -1,4 +1,4 @@
-import type { OutputChunk, OutputLine } from "../drivers/driver.ts";
+import type { OutputChunk, OutputLine } from "../drivers/instance-records.ts";
 import type { OutputCursorRow } from "../store/schema.ts";
 
 /** How far one instance was read, and what it may still write. */
@@ -13,7 +13,7 @@ export type Cursor = Omit<OutputCursorRow, "updatedAt">;
 
 export interface OutputLimits {
   linesPerSecond: number;
-  /** Of a session, or of the time before and after one. */
+  /** Limit for one session's output, and for the output before and after a session. */
   bytesPerSession: number;
 }
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { createApiKeys } from "../auth/api-keys.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
 import { parseKey } from "../auth/key-format.ts";
-import { createTestClock } from "../auth/test-clock.ts";
+import { createTestClock } from "../testing/test-clock.ts";
 import { createFailpoint } from "../failpoints.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
 import { writeUsage } from "../ledger/close-usage.ts";
@@ -19,8 +19,8 @@ import { createSecretSets } from "../secrets/secret-sets.ts";
 import { environmentOf } from "../secrets/secret-values.ts";
 import { newSessionRow } from "../sessions/session-row.ts";
 import { openPostgresStore } from "../store/postgres.ts";
-import { postgresIsMissing, startTestPostgres } from "../store/test-postgres.ts";
-import { addMember, removeMember } from "./members.ts";
+import { postgresIsMissing, startTestPostgres } from "../testing/test-postgres.ts";
+import { addMember, removeMember } from "../auth/members.ts";
 import { createOrganization } from "./organizations.ts";
 import { changeProperties } from "./properties.ts";
 
@@ -90,10 +90,12 @@ test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing()
       organizationId: acme,
       agentId: "a1",
       filter: "pro" as const,
+      filterState: null,
       boundAt: Date.parse("2026-01-31T23:59:30.500Z"),
       startMs: 0,
       elapsedMs: 61_700,
       lastProofOfLifeAt: null,
+      observed: { atLeastMs: null, atMostMs: null },
       stopRequestedAt: null,
       maxDurationMs: 7_200_000,
     };
@@ -113,7 +115,7 @@ test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing()
       .insertInto("sessions")
       .values({
         ...newSessionRow({
-          wish: { transport: "webrtc", apiKeyId: null },
+          request: { transport: "webrtc", apiKeyId: null },
           agent: { id: "a1", organizationId: acme },
           sessionId: "s1",
           nowMs: session.boundAt,
@@ -133,6 +135,6 @@ test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing()
       filterSeconds: 32,
     });
     const round = await exportUsage({ store, clock, failpoint, url: "http://127.0.0.1:1/" });
-    assert.deepEqual(round, { sent: 0, held: 0, failed: 1 });
+    assert.deepEqual(round, { sent: 0, held: 0, failed: 1, problem: "bad port" });
   });
 });

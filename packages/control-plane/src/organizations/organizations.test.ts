@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { OrganizationId } from "../auth/principal.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
-import { addMember, changeRole, listMembers, removeMember } from "./members.ts";
+import { addMember, changeRole, listMembers, removeMember } from "../auth/members.ts";
 import { createOrganization, organizationsOf } from "./organizations.ts";
 import { changeProperties, readProperties, readPropertiesSchema } from "./properties.ts";
 

@@ -8,7 +8,7 @@ import type { Db, Tx } from "../store/store.ts";
 /** Part of socket addresses (`agent.organization`), so one label of a host name. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])$/;
 
-export interface OrganizationWish {
+export interface OrganizationInput {
   name: string;
   /** @default the name */
   verboseName?: string | undefined;
@@ -16,10 +16,10 @@ export interface OrganizationWish {
 
 export async function createOrganization(
   tx: Tx,
-  wish: OrganizationWish,
+  input: OrganizationInput,
   { actor, nowMs }: { actor: string; nowMs: number },
 ): Promise<OrganizationId> {
-  if (!NAME.test(wish.name)) {
+  if (!NAME.test(input.name)) {
     throw badRequest("An organisation's name has 2 to 54 lower-case letters, digits and hyphens");
   }
   const id = randomUUID() as OrganizationId;
@@ -27,15 +27,15 @@ export async function createOrganization(
     .insertInto("organizations")
     .values({
       id,
-      name: wish.name,
-      verboseName: wish.verboseName ?? wish.name,
+      name: input.name,
+      verboseName: input.verboseName ?? input.name,
       properties: "{}",
       createdAt: nowMs,
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .executeTakeFirst();
   if (result.numInsertedOrUpdatedRows !== 1n) {
-    throw new AppError("CONFLICT", { message: `There is an organisation named '${wish.name}'` });
+    throw new AppError("CONFLICT", { message: `There is an organisation named '${input.name}'` });
   }
   await writeAudit(tx, {
     organizationId: id,
@@ -43,7 +43,7 @@ export async function createOrganization(
     actor,
     action: "organization-created",
     target: `organization:${id}`,
-    details: { name: wish.name },
+    details: { name: input.name },
   });
   return id;
 }

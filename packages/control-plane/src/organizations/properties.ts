@@ -1,8 +1,8 @@
 import { AppError } from "@vocalhost/protocol";
 import { writeAudit } from "../auth/audit.ts";
+import type { Change } from "../auth/members.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Db, Store } from "../store/store.ts";
-import type { Change } from "./members.ts";
 import { readOrganization } from "./organizations.ts";
 
 export interface Properties {

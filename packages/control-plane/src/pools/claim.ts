@@ -23,8 +23,11 @@ export interface Claim {
  * row is locked first, so that what is counted here stays counted.
  */
 export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | undefined> {
-  const { store, agent, deploymentId, sessionId, nowMs } = options;
-  await store.forUpdate(tx.selectFrom("agents").select("id").where("id", "=", agent.id)).executeTakeFirst();
+  const { store, deploymentId, sessionId, nowMs } = options;
+  const agent = await store
+    .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", options.agent.id))
+    .executeTakeFirst();
+  if (!agent) return undefined;
   const live = await tx
     .selectFrom("instances")
     .selectAll()
@@ -32,6 +35,8 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
     .where("state", "in", LIVE_INSTANCE_STATES)
     .orderBy("createdAt")
     .execute();
+  // The maximum may have been lowered below what is there: idle ones beyond it serve nobody any more.
+  if (live.filter(isTaken).length >= agent.maxAgents) return undefined;
   const free = live.filter((row) => row.deploymentId === deploymentId && row.sessionId === null);
   const ready = free.find(({ state }) => state === "ready");
   if (ready) {
@@ -52,6 +57,10 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
   const instance = newInstanceRow({ ...options, sessionId });
   await tx.insertInto("instances").values(instance).execute();
   return { instance, kind: "cold" };
+}
+
+function isTaken({ sessionId, state }: InstanceRow): boolean {
+  return sessionId !== null || state === "draining";
 }
 
 // Constant demand must not keep a new deployment from proving itself.

@@ -1,8 +1,9 @@
+import { type Arrows, compareAndSet, requireArrow } from "../store/move-row.ts";
 import type { InstanceRow, InstanceState } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 
 // `busy` ends only when its session is terminal: not by scaling, rollout or readiness.
-const ARROWS: Record<InstanceState, readonly InstanceState[]> = {
+const ARROWS: Arrows<InstanceState> = {
   requested: ["starting", "draining"],
   starting: ["ready", "draining", "stopped"],
   ready: ["busy", "draining", "stopped"],
@@ -13,6 +14,9 @@ const ARROWS: Record<InstanceState, readonly InstanceState[]> = {
 };
 
 export const LIVE_INSTANCE_STATES = ["requested", "starting", "ready", "busy", "draining"] as const;
+
+/** States of a session in which it holds an instance. */
+export const BOUND_SESSION_STATES = ["starting", "active", "stopping"] as const;
 
 export interface InstanceMove {
   to: InstanceState;
@@ -26,21 +30,8 @@ export interface InstanceMove {
 export async function moveInstance(
   tx: Tx,
   row: Pick<InstanceRow, "id" | "state" | "version">,
-  move: InstanceMove,
+  { to, cause, nowMs, changes }: InstanceMove,
 ): Promise<boolean> {
-  if (!ARROWS[row.state].includes(move.to))
-    throw new Error(`An instance cannot go from ${row.state} to ${move.to} (${move.cause})`);
-  const { numUpdatedRows } = await tx
-    .updateTable("instances")
-    .set({
-      ...move.changes,
-      state: move.to,
-      cause: move.cause,
-      stateAt: move.nowMs,
-      version: row.version + 1,
-    })
-    .where("id", "=", row.id)
-    .where("version", "=", row.version)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  requireArrow(ARROWS, { what: `An instance (${cause})`, from: row.state, to });
+  return compareAndSet(tx, "instances", row, { ...changes, state: to, cause, stateAt: nowMs });
 }

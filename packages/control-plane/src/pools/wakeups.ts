@@ -8,8 +8,8 @@ export interface Wakeups {
 }
 
 /** The key of those who wait for a free instance of an agent. */
-export function roomOf({ organizationId, name }: { organizationId: string; name: string }): string {
-  return `room:${organizationId}/${name}`;
+export function capacityOf({ organizationId, name }: { organizationId: string; name: string }): string {
+  return `capacity:${organizationId}/${name}`;
 }
 
 export function createWakeups(clock: Clock): Wakeups {

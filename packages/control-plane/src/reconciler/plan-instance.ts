@@ -40,7 +40,7 @@ function planRequested(instance: InstanceRow, view: PoolView): PoolStep[] {
   const stale = staleReservation(instance, view);
   if (stale) return [stale];
   const deployment = deploymentOf(instance, view);
-  if (!deployment || isBackingOff(deployment, view)) return [];
+  if (!deployment || isBackingOff(deployment, view) || isSurplus(instance, view)) return [];
   return isNextToBoot(instance, view) ? [{ do: "launch", instance }] : [];
 }
 
@@ -108,6 +108,11 @@ function isWanted(instance: InstanceRow, view: PoolView): boolean {
 
 function isReservedByOpenSession(instance: InstanceRow, view: PoolView): boolean {
   return view.sessions.some(({ id, state }) => id === instance.sessionId && !isTerminal(state));
+}
+
+/** The maximum was lowered after it was asked for; `planSize` takes it back. */
+function isSurplus({ sessionId }: InstanceRow, { instances, agent }: PoolView): boolean {
+  return sessionId === null && instances.length > agent.maxAgents;
 }
 
 // Reserved ones first: somebody waits for them.

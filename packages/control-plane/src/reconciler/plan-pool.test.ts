@@ -47,6 +47,22 @@ describe("size", () => {
     expect: ["request-instance", "request-instance", "request-instance"],
   });
   check({
+    what: "a lowered maximum takes back what nobody uses, whatever the demand",
+    view: {
+      agent: { maxAgents: 2 },
+      recentStarts: 9,
+      instances: [
+        instance({ id: "a", state: "busy", sessionId: "s" }),
+        instance({ id: "b", state: "ready" }),
+        instance({ id: "c", state: "starting" }),
+        instance({ id: "d", state: "requested" }),
+      ],
+      sessions: [session({ id: "s", state: "active", instanceId: "a" })],
+      seen: [running("a"), running("b"), running("c")],
+    },
+    expect: ["drain d", "drain c"],
+  });
+  check({
     what: "never more than maxAgents, whatever the demand",
     view: {
       agent: { maxAgents: 2 },
@@ -288,13 +304,29 @@ describe("sessions", () => {
   const busy = instance({ id: "a", state: "busy", sessionId: "s" });
   check({
     what: "one nobody connects to expires",
-    view: { sessions: [session({ id: "s", state: "pending", createdAt: NOW - 300_001 })] },
-    expect: ["expire-session s"],
+    view: { pending: { count: 2, oldestAt: NOW - 300_001 } },
+    expect: ["expire-pending"],
+  });
+  check({
+    what: "one whose socket may still come waits",
+    view: { pending: { count: 2, oldestAt: NOW - 300_000 } },
+    expect: [],
   });
   check({
     what: "one that waits for its socket does not hold up the end of its agent",
-    view: { agent: { state: "deleting" }, sessions: [session({ id: "s", state: "pending" })] },
-    expect: ["expire-session s"],
+    view: { agent: { state: "deleting" }, pending: { count: 1, oldestAt: NOW } },
+    expect: ["expire-pending"],
+  });
+  check({
+    what: "a bot whose clock stands still is stopped by ours",
+    view: {
+      instances: [busy],
+      sessions: [session({ id: "s", state: "active", instanceId: "a", startMs: 2_000 })],
+      seen: [running("a")],
+      reports: [report("a", { session: "s", elapsedMs: 0 })],
+      lastedMs: { s: 67_000 },
+    },
+    expect: ["request-stop s"],
   });
   check({
     what: "a start of an earlier controller has failed",

@@ -1,10 +1,11 @@
 import type { InstanceReport } from "../instances/instance-network.ts";
 import type { SeenInstance } from "../drivers/driver.ts";
-import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import type { AgentRow, DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Timing } from "../timing.ts";
 import { planInstance } from "./plan-instance.ts";
+import type { PendingSessions, PoolSession } from "./read-pools.ts";
 import { planRollout } from "./plan-rollout.ts";
-import { planSession } from "./plan-session.ts";
+import { planPending, planSession } from "./plan-session.ts";
 import { planSize } from "./plan-size.ts";
 
 /** One agent as it is: rows first, then what was seen of the world after they were read. */
@@ -14,8 +15,9 @@ export interface PoolView {
   deployments: DeploymentRow[];
   /** All that are not stopped or lost. */
   instances: InstanceRow[];
-  /** All that are open, plus those an instance above still names. */
-  sessions: SessionRow[];
+  /** All that hold an instance, plus those an instance above still names. */
+  sessions: PoolSession[];
+  pending: PendingSessions;
   /** How many sessions were bound lately. */
   recentStarts: number;
   seen: ReadonlyMap<string, SeenInstance>;
@@ -26,6 +28,8 @@ export interface PoolView {
   stoppingForMs: ReadonlyMap<string, number>;
   /** The same of instances and sessions that are on their way up. */
   startingForMs: ReadonlyMap<string, number>;
+  /** How long sessions have lasted at least, as we saw it. */
+  lastedMs: ReadonlyMap<string, number>;
   nowMs: number;
   epoch: number;
   timing: Timing;
@@ -45,11 +49,11 @@ export type PoolStep =
   | { do: "activate-deployment"; deployment: DeploymentRow }
   | { do: "fail-deployment"; deployment: DeploymentRow; code: string; text: string }
   | { do: "retire-deployment"; deployment: DeploymentRow }
-  | { do: "expire-session"; session: SessionRow }
-  | { do: "fail-session"; session: SessionRow; reason: string }
-  | { do: "request-stop"; session: SessionRow; reason: string }
-  | { do: "send-stop"; session: SessionRow; address: string; reason: "stopped" | "deadline" }
-  | { do: "close-session"; session: SessionRow }
+  | { do: "expire-pending"; createdBefore: number | undefined }
+  | { do: "fail-session"; session: PoolSession; reason: string }
+  | { do: "request-stop"; session: PoolSession; reason: string }
+  | { do: "send-stop"; session: PoolSession; address: string; reason: "stopped" | "deadline" }
+  | { do: "close-session"; session: PoolSession }
   | { do: "delete-agent"; agent: AgentRow };
 
 export interface Crash {
@@ -60,6 +64,7 @@ export interface Crash {
 /** What to do next about one agent. Pure: the same view gives the same steps. */
 export function planPool(view: PoolView): PoolStep[] {
   return [
+    ...planPending(view),
     ...view.sessions.flatMap((session) => planSession(session, view)),
     ...view.instances.flatMap((instance) => planInstance(instance, view)),
     ...planRollout(view),
@@ -68,7 +73,8 @@ export function planPool(view: PoolView): PoolStep[] {
   ];
 }
 
-function planDeletion({ agent, sessions, instances }: PoolView): PoolStep[] {
-  const isOver = agent.state === "deleting" && sessions.length === 0 && instances.length === 0;
+function planDeletion({ agent, sessions, pending, instances }: PoolView): PoolStep[] {
+  const isEmpty = sessions.length === 0 && pending.count === 0 && instances.length === 0;
+  const isOver = agent.state === "deleting" && isEmpty;
   return isOver ? [{ do: "delete-agent", agent }] : [];
 }

@@ -1,21 +1,27 @@
-import type { SessionRow } from "../store/schema.ts";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
+import type { PoolSession } from "./read-pools.ts";
 
 const GOODBYE_MS = 400;
+const SLOW_CLOCK_MS = 5_000; // beyond the time at which every instance has ended its session by itself
 const LATE_START_MS = 10_000; // beyond what a start may take; its own deadline should have ended it
 
+/** Sessions whose sockets do not come are ended together. */
+export function planPending({ agent, pending, nowMs, timing }: PoolView): PoolStep[] {
+  if (pending.count === 0) return [];
+  if (agent.state !== "live") return [{ do: "expire-pending", createdBefore: undefined }];
+  const createdBefore = nowMs - timing.socketTokenMs;
+  return pending.oldestAt < createdBefore ? [{ do: "expire-pending", createdBefore }] : [];
+}
+
 /** What to do about one session. */
-export function planSession(session: SessionRow, view: PoolView): PoolStep[] {
+export function planSession(session: PoolSession, view: PoolView): PoolStep[] {
   switch (session.state) {
-    case "pending":
-      return view.agent.state !== "live" || view.nowMs - session.createdAt > view.timing.socketTokenMs
-        ? [{ do: "expire-session", session }]
-        : [];
     case "starting":
       return planStarting(session, view);
     case "active":
     case "stopping":
       return planRunning(session, view);
+    case "pending":
     case "ended":
     case "failed":
     case "expired":
@@ -25,14 +31,14 @@ export function planSession(session: SessionRow, view: PoolView): PoolStep[] {
   }
 }
 
-function planStarting(session: SessionRow, view: PoolView): PoolStep[] {
+function planStarting(session: PoolSession, view: PoolView): PoolStep[] {
   if (session.epoch !== view.epoch) return [{ do: "fail-session", session, reason: "controller-restarted" }];
   const limitMs = view.timing.startColdMs + view.timing.startWarmMs + LATE_START_MS;
   const isLate = (view.startingForMs.get(session.id) ?? 0) > limitMs;
   return isLate ? [{ do: "fail-session", session, reason: "start-timed-out" }] : [];
 }
 
-function planRunning(session: SessionRow, view: PoolView): PoolStep[] {
+function planRunning(session: PoolSession, view: PoolView): PoolStep[] {
   const instance = view.instances.find(({ id }) => id === session.instanceId);
   const seen = session.instanceId === null ? undefined : view.seen.get(session.instanceId);
   const report = session.instanceId === null ? undefined : view.reports.get(session.instanceId);
@@ -41,9 +47,11 @@ function planRunning(session: SessionRow, view: PoolView): PoolStep[] {
   // Judged by an exit record, if it left one; the record decides, not the absence.
   if (!instance || !seen || seen.state === "exited") return [{ do: "close-session", session }];
   if (session.state === "active") {
-    // The bot's own clock: ours may have been set.
+    // The bot's own clock, as long as it goes: the instance keeps the time by it too.
     const isOverdue = told !== undefined && told.elapsedMs >= session.maxDurationMs;
-    return isOverdue ? [{ do: "request-stop", session, reason: "deadline" }] : [];
+    const longestMs = session.maxDurationMs + (session.startMs ?? 0) + SLOW_CLOCK_MS;
+    const isSeenOverdue = (view.lastedMs.get(session.id) ?? 0) >= longestMs;
+    return isOverdue || isSeenOverdue ? [{ do: "request-stop", session, reason: "deadline" }] : [];
   }
   const isDeadline = session.stopReason === "deadline";
   // The instance itself gives a bot up after the grace and says goodbye; we only come when it does not.

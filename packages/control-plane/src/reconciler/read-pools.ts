@@ -1,16 +1,61 @@
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db } from "../store/store.ts";
-import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
-import { LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
+import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 
 /** The rows of every agent that is not deleted. */
 export interface PoolRows {
   agent: AgentRow;
   deployments: DeploymentRow[];
   instances: InstanceRow[];
-  sessions: SessionRow[];
+  sessions: PoolSession[];
+  pending: PendingSessions;
   recentStarts: number;
 }
+
+/** A start body may be large, and deciding needs none. */
+export type PoolSession = Omit<SessionRow, "body">;
+
+/** Sessions that wait for their sockets; there may be many, and all they need is an end. */
+export interface PendingSessions {
+  count: number;
+  /** When the oldest was made. */
+  oldestAt: number;
+}
+
+const NO_PENDING: PendingSessions = { count: 0, oldestAt: 0 };
+
+const POOL_SESSION_COLUMNS = [
+  "id",
+  "organizationId",
+  "agentId",
+  "deploymentId",
+  "instanceId",
+  "state",
+  "transport",
+  "filter",
+  "filterState",
+  "filterFramesIn",
+  "filterFramesFiltered",
+  "coldStart",
+  "apiKeyId",
+  "epoch",
+  "version",
+  "createdAt",
+  "boundAt",
+  "activeAt",
+  "startMs",
+  "maxDurationMs",
+  "deadlineAt",
+  "stopRequestedAt",
+  "stopReason",
+  "endedAt",
+  "endReason",
+  "elapsedMs",
+  "observedMs",
+  "lengthCorrectionMs",
+  "seconds",
+  "timeline",
+] as const satisfies (keyof PoolSession)[];
 
 /** Instances are read before sessions, so that the session an instance names is always there to be found. */
 export async function readPools(
@@ -26,10 +71,20 @@ export async function readPools(
   const named = instances.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId]));
   const sessions = await db
     .selectFrom("sessions")
-    .selectAll()
+    .select(POOL_SESSION_COLUMNS)
     .where((is) =>
-      is.or([is("state", "in", OPEN_SESSION_STATES), ...(named.length > 0 ? [is("id", "in", named)] : [])]),
+      is.or([is("state", "in", BOUND_SESSION_STATES), ...(named.length > 0 ? [is("id", "in", named)] : [])]),
     )
+    .execute();
+  const pending = await db
+    .selectFrom("sessions")
+    .select((is) => [
+      "agentId",
+      is.fn.countAll<number>().as("count"),
+      is.fn.min<number>("createdAt").as("oldestAt"),
+    ])
+    .where("state", "=", "pending")
+    .groupBy("agentId")
     .execute();
   const deployments = await db
     .selectFrom("deployments")
@@ -50,6 +105,7 @@ export async function readPools(
     deployments: of(deployments, agent),
     instances: of(instances, agent),
     sessions: of(sessions, agent),
+    pending: of(pending, agent)[0] ?? NO_PENDING,
     recentStarts: of(demand, agent)[0]?.count ?? 0,
   }));
 }

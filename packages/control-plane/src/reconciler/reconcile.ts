@@ -1,12 +1,14 @@
+import type { Deploying } from "../deployments/deploying.ts";
 import type { SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import { asLeader, LeadershipLostError } from "../leader/leader.ts";
 import { withMarks } from "../sessions/timeline.ts";
-import type { InstanceRow, SessionRow } from "../store/schema.ts";
+import type { InstanceRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
 import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
-import { readPools, type PoolRows } from "./read-pools.ts";
-import { takeStep, type Deploying, type SendStop, type StepContext } from "./take-step.ts";
+import { readPools, type PoolRows, type PoolSession } from "./read-pools.ts";
+import { createSweep } from "./sweep.ts";
+import { takeStep, type SendStop, type StepContext } from "./take-step.ts";
 import type { Wakeups } from "../pools/wakeups.ts";
 
 /** Brings what is there in line with what is written, again and again. Events only hasten it. */
@@ -24,6 +26,7 @@ export interface Reconciler {
 export interface ReconcilerOptions {
   world: World;
   deploying: Deploying;
+  redact: StepContext["redact"];
   wakeups: Wakeups;
   /** How many instances of one agent may be on their way up at once. */
   bootsAtOnce: number;
@@ -31,6 +34,10 @@ export interface ReconcilerOptions {
   beforeForget?(instanceId: string): Promise<void>;
   /** After every pass, with the rows it saw. */
   passed?(pools: PoolRows[], reports: ReadonlyMap<string, InstanceReport>): Promise<void>;
+  /** Told how long each pass took. */
+  took?(seconds: number): void;
+  /** Told of each pass that failed, and of each step or part of one. */
+  failed?(what: string): void;
 }
 
 const NUDGE = "nudge";
@@ -78,20 +85,40 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       .finally(() => beingStopped.delete(sessionId));
   }
 
-  const context: StepContext = { world, deploying, wakeups, destroy, sendStop };
+  const context: StepContext = { world, deploying, redact: options.redact, wakeups, destroy, sendStop };
+  const sweep = createSweep({
+    world,
+    destroy,
+    isBeingDestroyed: (id) => beingDestroyed.has(id),
+    beforeForget: options.beforeForget,
+  });
 
   async function pass(): Promise<void> {
+    const startedMs = world.clock.monotonicMs();
+    try {
+      await lookAtEverything();
+    } catch (error) {
+      options.failed?.("pass");
+      throw error;
+    } finally {
+      options.took?.((world.clock.monotonicMs() - startedMs) / 1_000);
+    }
+  }
+
+  async function lookAtEverything(): Promise<void> {
     const pools = await readPools(world.store.db, {
       nowMs: world.clock.nowMs(),
       demandMs: world.timing.demandMs,
     });
+    const listedAtMs = world.clock.monotonicMs(); // whatever is listed was there at this moment, however late we hear it
     const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));
     world.network.watch(targetsOf(pools, seen));
     const reports = reportsOf(pools, world);
     keepLastWords(pools, reports, lastWords);
     const missed = missedBy(pools, world);
-    const isStopping = ({ state }: SessionRow): boolean => state === "stopping";
-    const isStarting = ({ state }: SessionRow | InstanceRow): boolean => state === "starting";
+    noteSightings(pools, { seen, reports, missed, world, listedAtMs });
+    const isStopping = ({ state }: PoolSession): boolean => state === "stopping";
+    const isStarting = ({ state }: PoolSession | InstanceRow): boolean => state === "starting";
     noteSince(
       stoppingSinceMs,
       pools.flatMap(({ sessions }) => sessions.filter(isStopping)),
@@ -102,45 +129,48 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       pools.flatMap(({ sessions, instances }) => [...sessions, ...instances].filter(isStarting)),
       world,
     );
-    for (const rows of pools) {
-      const view = viewOf(rows, {
-        seen,
-        reports,
-        missed,
-        stoppingSinceMs,
-        startingSinceMs,
-        world,
-        bootsAtOnce: options.bootsAtOnce,
-      });
-      for (const step of planPool(view)) {
-        if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
-        try {
-          await takeStep(step, view, context);
-          if (!ORDERS.has(step.do)) nudge(); // a row has changed; what follows from it need not wait
-        } catch (error) {
-          if (error instanceof LeadershipLostError) throw error;
-          world.log.error(
-            { err: error, step: step.do, agent: rows.agent.name },
-            "step failed, will be retried",
-          );
-        }
-      }
-    }
-    await noteProofOfLife(pools, reports, world);
-    await sweep(pools, seen);
-    await options.passed?.(pools, reports);
+    for (const rows of pools)
+      await apart({ agent: rows.agent.name }, "agent could not be looked after, will be retried", () =>
+        takeSteps(
+          viewOf(rows, {
+            seen,
+            reports,
+            missed,
+            stoppingSinceMs,
+            startingSinceMs,
+            world,
+            bootsAtOnce: options.bootsAtOnce,
+          }),
+        ),
+      );
+    await apart({}, "proof of life could not be noted", () => noteProofOfLife(pools, reports, world));
+    // Rows are written before objects are made, so none that has no row is about to be needed.
+    await sweep(new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id))), seen);
+    await apart({}, "what follows a pass failed", async () => options.passed?.(pools, reports));
   }
 
-  // Objects nobody remembers. Rows are written before objects are made, so none of these is about to be needed.
-  async function sweep(pools: PoolRows[], seen: ReadonlyMap<string, SeenInstance>): Promise<void> {
-    const live = new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id)));
-    for (const object of seen.values()) {
-      if (live.has(object.id)) continue;
-      if (object.state === "running") destroy(object.id, 0);
-      else if (!beingDestroyed.has(object.id)) {
-        await options.beforeForget?.(object.id);
-        await world.driver.forget(object.id);
-      }
+  async function takeSteps(view: PoolView): Promise<void> {
+    for (const step of planPool(view)) {
+      if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
+      await apart({ step: step.do, agent: view.agent.name }, "step failed, will be retried", async () => {
+        await takeStep(step, view, context);
+        if (!ORDERS.has(step.do)) nudge(); // a row has changed; what follows from it need not wait
+      });
+    }
+  }
+
+  /** One agent's failure is not another's. */
+  async function apart(
+    about: { step?: string; agent?: string },
+    sentence: string,
+    run: () => Promise<unknown>,
+  ): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (error instanceof LeadershipLostError) throw error;
+      options.failed?.(about.step ?? (about.agent === undefined ? "aftermath" : "agent"));
+      world.log.error({ err: error, ...about }, sentence);
     }
   }
 
@@ -162,6 +192,22 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       }
     },
   };
+}
+
+/** Only while nobody asked them to stop: what a bot takes for that is not its session's length. */
+function noteSightings(
+  pools: PoolRows[],
+  options: Pick<ViewOptions, "seen" | "reports" | "missed" | "world"> & { listedAtMs: number },
+): void {
+  const { seen, reports, missed, world, listedAtMs } = options;
+  const sessions = pools.flatMap((rows) => rows.sessions);
+  world.sightings.keepOnly(new Set(sessions.map(({ id }) => id)));
+  for (const session of sessions) {
+    const id = session.instanceId ?? "";
+    const isOn = seen.get(id)?.state === "running" && !missed.has(id);
+    const hasEnded = reports.get(id)?.status.session?.exit ?? false;
+    if (session.state === "active" && isOn && !hasEnded) world.sightings.alive(session, listedAtMs);
+  }
 }
 
 // Bounds what is lost when an instance vanishes with its records. No state, so no new version.
@@ -188,13 +234,18 @@ async function noteProofOfLife(
       const { sessionId, elapsedMs, marks } = session;
       const row = await tx
         .selectFrom("sessions")
-        .select("timeline")
+        .select(["timeline", "startMs", "observedMs"])
         .where("id", "=", sessionId)
         .executeTakeFirst();
       if (!row) continue;
+      const observedMs = world.sightings.atLeastMs({ id: sessionId, ...row });
       await tx
         .updateTable("sessions")
-        .set({ elapsedMs, timeline: withMarks(row, marks) })
+        .set({
+          elapsedMs,
+          timeline: withMarks(row, marks),
+          ...(observedMs === null ? {} : { observedMs: Math.round(observedMs) }),
+        })
         .where("id", "=", sessionId)
         .where("state", "in", ["active", "stopping"])
         .execute();
@@ -226,6 +277,7 @@ function viewOf(
     missed,
     stoppingForMs: forMs(stoppingSinceMs),
     startingForMs: forMs(startingSinceMs),
+    lastedMs: new Map(rows.sessions.map((row) => [row.id, world.sightings.atLeastMs(row) ?? 0])),
     nowMs: world.clock.nowMs(),
     epoch: world.epoch,
     timing: world.timing,

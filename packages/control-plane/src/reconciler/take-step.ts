@@ -1,32 +1,27 @@
 import { asLeader } from "../leader/leader.ts";
-import type { InstanceSpec } from "../drivers/driver.ts";
-import { closeSession } from "../sessions/close-session.ts";
+import type { Deploying } from "../deployments/deploying.ts";
+import { closeSession, type Ending } from "../sessions/close-session.ts";
 import { failSession } from "../sessions/fail-session.ts";
+import { expirePending } from "../sessions/pending-sessions.ts";
 import { moveSession } from "../sessions/session-state.ts";
-import { moveDeployment } from "../agents/deployment-phase.ts";
-import type { DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import { moveDeployment } from "../deployments/deployment-phase.ts";
+import { compareAndSet } from "../store/move-row.ts";
+import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { newInstanceRow } from "../pools/claim.ts";
 import { LIVE_INSTANCE_STATES, moveInstance } from "../pools/instance-state.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
-import { roomOf, type Wakeups } from "../pools/wakeups.ts";
-
-/** What the steps need to know of deployments, which is not the pool's business. */
-export interface Deploying {
-  /** Pins what the deployment runs; a refusal is final. */
-  prepare(deployment: DeploymentRow): Promise<{ code: string; text: string } | undefined>;
-  /** Throws with a sentence for the agent's record when the bot cannot be run. */
-  specOf(instance: InstanceRow): Promise<InstanceSpec>;
-  /** Hides the values of the instance's secrets in what it printed. */
-  redact(instance: InstanceRow, text: string): Promise<string>;
-}
+import type { PoolSession } from "./read-pools.ts";
+import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
 
 export type SendStop = PoolStep & { do: "send-stop" };
 
 export interface StepContext {
   world: World;
   deploying: Deploying;
+  /** Hides the values of the instance's secrets in what it printed. */
+  redact(instance: InstanceRow, text: string): Promise<string>;
   wakeups: Wakeups;
   /** Ends objects beside the loop, each once at a time. */
   destroy(instanceId: string, graceMs: number): void;
@@ -54,7 +49,7 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
         }),
       );
       context.wakeups.wake(instance.id);
-      return context.wakeups.wake(roomOf(view.agent));
+      return context.wakeups.wake(capacityOf(view.agent));
     }
     case "drain": {
       const { instance, cause } = step;
@@ -69,16 +64,9 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
       return context.destroy(step.instance.id, step.graceMs);
     case "mark-gone":
       await markGone(step.instance, step.cause, await shown(step.crash, step.instance, context), context);
-      return context.wakeups.wake(roomOf(view.agent));
+      return context.wakeups.wake(capacityOf(view.agent));
     case "release":
-      await asLeader(world, (tx) =>
-        tx
-          .updateTable("instances")
-          .set({ sessionId: null, version: step.instance.version + 1 })
-          .where("id", "=", step.instance.id)
-          .where("version", "=", step.instance.version)
-          .execute(),
-      );
+      await asLeader(world, (tx) => compareAndSet(tx, "instances", step.instance, { sessionId: null }));
       return;
     case "prepare-deployment":
       return prepare(step.deployment, context);
@@ -98,14 +86,14 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
     case "retire-deployment":
       await asLeader(world, (tx) => moveDeployment(tx, step.deployment, { to: "Retired", nowMs }));
       return;
-    case "expire-session":
+    case "expire-pending": {
+      const { createdBefore } = step;
+      const { id: agentId } = view.agent;
       await asLeader(world, (tx) =>
-        moveSession(tx, step.session, {
-          to: "expired",
-          changes: { endedAt: nowMs, endReason: "never-connected", body: null },
-        }),
+        expirePending(tx, { agentId, createdBefore, nowMs, reason: "never-connected" }),
       );
       return;
+    }
     case "fail-session":
       return failSession(step.session, step.reason, world);
     case "request-stop":
@@ -127,7 +115,7 @@ export async function takeStep(step: PoolStep, view: PoolView, context: StepCont
   }
 }
 
-// Counted again inside the transaction: starts may have taken the room since the plan was made.
+// Counted again inside the transaction: starts may have taken the capacity since the plan was made.
 async function requestInstance(deploymentId: string, view: PoolView, world: World): Promise<void> {
   const { agent } = view;
   const nowMs = world.clock.nowMs();
@@ -193,9 +181,9 @@ async function markGone(
 async function shown(
   crash: Crash | undefined,
   instance: InstanceRow,
-  { deploying }: StepContext,
+  { redact }: StepContext,
 ): Promise<Crash | undefined> {
-  return crash && { ...crash, text: await deploying.redact(instance, crash.text) };
+  return crash && { ...crash, text: await redact(instance, crash.text) };
 }
 
 async function countCrash(
@@ -266,14 +254,15 @@ async function activate(deployment: DeploymentRow, view: PoolView, world: World)
   world.log.info({ agent: view.agent.name, deploymentId: deployment.id }, "deployment is active");
 }
 
-async function close(session: SessionRow, view: PoolView, { world, wakeups }: StepContext): Promise<void> {
+async function close(session: PoolSession, view: PoolView, { world, wakeups }: StepContext): Promise<void> {
   const { instanceId } = session;
-  const told = instanceId === null ? undefined : view.reports.get(instanceId)?.status.session;
+  const { status, heardAtMs = 0 } = (instanceId === null ? undefined : view.reports.get(instanceId)) ?? {};
+  const told = status?.session?.sessionId === session.id ? status.session : undefined;
   const exit =
-    (told?.sessionId === session.id ? told.exit : undefined) ??
-    (instanceId === null ? undefined : await world.driver.exitRecord(instanceId, session.id));
-  const alive = exit || instanceId === null ? undefined : await world.driver.aliveRecord(instanceId);
+    told?.exit ?? (instanceId === null ? undefined : await world.records.exitRecord(instanceId, session.id));
+  const alive = exit || instanceId === null ? undefined : await world.records.aliveRecord(instanceId);
   const nowMs = world.clock.nowMs();
+  const overAtMs = told?.exit ? heardAtMs : world.clock.monotonicMs();
   world.failpoint("close.committed.before");
   const closed = await asLeader(world, async (tx) => {
     const instance = await tx
@@ -281,13 +270,38 @@ async function close(session: SessionRow, view: PoolView, { world, wakeups }: St
       .selectAll()
       .where("id", "=", instanceId ?? "")
       .executeTakeFirst();
-    return closeSession(tx, session, { exit: exit ?? undefined, alive, instance, nowMs });
+    const observed = observedLength(session, instance, { world, overAtMs, nowMs });
+    return closeSession(tx, session, { exit: exit ?? undefined, alive, instance, observed, nowMs });
   });
   world.failpoint("close.committed.after");
   if (!closed) return;
   wakeups.wake(session.id);
   const level = exit ? "info" : "warn";
   world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost" }, "session closed");
+  await tellCorrection(session.id, world);
+}
+
+/** A controller that did not bind the session has only the stored times for how long it can have been at most. */
+function observedLength(
+  session: PoolSession,
+  instance: InstanceRow | undefined,
+  { world, overAtMs, nowMs }: { world: World; overAtMs: number; nowMs: number },
+): Ending["observed"] {
+  const atLeastMs = world.sightings.atLeastMs(session);
+  const atMostMs = world.sightings.atMostMs(session.id, overAtMs);
+  if (atMostMs !== null || session.boundAt === null) return { atLeastMs, atMostMs };
+  const wasSetBack = (instance?.lastSeenAt ?? session.boundAt) > nowMs;
+  return { atLeastMs, atMostMs: wasSetBack ? null : Math.max(nowMs - session.boundAt, atLeastMs ?? 0) };
+}
+
+async function tellCorrection(sessionId: string, { store, log }: World): Promise<void> {
+  const row = await store.db
+    .selectFrom("sessions")
+    .select(["instanceId", "elapsedMs", "observedMs", "lengthCorrectionMs"])
+    .where("id", "=", sessionId)
+    .executeTakeFirst();
+  if (row && row.lengthCorrectionMs !== null)
+    log.warn({ sessionId, ...row }, "bot told another length of its session than was seen");
 }
 
 async function deleteAgent({ agent }: PoolView, world: World): Promise<void> {

@@ -35,9 +35,9 @@ export interface ResourceMetrics {
   memoryBytesP99: number;
   /** Unix seconds, millicores, bytes. */
   timeseries: { t: number; c: number; m: number }[];
-  /** Of the last sample. */
+  /** Time of the last sample. */
   eventTs: string;
-  /** Of the first. */
+  /** Time of the first sample. */
   createdAt: string;
 }
 

@@ -25,7 +25,7 @@ export function parseMasterKeys(text: string): MasterKeys {
   return [first, ...others];
 }
 
-/** Reads the file, or makes one with a fresh key. Whoever loses it loses every secret. */
+/** Reads the file, or makes one with a fresh key. Without this file no stored secret can be read. */
 export async function openMasterKeyFile(path: string): Promise<{ keys: MasterKeys; created: boolean }> {
   const created = await createKeyFile(path);
   const { mode } = await stat(path);

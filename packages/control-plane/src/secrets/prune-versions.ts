@@ -1,4 +1,4 @@
-import { DeploymentSpec } from "../agents/deployment-spec.ts";
+import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import type { DeploymentPhase } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createRedactor } from "./redact.ts";
@@ -37,4 +38,32 @@ test("no value survives, whatever it is made of", () => {
       },
     ),
   );
+});
+
+test("a value as long as any may be is hidden", () => {
+  const value = randomBytes(24 * 1024).toString("base64");
+  assert.equal(value.length, 32 * 1024);
+  const redact = createRedactor([value, "hunter2-hunter2"]);
+  assert.equal(redact(`a ${value} b hunter2-hunter2`), "a [redacted] b [redacted]");
+});
+
+test("what is left of a value that was cut off at either end is hidden", () => {
+  const value = randomBytes(6_000).toString("base64");
+  const redact = createRedactor([value]);
+  assert.equal(redact(`key=${value.slice(0, 4_000)}`), "key=[redacted]");
+  assert.equal(redact(`${value.slice(4_000)} and more`), "[redacted] and more");
+});
+
+test("values that overlap leave nothing between them", () => {
+  const redact = createRedactor(["0123456789", "56789abcde"]);
+  assert.equal(redact("<0123456789abcde>"), "<[redacted]>");
+});
+
+test("what many long lines of values cost does not depend on how alike they are", () => {
+  const lines = Array.from({ length: 300 }, (_, at) => `${"a".repeat(200)}${at}`);
+  const redact = createRedactor([lines.join("\n")]);
+  const text = "a".repeat(64 * 1024);
+  const startedMs = performance.now();
+  redact(text);
+  assert.ok(performance.now() - startedMs < 2_000);
 });

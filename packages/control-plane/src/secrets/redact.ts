@@ -1,23 +1,72 @@
+import { createValueFinder, type Span } from "./find-values.ts";
+
 /** Shorter values would black out ordinary words. */
 export const REDACTED_FROM_LENGTH = 8;
+/** A value cut off at the end of the text is redacted when at least this much of it is there. */
+const FRAGMENT_FROM_LENGTH = 32;
+/** No environment holds more; what is left out first are the forms inside URLs. */
+const SEARCHED_CHARACTERS_MAX = 4 * 1024 * 1024;
+const REDACTED = "[redacted]";
+const WITHHELD = "[withheld: secret values could not be searched for]";
 
 export type Redactor = (text: string) => string;
 
 /** Replaces known secret values, also as they look inside JSON and URLs, and each line of those with several. */
 export function createRedactor(values: Iterable<string>): Redactor {
-  const needles = new Set<string>();
-  for (const value of values) {
-    for (const part of [value, ...value.split(/\r?\n/)]) {
-      for (const form of [part, JSON.stringify(part).slice(1, -1), encodeForUrl(part)]) {
-        if (form.length >= REDACTED_FROM_LENGTH && part.length >= REDACTED_FROM_LENGTH) needles.add(form);
-      }
-    }
+  try {
+    const redact = redactorOf([...values]);
+    return (text) => shownOnlyIf(() => redact(text));
+  } catch {
+    return () => WITHHELD;
   }
-  if (needles.size === 0) return (text) => text;
-  // Longest first: a value that begins another one must not leave the other's rest behind.
-  const longestFirst = [...needles].sort((left, right) => right.length - left.length);
-  const pattern = new RegExp(longestFirst.map(escapePattern).join("|"), "g");
-  return (text) => text.replace(pattern, "[redacted]");
+}
+
+// An error may quote what it failed on, and errors are logged.
+function shownOnlyIf(redact: () => string): string {
+  try {
+    return redact();
+  } catch {
+    return WITHHELD;
+  }
+}
+
+function redactorOf(values: string[]): Redactor {
+  const forms = formsOf(values);
+  if (forms.length === 0) return (text) => text;
+  const whole = createValueFinder(forms);
+  const long = forms.filter(({ length }) => length >= FRAGMENT_FROM_LENGTH);
+  const backwards = long.length > 0 ? createValueFinder(long.map(reversed)) : undefined;
+  const longest = long.reduce((most, { length }) => Math.max(most, length), 0);
+  return (text) => {
+    const spans = whole.find(text);
+    const ended = backwards?.beginsAtEnd(reversed(text.slice(0, longest))) ?? 0;
+    const begun = long.length > 0 ? whole.beginsAtEnd(text.slice(-longest)) : 0;
+    if (ended >= FRAGMENT_FROM_LENGTH) spans.push({ from: 0, to: ended });
+    if (begun >= FRAGMENT_FROM_LENGTH) spans.push({ from: text.length - begun, to: text.length });
+    return spans.length === 0 ? text : blackOut(text, spans);
+  };
+}
+
+function formsOf(values: string[]): string[] {
+  const parts = new Set(values.flatMap((value) => [value, ...value.split(/\r?\n/)]));
+  const kept = [...parts].filter(({ length }) => length >= REDACTED_FROM_LENGTH);
+  const forms = new Set([...kept, ...kept.map(encodeForJson), ...kept.map(encodeForUrl)]);
+  let characters = 0;
+  return [...forms].filter(({ length }) => (characters += length) <= SEARCHED_CHARACTERS_MAX);
+}
+
+function blackOut(text: string, spans: Span[]): string {
+  let shown = "";
+  let done = 0;
+  for (const { from, to } of spans.sort((left, right) => left.from - right.from)) {
+    if (from >= done) shown += text.slice(done, from) + REDACTED;
+    done = Math.max(done, to);
+  }
+  return shown + text.slice(done);
+}
+
+function encodeForJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function encodeForUrl(text: string): string {
@@ -25,6 +74,9 @@ function encodeForUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+// By units, as the finder reads; a spread would go by characters.
+function reversed(text: string): string {
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at += 1) units[at] = text.charCodeAt(text.length - 1 - at);
+  return Buffer.from(units.buffer).toString("utf16le");
 }

@@ -1,5 +1,6 @@
-import { AppError } from "@vocalhost/protocol";
+import type { AppError } from "@vocalhost/protocol";
 import { z } from "zod";
+import { badRequest } from "../refusals.ts";
 
 /** What a PUT on a secret set asks for. */
 export type SecretPut =
@@ -53,10 +54,6 @@ export function parseSecretPut(body: unknown): SecretPut {
 
 export function imagePullIncomplete(): AppError {
   return badRequest("Must provide isImagePullSecret, host, and secretValue to update an image pull secret");
-}
-
-export function badRequest(message: string): AppError {
-  return new AppError("GENERIC_BAD_REQUEST", { message });
 }
 
 function toImagePull(put: z.infer<typeof ImagePull>): SecretPut {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { createTestClock } from "../auth/test-clock.ts";
+import { createTestClock } from "../testing/test-clock.ts";
 import { createFailpoint } from "../failpoints.ts";
 import { silentLog } from "../log.ts";
 import { createOrganization } from "../organizations/organizations.ts";

@@ -30,7 +30,7 @@ export async function insertVersion(
   if (rows.length > 0) await tx.insertInto("secretValues").values(rows).execute();
 }
 
-/** Of the set's current version. */
+/** The values in the set's current version. */
 export async function readValues(
   db: Db,
   masterKeys: MasterKeys,

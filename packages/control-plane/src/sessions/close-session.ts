@@ -1,6 +1,11 @@
 import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
 import { writeUsage } from "../ledger/close-usage.ts";
-import { BILLED_STOP_GRACE_MS, billedSeconds } from "../ledger/length.ts";
+import {
+  BILLED_STOP_GRACE_MS,
+  billedSeconds,
+  lengthCorrectionMs,
+  type SessionFacts,
+} from "../ledger/length.ts";
 import { moveInstance } from "../pools/instance-state.ts";
 import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
@@ -14,25 +19,31 @@ export interface Ending {
   /** Last sign of life otherwise. */
   alive: AliveRecord | undefined;
   instance: InstanceRow | undefined;
+  /** What the controller itself saw of its length. */
+  observed: SessionFacts["observed"];
   nowMs: number;
 }
 
+type ClosingRow = Omit<SessionRow, "body">;
+
 /**
  * The one terminal transition of a session that was active, with its usage, in one transaction: close is the entry.
- * False if somebody else has closed or changed it.
+ * False if it was closed or changed elsewhere.
  */
-export async function closeSession(tx: Tx, session: SessionRow, ending: Ending): Promise<boolean> {
-  const { exit, alive, instance, nowMs } = ending;
+export async function closeSession(tx: Tx, session: ClosingRow, ending: Ending): Promise<boolean> {
+  const { exit, alive, instance, observed, nowMs } = ending;
   const elapsedMs = exit?.elapsedMs ?? (await lastHeardMs(tx, session, alive));
-  const facts = {
+  const facts: SessionFacts = {
     boundAt: session.boundAt,
     startMs: session.startMs,
     elapsedMs: exit ? billableMs(exit) : elapsedMs,
     lastProofOfLifeAt: instance?.lastSeenAt ?? null,
-    // Whoever left a record says by its own clock when it was asked to stop; ours may have been set.
+    // An exit record says by the instance's own clock when it was asked to stop; ours may have been adjusted.
     stopRequestedAt: exit ? null : session.stopRequestedAt,
     maxDurationMs: session.maxDurationMs,
+    observed,
   };
+  const filtered = filterFacts(session, exit ?? alive);
   const moved = await moveSession(tx, session, {
     to: "ended",
     changes: {
@@ -40,17 +51,38 @@ export async function closeSession(tx: Tx, session: SessionRow, ending: Ending):
       endReason:
         exit?.reason ?? (session.state === "stopping" ? (session.stopReason ?? "stopped") : "instance-lost"),
       elapsedMs,
+      observedMs: roundedMs(observed.atLeastMs),
+      lengthCorrectionMs: lengthCorrectionMs(facts),
       seconds: billedSeconds(facts),
       body: null,
       timeline: withMarks(session, exit?.marks),
+      ...filtered,
     },
   });
   if (!moved) return false;
   const { id, organizationId, agentId, filter } = session;
-  await writeUsage(tx, { id, organizationId, agentId, filter, ...facts }, { nowMs });
+  const { filterState } = filtered;
+  await writeUsage(tx, { id, organizationId, agentId, filter, filterState, ...facts }, { nowMs });
   if (!exit && instance?.state === "busy")
     await moveInstance(tx, instance, { to: "lost", cause: "it is gone and left no exit record", nowMs });
   return true;
+}
+
+/** A service without an engine ran none, whatever else is written down. */
+function filterFacts(
+  session: ClosingRow,
+  record: ExitRecord | AliveRecord | undefined,
+): Pick<SessionRow, "filterState" | "filterFramesIn" | "filterFramesFiltered"> {
+  const told = record?.sessionId === session.id ? record.filter : undefined;
+  return {
+    filterState: session.filterState ?? told?.state ?? null,
+    filterFramesIn: told?.framesIn ?? null,
+    filterFramesFiltered: told?.framesFiltered ?? null,
+  };
+}
+
+function roundedMs(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms);
 }
 
 function billableMs({ elapsedMs, stopAskedMs }: ExitRecord): number {
@@ -60,7 +92,7 @@ function billableMs({ elapsedMs, stopAskedMs }: ExitRecord): number {
 /** By the bot's own clock: what it wrote beside itself, or what it last told us. */
 async function lastHeardMs(
   tx: Tx,
-  session: SessionRow,
+  session: ClosingRow,
   alive: AliveRecord | undefined,
 ): Promise<number | null> {
   const row = await tx

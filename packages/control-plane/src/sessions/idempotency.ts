@@ -5,23 +5,23 @@ import type { Tx } from "../store/store.ts";
 
 export interface IdempotencyKey {
   key: string;
-  /** Of everything that was asked for: the same key with another wish is a mistake. */
+  /** Hash of the whole request: using the same key for a different request is a mistake. */
   parametersHash: string;
 }
 
-interface KeyedWish {
+interface KeyedRequest {
   organizationId: OrganizationId;
   idempotency?: IdempotencyKey | undefined;
 }
 
 /** What an earlier request with the same key has made. One that came to nothing may be tried again. */
-export async function earlierSession(tx: Tx, wish: KeyedWish): Promise<SessionRow | undefined> {
-  if (!wish.idempotency) return undefined;
-  const { key, parametersHash } = wish.idempotency;
+export async function earlierSession(tx: Tx, request: KeyedRequest): Promise<SessionRow | undefined> {
+  if (!request.idempotency) return undefined;
+  const { key, parametersHash } = request.idempotency;
   const row = await tx
     .selectFrom("idempotency")
     .selectAll()
-    .where("organizationId", "=", wish.organizationId)
+    .where("organizationId", "=", request.organizationId)
     .where("key", "=", key)
     .executeTakeFirst();
   if (!row) return undefined;
@@ -36,10 +36,15 @@ export async function earlierSession(tx: Tx, wish: KeyedWish): Promise<SessionRo
 }
 
 /** In the transaction that makes the session. */
-export async function rememberKey(tx: Tx, wish: KeyedWish, sessionId: string, nowMs: number): Promise<void> {
-  if (!wish.idempotency) return;
-  const { key, parametersHash } = wish.idempotency;
-  const { organizationId } = wish;
+export async function rememberKey(
+  tx: Tx,
+  request: KeyedRequest,
+  sessionId: string,
+  nowMs: number,
+): Promise<void> {
+  if (!request.idempotency) return;
+  const { key, parametersHash } = request.idempotency;
+  const { organizationId } = request;
   await tx
     .deleteFrom("idempotency")
     .where("organizationId", "=", organizationId)

@@ -1,13 +1,13 @@
 import type { AgentRow, SessionRow } from "../store/schema.ts";
 
-/** A session row nobody serves yet. */
+/** A session row that has no instance yet. */
 export function newSessionRow(options: {
-  wish: Pick<SessionRow, "transport" | "apiKeyId">;
+  request: Pick<SessionRow, "transport" | "apiKeyId">;
   agent: Pick<AgentRow, "id" | "organizationId">;
   sessionId: string;
   nowMs: number;
 }): SessionRow {
-  const { wish, agent, sessionId, nowMs } = options;
+  const { request, agent, sessionId, nowMs } = options;
   return {
     id: sessionId,
     organizationId: agent.organizationId,
@@ -15,11 +15,14 @@ export function newSessionRow(options: {
     deploymentId: null,
     instanceId: null,
     state: "pending",
-    transport: wish.transport,
+    transport: request.transport,
     body: null,
     filter: null,
+    filterState: null,
+    filterFramesIn: null,
+    filterFramesFiltered: null,
     coldStart: null,
-    apiKeyId: wish.apiKeyId,
+    apiKeyId: request.apiKeyId,
     epoch: 0,
     version: 1,
     createdAt: nowMs,
@@ -33,6 +36,8 @@ export function newSessionRow(options: {
     endedAt: null,
     endReason: null,
     elapsedMs: null,
+    observedMs: null,
+    lengthCorrectionMs: null,
     seconds: null,
     timeline: "{}",
   };

@@ -1,7 +1,8 @@
+import { type Arrows, compareAndSet, requireArrow } from "../store/move-row.ts";
 import type { SessionRow, SessionState } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 
-const ARROWS: Record<SessionState, readonly SessionState[]> = {
+const ARROWS: Arrows<SessionState> = {
   pending: ["starting", "expired"],
   starting: ["active", "stopping", "failed"],
   active: ["stopping", "ended"],
@@ -12,8 +13,6 @@ const ARROWS: Record<SessionState, readonly SessionState[]> = {
 };
 
 export const OPEN_SESSION_STATES = ["pending", "starting", "active", "stopping"] as const;
-/** Hold an instance. */
-export const BOUND_SESSION_STATES = ["starting", "active", "stopping"] as const;
 
 export function isTerminal(state: SessionState): boolean {
   return ARROWS[state].length === 0;
@@ -28,15 +27,8 @@ export interface SessionMove {
 export async function moveSession(
   tx: Tx,
   row: Pick<SessionRow, "id" | "state" | "version">,
-  move: SessionMove,
+  { to, changes }: SessionMove,
 ): Promise<boolean> {
-  if (!ARROWS[row.state].includes(move.to))
-    throw new Error(`A session cannot go from ${row.state} to ${move.to}`);
-  const { numUpdatedRows } = await tx
-    .updateTable("sessions")
-    .set({ ...move.changes, state: move.to, version: row.version + 1 })
-    .where("id", "=", row.id)
-    .where("version", "=", row.version)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  requireArrow(ARROWS, { what: "A session", from: row.state, to });
+  return compareAndSet(tx, "sessions", row, { ...changes, state: to });
 }

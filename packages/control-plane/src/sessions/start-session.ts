@@ -1,30 +1,31 @@
-import { AppError, type CarrierName, type TransportName } from "@vocalhost/protocol";
+import { AppError, type Connect, type TransportName } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
-import { DeploymentSpec } from "../agents/deployment-spec.ts";
+import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { findLiveAgent } from "../agents/find-agent.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim } from "../pools/claim.ts";
-import { moveInstance } from "../pools/instance-state.ts";
+import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
 import { failSession } from "./fail-session.ts";
 import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
 import { newSessionRow } from "./session-row.ts";
-import { roomOf, type Wakeups } from "../pools/wakeups.ts";
+import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db, Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { BOUND_SESSION_STATES, moveSession } from "./session-state.ts";
+import { moveSession } from "./session-state.ts";
 
 /** What a caller wants. Every front door comes through here. */
-export interface SessionWish {
+export interface SessionRequest {
   organizationId: OrganizationId;
   agentName: string;
-  transport: TransportName | CarrierName;
+  transport: TransportName;
+  /** How the client will come to the instance. */
+  connect: Connect;
   body: unknown;
   apiKeyId: string | null;
   /** Sessions this caller may have at once. */
   concurrency: number | null;
-  iceServers: { urls: string | string[]; username?: string; credential?: string }[];
   idempotency?: IdempotencyKey | undefined;
   /** A session that waits for its socket; it is used instead of a new one. */
   pendingSessionId?: string | undefined;
@@ -52,18 +53,18 @@ const QUEUE_LOOK_MS = 250;
 const LOOK_AGAIN_MS = 500;
 
 /** Resolves when the session is active: its instance has taken it, and that is written down. */
-export async function startSession(starter: Starter, wish: SessionWish): Promise<StartedSession> {
+export async function startSession(starter: Starter, request: SessionRequest): Promise<StartedSession> {
   requireDiskSpace(starter.world);
   for (let attempt = 1; ; attempt++) {
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
-    const bound = await bindWhenThereIsRoom(starter, wish);
+    const bound = await bindWhenThereIsCapacity(starter, request);
     if (bound.isRepeated) return repeated(starter, bound.session);
     try {
-      return await bringUp(starter, wish, bound);
+      return await bringUp(starter, request, bound);
     } catch (error) {
       const mayTryAgain = error instanceof InstanceCallError && error.delivered !== "maybe";
       // A pending session was moved on and cannot be bound again.
-      if (mayTryAgain && attempt < ATTEMPTS_MAX && !wish.pendingSessionId) continue;
+      if (mayTryAgain && attempt < ATTEMPTS_MAX && !request.pendingSessionId) continue;
       throw error instanceof InstanceCallError ? toAppError(error) : error;
     }
   }
@@ -89,30 +90,36 @@ interface BoundEarlier {
   session: SessionRow;
 }
 
-async function bindWhenThereIsRoom(starter: Starter, wish: SessionWish): Promise<Bound | BoundEarlier> {
+async function bindWhenThereIsCapacity(
+  starter: Starter,
+  request: SessionRequest,
+): Promise<Bound | BoundEarlier> {
   const { world, wakeups } = starter;
-  const untilMs = world.clock.monotonicMs() + (wish.queueMs ?? 0);
-  const room = roomOf({ organizationId: wish.organizationId, name: wish.agentName });
+  const untilMs = world.clock.monotonicMs() + (request.queueMs ?? 0);
+  const capacity = capacityOf({ organizationId: request.organizationId, name: request.agentName });
   for (;;) {
-    const bound = await bind(starter, wish);
+    const bound = await bind(starter, request);
     if (bound !== "full") return bound;
     const leftMs = untilMs - world.clock.monotonicMs();
     if (leftMs <= 0) throw new AppError("AGENT-AT-CAPACITY");
-    await wakeups.wait(room, Math.min(leftMs, QUEUE_LOOK_MS));
+    await wakeups.wait(capacity, Math.min(leftMs, QUEUE_LOOK_MS));
   }
 }
 
-async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound | BoundEarlier | "full"> {
+async function bind(
+  { world, nudge }: Starter,
+  request: SessionRequest,
+): Promise<Bound | BoundEarlier | "full"> {
   world.failpoint("start.claimed.before");
   const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | "full"> => {
-    const earlier = await earlierSession(tx, wish);
+    const earlier = await earlierSession(tx, request);
     if (earlier) return { isRepeated: true, session: earlier };
-    const agent = await findLiveAgent(tx, wish.organizationId, wish.agentName);
+    const agent = await findLiveAgent(tx, request.organizationId, request.agentName);
     const deployment = await activeDeployment(tx, agent);
-    await checkConcurrency(tx, wish);
+    await checkConcurrency(tx, request);
     const nowMs = world.clock.nowMs();
     const boundMs = world.clock.monotonicMs();
-    const sessionId = wish.pendingSessionId ?? world.newId();
+    const sessionId = request.pendingSessionId ?? world.newId();
     const { store, newId, epoch } = world;
     const claim = await claimInstance(tx, {
       store,
@@ -124,17 +131,18 @@ async function bind({ world, nudge }: Starter, wish: SessionWish): Promise<Bound
       nowMs,
     });
     if (!claim) return "full";
-    const session = await writeStarting(tx, { wish, agent, deployment, sessionId, claim, world, nowMs });
-    await rememberKey(tx, wish, session.id, nowMs);
+    const session = await writeStarting(tx, { request, agent, deployment, sessionId, claim, world, nowMs });
+    await rememberKey(tx, request, session.id, nowMs);
     return { isRepeated: false, session, claim, boundMs };
   });
+  if (bound !== "full" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
   world.failpoint("start.claimed.after");
   nudge(); // the pool begins to make the next one at once
   return bound;
 }
 
 interface Starting {
-  wish: SessionWish;
+  request: SessionRequest;
   agent: AgentRow;
   deployment: DeploymentRow;
   sessionId: string;
@@ -144,29 +152,30 @@ interface Starting {
 }
 
 async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
-  const { wish, agent, deployment, sessionId, claim, world, nowMs } = starting;
+  const { request, agent, deployment, sessionId, claim, world, nowMs } = starting;
   const spec = DeploymentSpec.parse(JSON.parse(deployment.spec));
   const bound = {
     deploymentId: deployment.id,
     instanceId: claim.instance.id,
     filter: spec.audioFilter,
+    filterState: spec.audioFilter === null || world.hasVoiceEngine ? null : ("unavailable" as const),
     coldStart: claim.kind === "cold" ? 1 : 0,
     epoch: world.epoch,
     boundAt: nowMs,
     maxDurationMs: spec.maxSessionDurationS * 1000,
   } as const;
-  if (wish.pendingSessionId) {
+  if (request.pendingSessionId) {
     const pending = await tx
       .selectFrom("sessions")
       .selectAll()
-      .where("id", "=", wish.pendingSessionId)
+      .where("id", "=", request.pendingSessionId)
       .executeTakeFirst();
     if (pending?.state !== "pending" || !(await moveSession(tx, pending, { to: "starting", changes: bound })))
       throw new AppError("TOKEN_INVALID");
     return { ...pending, ...bound, state: "starting", version: pending.version + 1 };
   }
   const session = {
-    ...newSessionRow({ wish, agent, sessionId, nowMs }),
+    ...newSessionRow({ request, agent, sessionId, nowMs }),
     ...bound,
     state: "starting" as const,
   };
@@ -174,7 +183,7 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
   return session;
 }
 
-async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promise<StartedSession> {
+async function bringUp(starter: Starter, request: SessionRequest, bound: Bound): Promise<StartedSession> {
   const { world } = starter;
   const { session, claim, boundMs } = bound;
   try {
@@ -187,10 +196,11 @@ async function bringUp(starter: Starter, wish: SessionWish, bound: Bound): Promi
         epoch: world.epoch,
         sessionId: session.id,
         transport: session.transport,
-        body: wish.body,
+        body: request.body,
         maxDurationMs: session.maxDurationMs,
         connectDeadlineMs: world.timing.connectDeadlineMs,
-        iceServers: wish.iceServers,
+        connect: request.connect,
+        filter: session.filter,
       },
       world.timing.startWarmMs,
     );
@@ -327,17 +337,19 @@ export async function activeDeployment(db: Db, agent: AgentRow): Promise<Deploym
 
 export async function checkConcurrency(
   db: Db,
-  wish: Pick<SessionWish, "apiKeyId" | "concurrency">,
+  request: Pick<SessionRequest, "apiKeyId" | "concurrency">,
 ): Promise<void> {
-  if (wish.concurrency === null || wish.apiKeyId === null) return;
+  if (request.concurrency === null || request.apiKeyId === null) return;
   const { count } = await db
     .selectFrom("sessions")
     .select((is) => is.fn.countAll<number>().as("count"))
-    .where("apiKeyId", "=", wish.apiKeyId)
+    .where("apiKeyId", "=", request.apiKeyId)
     .where("state", "in", BOUND_SESSION_STATES)
     .executeTakeFirstOrThrow();
-  if (count < wish.concurrency) return;
-  throw new AppError("RATE_LIMITED", { message: `This key may have ${wish.concurrency} sessions at once` });
+  if (count < request.concurrency) return;
+  throw new AppError("RATE_LIMITED", {
+    message: `This key may have ${request.concurrency} sessions at once`,
+  });
 }
 
 async function readInstance(db: Db, id: string): Promise<InstanceRow | undefined> {

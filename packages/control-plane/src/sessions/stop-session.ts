@@ -5,7 +5,7 @@ import { asLeader } from "../leader/leader.ts";
 import type { World } from "../world.ts";
 import { isTerminal, moveSession } from "./session-state.ts";
 
-export interface StopWish {
+export interface StopRequest {
   organizationId: OrganizationId;
   agentId: string;
   sessionId: string;
@@ -13,8 +13,8 @@ export interface StopWish {
 }
 
 /** Writes down that the session is to end; the reconciler sees to it, however often it takes. */
-export async function stopSession(world: World, wish: StopWish): Promise<void> {
-  const { organizationId, sessionId } = wish;
+export async function stopSession(world: World, request: StopRequest): Promise<void> {
+  const { organizationId, sessionId } = request;
   world.failpoint("stop.flagged.before");
   await asLeader(world, async (tx) => {
     const session = await tx
@@ -22,7 +22,7 @@ export async function stopSession(world: World, wish: StopWish): Promise<void> {
       .selectAll()
       .where("id", "=", sessionId)
       .where("organizationId", "=", organizationId)
-      .where("agentId", "=", wish.agentId)
+      .where("agentId", "=", request.agentId)
       .executeTakeFirst();
     if (!session || isTerminal(session.state))
       throw new AppError("NOT_FOUND", { message: "Session not found" });
@@ -46,7 +46,7 @@ export async function stopSession(world: World, wish: StopWish): Promise<void> {
     await writeAudit(tx, {
       organizationId,
       at: nowMs,
-      actor: wish.actor,
+      actor: request.actor,
       action: "session-stopped",
       target: `session:${sessionId}`,
     });

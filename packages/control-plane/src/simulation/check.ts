@@ -1,20 +1,38 @@
+import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 import { isTerminal } from "../sessions/session-state.ts";
 import type { Store } from "../store/store.ts";
 import type { SessionRow } from "../store/schema.ts";
-import type { BotRun, Host } from "./host.ts";
+import { lieOf, type BotRun, type Host } from "./host.ts";
 import { EPOCH_START_MS } from "./virtual-time.ts";
 
 const HOST_LOST_TOLERANCE_S = 16;
+const SEEN_LATE_S = 12; // a pass every four seconds, and slow news
 
 /** What must hold at every moment. */
 export async function checkMeanwhile(options: {
   host: Host;
   store: Store;
+  /** The highest there ever was. */
   maxAgents: number;
+  /** What it is now, and since when. */
+  maximum: { agents: number; sinceAt: number };
+  pendingPerAgent: number;
 }): Promise<void> {
-  const { host, store, maxAgents } = options;
+  const { host, store, maxAgents, maximum, pendingPerAgent } = options;
   if (host.running().length > maxAgents)
     host.faults.push(`I5: ${host.running().length} instances run at once`);
+  const served = await store.db
+    .selectFrom("sessions")
+    .innerJoin("instances", "instances.sessionId", "sessions.id")
+    .select("sessions.boundAt")
+    .where("sessions.state", "in", BOUND_SESSION_STATES)
+    .where("instances.state", "in", LIVE_INSTANCE_STATES)
+    .execute();
+  const isOvershot = served.length > maximum.agents;
+  if (isOvershot && served.some(({ boundAt }) => (boundAt ?? 0) > maximum.sinceAt))
+    host.faults.push(`I5: a start made it ${served.length} sessions, ${maximum.agents} are allowed now`);
+  const pending = await store.db.selectFrom("sessions").select("id").where("state", "=", "pending").execute();
+  if (pending.length > pendingPerAgent) host.faults.push(`${pending.length} sessions wait for their sockets`);
   const active = await store.db
     .selectFrom("deployments")
     .select("id")
@@ -83,14 +101,21 @@ function checkLength(
     if (billed > 0) faults.push(`I7: session ${session.id} has no filter and was billed`);
     return;
   }
+  if (run.filter?.state === "failed" && !run.recordsLost) {
+    if (billed > 0) faults.push(`I7: the filter of session ${session.id} failed and was billed`);
+    return;
+  }
   const boundMs = (session.boundAt ?? 0) - EPOCH_START_MS;
   const capS = session.maxDurationMs / 1000;
   const trueS = Math.min(((run.endMs ?? boundMs) - boundMs) / 1000, capS);
-  if (billed > trueS + 1) faults.push(`I7: ${session.id} billed ${billed} s, lived ${trueS.toFixed(1)} s`);
   if (billed > capS) faults.push(`I7: ${session.id} billed ${billed} s beyond its cap`);
   const endMs = run.endMs ?? boundMs;
   const sawTheEnd = !deathsAtMs.some((ms) => ms > boundMs - 3_000 && ms < endMs + 20_000);
-  const isLost = run.end === "lost" || run.end === "killed";
+  const lie = lieOf(session.id);
+  const overS = lie === "more" ? (sawTheEnd ? SEEN_LATE_S : Infinity) : 1;
+  if (billed > trueS + overS)
+    faults.push(`I7: ${session.id} billed ${billed} s, lived ${trueS.toFixed(1)} s`);
+  const isLost = run.end === "lost" || run.end === "killed" || lie === "less";
   const toleranceS = isLost ? HOST_LOST_TOLERANCE_S : 1.01;
   if ((sawTheEnd || !isLost) && !run.recordsLost && trueS - billed > toleranceS)
     faults.push(`I7: ${session.id} (${run.end}) lived ${trueS.toFixed(1)} s, billed only ${billed} s`);

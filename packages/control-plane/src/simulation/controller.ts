@@ -1,10 +1,14 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
 import { LeadershipLostError, takeLease } from "../leader/leader.ts";
 import { silentLog } from "../log.ts";
 import { createReconciler } from "../reconciler/reconcile.ts";
 import { createWakeups } from "../pools/wakeups.ts";
+import { socketDoor } from "../sessions/doors/socket.ts";
+import type { PendingLimits } from "../sessions/pending-sessions.ts";
+import { createSightings } from "../sessions/sightings.ts";
 import { startSession, type StartedSession } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 import type { Store } from "../store/store.ts";
@@ -17,6 +21,8 @@ import type { VirtualTime } from "./virtual-time.ts";
 /** One life of the controller. It may die, or freeze and come back, at any of its awaits. */
 export interface SimulatedController {
   start(key: string, transport: "webrtc"): Promise<StartedSession>;
+  /** A client asks for a socket and never comes. */
+  pend(): Promise<unknown>;
   stop(sessionId: string): Promise<void>;
   nudge(): void;
   readonly isDead: boolean;
@@ -31,6 +37,7 @@ export interface SimulationSetting {
   host: Host;
   store: Store;
   timing: Timing;
+  pendingLimits: PendingLimits;
   organizationId: OrganizationId;
   agentId: string;
   agentName: string;
@@ -90,13 +97,14 @@ export async function bootController(setting: SimulationSetting, name: string): 
     timing,
     holder: name,
     isDead: () => true,
+    newestEpoch: async () => host.newestEpoch(),
   });
   if (epoch === undefined) throw new Error("The lease was not free");
 
   const driver: Driver = {
-    name: "process",
-    capabilities: { cpuLimit: false, memoryLimit: false, isolation: "none" },
+    capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
     fence: (wanted) => effect(() => host.fence(wanted)),
+    newestEpoch: async () => host.newestEpoch(),
     create: (spec) => effect(() => host.create(spec.id, epoch)),
     async list() {
       await live();
@@ -109,15 +117,19 @@ export async function bootController(setting: SimulationSetting, name: string): 
     onChange() {},
     destroy: (id, { graceMs }) => effect(() => host.destroy(id, graceMs, epoch)),
     forget: (id) => effect(() => host.forget(id)),
+  };
+  const records: InstanceRecords = {
     exitRecord: (id, sessionId) => effect(() => host.exitRecord(id, sessionId)),
     aliveRecord: (id) => effect(() => host.aliveRecord(id)),
     output: async () => ({ lines: [], nextPosition: 0 }),
+    makeSpace: async () => 0,
+    remove: (id) => effect(() => host.removeRecords(id)),
   };
 
   const reports = new Map<string, InstanceReport>();
   const network: InstanceNetwork = {
-    start: (target, wish) => effect(() => host.start(target.id, wish)),
-    stop: (target, wish) => effect(() => host.stop(target.id, wish.sessionId, wish.epoch)),
+    start: (target, request) => effect(() => host.start(target.id, request)),
+    stop: (target, request) => effect(() => host.stop(target.id, request.sessionId, request.epoch)),
     watch(targets) {
       const wanted = new Set(targets.map(({ id }) => id));
       for (const id of reports.keys()) if (!wanted.has(id)) reports.delete(id);
@@ -134,6 +146,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
   const world: World = {
     store,
     driver,
+    records,
     network,
     clock: {
       nowMs: time.nowMs,
@@ -145,8 +158,11 @@ export async function bootController(setting: SimulationSetting, name: string): 
     },
     newId: random.id,
     timing,
+    pendingLimits: setting.pendingLimits,
+    sightings: createSightings(),
     failpoint: () => undefined,
     log: silentLog,
+    hasVoiceEngine: true,
     epoch,
   };
   await driver.fence(epoch);
@@ -155,12 +171,12 @@ export async function bootController(setting: SimulationSetting, name: string): 
     world,
     wakeups,
     bootsAtOnce: 3,
+    redact: async (_instance, text) => text,
     deploying: {
       prepare: async () => undefined,
-      redact: async (_instance, text) => text,
       specOf: async ({ id }) => ({
         id,
-        source: "",
+        source: { kind: "build", folder: "" },
         environment: {},
         token: "",
         cpuMillicores: 500,
@@ -186,9 +202,32 @@ export async function bootController(setting: SimulationSetting, name: string): 
         body: {},
         apiKeyId: null,
         concurrency: null,
-        iceServers: [],
+        connect: { kind: "webrtc", iceServers: [] },
         idempotency: { key, parametersHash: key },
       }),
+    pend: () =>
+      socketDoor.start(
+        { starter, signer: { secret: "" }, iceServers: [], queueMs: 0, instanceToken: () => "" },
+        {
+          asked: {
+            principal: { kind: "user", userId: "", email: "", role: "owner", organizationId },
+            agentName,
+            transport: "websocket",
+            body: {},
+            enableDefaultIceServers: false,
+            idempotencyKey: undefined,
+            wsBase: "",
+          },
+          session: {
+            organizationId,
+            agentName,
+            transport: "websocket",
+            body: {},
+            apiKeyId: null,
+            concurrency: null,
+          },
+        },
+      ),
     stop: (sessionId) => stopSession(world, { organizationId, agentId, sessionId, actor: "system" }),
     nudge: reconciler.nudge,
     get isDead() {

@@ -2,6 +2,7 @@ import {
   AppError,
   type AliveRecord,
   type ExitRecord,
+  type FilterStatus,
   type InstanceStart,
   type InstanceStatus,
 } from "@vocalhost/protocol";
@@ -19,12 +20,14 @@ export interface Host {
   destroy(id: string, graceMs: number, epoch: number): Promise<void>;
   forget(id: string): void;
   fence(epoch: number): void;
+  newestEpoch(): number;
   list(): SeenInstance[];
   status(id: string): InstanceStatus | undefined;
-  start(id: string, wish: InstanceStart): void;
+  start(id: string, request: InstanceStart): void;
   stop(id: string, sessionId: string, epoch: number): void;
   exitRecord(id: string, sessionId: string): ExitRecord | undefined;
   aliveRecord(id: string): AliveRecord | undefined;
+  removeRecords(id: string): void;
   /** Something goes wrong with a random object. */
   strike(): void;
   /** Objects that run now. */
@@ -37,6 +40,7 @@ export interface BotRun {
   endMs: number | undefined;
   /** Why it ended, as the host knows it. */
   end: "finished" | "stopped" | "deadline" | "killed" | "lost" | undefined;
+  filter: FilterStatus | null;
   /** Gone with everything it had written. */
   recordsLost: boolean;
 }
@@ -75,9 +79,10 @@ export function createHost(time: VirtualTime, random: Random): Host {
     object.exit = {
       sessionId: run.sessionId,
       reason: end,
-      elapsedMs: run.endMs - run.ackMs,
+      elapsedMs: toldMs(run.sessionId, run.endMs - run.ackMs),
       endedAtMs: time.nowMs(),
       marks: {},
+      filter: run.filter,
     };
     time.at(nowMs() + 200, () => exit(object, 0)); // one session per process life
   }
@@ -106,6 +111,7 @@ export function createHost(time: VirtualTime, random: Random): Host {
     fence(epoch) {
       fencedEpoch = Math.max(fencedEpoch, epoch);
     },
+    newestEpoch: () => fencedEpoch,
     create(id, epoch) {
       requireEpoch(epoch);
       if (objects.has(id)) return;
@@ -156,7 +162,7 @@ export function createHost(time: VirtualTime, random: Random): Host {
           ? {
               sessionId: run.sessionId,
               state: run.endMs === undefined ? "running" : "ended",
-              elapsedMs: (run.endMs ?? nowMs()) - run.ackMs,
+              elapsedMs: toldMs(run.sessionId, (run.endMs ?? nowMs()) - run.ackMs),
               marks: {},
               exit: object.exit ?? null,
             }
@@ -165,31 +171,32 @@ export function createHost(time: VirtualTime, random: Random): Host {
         memoryBytes: 0,
       };
     },
-    start(id, wish) {
+    start(id, request) {
       const object = objects.get(id);
       if (!object?.running || nowMs() < object.readyAtMs)
         throw new InstanceCallError("connection refused", "no");
-      if (wish.epoch < object.epoch) throw new InstanceCallError("stale epoch", "refused");
-      object.epoch = wish.epoch;
+      if (request.epoch < object.epoch) throw new InstanceCallError("stale epoch", "refused");
+      object.epoch = request.epoch;
       if (object.run) {
-        if (object.run.sessionId === wish.sessionId) return;
+        if (object.run.sessionId === request.sessionId) return;
         throw new InstanceCallError("runs another session", "refused");
       }
-      if (truth.has(wish.sessionId)) faults.push(`I2: session ${wish.sessionId} was started twice`);
+      if (truth.has(request.sessionId)) faults.push(`I2: session ${request.sessionId} was started twice`);
       const run = {
-        sessionId: wish.sessionId,
+        sessionId: request.sessionId,
         instanceId: id,
         ackMs: nowMs(),
         endMs: undefined,
         end: undefined,
+        filter: filterOf(request),
         recordsLost: false,
         ignoresStop: random.chance(0.2),
-        maxDurationMs: wish.maxDurationMs,
+        maxDurationMs: request.maxDurationMs,
       };
       object.run = run;
-      truth.set(wish.sessionId, run);
+      truth.set(request.sessionId, run);
       time.at(nowMs() + random.between(500, 60_000), () => object.running && endRun(object, "finished"));
-      time.at(run.ackMs + wish.maxDurationMs, () => askToEnd(object, "deadline"));
+      time.at(run.ackMs + request.maxDurationMs, () => askToEnd(object, "deadline"));
     },
     stop(id, sessionId, epoch) {
       const object = objects.get(id);
@@ -206,8 +213,14 @@ export function createHost(time: VirtualTime, random: Random): Host {
       const object = objects.get(id);
       if (!object?.run || !object.hasRecords) return undefined;
       const livedMs = (object.run.endMs ?? nowMs()) - object.run.ackMs;
-      const elapsedMs = Math.floor(livedMs / HEARTBEAT_MS) * HEARTBEAT_MS;
-      return { sessionId: object.run.sessionId, elapsedMs, atMs: time.nowMs() };
+      const { sessionId, filter } = object.run;
+      const elapsedMs = toldMs(sessionId, Math.floor(livedMs / HEARTBEAT_MS) * HEARTBEAT_MS);
+      return { sessionId, elapsedMs, atMs: time.nowMs(), filter };
+    },
+    removeRecords(id) {
+      const object = objects.get(id);
+      if (object?.running) faults.push(`the records of ${id} were removed while it ran`);
+      if (object) object.hasRecords = false;
     },
     strike() {
       const candidates = [...objects.values()].filter(({ running }) => running);
@@ -220,5 +233,28 @@ export function createHost(time: VirtualTime, random: Random): Host {
       kill(object, "lost");
     },
     running: () => [...objects.values()].filter(({ running }) => running).map(({ id }) => id),
+  };
+}
+
+/** One bot in eight has stopped its clock, another one lets it run fast. By the session's id, as below. */
+export function lieOf(sessionId: string): "less" | "more" | undefined {
+  if (/^.[01]/.test(sessionId)) return "less";
+  return /^.[23]/.test(sessionId) ? "more" : undefined;
+}
+
+function toldMs(sessionId: string, trueMs: number): number {
+  const lie = lieOf(sessionId);
+  return lie === undefined ? trueMs : lie === "less" ? 0 : 10 * trueMs;
+}
+
+/** One filter in eight fails. By the session's id, so that it draws no random number. */
+function filterOf({ filter, sessionId }: InstanceStart): FilterStatus | null {
+  if (filter === null) return null;
+  const hasFailed = /^[01]/.test(sessionId);
+  return {
+    asked: filter,
+    state: hasFailed ? "failed" : "ran",
+    framesIn: 50,
+    framesFiltered: hasFailed ? 0 : 50,
   };
 }

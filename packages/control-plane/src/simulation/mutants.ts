@@ -10,14 +10,14 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "sessions/start-session.ts",
-        find: "await rememberKey(tx, wish, session.id, nowMs);",
+        find: "await rememberKey(tx, request, session.id, nowMs);",
         replace: "",
       },
     ],
   },
   {
-    name: "scale-down without compare-and-set",
-    edits: [{ file: "pools/instance-state.ts", find: '.where("version", "=", row.version)', replace: "" }],
+    name: "moves without compare-and-set",
+    edits: [{ file: "store/move-row.ts", find: '.where("version", "=", row.version)', replace: "" }],
   },
   {
     name: "no duration cap",
@@ -31,12 +31,16 @@ export const mutants: Mutant[] = [
     ],
   },
   {
+    name: "billing a filter that failed",
+    edits: [{ file: "ledger/usage.ts", find: ' && filterState !== "failed"', replace: "" }],
+  },
+  {
     name: "closing twice with added counters",
     edits: [
       // One leader alone never closes twice; an old one that lingers would.
       { file: "leader/leader.ts", find: "if (row?.epoch !== epoch)", replace: "if (row === undefined)" },
       { file: "ledger/close-usage.ts", find: "if (await isEntered(tx, row)) return;", replace: "" },
-      { file: "sessions/session-state.ts", find: '.where("version", "=", row.version)', replace: "" },
+      { file: "store/move-row.ts", find: '.where("version", "=", row.version)', replace: "" },
       {
         file: "ledger/close-usage.ts",
         find: '.values(row)\n      .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())',
@@ -59,11 +63,35 @@ export const mutants: Mutant[] = [
         replace:
           "  const { agent } = view;\n  const early = world.newId();\n  await world.driver.create({ id: early } as never);\n",
       },
-      { file: "reconciler/reconcile.ts", find: "await sweep(pools, seen);", replace: "" },
+      { file: "reconciler/reconcile.ts", find: "await sweep(new Set(", replace: "void (new Set(" },
     ],
   },
   {
     name: "capacity not counted in the claim",
     edits: [{ file: "pools/claim.ts", find: "live.length >= places", replace: "false" }],
+  },
+  {
+    name: "a lowered maximum that warm starts overshoot",
+    edits: [
+      { file: "pools/claim.ts", find: "live.filter(isTaken).length >= agent.maxAgents", replace: "false" },
+    ],
+  },
+  {
+    name: "believing a bot that tells less",
+    edits: [{ file: "ledger/length.ts", find: "Math.max(toldMs, leastMs)", replace: "toldMs" }],
+  },
+  {
+    name: "believing a bot that tells more",
+    edits: [{ file: "ledger/length.ts", find: ", observed.atMostMs ?? Infinity", replace: "" }],
+  },
+  {
+    name: "pending sessions without a cap",
+    edits: [{ file: "sessions/pending-sessions.ts", find: ">= limits.perAgent", replace: ">= Infinity" }],
+  },
+  {
+    name: "pending sessions that never expire",
+    edits: [
+      { file: "reconciler/plan-session.ts", find: "pending.oldestAt < createdBefore", replace: "false" },
+    ],
   },
 ];

@@ -1,5 +1,5 @@
 import type { OrganizationId } from "../auth/principal.ts";
-import type { DeploymentSpec } from "../agents/deployment-spec.ts";
+import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { defaultTiming, type Timing } from "../timing.ts";
@@ -18,6 +18,7 @@ export interface SimulationResult {
 }
 
 export const MAX_AGENTS = 4;
+export const PENDING_PER_AGENT = 5;
 const BUSY_MS = 60_000;
 const SETTLE_MS = 80_000;
 const BOOT_MAX_MS = 6_000; // one that died while it booted is noticed after this time
@@ -29,6 +30,7 @@ const timing: Timing = {
   reconcileMs: 4_000,
   idleInstanceMs: 3_000, // much scaling down, to race with starts
   demandMs: 4_000,
+  socketTokenMs: 20_000,
   startColdMs: 20_000,
   crashBackoffMs: [0, 500, 1_000],
   crashesToFail: 1_000, // deployments do not fail here: starts must go on
@@ -47,6 +49,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     host,
     store,
     timing,
+    pendingLimits: { perKey: PENDING_PER_AGENT, perAgent: PENDING_PER_AGENT },
     organizationId: ORGANIZATION,
     agentId: AGENT,
     agentName: "bot",
@@ -58,6 +61,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   let isQuiet = false;
   const replies: { key: string; sessionId: string }[] = [];
   const deathsAtMs: number[] = [];
+  let maximum = { agents: MAX_AGENTS, sinceAt: 0 };
 
   async function boot(): Promise<void> {
     const life = ++lives;
@@ -84,9 +88,18 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   function comeAndGo(): void {
     if (isQuiet) return;
     void call(random.id());
+    void controller?.pend().catch(() => undefined);
     if (random.chance(0.1)) host.strike();
+    if (random.chance(0.05)) void changeMaximum();
     if (random.chance(0.03)) void redeploy(store, random, time.nowMs()).then(() => controller?.nudge());
     time.at(time.monotonicMs() + random.between(500, 8_000), comeAndGo);
+  }
+
+  async function changeMaximum(): Promise<void> {
+    const maxAgents = 1 + Math.floor(random.next() * MAX_AGENTS);
+    await store.db.updateTable("agents").set({ maxAgents }).execute();
+    maximum = { agents: maxAgents, sinceAt: time.nowMs() };
+    controller?.nudge();
   }
 
   // Clients repeat a start under the same key until they are answered, or lose interest.
@@ -113,7 +126,13 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   }
 
   function watch(): void {
-    void checkMeanwhile({ host, store, maxAgents: MAX_AGENTS });
+    void checkMeanwhile({
+      host,
+      store,
+      maxAgents: MAX_AGENTS,
+      maximum,
+      pendingPerAgent: PENDING_PER_AGENT,
+    });
     time.at(time.monotonicMs() + 1_500, watch);
   }
 

@@ -5,14 +5,16 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { size } from "../../../../testing/sizes.ts";
 import { mutants, type Mutant } from "./mutants.ts";
 
-const SEEDS = 2_000;
+const SEEDS = size(100, 2_000);
+const MUTANTS = size(2, mutants.length);
 const MUTANT_SEEDS = 400; // each is caught far earlier
 const SOURCE = join(import.meta.dirname, "..");
 const MODULES = join(SOURCE, "..", "..", "..", "node_modules");
 
-test(`${SEEDS} seeds keep every invariant`, { timeout: 600_000 }, async () => {
+test(`${SEEDS} seeds keep every invariant`, async () => {
   const shares = Math.max(1, Math.min(availableParallelism(), 4));
   const each = Math.ceil(SEEDS / shares);
   const runs = await Promise.all(
@@ -24,8 +26,8 @@ test(`${SEEDS} seeds keep every invariant`, { timeout: 600_000 }, async () => {
   );
 });
 
-for (const mutant of mutants)
-  test(`a simulation of "${mutant.name}" finds the fault`, { timeout: 300_000 }, async () => {
+for (const mutant of mutants.slice(0, MUTANTS))
+  test(`a simulation of "${mutant.name}" finds the fault`, async () => {
     const { code, output } = await runMutant(mutant);
     assert.equal(code, 1, output);
     assert.match(output, /^seed \d+: /);

@@ -1,4 +1,4 @@
-import { CamelCasePlugin, type Dialect, Kysely } from "kysely";
+import { CamelCasePlugin, type Dialect, Kysely, sql } from "kysely";
 import type { Schema } from "./schema.ts";
 import type { Lockable, Store } from "./store.ts";
 import { inTransactionScope } from "./transaction-scope.ts";
@@ -6,15 +6,22 @@ import { inTransactionScope } from "./transaction-scope.ts";
 export interface StoreParts {
   name: Store["dialect"];
   dialect: Dialect;
+  /** Connections for long reads; without it they share the main one. */
+  searchDialect?: Dialect;
   isDiskFull(): boolean;
 }
 
+const COMPACTED_PAGES = 5_000; // 20 MB an hour, without holding up other writes for long
+
 /** What both stores have in common. */
-export function createStore({ name, dialect, isDiskFull }: StoreParts): Store {
-  const db = new Kysely<Schema>({ dialect, plugins: [new CamelCasePlugin()] });
+export function createStore({ name, dialect, searchDialect, isDiskFull }: StoreParts): Store {
+  const open = (each: Dialect) => new Kysely<Schema>({ dialect: each, plugins: [new CamelCasePlugin()] });
+  const db = open(dialect);
+  const search = searchDialect ? open(searchDialect) : db;
   return {
     dialect: name,
     db,
+    search,
     isDiskFull,
     transaction: (run) => {
       const builder = db.transaction();
@@ -26,7 +33,11 @@ export function createStore({ name, dialect, isDiskFull }: StoreParts): Store {
       const locked = query.forUpdate();
       return (options.skipLocked ? locked.skipLocked() : locked) as Q;
     },
+    async compact() {
+      if (name === "sqlite") await sql`pragma incremental_vacuum(${sql.lit(COMPACTED_PAGES)})`.execute(db);
+    },
     async [Symbol.asyncDispose]() {
+      if (search !== db) await search.destroy();
       await db.destroy();
     },
   };

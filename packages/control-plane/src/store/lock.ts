@@ -1,6 +1,6 @@
 import { unavailable } from "./store-errors.ts";
 
-/** Whoever asked first gets it first. */
+/** First come, first served. */
 export interface Lock {
   tryTake(): boolean;
   take(): Promise<void>;

@@ -15,6 +15,7 @@ export interface PostgresStoreOptions {
 }
 
 const CONNECTIONS = 10;
+const SEARCH_CONNECTIONS = 2;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 15_000; // a frozen controller must not keep others from its rows
@@ -24,9 +25,26 @@ export async function openPostgresStore({
   log = silentLog,
   connections,
 }: PostgresStoreOptions): Promise<Store> {
+  const open = (max: number): pg.Pool => openPool(url, { max, log });
+  const store = createStore({
+    name: "postgres",
+    dialect: new PostgresDialect({ pool: watched(open(connections ?? CONNECTIONS)) }),
+    searchDialect: new PostgresDialect({ pool: watched(open(SEARCH_CONNECTIONS)) }),
+    isDiskFull: () => false,
+  });
+  try {
+    await migrate(store);
+    return store;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function openPool(url: string, { max, log }: { max: number; log: Log }): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: connections ?? CONNECTIONS,
+    max,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     statement_timeout: STATEMENT_MS,
@@ -37,18 +55,7 @@ export async function openPostgresStore({
   const onLost = (error: Error): void => log.warn({ err: error }, "connection to the database lost");
   pool.on("error", onLost);
   pool.on("connect", (client) => client.on("error", onLost)); // without a listener, loss between statements is fatal
-  const store = createStore({
-    name: "postgres",
-    dialect: new PostgresDialect({ pool: watched(pool) }),
-    isDiskFull: () => false,
-  });
-  try {
-    await migrate(store);
-    return store;
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
-  }
+  return pool;
 }
 
 /** The pool as Kysely wants it, with errors callers can tell apart. */

@@ -1,5 +1,5 @@
 // Text ids, integer milliseconds since 1970, JSON as text. Columns are snake case in the database.
-import type { CarrierName, TransportName } from "@vocalhost/protocol";
+import type { FilterStatus, TransportName, VoiceFilter } from "@vocalhost/protocol";
 
 export interface Schema {
   organizations: OrganizationRow;
@@ -54,7 +54,7 @@ export interface MemberRow {
 export interface ApiKeyRow {
   id: Id;
   organizationId: Id;
-  /** Of the whole key, hex. Unique. */
+  /** SHA-256 of the whole key, hex. Unique. */
   sha256: string;
   kind: "private" | "public";
   name: string;
@@ -107,7 +107,7 @@ export interface DeploymentRow {
   agentId: Id;
   phase: DeploymentPhase;
   phaseStartedAt: Ms;
-  /** `DeploymentSpec` of `agents/deployment-spec.ts`. */
+  /** `DeploymentSpec` of `deployments/deployment-spec.ts`. */
   spec: Json;
   /** In a row, none ten minutes after the one before; decides the back-off. */
   crashes: number;
@@ -157,11 +157,15 @@ export interface SessionRow {
   deploymentId: Id | null;
   instanceId: Id | null;
   state: SessionState;
-  transport: TransportName | CarrierName;
+  transport: TransportName;
   /** Start body of a session that waits for its socket; forgotten at the end. */
   body: Json | null;
   /** Voice filter of the deployment when bound; never changes afterwards. */
-  filter: "tel" | "pro" | null;
+  filter: VoiceFilter | null;
+  /** `unavailable` from the binding on when the service has no engine; else what the instance last wrote down. */
+  filterState: FilterStatus["state"] | null;
+  filterFramesIn: number | null;
+  filterFramesFiltered: number | null;
   coldStart: 0 | 1 | null;
   apiKeyId: Id | null;
   epoch: number;
@@ -177,8 +181,12 @@ export interface SessionRow {
   stopReason: string | null;
   endedAt: Ms | null;
   endReason: string | null;
-  /** Of the bot, on the instance's monotonic clock: while it runs, at its last heartbeat. */
+  /** How long the bot has run, on the instance's monotonic clock; as of the last heartbeat while it runs. */
   elapsedMs: number | null;
+  /** How long controllers have seen it last, from its binding on, on their monotonic clocks. */
+  observedMs: number | null;
+  /** By how much what was seen corrected what its bot told; null: it did not. */
+  lengthCorrectionMs: number | null;
   /** Whole seconds of the session as billed (whether or not the filter was on). */
   seconds: number | null;
   /** `{ bootMs, startMs, clientConnectedMs, botEnteredMs, firstAudioMs }`, each optional. */

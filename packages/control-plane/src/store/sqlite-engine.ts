@@ -9,7 +9,7 @@ export interface SqliteEngine {
   readonly hasReader: boolean;
   readonly isDiskFull: boolean;
   execute(statement: Statement): Outcome;
-  /** Takes the reserve again if there is room; to be called now and then. */
+  /** Takes the reserve again if there is space; to be called now and then. */
   checkDisk(): void;
   serialize(): Uint8Array;
   close(): void;
@@ -29,7 +29,8 @@ export interface Outcome {
 
 export type SqliteEngineOptions =
   | { memory: true; image?: Uint8Array }
-  | { memory: false; file: string; ballastBytes: number };
+  | { memory: false; file: string; ballastBytes: number }
+  | { memory: false; file: string; readOnly: true };
 
 interface Prepared {
   statement: StatementSync;
@@ -45,6 +46,7 @@ export function openSqliteEngine(options: SqliteEngineOptions): SqliteEngine {
     return openOnce(options);
   } catch (error) {
     if (options.memory || !isSqliteFull(error)) throw error;
+    if ("readOnly" in options) throw error;
     rmSync(ballastOf(options.file), { force: true }); // opening needs a little space too
     return openOnce(options);
   }
@@ -55,14 +57,17 @@ function ballastOf(file: string): string {
 }
 
 function openOnce(options: SqliteEngineOptions): SqliteEngine {
-  const writer = new DatabaseSync(options.memory ? ":memory:" : options.file, { timeout: BUSY_TIMEOUT_MS });
+  const readOnly = "readOnly" in options;
+  const file = options.memory ? ":memory:" : options.file;
+  const writer = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, readOnly });
   const opened = [writer];
   let ballast: Ballast | undefined;
   let reader = writer;
   try {
     if (options.memory) {
       if (options.image) writer.deserialize(options.image);
-    } else {
+    } else if (!("readOnly" in options)) {
+      writer.exec("pragma auto_vacuum = incremental"); // of a new file; an old one changes with `vocalhost store compact`
       writer.exec("pragma journal_mode = wal");
       writer.exec("pragma synchronous = full");
       writer.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -70,7 +75,7 @@ function openOnce(options: SqliteEngineOptions): SqliteEngine {
       opened.push(reader);
       ballast = openBallast(ballastOf(options.file), options.ballastBytes);
     }
-    writer.exec("pragma foreign_keys = on");
+    if (!readOnly) writer.exec("pragma foreign_keys = on");
   } catch (error) {
     for (const database of opened) database.close();
     throw error;
@@ -83,7 +88,9 @@ function openOnce(options: SqliteEngineOptions): SqliteEngine {
     if (found) return found;
     if (cache.size >= PREPARED_MAX) cache.clear();
     const statement = database.prepare(sql);
-    const prepared = { statement, hasRows: statement.columns().length > 0 };
+    // Some pragmas give no columns and still work row by row.
+    const hasRows = statement.columns().length > 0 || sql.startsWith("pragma");
+    const prepared = { statement, hasRows };
     cache.set(sql, prepared);
     return prepared;
   }

@@ -16,6 +16,8 @@ export interface SqliteFile {
   ballastBytes: number;
   /** How often a released ballast is tried again. */
   diskCheckMs: number;
+  /** Another thread writes. */
+  readOnly?: boolean;
 }
 
 export type SqliteRequest = { type: "close" } | ({ type: "execute"; id: number } & Statement);
@@ -47,7 +49,7 @@ export function linkToFile(options: SqliteFile): SqliteLink {
   return linkInPlace(engine, options.diskCheckMs);
 }
 
-/** Opens the file in a thread of its own, so that a slow disk holds up nobody else. */
+/** Opens the file in a thread of its own, so that a slow disk blocks nothing else. */
 export async function linkToThread(options: SqliteFile, log: Log): Promise<SqliteLink> {
   const waiting = new Map<number, { resolve(outcome: Outcome): void; reject(error: Error): void }>();
   let worker: Worker | undefined;
@@ -97,7 +99,7 @@ export async function linkToThread(options: SqliteFile, log: Log): Promise<Sqlit
     return caller;
   }
 
-  await start();
+  if (!options.readOnly) await start(); // whoever only reads may never be asked
   return {
     hasReader: true,
     get isDiskFull() {

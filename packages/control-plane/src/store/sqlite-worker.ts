@@ -8,7 +8,10 @@ const port = parentPort!;
 const options = workerData as SqliteFile;
 
 try {
-  serve(openSqliteEngine({ memory: false, file: options.file, ballastBytes: options.ballastBytes }));
+  const { file, ballastBytes } = options;
+  serve(
+    openSqliteEngine({ memory: false, file, ...(options.readOnly ? { readOnly: true } : { ballastBytes }) }),
+  );
   post({ type: "opened" });
 } catch (error) {
   post({ type: "failed", ...toFields(error) });

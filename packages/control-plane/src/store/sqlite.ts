@@ -35,7 +35,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   mkdirSync(dirname(file.file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file.file, "a", 0o600)); // SQLite would let everybody read it
   const link = await openLink(file, options);
-  return openOn(link, { waitLimitMs: WAIT_LIMIT_MS });
+  const isThread = options.inThread ?? true;
+  const search = isThread ? await openLink({ ...file, readOnly: true }, options) : undefined;
+  return openOn(link, { waitLimitMs: WAIT_LIMIT_MS, ...(search ? { search } : {}) });
 }
 
 let emptyImage: Uint8Array | undefined;
@@ -61,7 +63,12 @@ async function openLink(file: SqliteFile, { inThread = true, log = silentLog }: 
   }
 }
 
-async function openOn(link: SqliteLink, options: { waitLimitMs?: number }): Promise<Store> {
+interface LinkOptions {
+  waitLimitMs?: number;
+  search?: SqliteLink;
+}
+
+async function openOn(link: SqliteLink, options: LinkOptions): Promise<Store> {
   const store = toStore(link, options);
   try {
     await migrate(store);
@@ -72,10 +79,11 @@ async function openOn(link: SqliteLink, options: { waitLimitMs?: number }): Prom
   }
 }
 
-function toStore(link: SqliteLink, options: { waitLimitMs?: number }): Store {
+function toStore(link: SqliteLink, { search, ...options }: LinkOptions): Store {
   return createStore({
     name: "sqlite",
     dialect: createSqliteDialect(link, options),
+    ...(search ? { searchDialect: createSqliteDialect(search) } : {}),
     isDiskFull: () => link.isDiskFull,
   });
 }

@@ -72,8 +72,14 @@ const POSTGRES_UNIQUE_VIOLATION = "23505";
 /** Connection exceptions, shutdowns, no more connections, time-outs of ours, and what the socket says. */
 const UNREACHABLE = /^(08|57P|53300|57014|25P03|ECONN|EPIPE|ENOENT|ENOTFOUND|ETIMEDOUT|EHOST|ENET|EAI_)/;
 
+const DISK_IS_FULL = "The disk is full";
+
 function diskIsFull(cause: unknown): AppError {
-  return unavailable("The disk is full", cause);
+  return unavailable(DISK_IS_FULL, cause);
+}
+
+export function isDiskFullError(error: unknown): boolean {
+  return error instanceof AppError && error.message === DISK_IS_FULL;
 }
 
 /** `pg` gives errors of its own no code: "Connection terminated unexpectedly" and relatives. */

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
+import { sql } from "kysely";
+import { until } from "../../../../testing/wait.ts";
 import { migrate } from "./migrate.ts";
 import { allMigrations } from "./migrations/all-migrations.ts";
 import type { Migration } from "./migrations/migration.ts";
@@ -14,7 +16,7 @@ import { openPostgresStore } from "./postgres.ts";
 import { openMemoryStore, openSqliteStore } from "./sqlite.ts";
 import { agentRow, countAgents, storeContract } from "../testing/store-contract.ts";
 import type { Store } from "./store.ts";
-import { postgresIsMissing, startTestPostgres, type TestPostgres } from "./test-postgres.ts";
+import { postgresIsMissing, startTestPostgres, type TestPostgres } from "../testing/test-postgres.ts";
 
 let folder: string;
 let files = 0;
@@ -65,7 +67,11 @@ suite("postgres", { skip: postgresIsMissing() }, () => {
     await assert.rejects(cut, isUnavailable);
     await assert.rejects(countAgents(store), isUnavailable);
     await server.start();
-    await until(async () => (await countAgents(store).catch(() => 0)) === 1);
+    await until(
+      async () => (await countAgents(store).catch(() => 0)) === 1,
+      20_000,
+      "store that answers again",
+    );
     await store.transaction((tx) => tx.insertInto("agents").values(agentRow("new")).execute());
     assert.equal(await countAgents(store), 2);
   });
@@ -110,6 +116,23 @@ test("sqlite: a thread that dies takes its transaction with it, and the next sta
   assert.equal(await countAgents(store), 1);
   await store.db.insertInto("agents").values(agentRow("new")).execute();
   assert.equal(await countAgents(store), 2);
+});
+
+test("sqlite: a long read holds up nobody", async () => {
+  await using store = await openSqliteStore({ file: newFile(), ...small });
+  const told: string[] = [];
+  const count = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000000)`;
+  const long = store.search
+    .selectFrom(sql<{ sum: number }>`(${count} select sum(i) as sum from n)`.as("counted"))
+    .select("sum")
+    .execute()
+    .then(() => told.push("read"));
+  await store.db.insertInto("agents").values(agentRow("a")).execute();
+  assert.equal(await countAgents(store), 1);
+  told.push("written");
+  await long;
+  assert.deepEqual(told, ["written", "read"]);
+  await assert.rejects(store.search.insertInto("agents").values(agentRow("b")).execute(), /readonly/);
 });
 
 test("sqlite: only its owner may read the file", async () => {
@@ -245,14 +268,4 @@ function newFile(): string {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "SERVICE_UNAVAILABLE";
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error("It did not happen");
-    const { promise, resolve } = Promise.withResolvers<void>();
-    setTimeout(resolve, 20);
-    await promise;
-  }
 }

@@ -6,6 +6,8 @@ export interface Store extends AsyncDisposable {
   readonly dialect: "sqlite" | "postgres";
   /** For reads, and for single statements that need no other. */
   readonly db: Kysely<Schema>;
+  /** For reads that may take long: they have a thread or connections of their own, and nobody else waits for them. */
+  readonly search: Kysely<Schema>;
   /**
    * Runs everything or nothing. On SQLite one at a time (`BEGIN IMMEDIATE`); on Postgres rows that decide are read
    * with `forUpdate`. Rejects with the callback's error after rolling back.
@@ -18,6 +20,8 @@ export interface Store extends AsyncDisposable {
    * (starts, deployments, logs) should be refused with `SERVICE_UNAVAILABLE`.
    */
   isDiskFull(): boolean;
+  /** Gives space that rows no longer need back to the disk, a little at a time; databases that do so themselves do nothing. */
+  compact(): Promise<void>;
 }
 
 export type Db = Kysely<Schema>;

@@ -19,3 +19,8 @@ export async function inTransactionScope<T>(run: () => Promise<T>): Promise<T> {
 export function refuseInsideTransaction(): void {
   if (scopes.getStore()?.isOpen) throw new Error("Inside a transaction, use the transaction's handle");
 }
+
+/** For work on another store while a transaction of this one is open. */
+export function outsideTransactionScope<T>(run: () => Promise<T>): Promise<T> {
+  return scopes.exit(run);
+}

@@ -2,15 +2,16 @@ import { InstanceStatus, isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import type { Driver, InstanceSpec, SeenInstance } from "../drivers/driver.ts";
-import { until } from "./until.ts";
+import type { Driver, InstanceSource, InstanceSpec, OpenedDriver, SeenInstance } from "../drivers/driver.ts";
+import { forgetInstance } from "../drivers/forget-instance.ts";
+import { until } from "../../../../testing/wait.ts";
 
 /** What a test of a driver needs around it. */
 export interface DriverHarness extends AsyncDisposable {
-  /** Another driver over the same objects each time, as after a restart of the controller. */
-  open(): Promise<Driver>;
+  /** Another driver over the same objects each time, as after a restart of the controller. Closed with the harness. */
+  open(): Promise<OpenedDriver>;
   /** Makes something the driver can run of a bot's text. */
-  source(bot: string): Promise<string>;
+  source(bot: string): Promise<InstanceSource>;
 }
 
 const WAITING_BOT = `
@@ -30,7 +31,7 @@ export async function bot() {}
 export function driverContract(name: string, start: () => Promise<DriverHarness>): void {
   test(`${name}: an instance is made, seen, used, ended and forgotten`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     const spec = specOf(await harness.source(WAITING_BOT));
     assert.deepEqual(await driver.list(), []);
     await driver.create(spec);
@@ -48,7 +49,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
 
   test(`${name}: making what is there, running or over, changes nothing`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     const spec = specOf(await harness.source(WAITING_BOT));
     await Promise.all([driver.create(spec), driver.create(spec)]);
     const { address } = await listening(driver, spec.id);
@@ -62,24 +63,27 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
 
   test(`${name}: what one controller made, the next one finds`, async () => {
     await using harness = await start();
-    const [before, after] = [await harness.open(), await harness.open()];
+    const { driver: before } = await harness.open();
+    const { driver: after, records } = await harness.open();
     const spec = specOf(await harness.source(WAITING_BOT));
     await before.create(spec);
     const { address } = await listening(after, spec.id);
     const sessionId = randomUUID();
     await ask(address, "/instance/start", spec.token, startOf(sessionId));
-    await until("sign of life", () => after.aliveRecord(spec.id));
-    assert.equal(await after.exitRecord(spec.id, sessionId), undefined);
+    await until(() => records.aliveRecord(spec.id), 20_000, "sign of life");
+    assert.equal(await records.exitRecord(spec.id, sessionId), undefined);
     await after.destroy(spec.id, { graceMs: 10_000 });
     assert.equal((await only(after)).state, "exited");
-    assert.equal((await after.exitRecord(spec.id, sessionId))?.reason, "shutdown");
-    await after.forget(spec.id);
+    assert.equal((await records.exitRecord(spec.id, sessionId))?.reason, "shutdown");
+    await forgetInstance({ driver: after, records }, spec.id);
     assert.deepEqual(await before.list(), []);
+    assert.equal(await records.exitRecord(spec.id, sessionId), undefined);
+    await forgetInstance({ driver: after, records }, spec.id);
   });
 
   test(`${name}: an instance whose bot does not load says why`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     const spec = specOf(await harness.source(`throw new Error("no such model");`));
     await driver.create(spec);
     const { exit } = await exited(driver);
@@ -90,7 +94,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
 
   test(`${name}: one that does not end when asked is killed`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     const spec = specOf(await harness.source(`process.on("SIGTERM", () => {}); for (;;);`));
     await driver.create(spec);
     await driver.destroy(spec.id, { graceMs: 300 });
@@ -99,7 +103,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
 
   test(`${name}: a bot has its environment and nothing else of ours`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     const source = await harness.source(SPEAKING_BOT);
     const specs = ["one", "two"].map((secret) => specOf(source, { environment: { SECRET: secret } }));
     for (const spec of specs) await driver.create(spec);
@@ -109,7 +113,8 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
       assert.equal(seen["SECRET"], spec.environment["SECRET"]);
       assert.equal(seen["ENV"], "production");
       assert.deepEqual(
-        Object.keys(seen).filter((key) => /VOCALHOST|TOKEN|NODE_TEST/.test(key)),
+        // Its instance may be named, so that what it starts can be found.
+        Object.keys(seen).filter((key) => /VOCALHOST(?!_ORIGIN$)|TOKEN|NODE_TEST/.test(key)),
         [],
       );
     }
@@ -117,33 +122,38 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
 
   test(`${name}: what it prints can be read line by line, also after its end`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver, records } = await harness.open();
     const spec = specOf(await harness.source(SPEAKING_BOT));
     await driver.create(spec);
-    const { nextPosition, lines } = await until("lines", async () => {
-      const chunk = await driver.output(spec.id, 0);
-      return chunk.lines.length >= 2 && chunk;
-    });
+    const { nextPosition, lines } = await until(
+      async () => {
+        const chunk = await records.output(spec.id, 0);
+        return chunk.lines.length >= 2 && chunk;
+      },
+      20_000,
+      "lines",
+    );
     assert.deepEqual(
       lines.map(({ text }) => text),
       ["first line", "second line"],
     );
     assert.equal(lines[0]?.position, 0);
-    assert.deepEqual(await driver.output(spec.id, nextPosition), { lines: [], nextPosition });
+    assert.deepEqual(await records.output(spec.id, nextPosition), { lines: [], nextPosition });
     await driver.destroy(spec.id, { graceMs: 10_000 });
-    const rest = await (await harness.open()).output(spec.id, nextPosition);
+    const rest = await (await harness.open()).records.output(spec.id, nextPosition);
     assert.equal(rest.lines[0]?.text, "last ä");
     assert.equal(rest.lines[0]?.position, nextPosition);
-    assert.deepEqual((await driver.output(spec.id, rest.nextPosition)).lines, []);
+    assert.deepEqual((await records.output(spec.id, rest.nextPosition)).lines, []);
   });
 
   test(`${name}: a controller that no longer leads makes and ends nothing`, async () => {
     await using harness = await start();
-    const [old, young] = [await harness.open(), await harness.open()];
+    const [{ driver: old }, { driver: young }] = [await harness.open(), await harness.open()];
     await old.fence(1);
     const spec = specOf(await harness.source(WAITING_BOT));
     await old.create(spec);
     await young.fence(2);
+    assert.equal(await old.newestEpoch(), 2);
     const isStale = (error: unknown): boolean => isAppError(error) && error.code === "EPOCH_STALE";
     await assert.rejects(old.create(specOf(spec.source)), isStale);
     await assert.rejects(old.destroy(spec.id, { graceMs: 0 }), isStale);
@@ -154,21 +164,21 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
 
   test(`${name}: whoever wants to know is told when something changed`, async () => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     let changes = 0;
     driver.onChange(() => (changes += 1));
     const spec = specOf(await harness.source(WAITING_BOT));
     await driver.create(spec);
-    await until("news of the address", () => changes > 0);
+    await until(() => changes > 0, 20_000, "news of the address");
     assert.ok((await only(driver)).address);
     const before = changes;
     await driver.destroy(spec.id, { graceMs: 10_000 });
-    await until("news of the end", () => changes > before);
+    await until(() => changes > before, 20_000, "news of the end");
   });
 
   test(`${name}: memory and CPU time are limited where the driver says so`, async (t) => {
     await using harness = await start();
-    const driver = await harness.open();
+    const { driver } = await harness.open();
     const { cpuLimit, memoryLimit } = driver.capabilities;
     if (memoryLimit) {
       const bot = `const kept = []; for (;;) kept.push(Buffer.alloc(8 * 1024 * 1024, 1));`;
@@ -200,7 +210,7 @@ app.get("/burn", async () => {
 export async function bot() {}
 `;
 
-export function specOf(source: string, changes: Partial<InstanceSpec> = {}): InstanceSpec {
+export function specOf(source: InstanceSource, changes: Partial<InstanceSpec> = {}): InstanceSpec {
   return {
     id: randomUUID(),
     source,
@@ -216,11 +226,15 @@ export function specOf(source: string, changes: Partial<InstanceSpec> = {}): Ins
 
 /** The instance once it takes requests. */
 export function listening(driver: Driver, id: string): Promise<{ address: string }> {
-  return until("address", async () => {
-    const seen = (await driver.list()).find((instance) => instance.id === id);
-    if (seen?.state === "exited") throw new Error(`It ended: ${JSON.stringify(seen.exit)}`);
-    return seen?.address === undefined ? undefined : { address: seen.address };
-  });
+  return until(
+    async () => {
+      const seen = (await driver.list()).find((instance) => instance.id === id);
+      if (seen?.state === "exited") throw new Error(`It ended: ${JSON.stringify(seen.exit)}`);
+      return seen?.address === undefined ? undefined : { address: seen.address };
+    },
+    20_000,
+    "address",
+  );
 }
 
 async function only(driver: Driver): Promise<SeenInstance> {
@@ -230,14 +244,25 @@ async function only(driver: Driver): Promise<SeenInstance> {
 }
 
 export function exited(driver: Driver): Promise<SeenInstance> {
-  return until("end", async () => {
-    const seen = await only(driver);
-    return seen.state === "exited" && seen;
-  });
+  return until(
+    async () => {
+      const seen = await only(driver);
+      return seen.state === "exited" && seen;
+    },
+    20_000,
+    "end",
+  );
 }
 
 function startOf(sessionId: string): object {
-  return { epoch: 1, sessionId, transport: "websocket", maxDurationMs: 60_000, connectDeadlineMs: 60_000 };
+  return {
+    epoch: 1,
+    sessionId,
+    transport: "websocket",
+    connect: { kind: "socket" },
+    maxDurationMs: 60_000,
+    connectDeadlineMs: 60_000,
+  };
 }
 
 async function ask(address: string, path: string, token: string, body?: object): Promise<unknown> {

@@ -5,7 +5,7 @@ import { after, before, suite } from "node:test";
 import { openPostgresStore } from "../store/postgres.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
-import { postgresIsMissing, startTestPostgres, type TestPostgres } from "../store/test-postgres.ts";
+import { postgresIsMissing, startTestPostgres, type TestPostgres } from "./test-postgres.ts";
 
 /** Declares the same tests on both databases; `open` gives an empty store. */
 export function eachStore(declare: (open: () => Promise<Store>) => void): void {

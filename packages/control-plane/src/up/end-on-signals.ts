@@ -1,13 +1,26 @@
 import type { Log } from "../log.ts";
 import type { Service } from "./service.ts";
 
+// npm passes on every signal it gets, so a Ctrl-C comes from the terminal and from npm; late on a busy machine.
+const ECHO_MS = 2_000;
+
+export interface SignalOptions {
+  service: Service;
+  log: Log;
+  /** Whether npm started us: then a signal soon after the first one is taken for its echo. */
+  isUnderNpm: boolean;
+}
+
 /** The first signal ends in order, the second at once. */
-export function endOnSignals(service: Service, log: Log): void {
-  let ending = false;
+export function endOnSignals({ service, log, isUnderNpm }: SignalOptions): void {
+  let firstMs: number | undefined;
 
   function onSignal(signal: NodeJS.Signals): void {
-    if (ending) process.exit(1);
-    ending = true;
+    if (firstMs !== undefined) {
+      const isEcho = isUnderNpm && performance.now() - firstMs < ECHO_MS;
+      return isEcho ? undefined : process.exit(1);
+    }
+    firstMs = performance.now();
     log.info({ signal }, "shutting down, once more to force");
     service[Symbol.asyncDispose]().then(
       () => process.exit(0),
@@ -21,6 +34,6 @@ export function endOnSignals(service: Service, log: Log): void {
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
   void service.failed.then((code) => {
-    if (!ending) process.exit(code || 1);
+    if (firstMs === undefined) process.exit(code || 1);
   });
 }

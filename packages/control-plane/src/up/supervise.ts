@@ -20,12 +20,10 @@ export interface SupervisedOptions {
   name: string;
   file: string;
   environment: Record<string, string | undefined>;
-  timing: Pick<Timing, "restartMs" | "restartResetMs">;
+  timing: Pick<Timing, "endMs" | "restartMs" | "restartResetMs">;
   clock: Clock;
   log: Log;
 }
-
-const END_MS = 9_000;
 
 export function supervise(options: SupervisedOptions): Supervised {
   const { name, timing, clock, log } = options;
@@ -36,12 +34,13 @@ export function supervise(options: SupervisedOptions): Supervised {
   let child: ChildProcess | undefined;
   let isEnding = false;
   let failures = 0;
+  let restarts = 0;
 
   function start(): void {
     const startedMs = clock.monotonicMs();
     // Its own process group: a Ctrl-C in the terminal is ours to handle.
     child = fork(options.file, [], {
-      env: options.environment,
+      env: { ...options.environment, VOCALHOST_RESTARTS: String(restarts) },
       detached: true,
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
@@ -51,6 +50,7 @@ export function supervise(options: SupervisedOptions): Supervised {
     child.on("exit", (code, signal) => {
       if (isEnding || code === CONFIG_EXIT_CODE) return ended.resolve(code ?? 1);
       const isHealthy = clock.monotonicMs() - startedMs > timing.restartResetMs;
+      restarts += 1;
       failures = isHealthy ? 1 : failures + 1;
       const waitMs = timing.restartMs[Math.min(failures, timing.restartMs.length) - 1] ?? 0;
       log.warn({ name, code, signal, waitMs }, "process ended, starting it again");
@@ -87,7 +87,7 @@ export function supervise(options: SupervisedOptions): Supervised {
       const exited = once(child, "exit");
       child.kill("SIGTERM");
       const late = new AbortController();
-      const timedOut = clock.sleep(END_MS, late.signal).then(() => "late");
+      const timedOut = clock.sleep(timing.endMs, late.signal).then(() => "late");
       if ((await Promise.race([exited, timedOut])) === "late") child.kill("SIGKILL");
       await exited;
       late.abort();

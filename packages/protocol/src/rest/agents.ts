@@ -1,13 +1,8 @@
 import { z } from "zod";
+import { AgentProfile, agentLimits, VoiceFilter } from "./agent-settings.ts";
 import { Deployment } from "./deployments.ts";
+import { restSettings } from "./setting-values.ts";
 import { QueryFlag, Time } from "./values.ts";
-
-export const agentLimits = {
-  nameCharacters: 54,
-  agents: 50,
-  minSessionDurationS: 60,
-  maxSessionDurationS: 14_400,
-} as const;
 
 /** Names of agents that are to be made. */
 export const AgentName = z
@@ -18,12 +13,6 @@ export const AgentName = z
     // WebRTC clients replace the first `/start` of an address.
     error: "Must not begin with 'start', which WebRTC clients look for in addresses",
   });
-
-export const AudioFilter = z.enum(["tel", "pro"]);
-export type AudioFilter = z.infer<typeof AudioFilter>;
-
-export const AgentProfile = z.enum(["agent-1x", "agent-2x", "agent-3x"]);
-export type AgentProfile = z.infer<typeof AgentProfile>;
 
 /** `<repository>/<name>:<tag>`, optionally with a registry before and a digest behind. */
 export const ImageReference = z
@@ -37,28 +26,13 @@ export const ImageReference = z
     error: "Must have the shape <repository>/<name>:<tag>",
   });
 
-const agentCount = z.number().int().max(agentLimits.agents);
-
-// `null` counts as left out everywhere but in `audioFilter`, where it switches the filter off.
+// `null` counts as left out, except for settings it clears.
 const settings = {
   image: ImageReference.nullish(),
   buildId: z.uuid().nullish(),
   region: z.string().max(63).nullish(),
   nodeType: z.literal("arm").nullish(),
-  imagePullSecretSet: z.string().max(63).nullish(),
-  secretSet: z.string().max(63).nullish(),
-  autoScaling: z
-    .object({ minAgents: agentCount.min(0).nullish(), maxAgents: agentCount.min(1).nullish() })
-    .nullish(),
-  vendorViva: z.object({ audioFilter: AudioFilter.nullish() }).nullish(),
-  agentProfile: AgentProfile.nullish(),
-  maxSessionDuration: z
-    .number()
-    .int()
-    .min(agentLimits.minSessionDurationS)
-    .max(agentLimits.maxSessionDurationS)
-    .nullish(),
-  websocketAuth: z.enum(["none", "token"]).nullish(),
+  ...restSettings,
   forceRedeploy: z.boolean().nullish(),
 };
 
@@ -117,7 +91,7 @@ export const AgentRecord = z.object({
   autoScaling: z.object({ minReplicas: z.number().int(), maxReplicas: z.number().int() }),
   activeSessionCount: z.number().int(),
   agentProfile: AgentProfile.nullable(),
-  vendorViva: z.object({ audioFilter: AudioFilter.nullable() }).nullable(),
+  vendorViva: z.object({ audioFilter: VoiceFilter.nullable() }).nullable(),
   deployment: Deployment.nullable(),
   currentRevision: RevisionInfo.nullish(),
   previousRevision: RevisionInfo.nullish(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { toldSettings } from "./setting-values.ts";
 import { Time } from "./values.ts";
 
 export const Manifest = z.object({
@@ -34,13 +35,9 @@ export type Deployment = z.infer<typeof Deployment>;
 export const DeploymentSettings = z.object({
   image: z.string(),
   buildId: z.uuid().nullable(),
-  agentProfile: z.string(),
-  audioFilter: z.enum(["tel", "pro"]).nullable(),
-  maxSessionDuration: z.number().int(),
-  secretSet: z.string().nullable(),
   secretVersion: z.number().int().nullable(),
-  imagePullSecretSet: z.string().nullable(),
-  websocketAuth: z.enum(["none", "token"]),
+  ...toldSettings,
+  agentProfile: z.string(), // profiles may come and go while old deployments are told of
 });
 export type DeploymentSettings = z.infer<typeof DeploymentSettings>;
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { pageQuery, Time } from "./values.ts";
+import { pageQuery, Time, UnixSeconds } from "./values.ts";
 
 export const OrganizationList = z.object({
   organizations: z.array(
     z.object({
       name: z.string(),
       verboseName: z.string(),
-      /** Of the person who asks; a key has none. */
+      /** Role of the person who asks; a key has none. */
       role: z.enum(["owner", "admin", "viewer"]).optional(),
     }),
   ),
@@ -19,23 +19,30 @@ export const UserAnswer = z.object({
 });
 export type UserAnswer = z.infer<typeof UserAnswer>;
 
-export const AuditQuery = pageQuery({ limit: 50, maxLimit: 500 });
+export const AuditQuery = pageQuery({ limit: 50, maxLimit: 500 }).extend({
+  /** `agent-created`, `key-revoked`, … */
+  action: z.string().max(64).optional(),
+  /** `key:{id}`, `user:{id}` or `system`. */
+  actor: z.string().max(128).optional(),
+  /** Any part of the target or of the details, such as an agent's name. */
+  text: z.string().max(128).optional(),
+  startTime: UnixSeconds.optional(),
+  endTime: UnixSeconds.optional(),
+});
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
-export const AuditList = z.object({
-  total: z.number().int(),
-  entries: z.array(
-    z.object({
-      id: z.string(),
-      at: Time,
-      /** `key:{id}`, `user:{id}` or `system`. */
-      actor: z.string(),
-      action: z.string(),
-      target: z.string(),
-      details: z.unknown(),
-    }),
-  ),
+export const AuditEntry = z.object({
+  id: z.string(),
+  at: Time,
+  /** `key:{id}`, `user:{id}` or `system`. */
+  actor: z.string(),
+  action: z.string(),
+  target: z.string(),
+  details: z.unknown(),
 });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditList = z.object({ total: z.number().int(), entries: z.array(AuditEntry) });
 export type AuditList = z.infer<typeof AuditList>;
 
 /** Where the command line signs in, and how people can in a browser. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FilterStatus } from "../instance-api.ts";
 import { pageQuery, Time, UnixSeconds } from "./values.ts";
 
 export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend({
@@ -30,6 +31,8 @@ export const Session = z.object({
   endReason: z.string().nullable(),
   /** Whole seconds as they count for usage. */
   seconds: z.number().int().nullable(),
+  /** What became of the voice filter; null when the deployment had none. A state of null: nobody knows, or not yet. */
+  filter: FilterStatus.extend({ state: FilterStatus.shape.state.nullable() }).nullable(),
 });
 export type Session = z.infer<typeof Session>;
 

@@ -5,7 +5,7 @@ import { Month, Time } from "./values.ts";
 export const UsageQuery = z.object({ month: Month.optional() });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
-/** Of the voice filter, in one UTC month. */
+/** Use of the voice filter in one UTC month. */
 export const Usage = z.object({
   month: z.string(),
   /** Frozen: what is found later is a correction. */
@@ -41,7 +41,7 @@ export const UsageDays = z.object({
   /** Every day of the month. A session counts where it began, its seconds where they were spent. */
   days: z.array(z.object({ day: z.string(), ...Used })),
   agents: z.array(z.object({ agent: z.string(), ...Used })),
-  /** Of a month that is going on: what it comes to if it goes on like this. */
+  /** For the current month: the total to expect at this rate. */
   projection: z
     .object({
       filterMinutes: z.number().int(),

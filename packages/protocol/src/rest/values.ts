@@ -29,7 +29,7 @@ export const ErrorAnswer = z.object({
       ),
     ])
     .optional(),
-  /** Of the list of sessions only. */
+  /** Only in the list of sessions. */
   err: z.object({ name: z.literal("ZodError"), issues: z.array(z.unknown()) }).optional(),
 });
 export type ErrorAnswer = z.infer<typeof ErrorAnswer>;

@@ -42,7 +42,7 @@ export function createPacer(options: PacerOptions): Pacer {
 export interface PacerOptions {
   intervalMs: number;
   tick: () => void;
-  /** Further behind than this, the schedule starts anew instead of catching up. @default 200 */
+  /** Further behind than this, the schedule starts over instead of catching up. @default 200 */
   maxLagMs?: number;
   /** Begin at a random point of the interval, so that many pacers do not tick at once. @default false */
   randomPhase?: boolean;

@@ -1,6 +1,6 @@
 import { instanceVariables } from "@vocalhost/protocol";
 import { isIP } from "node:net";
-import type { LogLevel } from "../runner/config.ts";
+import type { LogLevel } from "../runtime/runtime-log.ts";
 
 /** What a driver told an instance. */
 export interface InstanceConfig {
@@ -16,6 +16,8 @@ export interface InstanceConfig {
   bot: string | undefined;
   logLevel: LogLevel;
   opusComplexity: number;
+  /** Module of the voice filter's engine. */
+  vivaEngine: string | undefined;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -42,6 +44,7 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     heartbeatMs: parseMs(environment, instanceVariables.heartbeatMs, 5_000),
     aloneMs: parseMs(environment, instanceVariables.aloneMs, 120_000),
     bot: environment[instanceVariables.bot] || undefined,
+    vivaEngine: environment[instanceVariables.vivaEngine] || undefined,
     logLevel: parseLogLevel(environment["LOG_LEVEL"]),
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
   };

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
-import { spawnInstance, until } from "../testing/instance-process.ts";
+import { patientMs } from "../../../../testing/patience.ts";
+import { until } from "../../../../testing/wait.ts";
+import { spawnInstance } from "../testing/instance-process.ts";
 
 const STUBBORN_BOT = `export const bot = () => new Promise(() => {});`;
 
@@ -24,7 +26,10 @@ test("a bot that ignores the deadline ends with its process", async () => {
   await closed;
   const record = instance.exitRecord(id) as ExitRecord;
   assert.equal(record.reason, "deadline");
-  assert.ok(record.elapsedMs >= 300 + 5_000 && record.elapsedMs < 12_000, String(record.elapsedMs));
+  assert.ok(
+    record.elapsedMs >= 300 + 5_000 && record.elapsedMs < patientMs(12_000),
+    String(record.elapsedMs),
+  );
   assert.equal(events.seen.at(-1)?.session?.exit?.reason, "deadline");
 });
 
@@ -43,12 +48,12 @@ test("a killed instance leaves a sign of how far it came", async () => {
   const id = randomUUID();
   await instance.start(id);
   type Alive = { sessionId: string; elapsedMs: number; atMs: number } | undefined;
-  await until("sign of life", () => ((instance.aliveRecord() as Alive)?.elapsedMs ?? 0) > 250);
+  await until(() => ((instance.aliveRecord() as Alive)?.elapsedMs ?? 0) > 250, 20_000, "sign of life");
   instance.child.kill("SIGKILL");
   await once(instance.child, "exit");
   const alive = instance.aliveRecord() as Alive;
   assert.equal(alive?.sessionId, id);
-  assert.ok(Math.abs(Date.now() - alive.atMs) < 5_000);
+  assert.ok(Math.abs(Date.now() - alive.atMs) < patientMs(5_000));
   assert.equal(instance.exitRecord(id), undefined);
 });
 
@@ -57,7 +62,7 @@ test("an idle instance nobody listens to ends itself; a listened-to one stays", 
   await using kept = spawnInstance({ bot: WAITING_BOT, variables: { aloneMs: "600" } });
   const events = await kept.events();
   assert.equal(await alone.exited(), 0);
-  await until("heartbeats", () => events.seen.length > 12);
+  await until(() => events.seen.length > 12, 20_000, "heartbeats");
   assert.equal(kept.child.exitCode, null);
   events.close();
   assert.equal(await kept.exited(), 0);
@@ -70,9 +75,13 @@ test("a session goes on when its controller is lost", async () => {
   await instance.start(id);
   const socket = await instance.socket(`/ws-client/${id}`);
   events.close();
-  await until("long enough alone", async () => ((await instance.status()).session?.elapsedMs ?? 0) > 1_500);
+  await until(
+    async () => ((await instance.status()).session?.elapsedMs ?? 0) > 1_500,
+    20_000,
+    "long enough alone",
+  );
   const again = await instance.events();
-  await until("its state", () => again.seen.at(-1)?.session?.state === "running");
+  await until(() => again.seen.at(-1)?.session?.state === "running", 20_000, "its state");
   socket.close();
   assert.equal(await instance.exited(), 0);
   assert.equal((instance.exitRecord(id) as ExitRecord).reason, "client-left");

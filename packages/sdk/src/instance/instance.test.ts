@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
-import { spawnInstance, until } from "../testing/instance-process.ts";
+import { patientMs } from "../../../../testing/patience.ts";
+import { until } from "../../../../testing/wait.ts";
+import { spawnInstance } from "../testing/instance-process.ts";
 
 const WAITING_BOT = `
 export async function bot({ signal }) {
@@ -134,7 +136,7 @@ test("a client's WebSocket talks to the bot, and the end is on record before it 
   const audio = Buffer.alloc(960, 1);
   socket.send(encodeFrame({ kind: "audio", id: 0, name: "", audio, sampleRateHz: 24_000, channels: 1 }));
   await heard.promise;
-  await until("first audio", () => events.seen.at(-1)?.session?.marks.firstAudio !== undefined);
+  await until(() => events.seen.at(-1)?.session?.marks.firstAudio !== undefined, 20_000, "first audio");
   const closed = once(socket, "close") as Promise<[number]>;
   await instance.stop(id);
   assert.equal((await closed)[0], 1000);
@@ -146,8 +148,12 @@ test("a client's WebSocket talks to the bot, and the end is on record before it 
   assert.equal(record.reason, "stopped");
   const { clientConnected = -1, botEntered = -1, firstAudio = -1 } = record.marks;
   assert.ok(0 < clientConnected && clientConnected <= botEntered && botEntered < firstAudio);
-  assert.ok(firstAudio < record.elapsedMs && Math.abs(record.endedAtMs - Date.now()) < 20_000);
-  const last = await until("last event", () => events.seen.find(({ session }) => session?.state === "ended"));
+  assert.ok(firstAudio < record.elapsedMs && Math.abs(record.endedAtMs - Date.now()) < patientMs(20_000));
+  const last = await until(
+    () => events.seen.find(({ session }) => session?.state === "ended"),
+    20_000,
+    "last event",
+  );
   assert.deepEqual(last.session?.exit, record);
 });
 
@@ -184,7 +190,10 @@ test("a start may carry as much as a client may send", async () => {
 test("a browser's offer is answered", async () => {
   await using instance = spawnInstance({ bot: WAITING_BOT });
   const id = randomUUID();
-  await instance.start(id, { transport: "webrtc", iceServers: [{ urls: "stun:127.0.0.1:9" }] });
+  await instance.start(id, {
+    transport: "webrtc",
+    connect: { kind: "webrtc", iceServers: [{ urls: "stun:127.0.0.1:9" }] },
+  });
   const { status, body } = await instance.request("POST", `/sessions/${id}/api/offer`, {
     type: "offer",
     sdp: OFFER,

@@ -6,6 +6,7 @@ import {
   type InstanceStop,
   type SessionMarks,
 } from "@vocalhost/protocol";
+import type { VoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
 import type { SessionTable } from "../server/session-table.ts";
 import type { Session } from "../server/session.ts";
@@ -17,10 +18,10 @@ export interface Lease {
   /** The newest a controller has named. */
   readonly epoch: number;
   readonly state: "free" | "open" | "over";
-  /** Of the session; null before there was one. */
+  /** The session's status; null before there was one. */
   status(): InstanceStatus["session"];
-  start(wish: InstanceStart): "new" | "known";
-  stop(wish: InstanceStop): void;
+  start(input: InstanceStart): "new" | "known";
+  stop(input: InstanceStop): void;
   /** Lets a WebSocket have the session; the first one only. */
   takeSocket(sessionId: string | undefined): string | undefined;
   /** Resolves when the session, if there is one, has ended and that is on record. */
@@ -32,6 +33,7 @@ export interface Lease {
 export interface LeaseOptions {
   sessions: SessionTable;
   records: Records;
+  isolation: VoiceIsolation;
   log: Log;
   changed(): void;
   /** The session has ended, and its exit record is written if that was possible. */
@@ -50,7 +52,7 @@ interface Held {
 
 const TIMER_MAX_MS = 2 ** 31 - 1; // a longer one would fire at once
 
-export function createLease({ sessions, records, log, changed, over }: LeaseOptions): Lease {
+export function createLease({ sessions, records, isolation, log, changed, over }: LeaseOptions): Lease {
   let epoch = 0;
   let held: Held | undefined;
   let recording = false;
@@ -60,15 +62,15 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
     epoch = newer;
   }
 
-  function open(wish: InstanceStart): Held {
+  function open(input: InstanceStart): Held {
     const acknowledgedMs = performance.now();
     const elapsedMs = (): number => performance.now() - acknowledgedMs;
     const marks: SessionMarks = {};
     const session = sessions.create({
-      id: wish.sessionId,
-      transport: wish.transport,
-      body: wish.body,
-      connectDeadlineMs: Math.min(wish.connectDeadlineMs, TIMER_MAX_MS),
+      id: input.sessionId,
+      transport: input.transport,
+      body: input.body,
+      connectDeadlineMs: Math.min(input.connectDeadlineMs, TIMER_MAX_MS),
       marked(mark) {
         marks[mark] = elapsedMs();
         changed();
@@ -80,7 +82,7 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
     });
     const deadline = setTimeout(
       () => void session.end("deadline"),
-      Math.min(wish.maxDurationMs, TIMER_MAX_MS),
+      Math.min(input.maxDurationMs, TIMER_MAX_MS),
     );
     const created: Held = {
       session,
@@ -94,9 +96,14 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
     return created;
   }
 
-  async function close(ended: Held, facts: Omit<ExitRecord, "endedAtMs">): Promise<void> {
+  async function close(ended: Held, facts: Omit<ExitRecord, "endedAtMs" | "filter">): Promise<void> {
     const { stopAskedMs } = ended;
-    const exit = { ...facts, endedAtMs: Date.now(), ...(stopAskedMs === undefined ? {} : { stopAskedMs }) };
+    const exit = {
+      ...facts,
+      endedAtMs: Date.now(),
+      ...(stopAskedMs === undefined ? {} : { stopAskedMs }),
+      filter: isolation.status(),
+    };
     // Without a record the end still gets known by the event, or as a loss: either way not as a session that goes on.
     await records.exit(exit).catch((error: unknown) => log.error({ err: error }, "exit record not written"));
     ended.exit = exit;
@@ -125,19 +132,20 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
         exit,
       };
     },
-    start(wish) {
-      hear(wish.epoch);
-      if (held?.session.id === wish.sessionId) return "known";
+    start(input) {
+      hear(input.epoch);
+      if (held?.session.id === input.sessionId) return "known";
       if (held) throw new AppError("INSTANCE_TAKEN");
-      held = open(wish);
+      isolation.begin(input.filter);
+      held = open(input);
       changed();
       return "new";
     },
-    stop(wish) {
-      hear(wish.epoch);
-      if (held?.session.id !== wish.sessionId) return;
+    stop(input) {
+      hear(input.epoch);
+      if (held?.session.id !== input.sessionId) return;
       held.stopAskedMs ??= performance.now() - held.acknowledgedMs;
-      void held.session.end(wish.reason);
+      void held.session.end(input.reason);
     },
     takeSocket(sessionId) {
       if (!held || held.socketTaken || held.session.id !== sessionId || held.session.state !== "waiting")
@@ -156,7 +164,7 @@ export function createLease({ sessions, records, log, changed, over }: LeaseOpti
       const { session, acknowledgedMs } = held;
       const elapsedMs = performance.now() - acknowledgedMs;
       await records
-        .alive({ sessionId: session.id, elapsedMs, atMs: Date.now() })
+        .alive({ sessionId: session.id, elapsedMs, atMs: Date.now(), filter: isolation.status() })
         .catch((error: unknown) => log.warn({ err: error }, "alive record not written"));
       recording = false;
     },

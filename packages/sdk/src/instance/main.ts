@@ -1,9 +1,9 @@
 // A hosted instance: started by a driver with `instanceVariables` in its environment.
 import { flushCompileCache } from "node:module";
 import type { BotDefinition } from "../bot.ts";
-import { runnerLog, sessionApp } from "../runner/app.ts";
-import { becomeHosted } from "../runner/hosted.ts";
-import { keepFailuresApart } from "../runner/keep-failures-apart.ts";
+import { runtimeLog, sessionApp } from "../runtime/app.ts";
+import { becomeHosted } from "../runtime/hosted.ts";
+import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
 import { takeInstanceConfig, type InstanceConfig } from "./config.ts";
 import { startInstance, type Instance } from "./start-instance.ts";
@@ -17,8 +17,8 @@ try {
 
 async function main(): Promise<void> {
   const config = takeInstanceConfig();
-  const { log } = runnerLog;
-  runnerLog.configure({ logLevel: config.logLevel, logFormat: "text" });
+  const { log } = runtimeLog;
+  runtimeLog.configure({ logLevel: config.logLevel, logFormat: "text" });
   // The output belongs to the driver; losing it must not end a call.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   keepFailuresApart(log);

@@ -2,7 +2,7 @@ import { instanceFiles, type AliveRecord, type ExitRecord } from "@vocalhost/pro
 import { open, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What an instance leaves in its folder; whoever reads a file sees the whole of it or none. */
+/** What an instance leaves in its folder; a reader sees the whole of a file or none of it. */
 export interface Records {
   address(address: string): Promise<void>;
   alive(record: AliveRecord): Promise<void>;

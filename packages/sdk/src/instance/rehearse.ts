@@ -12,11 +12,12 @@ export async function rehearse(address: string, token: string): Promise<void> {
   InstanceStart.safeParse({
     epoch: 0,
     sessionId,
-    transport: "websocket",
+    transport: "webrtc",
     body: {},
     maxDurationMs: 1,
     connectDeadlineMs: 1,
-    iceServers: [{ urls: ["stun:localhost"] }],
+    filter: null,
+    connect: { kind: "webrtc", iceServers: [{ urls: ["stun:localhost"] }] },
   } satisfies InstanceStart);
   createHash("sha1").update(sessionId).digest("base64"); // as for a WebSocket's handshake
   const asked = request(`http://${address}/instance/stop`, {

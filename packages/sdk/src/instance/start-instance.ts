@@ -9,12 +9,11 @@ import {
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { BotDefinition } from "../bot.ts";
+import { createVoiceIsolation, provideVoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
 import { startMediaHost } from "../media/media-host.ts";
-import { mountCarrierSockets } from "../server/carrier-sockets.ts";
-import { mountClientSockets } from "../server/client-sockets.ts";
+import { beginSession, mountDoors } from "../server/doors/doors.ts";
 import { parseRequest } from "../server/error-replies.ts";
-import { mountSessionOfferRoutes } from "../server/offer.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionRoutes } from "../server/session-routes.ts";
 import type { SessionServer } from "../server/session-server.ts";
@@ -57,6 +56,8 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     start: "later",
   });
   const records = createRecords(config.folder);
+  const isolation = createVoiceIsolation({ engine: config.vivaEngine, log });
+  provideVoiceIsolation(isolation);
   let definition: BotDefinition | undefined;
   let ready = false;
   let ending = false;
@@ -67,18 +68,19 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   const lease = createLease({
     sessions,
     records,
+    isolation,
     log,
     changed: () => events.publish(status()),
     over: (session) => void finish(session),
   });
 
-  // Nobody listens: whoever made this instance may be gone for good, and a session goes on to its own end.
+  // No controller is listening, perhaps for good; a running session still goes on to its own end.
   function watchAlone(listeners: number): void {
     clearTimeout(aloneTimer);
     if (listeners > 0 || ending) return;
     aloneTimer = setTimeout(() => {
       if (lease.state !== "free") return;
-      log.info({ aloneMs: config.aloneMs }, "nobody needs this instance, ending");
+      log.info({ aloneMs: config.aloneMs }, "this instance is no longer needed, ending");
       void finish(undefined);
     }, config.aloneMs);
   }
@@ -104,7 +106,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     ending = true;
     clearTimeout(aloneTimer);
     clearInterval(heartbeat);
-    const goodbye = Promise.all([events.end(), socketClosed(session)]);
+    const goodbye = Promise.all([events.end(), session?.client?.closed()]);
     await Promise.race([goodbye, pause(LINGER_MS)]);
     const mediaEnded = media[Symbol.asyncDispose]().then(() => true);
     done.resolve(await Promise.race([mediaEnded, pause(MEDIA_END_MS, false)]));
@@ -116,6 +118,27 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     return definition;
   }
 
+  const server: SessionServer = {
+    app,
+    sessions,
+    log,
+    media,
+    tokens: {
+      issue: (sessionId) => sessionId,
+      redeem: (sessionId) => lease.takeSocket(sessionId),
+    },
+    bot: () => requireBot().bot,
+    cliArgs: undefined,
+    transports: [...transportNames],
+    onlyTransport: undefined,
+    iceServers: [],
+    socketAuth: "token",
+    // Those who may reach an instance have judged origin and signature.
+    checkOrigin: () => undefined,
+    socketBase: () => "ws://instance",
+    signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
+  };
+
   function mountInstanceRoutes(): void {
     app.get("/instance", async () => {
       ready = await isReady(definition, log);
@@ -125,15 +148,16 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       events.open(reply, status()),
     );
     app.post("/instance/start", { bodyLimit: START_MAX_BYTES }, async (request) => {
-      const wish = parseRequest(InstanceStart, request.body);
+      const input = parseRequest(InstanceStart, request.body);
       if (lease.state === "free") {
         ready = await isReady(requireBot(), log);
         if (!ready) throw new AppError("BOT_NOT_READY", { message: "The bot's readyz() says no" });
         requireBot();
       }
-      if (lease.start(wish) === "new") {
+      if (lease.start(input) === "new") {
         void lease.recordAlive();
-        if (wish.transport === "webrtc") media.prepare(wish.iceServers);
+        const session = sessions.get(input.sessionId);
+        if (session) beginSession(server, session, input.connect);
       }
       return status();
     });
@@ -143,36 +167,10 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     });
   }
 
-  function mountSessionServer(): void {
-    const server: SessionServer = {
-      app,
-      sessions,
-      log,
-      media,
-      tokens: {
-        issue: (sessionId) => sessionId,
-        redeem: (sessionId) => lease.takeSocket(sessionId),
-      },
-      bot: () => requireBot().bot,
-      cliArgs: undefined,
-      transports: [...transportNames],
-      onlyTransport: undefined,
-      iceServers: [],
-      socketAuth: "token",
-      // Those who may reach an instance have judged origin and signature.
-      checkOrigin: () => undefined,
-      socketBase: () => "ws://instance",
-      signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
-    };
-    mountSessionOfferRoutes(server);
-    mountClientSockets(server);
-    mountCarrierSockets(server);
-    mountSessionRoutes(server);
-  }
-
   requireToken(app, config.token);
   mountInstanceRoutes();
-  mountSessionServer();
+  mountDoors(server);
+  mountSessionRoutes(server);
   return {
     done: done.promise,
     async listen(bot) {
@@ -192,13 +190,6 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       await done.promise;
     },
   };
-}
-
-// A socket that dies with unread data takes the goodbye with it.
-async function socketClosed(session: Session | undefined): Promise<void> {
-  const socket = session?.socket;
-  if (!socket || socket.readyState === socket.CLOSED) return;
-  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
 }
 
 function cpuMs(): number {

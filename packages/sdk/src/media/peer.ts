@@ -136,10 +136,15 @@ export function createPeer(options: PeerOptions): Peer {
       }
     },
     sendRtp(packet) {
-      if (audioTrack?.isOpen()) audioTrack.sendMessageBinary(packet);
+      const track = audioTrack;
+      if (track?.isOpen()) unlessGone(() => track.sendMessageBinary(packet));
     },
     sendText(text) {
-      return channel?.isOpen() ? channel.sendMessage(text) : false;
+      const open = channel?.isOpen() ? channel : undefined;
+      if (!open) return false;
+      if (Buffer.byteLength(text) > open.maxMessageSize())
+        throw new Error("A message exceeds what the client takes");
+      return unlessGone(() => open.sendMessage(text));
     },
     bufferedBytes: () => (channel?.isOpen() ? channel.bufferedAmount() : 0),
     close() {
@@ -153,6 +158,16 @@ export function createPeer(options: PeerOptions): Peer {
 
 function ignore(): void {
   // nothing is left to do
+}
+
+// The library's own thread closes what the other side has left, also between being asked and being sent over;
+// then it throws. That is an ordinary end, and its callback is on the way.
+function unlessGone(send: () => boolean): boolean {
+  try {
+    return send();
+  } catch {
+    return false;
+  }
 }
 
 function onState(state: string, on: PeerHandlers): void {

@@ -17,7 +17,7 @@ import { incompatibility } from "./version-check.ts";
 
 /** Conversation events between a bot and client applications, in the RTVI protocol. */
 export interface RtviSession extends Pick<Listeners<RtviEvents>, "on" | "off"> {
-  /** Tells the client that the bot can take input. Done by itself unless `autoReady` is false. */
+  /** Tells the client that the bot can take input. Sent automatically unless `autoReady` is false. */
   botReady(): void;
   userStartedSpeaking(): void;
   userStoppedSpeaking(): void;
@@ -164,11 +164,11 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     });
   }
 
-  function onSendText({ content, options: wish }: ClientMessageData<"send-text">): void {
+  function onSendText({ content, options: input }: ClientMessageData<"send-text">): void {
     listeners.emit("send-text", {
       content,
-      runImmediately: wish?.run_immediately ?? true,
-      audioResponse: wish?.audio_response ?? true,
+      runImmediately: input?.run_immediately ?? true,
+      audioResponse: input?.audio_response ?? true,
     });
   }
 
@@ -202,7 +202,7 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     botOutput: createBotOutput({ send: (data) => send("bot-output", data), clientIsOld: () => clientIsOld }),
     serverMessage: (data) => send("server-message", data),
     metrics: (metrics) => send("metrics", metrics),
-    error: (text, wish) => send("error", { error: text, fatal: wish?.fatal ?? false }),
+    error: (text, input) => send("error", { error: text, fatal: input?.fatal ?? false }),
     send: (type, data) => send(type, data),
   };
 

@@ -34,7 +34,7 @@ test("says what was set", () => {
 test("does not play down that others can come in", () => {
   assert.match(shown(["--host", "0.0.0.0"]), /WebSockets +need a token from \/start$/m);
   const open = shown(["--host", "0.0.0.0", "--ws-auth", "none"]);
-  assert.match(open, /WebSockets +open to all who reach 0\.0\.0\.0$/m);
+  assert.match(open, /WebSockets +open to everyone who can reach 0\.0\.0\.0$/m);
   assert.match(open, /^ {2}! Listening on 0\.0\.0\.0 without WebSocket tokens/m);
 });
 

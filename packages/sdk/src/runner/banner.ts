@@ -1,4 +1,4 @@
-import { isCarrier, transportNames } from "@vocalhost/protocol";
+import { carriers, isCarrier, transportNames } from "@vocalhost/protocol";
 import { styleText } from "node:util";
 import type { SignatureKeys } from "../telephony/config.ts";
 import { isLoopback, type RunnerConfig } from "./config.ts";
@@ -22,7 +22,7 @@ export function banner(runner: Runner, config: RunnerConfig): string {
   const width = Math.max(...rows.map(([label]) => label.length));
   return [
     "",
-    `  ${paint("bold", "Vocalhost")} runs your bot`,
+    `  ${paint("bold", "Vocalhost")} is running your bot`,
     "",
     ...rows.map(([label, text]) => `  ${paint("gray", label.padEnd(width))}  ${text}`),
     ...config.warnings.map((warning) => `\n  ${paint("yellow", "!")} ${warning}`),
@@ -33,7 +33,7 @@ export function banner(runner: Runner, config: RunnerConfig): string {
 
 function socketAdmission({ socketAuth, host }: RunnerConfig): string {
   if (socketAuth === "token") return "need a token from /start";
-  return isLoopback(host) ? "open to this machine" : `open to all who reach ${host}`;
+  return isLoopback(host) ? "open to this machine" : `open to everyone who can reach ${host}`;
 }
 
 function phoneRows(runner: Runner, config: RunnerConfig): [string, string][] {
@@ -46,9 +46,9 @@ function phoneRows(runner: Runner, config: RunnerConfig): [string, string][] {
 
 function signatureStatus({ twilioAuthToken, telnyxPublicKey, plivoAuthToken }: SignatureKeys): string {
   const off = [
-    ...(twilioAuthToken ? [] : ["Twilio (TWILIO_AUTH_TOKEN)"]),
-    ...(telnyxPublicKey ? [] : ["Telnyx (TELNYX_PUBLIC_KEY)"]),
-    ...(plivoAuthToken ? [] : ["Plivo (PLIVO_AUTH_TOKEN)"]),
+    ...(twilioAuthToken ? [] : [`${carriers.twilio.title} (TWILIO_AUTH_TOKEN)`]),
+    ...(telnyxPublicKey ? [] : [`${carriers.telnyx.title} (TELNYX_PUBLIC_KEY)`]),
+    ...(plivoAuthToken ? [] : [`${carriers.plivo.title} (PLIVO_AUTH_TOKEN)`]),
   ];
   return off.length === 0
     ? "webhooks checked for Twilio, Telnyx and Plivo"

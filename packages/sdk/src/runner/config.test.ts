@@ -57,7 +57,7 @@ test("the public name is a bare host name", () => {
     args: ["-x", "https://bots.example.com//"],
     expect: {
       proxy: "bots.example.com",
-      warnings: [`--proxy wants a host name only; using "bots.example.com".`],
+      warnings: [`--proxy takes only a host name; using "bots.example.com".`],
     },
   });
   for (const proxy of ["bots.example.com/path", "a b", "user@host", "https://", "wss://x"])
@@ -70,7 +70,7 @@ test("beyond this machine WebSockets need a token unless told otherwise", () => 
   assert.equal(read(["--host", "0.0.0.0"]).socketAuth, "token");
   assert.match(warned(["--host", "0.0.0.0"]), /^Listening on 0\.0\.0\.0: .* need a token from \/start\.$/);
   assert.equal(read(["--host", "0.0.0.0", "--ws-auth", "none"]).socketAuth, "none");
-  assert.match(warned(["--host", "::", "--ws-auth", "none"]), /everyone who reaches this machine/);
+  assert.match(warned(["--host", "::", "--ws-auth", "none"]), /everyone who can reach this machine/);
   refuse({ args: ["--ws-auth", "maybe"], text: /^--ws-auth must be none or token, got "maybe"$/ });
 });
 
@@ -86,7 +86,7 @@ test("origins are origins", () => {
     expect: { allowedOrigins: ["https://a.example.com", "https://b.example.com"] },
   });
   for (const origin of ["*", "a.example.com", "https://a.example.com/page", "null", "file:///x"])
-    refuse({ args: ["--allowed-origins", origin], text: /^--allowed-origins wants origins such as/ });
+    refuse({ args: ["--allowed-origins", origin], text: /^--allowed-origins expects origins such as/ });
 });
 
 test("verbosity chooses the log level", () => {
@@ -113,7 +113,7 @@ test("the served folder exists and is known by its real path", () => {
     assert.equal(read(["-f", "link"], {}, base).folder, folder);
     assert.equal(read(["-f", join(base, "link")], {}, "/").folder, folder);
     for (const missing of ["gone", "file"])
-      assert.throws(() => read(["-f", missing], {}, base), /--folder: there is no folder/);
+      assert.throws(() => read(["-f", missing], {}, base), /--folder: .* is not a folder/);
   } finally {
     rmSync(base, { recursive: true });
   }
@@ -123,7 +123,7 @@ test("a mistyped flag is remarked on, the bot's own are not", () => {
   check({
     args: ["--transprot", "webrtc", "--voice", "ann"],
     expect: {
-      warnings: ["--transprot is not a flag of the runner (did you mean --transport?); it goes to the bot."],
+      warnings: ["--transprot is not a runner flag (did you mean --transport?); it is passed to the bot."],
     },
   });
 });

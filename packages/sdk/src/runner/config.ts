@@ -7,6 +7,7 @@ import {
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
+import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
 import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
@@ -25,7 +26,7 @@ export interface RunnerConfig {
   iceServers: IceServer[];
   allowedOrigins: string[];
   logLevel: LogLevel;
-  logFormat: "text" | "json";
+  logFormat: LogFormat;
   opusComplexity: number;
   /** What carriers' webhooks are checked with. */
   signatureKeys: SignatureKeys;
@@ -34,8 +35,6 @@ export interface RunnerConfig {
   /** Things the user should know about the settings. */
   warnings: string[];
 }
-
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -50,7 +49,7 @@ export function loadEnvironment(workingFolder: string): Environment {
 export function readConfig(flags: Flags, environment: Environment, workingFolder: string): RunnerConfig {
   const warnings = flags.unknown.flatMap(({ flag, didYouMean }) =>
     didYouMean
-      ? [`${flag} is not a flag of the runner (did you mean --${didYouMean}?); it goes to the bot.`]
+      ? [`${flag} is not a runner flag (did you mean --${didYouMean}?); it is passed to the bot.`]
       : [],
   );
   const text = (name: FlagName): string | undefined => textSetting(flags, environment, name);
@@ -117,7 +116,7 @@ function parseTransport(text: string | undefined): TransportName | undefined {
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {
   if (text === undefined) return undefined;
   const bare = text.replace(/^https?:\/\//i, "").replace(/\/+$/, "");
-  if (bare !== text) warnings.push(`--proxy wants a host name only; using "${bare}".`);
+  if (bare !== text) warnings.push(`--proxy takes only a host name; using "${bare}".`);
   if (/^[a-z0-9.-]+(?::\d{1,5})?$/i.test(bare)) return bare.toLowerCase();
   throw new FlagError(`--proxy must be a host name such as bots.example.com, got "${text}"`);
 }
@@ -126,7 +125,7 @@ function parseFolder(text: string | undefined, workingFolder: string): string | 
   if (text === undefined) return undefined;
   const folder = resolve(workingFolder, text);
   if (existsSync(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
-  throw new FlagError(`--folder: there is no folder ${folder}`);
+  throw new FlagError(`--folder: ${folder} is not a folder`);
 }
 
 function parseSocketAuth(text: string | undefined, host: string, warnings: string[]): "none" | "token" {
@@ -135,7 +134,7 @@ function parseSocketAuth(text: string | undefined, host: string, warnings: strin
   if (isLoopback(host)) return text ?? "none";
   if (text === "none")
     warnings.push(
-      `Listening on ${host} without WebSocket tokens: everyone who reaches this machine can talk to your bot.`,
+      `Listening on ${host} without WebSocket tokens: everyone who can reach this machine can talk to your bot.`,
     );
   else
     warnings.push(
@@ -147,7 +146,7 @@ function parseSocketAuth(text: string | undefined, host: string, warnings: strin
 function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && url.origin !== "null" && (url.pathname === "/" || url.pathname === "")) return url.origin;
-  throw new FlagError(`--allowed-origins wants origins such as https://app.example.com, got "${text}"`);
+  throw new FlagError(`--allowed-origins expects origins such as https://app.example.com, got "${text}"`);
 }
 
 function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined): LogLevel {

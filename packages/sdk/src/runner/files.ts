@@ -23,9 +23,9 @@ async function locate(folder: string, wanted: string): Promise<string> {
   const odd = wanted.includes("\0") || wanted.includes("\\") || wanted.startsWith("/");
   if (odd || wanted.split("/").some((part) => part.startsWith("."))) throw new AppError("ACCESS_DENIED");
   const path = await realpath(join(folder, wanted)).catch(() => undefined);
-  if (path === undefined) throw new AppError("NOT_FOUND", { message: "There is no such file" });
+  if (path === undefined) throw new AppError("NOT_FOUND", { message: "File not found" });
   if (path !== folder && !path.startsWith(folder + sep)) throw new AppError("ACCESS_DENIED");
   const found = await stat(path);
-  if (!found.isFile()) throw new AppError("NOT_FOUND", { message: "There is no such file" });
+  if (!found.isFile()) throw new AppError("NOT_FOUND", { message: "File not found" });
   return path;
 }

@@ -1,3 +1,4 @@
+import { transportNames } from "@vocalhost/protocol";
 import { closestWord } from "./closest-word.ts";
 
 /** Everything that was on the command line, before defaults and environment are considered. */
@@ -48,7 +49,7 @@ export const FLAGS = [
     takes: "text",
     value: "NAME",
     variable: "VOCALHOST_TRANSPORT",
-    help: "allow this transport only: webrtc, websocket, twilio, telnyx, plivo, exotel",
+    help: `allow this transport only: ${transportNames.join(", ")}`,
   },
   {
     name: "proxy",
@@ -56,7 +57,7 @@ export const FLAGS = [
     takes: "text",
     value: "HOST",
     variable: "VOCALHOST_PROXY",
-    help: "public host name clients reach this runner by",
+    help: "public host name under which clients reach this runner",
   },
   {
     name: "folder",
@@ -85,7 +86,7 @@ export const FLAGS = [
     takes: "list",
     value: "ORIGIN…",
     variable: "VOCALHOST_ALLOWED_ORIGINS",
-    help: "web origins besides our own that may use this runner",
+    help: "other web origins that may use this runner",
   },
   {
     name: "verbose",
@@ -95,7 +96,7 @@ export const FLAGS = [
     variable: "VOCALHOST_VERBOSE",
     help: "log more; twice for everything",
   },
-  { name: "help", short: "h", takes: "nothing", value: "", variable: "", help: "show this and stop" },
+  { name: "help", short: "h", takes: "nothing", value: "", variable: "", help: "show this help and exit" },
 ] as const satisfies FlagSpec[];
 
 export function parseFlags(args: string[]): Flags {
@@ -128,7 +129,7 @@ export function helpText(): string {
       `${usage.padEnd(width)}  ${help.padEnd(helpWidth)}  ${variable}`.trimEnd(),
     ),
     "",
-    "The last column is the environment variable that sets the same. Other flags reach the bot as args.cliArgs.",
+    "The last column is the equivalent environment variable. Other flags reach the bot as args.cliArgs.",
     "",
     "Examples:",
     "  node bot.ts                                   then open http://localhost:7860",

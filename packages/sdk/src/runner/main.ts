@@ -1,13 +1,13 @@
 import type { BotDefinition } from "../bot.ts";
+import { runtimeLog, sessionApp } from "../runtime/app.ts";
+import { isHosted } from "../runtime/hosted.ts";
+import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
-import { runnerLog, sessionApp } from "./app.ts";
 import { banner } from "./banner.ts";
 import { connectToDev } from "./dev-parent.ts";
 import { loadEnvironment, readConfig, type RunnerConfig } from "./config.ts";
 import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
 import { endOnSignals } from "./end-on-signals.ts";
-import { isHosted } from "./hosted.ts";
-import { keepFailuresApart } from "./keep-failures-apart.ts";
 import { startRunner, type Runner } from "./start-runner.ts";
 
 /** Runs the bot of the program that calls this. Resolves once the runner listens. */
@@ -16,8 +16,8 @@ export async function main(): Promise<void> {
   const workingFolder = process.cwd();
   const environment = loadEnvironment(workingFolder);
   const { flags, config } = settings(process.argv.slice(2), environment, workingFolder);
-  const { log } = runnerLog;
-  runnerLog.configure(config);
+  const { log } = runtimeLog;
+  runtimeLog.configure(config);
   keepFailuresApart(log);
   let definition: BotDefinition | undefined;
   const runner = await startRunner({
@@ -85,11 +85,12 @@ function explainStart(error: unknown, config: RunnerConfig): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE")
     return `Port ${config.port} on ${config.host} is in use. Stop the other program or choose another port: --port ${config.port + 1}`;
-  if (code === "EACCES") return `Port ${config.port} is not open to you. Choose one above 1023: --port 7860`;
+  if (code === "EACCES")
+    return `You are not allowed to use port ${config.port}. Choose one above 1023: --port 7860`;
   if (code === "ENOTFOUND" || code === "EADDRNOTAVAIL")
     return `--host ${config.host} is not an address of this machine`;
   if (code === "FST_ERR_DUPLICATED_ROUTE" && error instanceof Error)
-    return `A route of your program has the path of a route of the runner. ${error.message}`;
+    return `One of your routes has the same path as a route of the runner. ${error.message}`;
   return error;
 }
 

@@ -1,4 +1,4 @@
-import { AppError, isCarrier, transportNames, type StatusAnswer } from "@vocalhost/protocol";
+import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
 import { startMediaHost } from "../media/media-host.ts";
@@ -7,7 +7,6 @@ import type { Log } from "../log.ts";
 import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
-import { mountCarrierWebhook } from "./carrier-webhook.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { mountFiles } from "./files.ts";
@@ -70,10 +69,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     signatureKeys: config.signatureKeys,
   };
   mountSessionServer(server);
-  if (server.transports.some(isCarrier)) mountCarrierWebhook(server);
   app.get("/status", async (): Promise<StatusAnswer> => ({
     status: "ready",
-    transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
+    transports: server.transports,
   }));
   mountFiles(app, config.folder);
   await mountClientPage(app);

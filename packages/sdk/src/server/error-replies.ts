@@ -1,4 +1,12 @@
-import { AppError, isAppError, type ErrorCode, type FieldProblem } from "@vocalhost/protocol";
+import {
+  AppError,
+  frameworkErrorCodes,
+  isAppError,
+  refusalOfBytes,
+  withoutQuery,
+  type ErrorCode,
+  type FieldProblem,
+} from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Socket } from "node:net";
 import type { z } from "zod";
@@ -8,14 +16,14 @@ import type { Log } from "../log.ts";
 export function installErrorReplies(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(async (request, reply) => {
     const error = new AppError("NOT_FOUND", {
-      message: `There is no ${request.method} ${pathOf(request.url)}`,
+      message: `There is no ${request.method} ${withoutQuery(request.url)}`,
     });
     await reply.code(error.status).send(error.toBody());
   });
   app.setErrorHandler(async (error, request, reply) => {
     const known = toAppError(error);
     if (known.status >= 500 && !known.retryable)
-      log.error({ err: error, method: request.method, path: pathOf(request.url) }, "request failed");
+      log.error({ err: error, method: request.method, path: withoutQuery(request.url) }, "request failed");
     if (known.retryable) reply.header("retry-after", "1");
     await reply.code(statusOf(error) ?? known.status).send(known.toBody());
   });
@@ -30,16 +38,7 @@ export function refusePath(error: unknown, _request: unknown, reply: FastifyRepl
 /** For bytes that are no request; there is nothing but the socket to answer on. */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return;
-  const status = BYTES_STATUS[error.code ?? ""] ?? 400;
-  const message = BYTES_REASONS[status] ?? "Bad Request";
-  const body = JSON.stringify(new AppError("INVALID_REQUEST", { message }).toBody());
-  const head = [
-    `HTTP/1.1 ${status} ${message}`,
-    "content-type: application/json; charset=utf-8",
-    `content-length: ${Buffer.byteLength(body)}`,
-    "connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  socket.end(refusalOfBytes(error.code, "INVALID_REQUEST"));
 }
 
 /** Reads a request body with its schema or throws with every field that is wrong. */
@@ -57,20 +56,8 @@ export function parseRequest<S extends z.ZodType>(schema: S, body: unknown): z.i
 }
 
 const FASTIFY_CODES: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: "PAYLOAD_TOO_LARGE",
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: "UNSUPPORTED_MEDIA_TYPE",
-  FST_ERR_CTP_EMPTY_TYPE: "UNSUPPORTED_MEDIA_TYPE",
+  ...frameworkErrorCodes,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "INVALID_REQUEST",
-  FST_ERR_BAD_URL: "NOT_FOUND",
-  FST_ERR_MAX_PARAM_LENGTH: "NOT_FOUND",
-};
-
-const BYTES_STATUS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
-
-// Of our own: importing Node's table costs every start 45 ms and 6 MB.
-const BYTES_REASONS: Record<number, string> = {
-  408: "Request Timeout",
-  431: "Request Header Fields Too Large",
 };
 
 function toAppError(error: unknown): AppError {
@@ -92,9 +79,4 @@ function statusOf(error: unknown): number | undefined {
   if (isAppError(error) || !(error instanceof Error) || !("statusCode" in error)) return undefined;
   const status = Number(error.statusCode);
   return status >= 400 && status < 500 ? status : undefined;
-}
-
-// Query strings may hold tokens.
-function pathOf(url: string): string {
-  return url.split("?", 1)[0] ?? url;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { doors } from "./doors/doors.ts";
 import type { SessionTable } from "./session-table.ts";
 
 /** Marks a raw request that arrived under a session's path. */
@@ -8,9 +9,9 @@ export interface SessionRequest extends IncomingMessage {
   [SESSION_OF_REQUEST]?: string;
 }
 
-// The server's own routes make no sense under a session, except the offer, which has a route there.
-const OWN_PATHS =
-  /^\/(?:$|start$|status$|client(?:\/|$)|files\/|instance(?:\/|$)|sessions\/|ws(?:\/|$)|ws-client(?:\/|$)|api\/offer$)/;
+// The server's own routes make no sense under a session, except those a door has there itself.
+const OWN_PATHS = /^\/(?:$|start$|status$|client(?:\/|$)|files\/|instance(?:\/|$)|sessions\/)/;
+const DOOR_PATHS = doors.flatMap(({ paths }) => paths);
 
 /** `/sessions/{id}/rest` of a known session becomes `/rest`, so that users' routes are found there too. */
 export function unwrapSessionPath(request: SessionRequest, sessions: SessionTable): string {
@@ -26,9 +27,13 @@ export function unwrapSessionPath(request: SessionRequest, sessions: SessionTabl
 // Judged as the router will read it.
 function isOwnPath(path: string): boolean {
   try {
-    return OWN_PATHS.test(decodeURIComponent(path));
+    const decoded = decodeURIComponent(path);
+    return (
+      OWN_PATHS.test(decoded) ||
+      DOOR_PATHS.some((own) => (own.endsWith("/") ? decoded.startsWith(own) : decoded === own))
+    );
   } catch {
-    return true; // nobody's path
+    return true; // not a session's path
   }
 }
 

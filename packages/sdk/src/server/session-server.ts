@@ -3,9 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { MediaHost } from "../media/media-host.ts";
-import { mountCarrierSockets } from "./carrier-sockets.ts";
-import { mountClientSockets } from "./client-sockets.ts";
-import { mountOfferRoutes } from "./offer.ts";
+import { mountOpenDoors } from "./doors/doors.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
 import type { SessionApp } from "./session-app.ts";
 import type { SignatureKeys } from "../telephony/config.ts";
@@ -35,8 +33,6 @@ export interface SessionServer extends SessionApp {
 /** Adds every route through which sessions are started and reached. */
 export function mountSessionServer(server: SessionServer): void {
   mountStartRoute(server);
-  mountOfferRoutes(server);
-  mountClientSockets(server);
-  mountCarrierSockets(server);
+  mountOpenDoors(server);
   mountSessionRoutes(server);
 }

@@ -1,8 +1,8 @@
-import { isAppError } from "@vocalhost/protocol";
+import { carrierNames, isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCollectedLog } from "../testing/collected-log.ts";
-import type { OpenConnection } from "../transports/webrtc-connection.ts";
+import type { Client } from "./client.ts";
 import { createSessionTable } from "./session-table.ts";
 
 test("holds sessions by id until they end", async () => {
@@ -27,15 +27,16 @@ test("finds a session by its newest peer and by its phone call", async () => {
     table.create({ transport: "webrtc", body: {} }),
     table.create({ transport: "twilio", body: {} }),
   ];
-  const connection = { peerId: "first", close() {} };
-  browser.connection = connection as unknown as OpenConnection;
-  phone.callId = "CA1";
-  assert.equal(table.ofPeer("first"), browser);
-  connection.peerId = "second";
-  assert.equal(table.ofPeer("first"), undefined);
-  assert.equal(table.ofPeer("second"), browser);
-  assert.equal(table.ofCall("CA1"), phone);
-  assert.equal(table.ofCall("CA2"), undefined);
+  const peer = { id: "first", close() {} };
+  browser.client = peer as unknown as Client;
+  phone.client = { id: "CA1", close() {} } as unknown as Client;
+  assert.equal(table.ofClient(["webrtc"], "first"), browser);
+  peer.id = "second";
+  assert.equal(table.ofClient(["webrtc"], "first"), undefined);
+  assert.equal(table.ofClient(["webrtc"], "second"), browser);
+  assert.equal(table.ofClient(carrierNames, "CA1"), phone);
+  assert.equal(table.ofClient(carrierNames, "CA2"), undefined);
+  assert.equal(table.ofClient(["webrtc"], "CA1"), undefined);
   await table.endAll();
 });
 

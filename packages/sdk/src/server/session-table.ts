@@ -13,8 +13,8 @@ import { createSession, type Session } from "./session.ts";
 export interface SessionTable {
   create(options: NewSession): Session;
   get(id: string): Session | undefined;
-  ofPeer(peerId: string): Session | undefined;
-  ofCall(callId: string): Session | undefined;
+  /** The session of one of these transports whose client calls itself this. */
+  ofClient(transports: readonly TransportName[], clientId: string): Session | undefined;
   readonly size: number;
   list(): Session[];
   /** Called whenever a session was made, began to run or ended. */
@@ -35,7 +35,7 @@ export interface NewSession {
 }
 
 const SESSIONS_MAX = 1_000; // far beyond what one process can carry; bounds what callers can make us remember
-const CLIENT_CONNECT_MS = 120_000; // a start nobody follows up must not be kept
+const CLIENT_CONNECT_MS = 120_000; // a start that no client follows up must not be kept
 
 export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_CONNECT_MS): SessionTable {
   const sessions = new Map<string, Session>();
@@ -48,15 +48,15 @@ export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_
   }
 
   return {
-    create({ transport, body, marked, ended, ...wishes }) {
+    create({ transport, body, marked, ended, ...options }) {
       if (sessions.size >= SESSIONS_MAX) throw new AppError("TOO_MANY_SESSIONS");
-      const id = (wishes.id as SessionId | undefined) ?? newSessionId();
+      const id = (options.id as SessionId | undefined) ?? newSessionId();
       const session = createSession({
         id,
         transport,
         body: body ?? {},
         log: log.child({ sessionId: id }),
-        connectDeadlineMs: wishes.connectDeadlineMs ?? connectDeadlineMs,
+        connectDeadlineMs: options.connectDeadlineMs ?? connectDeadlineMs,
         marked(mark) {
           if (mark === "botEntered") changed();
           marked?.(mark);
@@ -72,8 +72,8 @@ export function createSessionTable(log: Log, connectDeadlineMs: number = CLIENT_
       return session;
     },
     get: (id) => sessions.get(id),
-    ofPeer: (peerId) => find((session) => session.connection?.peerId === peerId),
-    ofCall: (callId) => find((session) => session.callId === callId),
+    ofClient: (transports, clientId) =>
+      find(({ transport, client }) => transports.includes(transport) && client?.id === clientId),
     get size() {
       return sessions.size;
     },

@@ -10,7 +10,7 @@ import { createCollectedLog } from "../testing/collected-log.ts";
 import { openSocketPair } from "../testing/socket-pair.ts";
 import { createTransport } from "../transports/create-transport.ts";
 import type { Transport } from "../transports/transport.ts";
-import type { OpenConnection } from "../transports/webrtc-connection.ts";
+import type { Client } from "./client.ts";
 import { createSession, sessionOfRunningCode, type SessionOptions } from "./session.ts";
 
 const never = new Promise<never>(() => {});
@@ -240,11 +240,10 @@ test("everything the session has is closed at its end, whatever one of them does
     ({ close, audioOut: { on() {} } }) as unknown as Transport;
   hooksOf(args).transportCreated(transport(() => Promise.reject(new Error("stuck"))));
   hooksOf(args).transportCreated(transport(async () => void closed.push("transport")));
-  session.connection = { close: () => void closed.push("connection") } as unknown as OpenConnection;
-  session.socket = { close: () => void closed.push("socket") } as unknown as WebSocket;
+  session.client = { close: () => void closed.push("client") } as unknown as Client;
   await session.end("stopped");
   assert.equal(await over(), "stopped");
-  assert.deepEqual(closed, ["transport", "connection", "socket"]);
+  assert.deepEqual(closed, ["transport", "client"]);
   assert.ok(messages().includes("transport did not close cleanly"));
 });
 

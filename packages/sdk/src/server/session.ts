@@ -1,13 +1,12 @@
 import type { SessionId, SessionMarks, TransportName } from "@vocalhost/protocol";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as setTimeoutPromise } from "node:timers/promises";
-import type { WebSocket } from "ws";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import type { Transport } from "../transports/transport.ts";
-import type { OpenConnection } from "../transports/webrtc-connection.ts";
 import { attachHooks, type EndReason } from "../session-hooks.ts";
+import type { Client } from "./client.ts";
 
 /** One conversation: waits for its client, runs the bot once, ends once. */
 export interface Session {
@@ -17,12 +16,8 @@ export interface Session {
   /** What the client sent along; an offer may bring its own. */
   body: unknown;
   readonly signal: AbortSignal;
-  /** Set once a browser has made its offer. */
-  connection: OpenConnection | undefined;
-  /** Set once a client or a carrier has opened its WebSocket. */
-  socket: WebSocket | undefined;
-  /** The carrier's name for the phone call this session is, if it is one. */
-  callId: string | undefined;
+  /** Set by the door once somebody has come through it. */
+  client: Client | undefined;
   readonly log: Log;
   run(bot: Bot, args: RunnerArguments): void;
   /** Aborts the bot; resolves when the session is over. */
@@ -79,17 +74,14 @@ export function createSession(options: SessionOptions): Session {
     if ((await Promise.race([Promise.all(closing), late])) === "late")
       log.warn({ closeMs: CLOSE_MS }, "transport did not close in time");
     patience.abort();
-    session.connection?.close();
-    session.socket?.close(1000);
+    session.client?.close();
   }
 
   async function finish(reason: EndReason): Promise<void> {
     if (state === "ended") return;
     state = "ended";
     clearTimeout(connectTimer);
-    // A client shall be able to tell a broken bot from one that hung up; a carrier's call is hung up first.
-    if (reason === "bot-failed" && options.transport === "websocket")
-      session.socket?.close(1011, "bot failed");
+    if (reason === "bot-failed") session.client?.botFailed?.();
     await closeTransports();
     options.ended(reason);
     log.info({ reason, seconds: Math.round(performance.now() - createdMs) / 1000 }, "session ended");
@@ -97,10 +89,9 @@ export function createSession(options: SessionOptions): Session {
   }
 
   function markClient(): void {
-    const { connection } = session;
     const connected = (): void => mark("clientConnected");
-    if (session.socket || connection?.state === "connected") connected();
-    else connection?.on("connected", connected);
+    if (session.client?.isConnected) connected();
+    else session.client?.onConnected(connected);
   }
 
   function mark(name: keyof SessionMarks): void {
@@ -154,9 +145,7 @@ export function createSession(options: SessionOptions): Session {
     },
     body: options.body,
     signal: controller.signal,
-    connection: undefined,
-    socket: undefined,
-    callId: undefined,
+    client: undefined,
     log,
     run(bot, args) {
       if (state !== "waiting") return;

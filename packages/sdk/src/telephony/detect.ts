@@ -1,4 +1,4 @@
-import type { CarrierName } from "@vocalhost/protocol";
+import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { asMessage, CarrierError, type Carrier, type CarrierMessage, type CarrierStream } from "./carrier.ts";
 import { exotel } from "./exotel.ts";
 import { plivo } from "./plivo.ts";
@@ -31,7 +31,7 @@ export async function detectCall(
   throw new CarrierError(
     only
       ? `The first messages are not those of a ${only} call (-t ${only})`
-      : "The first messages are not those of a carrier we know: twilio, telnyx, plivo, exotel",
+      : `The first messages are not those of a carrier we know: ${carrierNames.join(", ")}`,
   );
 }
 

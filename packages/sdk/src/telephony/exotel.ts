@@ -1,7 +1,8 @@
+import { carriers } from "@vocalhost/protocol";
 import { asId, asMessage, asNumber, asText, readCommonEvent, type Carrier } from "./carrier.ts";
 
 // Exotel drops pieces below 3,200 bytes or of an odd size: these make 3,200 or 4,800, multiples of 320.
-const CHUNK_MS = { 8_000: 200, 16_000: 100, 24_000: 100 } as const;
+const CHUNK_MS: Record<ExotelRateHz, number> = { 8_000: 200, 16_000: 100, 24_000: 100 };
 
 /** Exotel voicebot: 16-bit PCM in large pieces, no REST hang-up: closing the socket goes on with the flow. */
 export const exotel: Carrier = {
@@ -39,6 +40,9 @@ export const exotel: Carrier = {
   },
 };
 
-function pcmRate(sampleRateHz: number | undefined): keyof typeof CHUNK_MS {
-  return sampleRateHz === 16_000 || sampleRateHz === 24_000 ? sampleRateHz : 8_000;
+const { ratesHz } = carriers.exotel.encodings[0];
+type ExotelRateHz = (typeof ratesHz)[number];
+
+function pcmRate(sampleRateHz: number | undefined): ExotelRateHz {
+  return ratesHz.find((rate) => rate === sampleRateHz) ?? 8_000;
 }

@@ -34,7 +34,7 @@ export function createInOrder<T>(): InOrder<T> {
     },
   };
 
-  // A counter that jumps far back has begun anew.
+  // A counter that jumps far back has started again.
   function restart(number: number, item: T): T[] {
     waiting.clear();
     next = number + 1;

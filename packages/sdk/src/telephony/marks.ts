@@ -31,7 +31,7 @@ export function createMarks(options: MarksOptions): Marks {
     options.played(generation, samples);
   }
 
-  // Waiting for every sentence anew would make a bot stammer that waits for its queue.
+  // Waiting again for every sentence would make a bot stammer that waits for its queue.
   function giveUp(samples: number): void {
     isSilent = true;
     setHeard(samples);

@@ -1,3 +1,4 @@
+import { carrierRatesHz } from "@vocalhost/protocol";
 import {
   asId,
   asMessage,
@@ -61,7 +62,7 @@ function wireFormat(contentType: string, sampleRateHz: number | undefined): Wire
   const [kind, rate] = contentType.split(";rate=");
   const wireRate = sampleRateHz ?? asNumber(rate) ?? 8_000;
   if (kind === "audio/x-mulaw") return { encoding: "mulaw", sampleRateHz: 8_000 };
-  if (kind === "audio/x-l16" && (wireRate === 8_000 || wireRate === 16_000))
+  if (kind === "audio/x-l16" && carrierRatesHz("plivo", "L16").includes(wireRate))
     return { encoding: "pcm", sampleRateHz: wireRate };
   throw new CarrierError(
     `Plivo streams ${contentType} at ${wireRate} Hz, which is not supported. Set contentType="audio/x-mulaw;rate=8000" on <Stream>.`,

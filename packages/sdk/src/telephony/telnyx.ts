@@ -1,3 +1,4 @@
+import { carrierRatesHz } from "@vocalhost/protocol";
 import {
   asId,
   asMessage,
@@ -83,7 +84,7 @@ function wireFormat(encoding: string, sampleRateHz: number | undefined): WireFor
 }
 
 function pcmRate(sampleRateHz: number | undefined): number {
-  return sampleRateHz === 16_000 || sampleRateHz === 24_000 ? sampleRateHz : 8_000;
+  return carrierRatesHz("telnyx", "L16").find((rate) => rate === sampleRateHz) ?? 8_000;
 }
 
 function hangUp(

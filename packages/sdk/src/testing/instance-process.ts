@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
+import { until, within } from "../../../../testing/wait.ts";
 
 export const INSTANCE_TOKEN = "0123456789abcdef";
 
@@ -66,14 +67,18 @@ export function spawnInstance(options: InstanceProcessOptions) {
   };
 
   async function address(): Promise<string> {
-    return until("address", () => {
-      if (child.exitCode !== null) throw new Error(`The instance ended with ${child.exitCode}:\n${output}`);
-      try {
-        return readFileSync(join(folder, instanceFiles.address), "utf8");
-      } catch {
-        return undefined;
-      }
-    });
+    return until(
+      () => {
+        if (child.exitCode !== null) throw new Error(`The instance ended with ${child.exitCode}:\n${output}`);
+        try {
+          return readFileSync(join(folder, instanceFiles.address), "utf8");
+        } catch {
+          return undefined;
+        }
+      },
+      DEADLINE_MS,
+      "address",
+    );
   }
 
   async function request(
@@ -101,21 +106,22 @@ export function spawnInstance(options: InstanceProcessOptions) {
     child,
     folder,
     output: () => output,
-    exited: async () => (await Promise.race([exited, late("exit")]))[0],
+    exited: async () => (await within(exited, DEADLINE_MS, "exit"))[0],
     address,
     request,
     status: async () => InstanceStatus.parse((await request("GET", "/instance")).body),
-    start: (sessionId: string, wish: object = {}) =>
+    start: (sessionId: string, input: object = {}) =>
       request("POST", "/instance/start", {
         epoch: 1,
         sessionId,
         transport: "websocket",
+        connect: { kind: "socket" },
         maxDurationMs: 60_000,
         connectDeadlineMs: 30_000,
-        ...wish,
+        ...input,
       }),
-    stop: (sessionId: string, wish: object = {}) =>
-      request("POST", "/instance/stop", { epoch: 1, sessionId, reason: "stopped", ...wish }),
+    stop: (sessionId: string, input: object = {}) =>
+      request("POST", "/instance/stop", { epoch: 1, sessionId, reason: "stopped", ...input }),
     exitRecord: (sessionId: string) => read(instanceFiles.exit(sessionId)),
     aliveRecord: () => read(instanceFiles.alive),
     /** Collects events until it is closed or the instance ends. */
@@ -144,20 +150,6 @@ export function spawnInstance(options: InstanceProcessOptions) {
   };
 }
 
-/** Asks again and again until the answer is there. */
-export async function until<T>(
-  what: string,
-  ask: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> {
-  const deadlineMs = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadlineMs) throw new Error(`No ${what} within ${DEADLINE_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 async function readLines(response: Response, take: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -170,10 +162,4 @@ async function readLines(response: Response, take: (line: string) => void): Prom
   } catch {
     // closed by us, or by the end of the instance
   }
-}
-
-function late(what: string): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    setTimeout(() => reject(new Error(`No ${what} within ${DEADLINE_MS} ms`)), DEADLINE_MS).unref();
-  });
 }

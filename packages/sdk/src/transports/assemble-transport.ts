@@ -1,4 +1,4 @@
-import type { AudioFilter } from "../filters/audio-filter.ts";
+import type { FilterStage } from "../filters/filter-stage.ts";
 import { createRtviSession } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import type { SessionHooks } from "../session-hooks.ts";
@@ -16,7 +16,7 @@ export interface TransportParts {
   outputHz: number;
   maxQueuedInMs: number;
   maxQueuedOutMs: number;
-  filter: AudioFilter | undefined;
+  filter: FilterStage | undefined;
   autoReady: boolean;
 }
 
@@ -104,7 +104,7 @@ export function assembleTransport(
     try {
       await wire.close();
     } finally {
-      await parts.filter?.stop();
+      await parts.filter?.dispose();
     }
   }
 

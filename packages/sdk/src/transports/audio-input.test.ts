@@ -1,7 +1,9 @@
 import type { AudioFrame } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AudioFilter } from "../filters/audio-filter.ts";
+import type { OpenFilter } from "../filters/audio-filter.ts";
+import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
+import { createCollectedLog } from "../testing/collected-log.ts";
 import { createAudioInput, type AudioInputOptions } from "./audio-input.ts";
 
 test("whatever comes is heard in frames of 20 ms", async () => {
@@ -43,14 +45,10 @@ test("other rates are converted, also when they change on the way", async () => 
 
 test("the filter gets every frame, and what it gives is heard", async () => {
   const seen: number[] = [];
-  const filter: AudioFilter = {
-    start() {},
-    process(samples) {
-      seen.push(samples[0] ?? 0);
-      return samples.map((sample) => sample * 2);
-    },
-    stop() {},
-  };
+  const filter = await stageOf((samples) => {
+    seen.push(samples[0] ?? 0);
+    return samples.map((sample) => sample * 2);
+  });
   const { source, frames } = start({ filter });
   source.push(new Int16Array(320).fill(1), 16_000);
   source.push(new Int16Array(320).fill(2), 16_000);
@@ -62,16 +60,12 @@ test("the filter gets every frame, and what it gives is heard", async () => {
   );
 });
 
-test("a stopped filter gets nothing more", async () => {
+test("a filter that is over gets nothing more", async () => {
   let calls = 0;
-  const filter: AudioFilter = {
-    start() {},
-    process(samples) {
-      calls += 1;
-      return samples;
-    },
-    stop() {},
-  };
+  const filter = await stageOf((samples) => {
+    calls += 1;
+    return samples;
+  });
   const { source } = start({ filter });
   source.end();
   source.push(new Int16Array(320), 16_000);
@@ -97,6 +91,34 @@ test("a cap below one frame keeps one", async () => {
     [2],
   );
 });
+
+test("what a filter gives is cut into frames again, and its last words are heard", async () => {
+  let held = new Int16Array(0);
+  const filter = await stageOf(
+    (samples) => {
+      const all = Int16Array.from([...held, ...samples]);
+      held = all.slice(-160); // 10 ms later
+      return all.slice(0, -160);
+    },
+    () => held,
+  );
+  const { source, frames } = start({ filter });
+  const given = Array.from({ length: 960 }, (_, at) => at);
+  source.push(Int16Array.from(given), 16_000);
+  const heard = await frames();
+  assert.ok(heard.every(({ samples }) => samples.length === 320));
+  assert.deepEqual(
+    heard.flatMap(({ samples }) => [...samples]),
+    given,
+  );
+});
+
+function stageOf(process: OpenFilter["process"], flush?: OpenFilter["flush"]): Promise<FilterStage> {
+  const { log } = createCollectedLog();
+  const { signal } = new AbortController();
+  const filter = { open: () => ({ process, ...(flush ? { flush } : {}) }) };
+  return openFilterStage(filter, { sampleRateHz: 16_000, log, signal });
+}
 
 function start(options: Partial<AudioInputOptions> = {}) {
   const source = createAudioInput({

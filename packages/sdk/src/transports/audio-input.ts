@@ -6,7 +6,7 @@ import {
   type AudioFrame,
   type Resampler,
 } from "@vocalhost/audio";
-import type { AudioFilter } from "../filters/audio-filter.ts";
+import type { FilterStage } from "../filters/filter-stage.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
 import type { AudioInput } from "./transport.ts";
 
@@ -21,7 +21,7 @@ export interface AudioInputSource {
 export interface AudioInputOptions {
   sampleRateHz: number;
   maxQueuedMs: number;
-  filter: AudioFilter | undefined;
+  filter: FilterStage | undefined;
 }
 
 export function createAudioInput(options: AudioInputOptions): AudioInputSource {
@@ -30,7 +30,13 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   const stream = createBoundedStream<AudioFrame>(Math.max(1, Math.floor(options.maxQueuedMs / FRAME_MS)));
   // Kept, so that a client whose rate changes with every frame does not cost us a filter each time.
   const resamplers = new Map<number, Resampler>();
+  // What a filter gives is of any length.
+  const filteredFramer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
   let ended = false;
+
+  function hear(samples: Int16Array): void {
+    for (const frame of filteredFramer.push(samples)) stream.push({ samples: frame, sampleRateHz });
+  }
 
   function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
     if (fromHz === sampleRateHz) return samples;
@@ -48,12 +54,14 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
       [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
     },
     push(samples, fromHz) {
-      if (ended) return; // the filter may be stopped by now
+      if (ended) return;
       for (const frame of framer.push(toInputRate(samples, fromHz)))
-        stream.push({ samples: filter ? filter.process(frame) : frame, sampleRateHz });
+        if (filter) hear(filter.process(frame));
+        else stream.push({ samples: frame, sampleRateHz });
     },
     end() {
       ended = true;
+      if (filter) hear(filter.end());
       stream.end();
     },
   };

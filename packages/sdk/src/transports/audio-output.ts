@@ -73,8 +73,8 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
     write(frame) {
       if (ended) return false;
       const samples = toOutputRate(frame);
-      const room = Math.max(0, maxSamples - (written - played));
-      const accepted = samples.length > room ? samples.subarray(0, room) : samples;
+      const space = Math.max(0, maxSamples - (written - played));
+      const accepted = samples.length > space ? samples.subarray(0, space) : samples;
       droppedSamples += samples.length - accepted.length;
       written += accepted.length;
       if (accepted.length > 0) options.play(accepted);

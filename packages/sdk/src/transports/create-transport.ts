@@ -1,3 +1,4 @@
+import { openFilterStage } from "../filters/filter-stage.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { hooksOf } from "../session-hooks.ts";
 import type { TransportParts } from "./assemble-transport.ts";
@@ -11,8 +12,7 @@ export async function createTransport(
   args: RunnerArguments,
   options: TransportOptions = {},
 ): Promise<Transport> {
-  const parts = fillDefaults(args, options);
-  await parts.filter?.start(parts.inputHz);
+  const parts = await openParts(args, options);
   const transport = connect(args, parts);
   parts.hooks.transportCreated(transport);
   return transport;
@@ -31,14 +31,19 @@ function connect(args: RunnerArguments, parts: TransportParts): Transport {
   }
 }
 
-function fillDefaults(args: RunnerArguments, options: TransportOptions): TransportParts {
+async function openParts(args: RunnerArguments, options: TransportOptions): Promise<TransportParts> {
+  const hooks = hooksOf(args);
+  const inputHz = sampleRate(options.audioIn?.sampleRateHz ?? 16_000, "audioIn");
+  const filter = options.audioIn?.filter;
   return {
-    hooks: hooksOf(args),
-    inputHz: sampleRate(options.audioIn?.sampleRateHz ?? 16_000, "audioIn"),
+    hooks,
+    inputHz,
     outputHz: sampleRate(options.audioOut?.sampleRateHz ?? 24_000, "audioOut"),
     maxQueuedInMs: options.audioIn?.maxQueuedMs ?? 10_000,
     maxQueuedOutMs: options.audioOut?.maxQueuedMs ?? 60_000,
-    filter: options.audioIn?.filter,
+    filter:
+      filter &&
+      (await openFilterStage(filter, { sampleRateHz: inputHz, log: hooks.log, signal: args.signal })),
     autoReady: options.rtvi?.autoReady ?? true,
   };
 }

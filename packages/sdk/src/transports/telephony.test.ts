@@ -4,6 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { env } from "node:process";
 import { test, type TestContext } from "node:test";
+import { within } from "../../../../testing/wait.ts";
+import { patientMs } from "../../../../testing/patience.ts";
 import { createWebSocketArguments } from "../runner-arguments.ts";
 import { attachHooks } from "../session-hooks.ts";
 import type { CarrierMessage } from "../telephony/carrier.ts";
@@ -185,7 +187,7 @@ test("a carrier that does not read is left", async () => {
   await using call = await connect({ event: "start", start: { streamSid: "M".repeat(256), callSid: "CA1" } });
   call.client.pause();
   // Audio goes at real time; interruptions go at once.
-  const deadlineMs = performance.now() + 20_000;
+  const deadlineMs = performance.now() + patientMs(20_000);
   while (call.calls.length === 0 && performance.now() < deadlineMs) {
     for (let interruptions = 0; interruptions < 2_000; interruptions += 1) {
       call.speak(1);
@@ -280,7 +282,7 @@ async function connect(start: object, options: TransportOptions = {}, early: obj
     for (;;) {
       const found = look();
       if (found !== undefined) return found;
-      await waitFor(changed.promise, { what: "the other side", timeoutMs: 5_000 });
+      await within(changed.promise, 5_000, "change at the other side");
     }
   }
   const ofKind = (event: string) => messages.filter(({ message }) => message["event"] === event);
@@ -289,7 +291,7 @@ async function connect(start: object, options: TransportOptions = {}, early: obj
   async function heardLevels(count: number): Promise<number[]> {
     const levels: number[] = [];
     for (let at = 0; at < count; at += 1) {
-      const { value } = await waitFor(frames.next(), { what: "audio", timeoutMs: 5_000 });
+      const { value } = await within(frames.next(), 5_000, "audio");
       const samples = (value as { samples: Int16Array }).samples;
       levels.push(samples[samples.length - 60]!);
     }

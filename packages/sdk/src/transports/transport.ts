@@ -45,7 +45,7 @@ export interface AudioOutput {
    * before writing on. Beyond the cap what does not fit is dropped.
    */
   write(frame: AudioFrame): boolean;
-  /** Resolves when there is room again, at once if there is. */
+  /** Resolves when there is space again, at once if there is. */
   ready(options?: WaitOptions): Promise<void>;
   /** Forgets everything not yet played: what an interruption needs. */
   clear(): void;
@@ -69,7 +69,7 @@ export interface TransportOptions {
   audioIn?: {
     /** @default 16000 */
     sampleRateHz?: number;
-    /** Runs over everything the bot hears. */
+    /** Runs over everything the bot hears. When it fails, audio passes untouched and the call goes on. */
     filter?: AudioFilter;
     /** Oldest frames are dropped beyond this. @default 10000 */
     maxQueuedMs?: number;
@@ -81,7 +81,7 @@ export interface TransportOptions {
     maxQueuedMs?: number;
   };
   rtvi?: {
-    /** Answer `client-ready` with `bot-ready` by itself. @default true */
+    /** Answer `client-ready` with `bot-ready` automatically. @default true */
     autoReady?: boolean;
   };
 }

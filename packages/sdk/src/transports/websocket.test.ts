@@ -146,12 +146,13 @@ test("a client that does not read is left", async () => {
   assert.deepEqual(call.logged(), ["client does not read, closing"]);
 });
 
-test("closing says goodbye, ends every stream and stops the filter", async () => {
+test("closing says goodbye, ends every stream and disposes of the filter", async () => {
   const steps: string[] = [];
   const filter: AudioFilter = {
-    start: (sampleRateHz) => void steps.push(`start at ${sampleRateHz}`),
-    process: (samples) => samples,
-    stop: () => void steps.push("stop"),
+    open({ sampleRateHz }) {
+      steps.push(`open at ${sampleRateHz}`);
+      return { process: (samples) => samples, dispose: () => void steps.push("dispose") };
+    },
   };
   await using call = await connect({ audioIn: { filter, sampleRateHz: 8_000 } });
   await using transport = call.transport;
@@ -162,7 +163,7 @@ test("closing says goodbye, ends every stream and stops the filter", async () =>
   assert.equal(await call.closed(), 1000);
   assert.deepEqual([(await next).done, (await key).done], [true, true]);
   assert.equal(transport.audioOut.write({ samples: new Int16Array(10), sampleRateHz: 24_000 }), false);
-  assert.deepEqual(steps, ["start at 8000", "stop"]);
+  assert.deepEqual(steps, ["open at 8000", "dispose"]);
 });
 
 test("the end of the session ends what the bot waits for", async () => {

@@ -22,7 +22,7 @@ export function createBackground(options: BackgroundOptions): (samples: number) 
 export interface BackgroundOptions {
   name: BackgroundName;
   sampleRateHz: number;
-  /** Of the noise. @default 1 */
+  /** Seed of the noise. @default 1 */
   seed?: number;
 }
 

@@ -44,7 +44,7 @@ export function createConversation(options: ConversationOptions): CallerVoice {
 }
 
 export interface ConversationOptions {
-  /** Of the line; sentences may have others. */
+  /** Rate of the line; sentences may have other rates. */
   sampleRateHz: number;
   sentences: readonly AudioFrame[];
   /** Heard under everything. @default silence */

@@ -12,7 +12,7 @@ export function isKey(character: string): boolean {
 /** Throws a RangeError unless there are only keys, and `w` for a pause. */
 export function requireKeys(digits: string): void {
   const wrong = [...digits].find((character) => character !== "w" && !isKey(character));
-  if (wrong !== undefined) throw new RangeError(`A telephone has no key "${wrong}"`);
+  if (wrong !== undefined) throw new RangeError(`"${wrong}" is not a telephone key`);
 }
 
 /** The sound of the keys, one after the other; other characters are left out. */

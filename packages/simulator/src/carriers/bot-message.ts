@@ -79,7 +79,7 @@ export function objectField(parent: JsonObject, name: string): JsonObject {
 export function textField(parent: JsonObject, name: string): string {
   const value = parent[name];
   if (typeof value === "string" && value !== "") return value;
-  return refuse("missing-field", `"${name}" must be a text that is not empty`);
+  return refuse("missing-field", `"${name}" must be a non-empty string`);
 }
 
 export function payloadField(media: JsonObject): Uint8Array {
@@ -91,7 +91,7 @@ export function payloadField(media: JsonObject): Uint8Array {
 export function requireStream(message: JsonObject, name: string, streamId: string): void {
   if (message[name] === streamId) return;
   if (message[name] === undefined) refuse("wrong-stream", `"${name}" is missing`);
-  refuse("wrong-stream", `"${name}" is not that of this call`);
+  refuse("wrong-stream", `"${name}" does not belong to this call`);
 }
 
 class Refusal extends Error {

@@ -1,4 +1,5 @@
-import type { CallIds, CarrierName } from "./carrier.ts";
+import type { CarrierName } from "@vocalhost/protocol";
+import type { CallIds } from "./carrier.ts";
 
 /** Ids of the shape the carrier gives them, new for every call. */
 export function newCallIds(carrier: CarrierName): CallIds {

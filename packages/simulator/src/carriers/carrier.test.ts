@@ -1,9 +1,10 @@
 // What every carrier has in common; each one's own messages are tested beside its file.
+import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { newCallIds } from "./call-ids.ts";
-import { carrierNames, type CallDetails, type Carrier, type CarrierName } from "./carrier.ts";
+import type { CallDetails, Carrier } from "./carrier.ts";
 import { createCarrier, type CarrierChoice } from "./create-carrier.ts";
 
 const CHOICES: CarrierChoice[] = [

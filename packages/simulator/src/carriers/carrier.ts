@@ -1,8 +1,6 @@
+import type { CarrierName } from "@vocalhost/protocol";
 import type { BotMessage } from "./bot-message.ts";
 import type { WireFormat } from "./wire-format.ts";
-
-export const carrierNames = ["twilio", "telnyx", "plivo", "exotel"] as const;
-export type CarrierName = (typeof carrierNames)[number];
 
 /** One call's media stream as a carrier speaks it: writes its messages, reads the bot's. */
 export interface Carrier {

@@ -1,4 +1,4 @@
-import type { CallDetails, Carrier, CarrierName } from "./carrier.ts";
+import type { CallDetails, Carrier } from "./carrier.ts";
 import { createExotel, type ExotelOptions } from "./exotel.ts";
 import { createPlivo, type PlivoOptions } from "./plivo.ts";
 import { createTelnyx, type TelnyxOptions } from "./telnyx.ts";
@@ -25,11 +25,3 @@ export function createCarrier(choice: CarrierChoice, details: CallDetails): Carr
       return choice satisfies never;
   }
 }
-
-/** How the name is written in a sentence. */
-export const carrierTitles: Record<CarrierName, string> = {
-  twilio: "Twilio",
-  telnyx: "Telnyx",
-  plivo: "Plivo",
-  exotel: "Exotel",
-};

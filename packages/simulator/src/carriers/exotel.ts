@@ -1,3 +1,4 @@
+import { carrierRatesHz } from "@vocalhost/protocol";
 import { toBase64 } from "./base64.ts";
 import {
   objectField,
@@ -17,7 +18,8 @@ import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts"
 export function createExotel(details: CallDetails, options: ExotelOptions = {}): Carrier {
   const { callId: call_sid, streamId: stream_sid, accountId: account_sid } = details.ids;
   const sampleRateHz = options.sampleRateHz ?? 8000;
-  if (!exotelRatesHz.includes(sampleRateHz)) throw new RangeError(`Exotel has no PCM at ${sampleRateHz} Hz`);
+  if (!carrierRatesHz("exotel", "PCM").includes(sampleRateHz))
+    throw new RangeError(`Exotel has no PCM at ${sampleRateHz} Hz`);
   const format: WireFormat = { encoding: "s16le", sampleRateHz };
   let sequenceNumber = 0;
   let chunk = 0;
@@ -81,8 +83,6 @@ export interface ExotelOptions {
   /** `sample-rate` of the stream's URL; counts for both directions. @default 8000 */
   sampleRateHz?: number;
 }
-
-export const exotelRatesHz: readonly number[] = [8000, 16_000, 24_000];
 
 const MIN_CHUNK_BYTES = 3200;
 const MAX_CHUNK_BYTES = 100 * 1024;

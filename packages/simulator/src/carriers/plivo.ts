@@ -1,3 +1,4 @@
+import { carrierRatesHz } from "@vocalhost/protocol";
 import { isKey } from "../caller/keys.ts";
 import { toBase64 } from "./base64.ts";
 import {
@@ -109,10 +110,10 @@ export interface PlivoFormat {
 }
 
 function wireFormat({ contentType, sampleRateHz }: PlivoFormat): WireFormat {
-  const known = contentType === "audio/x-mulaw" ? [8000] : [8000, 16_000];
-  if (!known.includes(sampleRateHz))
+  const isMulaw = contentType === "audio/x-mulaw";
+  if (!carrierRatesHz("plivo", isMulaw ? "mulaw" : "L16").includes(sampleRateHz))
     throw new RangeError(`Plivo has no ${contentType} at ${sampleRateHz} Hz`);
-  return { encoding: contentType === "audio/x-mulaw" ? "mulaw" : "s16le", sampleRateHz };
+  return { encoding: isMulaw ? "mulaw" : "s16le", sampleRateHz };
 }
 
 function extraHeaders(parameters: Readonly<Record<string, string>>): string {
@@ -122,6 +123,6 @@ function extraHeaders(parameters: Readonly<Record<string, string>>): string {
 
 function digitsOf(message: JsonObject): string {
   const digits = textField(message, "dtmf");
-  if (![...digits].every(isKey)) refuse("bad-digits", `"${digits}" has other characters than 0-9, * and #`);
+  if (![...digits].every(isKey)) refuse("bad-digits", `"${digits}" has characters other than 0-9, * and #`);
   return digits;
 }

@@ -1,3 +1,4 @@
+import { carrierRatesHz, type carriers } from "@vocalhost/protocol";
 import { toBase64 } from "./base64.ts";
 import {
   objectField,
@@ -108,8 +109,7 @@ export interface TelnyxOptions {
   clientState?: string;
 }
 
-export const telnyxCodecs = ["PCMU", "PCMA", "L16"] as const;
-export type TelnyxCodec = (typeof telnyxCodecs)[number];
+export type TelnyxCodec = (typeof carriers.telnyx.encodings)[number]["codec"];
 
 export interface TelnyxFormat {
   codec: TelnyxCodec;
@@ -122,9 +122,9 @@ const MIN_CHUNK_MS = 20;
 const MAX_CHUNK_MS = 30_000;
 
 function wireFormat({ codec, sampleRateHz }: TelnyxFormat): WireFormat {
-  if (codec !== "L16" && sampleRateHz !== 8000) throw new RangeError(`${codec} is always at 8000 Hz`);
-  if (![8000, 16_000, 24_000].includes(sampleRateHz))
-    throw new RangeError(`Telnyx has no L16 at ${sampleRateHz} Hz; it has 8000, 16000 and 24000`);
+  const ratesHz = carrierRatesHz("telnyx", codec);
+  if (!ratesHz.includes(sampleRateHz))
+    throw new RangeError(`Telnyx has no ${codec} at ${sampleRateHz} Hz; it has ${ratesHz.join(", ")}`);
   return { encoding: ENCODINGS[codec], sampleRateHz };
 }
 

@@ -48,7 +48,7 @@ export function createEarpiece(options: EarpieceOptions): Earpiece {
     if (!playback.mark(name, streamMs()))
       return complain({
         request: undefined,
-        violations: [{ code: "queue-full", detail: "1000 marks wait" }],
+        violations: [{ code: "queue-full", detail: "1000 marks are waiting" }],
       });
     reachMarks();
   }
@@ -140,5 +140,5 @@ export interface Earpiece {
 
 const BINARY: BotMessage = {
   request: undefined,
-  violations: [{ code: "binary-message", detail: "carriers talk JSON in text messages" }],
+  violations: [{ code: "binary-message", detail: "carriers send JSON in text messages" }],
 };

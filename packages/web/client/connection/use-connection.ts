@@ -1,12 +1,13 @@
-import { chosenMicrophone, chosenSpeaker } from "../../shared/media/chosen-devices.ts";
+import { chosenMicrophone, chosenSpeaker } from "../../shared/devices/chosen-devices.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { chosenTransport, connection, startBodyText } from "../page/client-state.ts";
-import { toCallChoice, type CallChoice } from "../../shared/phone/call-choice.ts";
+import { chosenTransport, connection, startBodyText } from "../state/client-state.ts";
+import { toCallChoice } from "../../shared/phone/call-choice.ts";
 import { PHONE } from "../../shared/phone/carriers.ts";
 import { chosenCarrier, fromNumber, toNumber } from "../../shared/phone/phone-state.ts";
 import { parseStartBody } from "../../shared/start-body/parse-start-body.ts";
-import { isOpen, type Phase } from "../../shared/connection/phase.ts";
-import { choicesFor, type TransportChoice } from "../../shared/connection/transports.ts";
+import { isOpen, type Phase } from "../../shared/events/phase.ts";
+import type { CallChoice, TransportChoice } from "../../shared/connection/open-session.ts";
+import { choicesFor } from "../../shared/transports/transports.ts";
 import { runnerStatus } from "./use-runner-status.ts";
 
 /** Everything a component may do with the connection. The client library is nowhere else. */
@@ -66,6 +67,6 @@ export function useConnection(): ConnectionControls {
 
 function useCallChoice(): CallChoice | undefined {
   const status = useStore(runnerStatus);
-  const wished = { carrier: useStore(chosenCarrier), from: useStore(fromNumber), to: useStore(toNumber) };
-  return toCallChoice(wished, status.kind === "ready" ? status.transports : []);
+  const requested = { carrier: useStore(chosenCarrier), from: useStore(fromNumber), to: useStore(toNumber) };
+  return toCallChoice(requested, status.kind === "ready" ? status.transports : []);
 }

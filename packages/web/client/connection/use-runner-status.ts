@@ -1,9 +1,9 @@
 import { useEffect } from "react";
 import { createStore } from "../../shared/store.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { connection } from "../page/client-state.ts";
-import { isOpen } from "../../shared/connection/phase.ts";
-import { readRunnerStatus, type RunnerStatus } from "./runner-status.ts";
+import { connection } from "../state/client-state.ts";
+import { isOpen } from "../../shared/events/phase.ts";
+import { readRunnerStatus, type RunnerStatus } from "../runner/runner-status.ts";
 
 const LOOK_AGAIN_MS = 2_000; // a developer restarts the runner all the time
 

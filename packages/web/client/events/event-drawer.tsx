@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from "react";
 import { Button, IconButton } from "../../shared/button.tsx";
 import { useCopy } from "../../shared/use-copy.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { log, logOpen } from "../page/client-state.ts";
-import { filterLog, toLines, type LogEntry } from "./event-log.ts";
+import { log, logOpen } from "../state/client-state.ts";
+import { filterLog, toLines, type LogEntry } from "../state/event-log.ts";
 import { EventRow } from "./event-row.tsx";
 
 /** Every message and event with its time, for those who build the bot. */

@@ -1,5 +1,5 @@
 import { memo, useState } from "react";
-import { dataText, type LogEntry } from "./event-log.ts";
+import { dataText, type LogEntry } from "../state/event-log.ts";
 
 const directions = {
   in: { sign: "←", words: "from the bot", look: "text-accent" },

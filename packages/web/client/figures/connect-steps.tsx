@@ -1,7 +1,7 @@
 import { toDelay } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
-import type { ConnectStep } from "../../shared/connection/connection-event.ts";
-import { timeline } from "../page/client-state.ts";
+import type { ConnectStep } from "../../shared/events/connection-event.ts";
+import { timeline } from "../state/client-state.ts";
 
 const names: Record<ConnectStep, string> = {
   microphone: "Microphone",

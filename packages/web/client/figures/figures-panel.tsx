@@ -2,7 +2,7 @@ import { toSize } from "../../shared/byte-size.ts";
 import { Disclosure } from "../../shared/disclosure.tsx";
 import { toDelay } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { latency, linkFigures, timeline } from "../page/client-state.ts";
+import { latency, linkFigures, timeline } from "../state/client-state.ts";
 import { ConnectSteps } from "./connect-steps.tsx";
 import { Figure, figureGrid } from "../../shared/figures/figure.tsx";
 import type { LinkFigures } from "../../shared/figures/link-figures.ts";
@@ -25,7 +25,7 @@ export function FiguresPanel() {
         />
         <Figure
           name="Voice to voice"
-          hint="From your last sound to the bot's first, as heard in this page"
+          hint="From your last sound to the bot's first, as heard on this page"
           value={toDelay(voiceToVoice.at(-1))}
           note={medianNote(voiceToVoice)}
         />
@@ -98,15 +98,10 @@ function SocketCells({ figures }: { figures: LinkFigures }) {
   return (
     <>
       <Figure name="Route" hint="How the voice travels" value={figures.route ?? "–"} note="one socket" />
-      <Figure
-        name="Buffer"
-        hint="Sound of the bot waiting to be played"
-        value={toDelay(figures.bufferMs)}
-        note=""
-      />
+      <Figure name="Buffer" hint="Bot audio waiting to be played" value={toDelay(figures.bufferMs)} note="" />
       <Figure
         name="Gaps"
-        hint="Times the bot's voice broke off for want of data"
+        hint="Times the bot's voice cut out for lack of data"
         value={String(figures.gaps)}
         note=""
       />
@@ -119,5 +114,5 @@ function toRate(kbps: number | undefined): string {
 }
 
 function toBytes(bytes: number | undefined): string {
-  return bytes === undefined ? "" : `${toSize(bytes)} in all`;
+  return bytes === undefined ? "" : `${toSize(bytes)} in total`;
 }

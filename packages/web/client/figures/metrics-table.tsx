@@ -1,7 +1,7 @@
 import { toDelay } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { metrics } from "../page/client-state.ts";
-import { summarize, type MetricRow } from "./bot-metrics.ts";
+import { metrics } from "../state/client-state.ts";
+import { summarize, type MetricRow } from "../state/bot-metrics.ts";
 
 /** What the bot measured about its own services, if it says so. */
 export function MetricsTable() {

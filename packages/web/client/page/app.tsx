@@ -1,15 +1,15 @@
 import { useEffect, type CSSProperties } from "react";
 import { useStore } from "../../shared/use-store.ts";
-import { isOpen } from "../../shared/connection/phase.ts";
+import { isOpen } from "../../shared/events/phase.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { useRunnerStatus } from "../connection/use-runner-status.ts";
 import { EventDrawer } from "../events/event-drawer.tsx";
 import { FiguresPanel } from "../figures/figures-panel.tsx";
 import { PHONE } from "../../shared/phone/carriers.ts";
 import { CallCard } from "../../shared/phone/call-card.tsx";
-import { LiveFigures } from "../phone/live-figures.tsx";
-import { Conversation } from "../../shared/transcript/conversation.tsx";
-import { connection, keypad, lastTransport, logOpen, timeline, transcript } from "./client-state.ts";
+import { LiveFigures } from "../figures/live-figures.tsx";
+import { Conversation } from "../../shared/conversation/conversation.tsx";
+import { connection, keypad, lastTransport, logOpen, timeline, transcript } from "../state/client-state.ts";
 import { endOnLeave } from "./end-on-leave.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
@@ -52,7 +52,7 @@ export function App() {
   );
 }
 
-/** Of the session in progress, or of the last one. */
+/** Figures of the session in progress, or of the last one. */
 function Figures() {
   const { phase } = useConnection();
   const wasLive = useStore(timeline).totalMs !== undefined;

@@ -1,9 +1,9 @@
 import { Button } from "../../shared/button.tsx";
 import { useStore } from "../../shared/use-store.ts";
-import { isAboutMicrophone } from "../../shared/connection/problem.ts";
+import { isAboutMicrophone } from "../../shared/events/problem.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { lookForRunner, runnerStatus } from "../connection/use-runner-status.ts";
-import { connection } from "./client-state.ts";
+import { connection } from "../state/client-state.ts";
 
 /** Connect and hang up, mute and unmute. On a phone they stay within reach of the thumb. */
 export function Controls() {
@@ -30,7 +30,7 @@ function ControlButtons() {
         <>
           {blocked && (
             <Button look="primary" icon="speaker" onClick={() => connection.allowPlayback()}>
-              Let me hear the bot
+              Turn on sound
             </Button>
           )}
           <Button
@@ -65,7 +65,7 @@ function ControlButtons() {
       if (runner.kind === "unreachable") {
         return (
           <Button size="large" className="max-sm:w-full" onClick={() => void lookForRunner()}>
-            Look again
+            Check again
           </Button>
         );
       }

@@ -1,4 +1,4 @@
-import { connection } from "./client-state.ts";
+import { connection } from "../state/client-state.ts";
 
 /** Without this the runner notices a closed tab only seconds later. */
 export function endOnLeave(): () => void {

@@ -1,9 +1,10 @@
 import { useSyncExternalStore } from "react";
 import { IconButton } from "../../shared/button.tsx";
+import { Logo } from "../../shared/logo.tsx";
 import { isDark, onThemeChange, toggleTheme } from "../../shared/theme.ts";
 import { useStore } from "../../shared/use-store.ts";
-import type { RunnerStatus } from "../connection/runner-status.ts";
-import { helpOpen, logOpen } from "./client-state.ts";
+import type { RunnerStatus } from "../runner/runner-status.ts";
+import { helpOpen, logOpen } from "../state/client-state.ts";
 
 export function Header({ runner }: { runner: RunnerStatus }) {
   const dark = useSyncExternalStore(onThemeChange, isDark);
@@ -22,7 +23,7 @@ export function Header({ runner }: { runner: RunnerStatus }) {
         />
         <IconButton
           icon={dark ? "sun" : "moon"}
-          label={dark ? "Light colours" : "Dark colours"}
+          label={dark ? "Light theme" : "Dark theme"}
           onClick={toggleTheme}
         />
         <IconButton icon="help" label="Help and shortcuts" onClick={() => helpOpen.set(true)} />
@@ -31,24 +32,10 @@ export function Header({ runner }: { runner: RunnerStatus }) {
   );
 }
 
-function Logo() {
-  return (
-    <svg aria-hidden="true" className="size-7 text-accent" viewBox="0 0 32 32">
-      <rect width="32" height="32" rx="9" fill="currentColor" />
-      <path
-        d="M8 13.5v5M12 10v12M16 7v18M20 11.5v9M24 14v4"
-        className="stroke-on-accent"
-        strokeWidth="2.6"
-        strokeLinecap="round"
-      />
-    </svg>
-  );
-}
-
 const runnerWords = {
   looking: { text: "looking", dot: "bg-edge" },
   ready: { text: "ready", dot: "bg-accent" },
-  unreachable: { text: "does not answer", dot: "bg-danger" },
+  unreachable: { text: "not responding", dot: "bg-danger" },
 } as const;
 
 function RunnerChip({ runner }: { runner: RunnerStatus }) {

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { IconButton } from "../../shared/button.tsx";
 import { KeyList } from "../../shared/key-list.tsx";
 import { useStore } from "../../shared/use-store.ts";
-import { helpOpen, singleKeys } from "./client-state.ts";
+import { helpOpen, singleKeys } from "../state/client-state.ts";
 import { shortcuts } from "./use-shortcuts.ts";
 
 export function HelpDialog() {
@@ -33,7 +33,7 @@ export function HelpDialog() {
         Connect and talk as you would on the phone. Your bot answers when you pause; talk over it to
         interrupt. The circle in the middle is your bot's voice, the ring around it is yours.
       </p>
-      <h3 className="mt-5 mb-2 text-sm font-semibold">Keys</h3>
+      <h3 className="mt-5 mb-2 text-sm font-semibold">Shortcuts</h3>
       <KeyList keys={shortcuts} />
       <label className="mt-5 flex cursor-pointer items-center gap-2.5 text-sm">
         <input
@@ -42,7 +42,7 @@ export function HelpDialog() {
           checked={keysOn}
           onChange={(event) => singleKeys.set(event.target.checked ? "on" : "off")}
         />
-        Use these keys
+        Use these shortcuts
       </label>
     </dialog>
   );

@@ -1,6 +1,6 @@
 import { Icon } from "../../shared/icon.tsx";
-import { problem, type Problem } from "../../shared/connection/problem.ts";
-import type { RunnerStatus } from "../connection/runner-status.ts";
+import { problem, type Problem } from "../../shared/events/problem.ts";
+import type { RunnerStatus } from "../runner/runner-status.ts";
 import { useConnection } from "../connection/use-connection.ts";
 
 /** What went wrong and what to do about it. */

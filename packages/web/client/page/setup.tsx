@@ -1,12 +1,12 @@
 import { ChoiceField } from "../../shared/choice-field.tsx";
-import { isOpen } from "../../shared/connection/phase.ts";
-import { DeviceFields } from "../../shared/media/device-fields.tsx";
+import { isOpen } from "../../shared/events/phase.ts";
+import { DeviceFields } from "../../shared/devices/device-fields.tsx";
 import { PhoneFields } from "../../shared/phone/phone-fields.tsx";
 import { StartBodyEditor } from "../../shared/start-body/start-body-editor.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { useConnection } from "../connection/use-connection.ts";
 import { runnerStatus } from "../connection/use-runner-status.ts";
-import { chosenTransport, connection, keypad, startBodyText } from "./client-state.ts";
+import { chosenTransport, connection, keypad, startBodyText } from "../state/client-state.ts";
 
 /** How to connect, and with which devices. */
 export function Setup() {

@@ -1,16 +1,16 @@
 import { useEffect, useState } from "react";
 import { toClock } from "../../shared/duration.ts";
 import { useStore } from "../../shared/use-store.ts";
-import type { Phase } from "../../shared/connection/phase.ts";
-import type { RunnerStatus } from "../connection/runner-status.ts";
-import { nowMs } from "../../shared/connection/now.ts";
+import type { Phase } from "../../shared/events/phase.ts";
+import type { RunnerStatus } from "../runner/runner-status.ts";
+import { nowMs } from "../../shared/now.ts";
 import { useConnection } from "../connection/use-connection.ts";
-import { callWords } from "../phone/call-words.ts";
+import { callWords } from "./call-words.ts";
 import { carrierTitle } from "../../shared/phone/carriers.ts";
 import { finishedCall } from "../../shared/phone/phone-state.ts";
-import { Orb } from "../../shared/voice/orb.tsx";
-import { Ribbon } from "../../shared/voice/ribbon.tsx";
-import { connection, latency, speaking } from "./client-state.ts";
+import { Orb } from "../../shared/visuals/orb.tsx";
+import { Ribbon } from "../../shared/visuals/ribbon.tsx";
+import { connection, latency, speaking } from "../state/client-state.ts";
 import { Controls } from "./controls.tsx";
 import { ProblemCard } from "./problem-card.tsx";
 import { statusWords, type StatusWords } from "./status-words.ts";
@@ -27,7 +27,7 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
         <Orb connection={connection} restingIcon={onPhone ? "phone" : "microphone"} />
         <div aria-live="polite" aria-atomic="true">
           <h1 className="mt-2 text-2xl font-semibold tracking-tight text-balance">
-            {troubled && phase.name !== "failed" ? "Your bot is not there" : words.title}
+            {troubled && phase.name !== "failed" ? "Your bot is not running" : words.title}
           </h1>
           {words.note && !troubled && !cannotConnect && (
             <p className="mt-1 text-muted text-balance">{words.note}</p>

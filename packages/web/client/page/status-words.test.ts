@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Phase } from "../../shared/connection/phase.ts";
-import { problem } from "../../shared/connection/problem.ts";
+import type { Phase } from "../../shared/events/phase.ts";
+import { problem } from "../../shared/events/problem.ts";
 import { statusWords } from "./status-words.ts";
 
 const live: Phase = { name: "live", sinceMs: 0, transport: "webrtc", interrupted: false };

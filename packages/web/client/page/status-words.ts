@@ -1,7 +1,7 @@
 import { toSpan } from "../../shared/duration.ts";
-import type { ConnectStep } from "../../shared/connection/connection-event.ts";
-import type { Phase } from "../../shared/connection/phase.ts";
-import type { RunnerStatus } from "../connection/runner-status.ts";
+import type { ConnectStep } from "../../shared/events/connection-event.ts";
+import type { Phase } from "../../shared/events/phase.ts";
+import type { RunnerStatus } from "../runner/runner-status.ts";
 import type { Speaking } from "../../shared/voice/speaking.ts";
 
 export interface StatusWords {
@@ -12,11 +12,11 @@ export interface StatusWords {
 const steps: Record<ConnectStep, StatusWords> = {
   microphone: {
     title: "Asking for your microphone",
-    note: "Your browser may want your permission first.",
+    note: "Your browser may ask for permission first.",
   },
   start: { title: "Starting a session", note: "The runner is getting your bot ready." },
-  connect: { title: "Connecting", note: "Finding a way to your bot." },
-  bot: { title: "Waiting for your bot", note: "The connection stands, your bot is coming up." },
+  connect: { title: "Connecting", note: "Finding a route to your bot." },
+  bot: { title: "Waiting for your bot", note: "Connected; your bot is starting up." },
 };
 
 /** The state of things in plain words. */
@@ -36,7 +36,7 @@ export function statusWords(options: {
       return steps[phase.step];
     case "live": {
       if (phase.interrupted) {
-        return { title: "Connection interrupted", note: "Trying to get it back." };
+        return { title: "Connection interrupted", note: "Trying to reconnect." };
       }
       if (speaking.bot) return { title: "Your bot is speaking", note: "" };
       if (muted) return { title: "You are muted", note: "" };

@@ -1,18 +1,18 @@
 import { useEffect } from "react";
 import { useConnection } from "../connection/use-connection.ts";
 import { isPhoneKey } from "../../shared/phone/phone-keys.ts";
-import { textBoxId } from "../../shared/transcript/text-box.tsx";
-import { helpOpen, keypad, logOpen, singleKeys } from "./client-state.ts";
+import { textBoxId } from "../../shared/conversation/text-box.tsx";
+import { helpOpen, keypad, logOpen, singleKeys } from "../state/client-state.ts";
 
 export const shortcuts = [
   { keyName: "Enter", action: "Connect or call" },
   { keyName: "Space", action: "Mute or unmute" },
   { keyName: "H", action: "Hang up" },
   { keyName: "T", action: "Type a message" },
-  { keyName: "0-9 * #", action: "Press a key of the phone" },
+  { keyName: "0-9 * #", action: "Press a phone key" },
   { keyName: "L", action: "Show or hide the event log" },
   { keyName: "Esc", action: "Leave the field, close the event log" },
-  { keyName: "?", action: "This help" },
+  { keyName: "?", action: "Show this help" },
 ] as const;
 
 export function useShortcuts(): void {

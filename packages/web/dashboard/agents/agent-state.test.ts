@@ -6,8 +6,8 @@ import { toAgentState } from "./agent-state.ts";
 test("each situation has its word, and the reason says whether sessions can start", () => {
   check({}, "Ready", /Scaled to zero/);
   check({ revision: { readyReplicas: 1 } }, "Ready", /Sessions can start/);
-  check({ revision: { phase: "Validating" }, available: false }, "Rolling out", /no session can start/);
-  check({ revision: { phase: "Validating" } }, "Rolling out", /version before it serves/);
+  check({ revision: { phase: "Validating" }, available: false }, "Rolling out", /no sessions can start/);
+  check({ revision: { phase: "Validating" } }, "Rolling out", /previous version still serves/);
   check({ revision: { phase: "Validating", health: crashed(2) } }, "Crashing", /Crashed 2 times/);
   check(
     { revision: { phase: "Failed" }, errors: [{ code: "X", message: "No bot.ts" }] },

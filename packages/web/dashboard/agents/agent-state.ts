@@ -11,9 +11,9 @@ export interface AgentState {
 /** What an agent is doing, in words, and why. */
 export function toAgentState(record: AgentRecord): AgentState {
   const { currentRevision: revision, errors = [] } = record;
-  const serves = record.available ? "the version before it serves" : "no session can start";
+  const serves = record.available ? "the previous version still serves" : "no sessions can start";
   if (isDeleting(record))
-    return { word: "Deleting", tone: "busy", reason: "It takes no new sessions; those that run may finish" };
+    return { word: "Deleting", tone: "busy", reason: "No new sessions; running ones may finish" };
   if (revision?.phase === "Failed")
     return {
       word: "Failed",
@@ -26,9 +26,9 @@ export function toAgentState(record: AgentRecord): AgentState {
       return {
         word: "Crashing",
         tone: "bad",
-        reason: `Crashed ${times(crashes)} while starting, is tried again; ${serves}`,
+        reason: `Crashed ${times(crashes)} while starting and is being retried; ${serves}`,
       };
-    const step = revision.phase === "Creating" ? "is being prepared" : "waits for its first instance";
+    const step = revision.phase === "Creating" ? "is being prepared" : "is waiting for its first instance";
     return { word: "Rolling out", tone: "busy", reason: `The new deployment ${step}; ${serves}` };
   }
   const crashes = revision?.health?.restartCount ?? 0;
@@ -36,9 +36,9 @@ export function toAgentState(record: AgentRecord): AgentState {
     return {
       word: record.available ? "Degraded" : "Crashing",
       tone: "bad",
-      reason: `Instances crashed ${times(crashes)}; new ones are tried ever more slowly`,
+      reason: `Instances crashed ${times(crashes)}; retries are backing off`,
     };
-  if (!record.available) return { word: "Unavailable", tone: "bad", reason: "No session can start" };
+  if (!record.available) return { word: "Unavailable", tone: "bad", reason: "No sessions can start" };
   if (record.autoScaling.minReplicas === 0 && (revision?.readyReplicas ?? 0) === 0)
     return { word: "Ready", tone: "good", reason: "Scaled to zero: the next session starts an instance" };
   return { word: "Ready", tone: "good", reason: "Sessions can start" };

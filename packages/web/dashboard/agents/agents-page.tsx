@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AgentListItem } from "@vocalhost/protocol";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Card } from "../ui/card.tsx";
@@ -20,7 +20,7 @@ export function AgentsPage() {
   return (
     <Page
       title="Agents"
-      about="What is deployed here, and how it is."
+      about="What is deployed here, and how it is doing."
       actions={
         mayChange && (
           <LinkButton to="/create-agent" look="primary" icon="plus">

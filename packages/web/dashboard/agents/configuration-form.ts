@@ -1,72 +1,84 @@
 import {
-  agentLimits,
+  agentSettings,
+  placeAt,
+  settingName,
   type AgentRecord,
+  type AgentSetting,
   type DeploymentSettings,
+  type SettingName,
+  type SettingScalar,
   type UpdateAgent,
 } from "@vocalhost/protocol";
 import { parseWhole } from "../ui/parse-whole.ts";
 
-/** What the form holds: texts, as they are typed. */
-export interface ConfigurationForm {
-  audioFilter: string;
-  minAgents: string;
-  maxAgents: string;
-  /** Empty: none. */
-  secretSet: string;
-  agentProfile: string;
-  maxSessionDuration: string;
-  websocketAuth: string;
+/** What the form holds: texts, as they are typed; empty where there is no value. */
+export type ConfigurationForm = Record<FormName, string>;
+
+/** Settings that can be changed in the form. */
+export type FormName = Exclude<SettingName, "imagePullSecretSet">;
+
+/** One field of the form, made from its row of the table of settings. */
+export interface FormRow {
+  name: FormName;
+  setting: AgentSetting;
+  field: NonNullable<AgentSetting["field"]>;
 }
 
-export function toForm(agent: AgentRecord, settings: DeploymentSettings): ConfigurationForm {
-  return {
-    audioFilter: settings.audioFilter ?? "",
-    minAgents: String(agent.autoScaling.minReplicas),
-    maxAgents: String(agent.autoScaling.maxReplicas),
-    secretSet: settings.secretSet ?? "",
-    agentProfile: settings.agentProfile,
-    maxSessionDuration: String(settings.maxSessionDuration),
-    websocketAuth: settings.websocketAuth,
+export const formRows: FormRow[] = Object.values<AgentSetting>(agentSettings).flatMap((setting) =>
+  setting.field ? [{ name: settingName(setting) as FormName, setting, field: setting.field }] : [],
+);
+
+export function toForm({ autoScaling }: AgentRecord, settings: DeploymentSettings): ConfigurationForm {
+  const values: Record<string, SettingScalar> = {
+    ...settings,
+    minAgents: autoScaling.minReplicas,
+    maxAgents: autoScaling.maxReplicas,
   };
+  return Object.fromEntries(
+    formRows.map(({ name }) => [name, String(values[name] ?? "")]),
+  ) as ConfigurationForm;
 }
 
-export type FormProblems = Partial<Record<keyof ConfigurationForm, string>>;
+export type FormProblems = Partial<Record<FormName, string>>;
 
 export function problemsOf(form: ConfigurationForm): FormProblems {
-  const min = parseWhole(form.minAgents, { min: 0, max: agentLimits.agents });
-  const max = parseWhole(form.maxAgents, { min: 1, max: agentLimits.agents });
-  const duration = parseWhole(form.maxSessionDuration, {
-    min: agentLimits.minSessionDurationS,
-    max: agentLimits.maxSessionDurationS,
-  });
   const problems: FormProblems = {};
-  if (min.problem !== undefined) problems.minAgents = min.problem;
-  if (max.problem !== undefined) problems.maxAgents = max.problem;
-  if (min.value !== undefined && max.value !== undefined && min.value > max.value)
+  for (const { name, setting } of formRows) {
+    const problem = problemOf(setting, form[name]);
+    if (problem !== undefined) problems[name] = problem;
+  }
+  const hasNumbers = problems.minAgents === undefined && problems.maxAgents === undefined;
+  if (hasNumbers && Number(form.minAgents) > Number(form.maxAgents))
     problems.minAgents = "Must not be more than the maximum";
-  if (duration.problem !== undefined) problems.maxSessionDuration = duration.problem;
   return problems;
 }
 
 /** Only what differs, so that what somebody else changed meanwhile is left alone. */
 export function changesOf(before: ConfigurationForm, after: ConfigurationForm): UpdateAgent {
-  const changes: UpdateAgent = {};
-  const differs = (name: keyof ConfigurationForm) => before[name].trim() !== after[name].trim();
-  if (differs("audioFilter"))
-    changes.vendorViva = {
-      audioFilter: after.audioFilter === "" ? null : (after.audioFilter as "tel" | "pro"),
-    };
-  if (differs("minAgents") || differs("maxAgents"))
-    changes.autoScaling = { minAgents: Number(after.minAgents), maxAgents: Number(after.maxAgents) };
-  if (differs("secretSet")) changes.secretSet = after.secretSet;
-  if (differs("agentProfile")) changes.agentProfile = after.agentProfile as "agent-1x";
-  if (differs("maxSessionDuration")) changes.maxSessionDuration = Number(after.maxSessionDuration);
-  if (differs("websocketAuth")) changes.websocketAuth = after.websocketAuth as "none" | "token";
-  return changes;
+  const differs = ({ name }: FormRow) => before[name].trim() !== after[name].trim();
+  // Settings that stand in one table are sent together.
+  const tables = new Set(formRows.filter(differs).map(({ setting }) => setting.rest[0]));
+  return placeAt(
+    formRows
+      .filter(({ setting }) => tables.has(setting.rest[0]))
+      .map(({ name, setting }) => [setting.rest, toValue(setting, after[name])]),
+  );
 }
 
 /** Scaling is changed in place; everything else makes a new deployment. */
 export function needsRollout(changes: UpdateAgent): boolean {
-  const { autoScaling: _, ...rest } = changes;
-  return Object.keys(rest).length > 0;
+  return formRows.some(
+    ({ setting }) => setting.of === "deployment" && Object.hasOwn(changes, setting.rest[0]),
+  );
+}
+
+function problemOf({ schema, field }: AgentSetting, text: string): string | undefined {
+  if (field?.kind !== "number" || !("minValue" in schema)) return undefined;
+  return parseWhole(text, { min: schema.minValue ?? 0, max: schema.maxValue ?? Number.MAX_SAFE_INTEGER })
+    .problem;
+}
+
+function toValue({ field, cleared }: AgentSetting, text: string): string | number | null {
+  if (field?.kind === "number") return Number(text);
+  return text === "" && cleared === "by-null" ? null : text;
 }

@@ -3,20 +3,26 @@ import { useNavigate } from "@tanstack/react-router";
 import type { AgentRecord, DeploymentSettings } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { SelectField } from "../../shared/select-field.tsx";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
-import { NumberField } from "../ui/field.tsx";
 import { Alert, Failed } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { useAgentName } from "./agent-name.ts";
-import { changesOf, needsRollout, problemsOf, toForm, type ConfigurationForm } from "./configuration-form.ts";
+import {
+  changesOf,
+  formRows,
+  needsRollout,
+  problemsOf,
+  toForm,
+  type ConfigurationForm,
+} from "./configuration-form.ts";
 import { RolloutCard } from "./rollout-card.tsx";
-import { filterOptions, profileOptions } from "./setting-words.ts";
+import { SettingField } from "./setting-field.tsx";
+import { toEngineNote } from "./setting-words.ts";
 
 export function ConfigurationPage() {
   const name = useAgentName();
@@ -50,7 +56,7 @@ interface ConfigurationProps {
 function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
   const queryClient = useQueryClient();
   const mayChange = useMayChange();
-  const secretSets = useQuery(queries.secretSets());
+  const voiceFilter = useQuery(queries.voiceFilter());
   const current = toForm(agent, settings);
   const [edited, setEdited] = useState<Partial<ConfigurationForm>>({});
   const form = { ...current, ...edited };
@@ -70,7 +76,6 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
     setEdited((before) => ({ ...before, [name]: value }));
   };
   const hasChanges = Object.keys(changes).length > 0;
-  const setNames = (secretSets.data?.sets ?? []).filter((each) => each.type !== "imagePullSecret");
   return (
     <form
       onSubmit={(event) => {
@@ -100,7 +105,7 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
               <span className="text-sm text-muted">{hint(hasChanges, needsRollout(changes))}</span>
             </>
           ) : (
-            <span className="text-sm text-muted">Your role only allows looking.</span>
+            <span className="text-sm text-muted">Your role is read-only.</span>
           )
         }
       >
@@ -109,72 +114,17 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
           {save.error && <Failed error={save.error} />}
           {save.data?.warning && <Alert tone="busy" title={save.data.warning} />}
           <div className="grid gap-5 sm:grid-cols-2">
-            <div>
-              <SelectField
-                label="Voice isolation filter"
-                icon="voice"
-                value={form.audioFilter}
-                options={[...filterOptions]}
+            {formRows.map((row) => (
+              <SettingField
+                key={row.name}
+                row={row}
+                value={form[row.name]}
+                problem={problems[row.name]}
                 disabled={!mayChange}
-                onChange={set("audioFilter")}
+                note={row.name === "audioFilter" ? toEngineNote(voiceFilter.data) : undefined}
+                onChange={set(row.name)}
               />
-              <p className="mt-1.5 text-[0.8125rem] text-pretty text-muted">
-                Removes noise and other voices before your bot hears them. tel fits most uses. Sessions with
-                it count as filter minutes.
-              </p>
-            </div>
-            <SelectField
-              label="Profile"
-              value={form.agentProfile}
-              options={profileOptions}
-              disabled={!mayChange}
-              onChange={set("agentProfile")}
-            />
-            <NumberField
-              label="Instances kept warm (minAgents)"
-              value={form.minAgents}
-              onChange={set("minAgents")}
-              problem={problems.minAgents}
-              hint="0 scales to zero: the first session after a pause waits for a start."
-            />
-            <NumberField
-              label="Instances at most (maxAgents)"
-              value={form.maxAgents}
-              onChange={set("maxAgents")}
-              problem={problems.maxAgents}
-              hint="A session beyond is refused with 429."
-            />
-            <SelectField
-              label="Secret set"
-              icon="secret"
-              value={form.secretSet}
-              options={withCurrent(
-                [
-                  { value: "", label: "None" },
-                  ...setNames.map((each) => ({ value: each.name, label: each.name })),
-                ],
-                form.secretSet,
-              )}
-              disabled={!mayChange}
-              onChange={set("secretSet")}
-            />
-            <NumberField
-              label="Longest session, in seconds"
-              value={form.maxSessionDuration}
-              onChange={set("maxSessionDuration")}
-              problem={problems.maxSessionDuration}
-              hint="60 to 14400; the session is ended then."
-            />
-            <SelectField
-              label="WebSocket connections"
-              value={form.websocketAuth}
-              options={[
-                { value: "token", label: "Need a token from start" },
-                { value: "none", label: "Open to whoever knows the address" },
-              ]}
-              disabled={!mayChange}
-              onChange={set("websocketAuth")}
-            />
+            ))}
           </div>
         </fieldset>
       </Card>
@@ -185,12 +135,6 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
 function hint(hasChanges: boolean, rollsOut: boolean): string {
   if (!hasChanges) return "Nothing changed.";
   return rollsOut ? "Makes a new deployment and rolls it out." : "Applies at once, without a new deployment.";
-}
-
-/** A set that was deleted since is still what is configured. */
-function withCurrent(options: { value: string; label: string }[], current: string) {
-  if (options.some(({ value }) => value === current)) return options;
-  return [...options, { value: current, label: `${current} (not found)` }];
 }
 
 function Danger({ name }: { name: string }) {

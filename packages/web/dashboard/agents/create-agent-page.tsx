@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { ChoiceField } from "../../shared/choice-field.tsx";
 import { SelectField } from "../../shared/select-field.tsx";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
@@ -23,10 +23,10 @@ export function CreateAgentPage() {
   return (
     <Page
       title="Create agent"
-      about="Its scaling, voice filter and secrets can be set afterwards."
+      about="You can set scaling, voice filter and secrets afterwards."
       parent={{ label: "Agents", to: "/agents" }}
     >
-      {mayChange ? <CreateForm /> : <Alert tone="busy" title="Your role only allows looking" />}
+      {mayChange ? <CreateForm /> : <Alert tone="busy" title="Your role is read-only" />}
     </Page>
   );
 }
@@ -64,7 +64,7 @@ function CreateForm() {
         footer={
           <>
             <Button type="submit" look="primary" size="small" disabled={!isComplete || create.isPending}>
-              {create.isPending ? "Creating …" : "Create agent"}
+              {create.isPending ? "Creating…" : "Create agent"}
             </Button>
             <LinkButton to="/agents">Cancel</LinkButton>
           </>
@@ -79,7 +79,7 @@ function CreateForm() {
             autoComplete="off"
             spellCheck={false}
             placeholder="front-desk"
-            hint="Part of addresses; cannot be changed. Small letters, digits and hyphens."
+            hint="Part of its addresses; cannot be changed later. Lower-case letters, digits and hyphens."
             problem={nameProblem}
           />
           <ChoiceField
@@ -121,7 +121,7 @@ function BuildField({ buildId, onChange }: { buildId: string; onChange: (id: str
         const usable = list.filter(({ status }) => status === "success");
         if (usable.length === 0) {
           return (
-            <Alert tone="busy" title="There is no finished build yet">
+            <Alert tone="busy" title="No finished build yet">
               Run “vocalhost deploy” in the bot's folder: it uploads, builds and deploys in one step.
             </Alert>
           );

@@ -33,7 +33,7 @@ function Problems({ name }: { name: string }) {
   const errors = data?.errors ?? [];
   if (errors.length === 0 && !crash?.message) return null;
   return (
-    <Alert title={errors[0] ? `The last rollout failed (${errors[0].code})` : "Instances crash"}>
+    <Alert title={errors[0] ? `The last rollout failed (${errors[0].code})` : "Instances are crashing"}>
       {errors.map(({ message }) => message).join("\n")}
       {crash?.message && (
         <pre className="mt-2 max-h-48 overflow-auto rounded-lg bg-surface p-3 font-mono text-xs whitespace-pre-wrap">
@@ -47,7 +47,7 @@ function Problems({ name }: { name: string }) {
 function Pool({ name }: { name: string }) {
   const pool = useQuery(queries.pool(name));
   return (
-    <Card title="Pool" about="One instance runs one session. Warm ones wait for the next.">
+    <Card title="Pool" about="Each instance runs one session. Warm ones wait for the next.">
       <QueryView query={pool} what="the pool">
         {(data) => <PoolPicture pool={data} agentName={name} />}
       </QueryView>
@@ -96,10 +96,10 @@ function Now({ name }: { name: string }) {
           />
         </dl>
       </Card>
-      <Card title="What runs">
+      <Card title="Deployment">
         <Facts
           facts={[
-            { label: "From", value: agent.deployment ? toSource(agent.deployment.manifest) : "–" },
+            { label: "Source", value: agent.deployment ? toSource(agent.deployment.manifest) : "–" },
             { label: "Deployed", value: agent.deployment ? <When time={agent.deployment.createdAt} /> : "–" },
             { label: "Profile", value: agent.agentProfile ?? "–" },
             { label: "Voice filter", value: toFilterWord(agent.vendorViva?.audioFilter ?? null) },

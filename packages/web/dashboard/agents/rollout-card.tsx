@@ -27,12 +27,12 @@ export function RolloutCard({ name, deploymentId }: { name: string; deploymentId
   const { phase } = deployment;
   if (phase === "Failed")
     return (
-      <Alert title="The rollout failed; what served before still does">
+      <Alert title="The rollout failed; the previous deployment still serves">
         {deployment.failure?.message ?? "See the logs for what the bot printed."}
       </Alert>
     );
   if (phase === "Superseded")
-    return <Alert tone="busy" title="A newer deployment took over before this one served" />;
+    return <Alert tone="busy" title="A newer deployment replaced this one before it served" />;
   const reached = phase === "Creating" ? 0 : phase === "Validating" ? 1 : 3;
   return (
     <Card title={reached === 3 ? "Rolled out" : "Rolling out"}>

@@ -15,20 +15,20 @@ interface ChartCardProps {
 export function SessionsChart({ sessions, total, nowMs }: ChartCardProps) {
   const { times, values } = useMemo(() => concurrencyOf(sessions, nowMs), [sessions, nowMs]);
   const series = useMemo(
-    () => [{ label: "Sessions at once", values, kind: "step" as const, tone: "accent" as const }],
+    () => [{ label: "Concurrent sessions", values, kind: "step" as const, tone: "accent" as const }],
     [values],
   );
   const span = useMemo(() => spanOf(sessions, nowMs), [sessions, nowMs]);
   const most = values.reduce((high, value) => Math.max(high, value), 0);
   return (
-    <Card title="Sessions" about={`${total} in the last 24 hours, ${most} at once at most`}>
+    <Card title="Sessions" about={`${total} in the last 24 hours, at most ${most} at once`}>
       <Chart
         times={times}
         series={series}
         toText={(value) => (Number.isInteger(value) ? String(value) : "")}
         atLeast={2}
         span={span}
-        summary={`Sessions at once over the last 24 hours, ${most} at most.`}
+        summary={`Concurrent sessions over the last 24 hours, at most ${most}.`}
       />
       <Partial shown={sessions.length} total={total} />
     </Card>
@@ -46,9 +46,9 @@ export function LatencyChart({ sessions, total, nowMs }: ChartCardProps) {
   );
   const span = useMemo(() => spanOf(sessions, nowMs), [sessions, nowMs]);
   const all = [...warm, ...cold].filter((value) => value !== null);
-  const words = `median ${inWords(percentile(all, 50))}, 95 % within ${inWords(percentile(all, 95))}`;
+  const words = `median ${inWords(percentile(all, 50))}, 95% within ${inWords(percentile(all, 95))}`;
   return (
-    <Card title="Start latency" about={`From the request until the bot had started: ${words}`}>
+    <Card title="Start latency" about={`From the request until the bot started: ${words}`}>
       <Chart
         times={times}
         series={series}

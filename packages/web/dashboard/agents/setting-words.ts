@@ -1,17 +1,25 @@
-import type { AgentProfile, AudioFilter } from "@vocalhost/protocol";
+import {
+  agentSettings,
+  type AgentSetting,
+  type SettingScalar,
+  type VoiceFilterSupport,
+} from "@vocalhost/protocol";
 
-export const filterOptions = [
-  { value: "", label: "Off" },
-  { value: "tel", label: "tel: audio up to 16 kHz" },
-  { value: "pro", label: "pro: audio up to 32 kHz" },
-] as const;
-
-export function toFilterWord(filter: AudioFilter | null): string {
-  return filter === null ? "Off" : filter;
+/** The value of a setting as comparisons and overviews show it. */
+export function settingInWords({ field, unit }: AgentSetting, value: SettingScalar): string {
+  const options = field?.kind === "choice" ? field.options : [];
+  const option = options.find((each) => each.value === (value ?? ""));
+  if (option?.word !== undefined) return option.word;
+  if (value === null || value === undefined) return "none";
+  return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 
-export const profileOptions: { value: AgentProfile; label: string }[] = [
-  { value: "agent-1x", label: "agent-1x: half a CPU, 1 GiB" },
-  { value: "agent-2x", label: "agent-2x: one CPU, 2 GiB" },
-  { value: "agent-3x", label: "agent-3x: one and a half CPUs, 3 GiB" },
-];
+/** What has to be known before the voice filter is chosen. */
+export function toEngineNote(support: VoiceFilterSupport | undefined): string | undefined {
+  if (support?.engine !== "absent") return undefined;
+  return "The filter's engine is not installed on this service: audio is not filtered and not billed.";
+}
+
+export function toFilterWord(filter: string | null): string {
+  return settingInWords(agentSettings.audioFilter, filter);
+}

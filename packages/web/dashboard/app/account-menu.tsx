@@ -9,7 +9,7 @@ import { chosenOrganization } from "../data/organization.ts";
 import { sessionLost } from "../data/session.ts";
 import { signOut } from "../sign-in/auth-requests.ts";
 import { say } from "../ui/toast.tsx";
-import { useMe } from "./me.ts";
+import { useMe } from "../data/me.ts";
 import { helpOpen } from "./shortcuts.ts";
 
 /** Who you are, for which organisation, and what is only yours. */
@@ -21,7 +21,7 @@ export function AccountMenu({ compact = false }: { compact?: boolean }) {
   return (
     <Menu.Root>
       <Menu.Trigger
-        {...(compact ? { "aria-label": `Account of ${me.email}` } : {})}
+        {...(compact ? { "aria-label": `Account: ${me.email}` } : {})}
         className={`flex items-center gap-2.5 rounded-lg text-left transition-colors hover:bg-sunken data-popup-open:bg-sunken ${compact ? "size-10 justify-center" : "min-h-12 w-full px-2.5 py-1.5"}`}
       >
         <Icon name="account" className="size-5 text-muted" />
@@ -47,10 +47,10 @@ export function AccountMenu({ compact = false }: { compact?: boolean }) {
             </p>
             {me.organizations.length > 1 && <Organizations />}
             <Item icon={dark ? "sun" : "moon"} onClick={toggleTheme}>
-              {dark ? "Light colours" : "Dark colours"}
+              {dark ? "Light theme" : "Dark theme"}
             </Item>
             <Item icon="help" onClick={() => helpOpen.set(true)}>
-              Keys and help
+              Shortcuts and help
             </Item>
             <Item icon="back" onClick={leave}>
               Sign out
@@ -116,6 +116,6 @@ function useSignOut(): () => void {
         queryClient.clear(); // the next one must not see what this one saw
         sessionLost.set(false);
       },
-      () => say("Signing out did not work. Try again.", "bad"),
+      () => say("Could not sign you out. Try again.", "bad"),
     );
 }

@@ -6,12 +6,12 @@ import { Alert } from "../ui/notice.tsx";
 export function Crashed({ error }: ErrorComponentProps) {
   return (
     <main className="mx-auto max-w-xl p-6">
-      <h1 className="sr-only">This page broke</h1>
+      <h1 className="sr-only">This page crashed</h1>
       <Alert
-        title="This page broke"
+        title="This page crashed"
         action={
           <Button size="small" icon="refresh" onClick={() => location.reload()}>
-            Load it again
+            Reload
           </Button>
         }
       >

@@ -8,11 +8,11 @@ export function HelpDialog() {
   const open = useStore(helpOpen);
   const keysOn = useStore(singleKeys) === "on";
   return (
-    <Dialog open={open} title="Keys and help" onClose={() => helpOpen.set(false)}>
+    <Dialog open={open} title="Shortcuts and help" onClose={() => helpOpen.set(false)}>
       <KeyList keys={shortcuts} className="mt-3" />
       <div className="mt-4">
         <CheckField
-          label="Use these keys"
+          label="Use these shortcuts"
           checked={keysOn}
           onChange={(checked) => singleKeys.set(checked ? "on" : "off")}
         />
@@ -20,7 +20,7 @@ export function HelpDialog() {
       <p className="mt-3 text-sm text-muted">
         Everything this page does goes through the{" "}
         <a className="text-accent-deep underline underline-offset-2" href="/v1/docs">
-          REST interface
+          REST API
         </a>
         , so it can be scripted.
       </p>

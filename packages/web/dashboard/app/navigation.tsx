@@ -3,7 +3,7 @@ import { Icon, type IconName } from "../../shared/icon.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { live } from "../data/events.ts";
 import { AccountMenu } from "./account-menu.tsx";
-import { Logo } from "./logo.tsx";
+import { Logo } from "../../shared/logo.tsx";
 
 interface Entry {
   label: string;
@@ -21,6 +21,7 @@ export const settingsEntries: Entry[] = [
   { label: "Secrets", icon: "secret", to: "/settings/secrets" },
   { label: "Regions", icon: "region", to: "/settings/regions" },
   { label: "Members", icon: "people", to: "/settings/members" },
+  { label: "Audit", icon: "log", to: "/settings/audit" },
 ];
 
 export function SideBar() {
@@ -113,12 +114,12 @@ export function BottomBar() {
 }
 
 const liveWords = {
-  connecting: { text: "Connecting", dot: "bg-edge", title: "Asking the service to tell of changes" },
-  live: { text: "Live", dot: "bg-accent", title: "Changes show by themselves" },
+  connecting: { text: "Connecting", dot: "bg-edge", title: "Connecting to live updates" },
+  live: { text: "Live", dot: "bg-accent", title: "Changes appear as they happen" },
   polling: {
     text: "Every 30 s",
     dot: "bg-warn",
-    title: "The event stream is interrupted: what you see is read again every 30 seconds",
+    title: "Live updates are interrupted; this page refreshes every 30 seconds",
   },
 } as const;
 

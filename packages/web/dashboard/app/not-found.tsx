@@ -7,7 +7,7 @@ export function NotFound() {
   return (
     <main className="mx-auto grid max-w-xl justify-items-center p-6">
       <h1 className="sr-only">Not found</h1>
-      <Empty icon="help" title="There is no such page">
+      <Empty icon="help" title="This page does not exist">
         The address may be mistyped, or what it led to has been deleted.
       </Empty>
       <LinkButton to="/agents" icon="agents">

@@ -75,6 +75,11 @@ const members = createRoute({
   path: "/settings/members",
   component: laterPage(() => import("../settings/members-page.tsx").then(({ MembersPage }) => MembersPage)),
 });
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/audit",
+  component: laterPage(() => import("../settings/audit-page.tsx").then(({ AuditPage }) => AuditPage)),
+});
 
 // One agent
 const agent = createRoute({
@@ -139,6 +144,7 @@ export const router = createRouter({
       secrets,
       regions,
       members,
+      audit,
       agent.addChildren([overview, sessions, session, logs, deployments, configuration, talk]),
     ]),
   ]),

@@ -6,9 +6,10 @@ import { settingsEntries } from "./navigation.tsx";
 
 const about: Record<string, string> = {
   "/settings/keys": "Private keys manage, public keys start sessions.",
-  "/settings/secrets": "What your bots find in their environment.",
-  "/settings/regions": "Where agents run, and where new ones do.",
-  "/settings/members": "Who may look, and who may change things.",
+  "/settings/secrets": "Environment variables for your bots.",
+  "/settings/regions": "Where agents run, and the default for new ones.",
+  "/settings/members": "Who has access, and what they may do.",
+  "/settings/audit": "Who changed what, and when.",
 };
 
 /** The way to the settings where there is no side bar. */

@@ -14,7 +14,7 @@ import { SignInFrame } from "../sign-in/sign-in-frame.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { loadAllPages } from "./later-page.tsx";
-import { MeContext, type Me } from "./me.ts";
+import { MeContext, type Me } from "../data/me.ts";
 import { BottomBar, SideBar, TopBar } from "./navigation.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
@@ -27,9 +27,9 @@ export function Shell() {
   const error = user.error ?? organizations.error;
   useSignInWhen(lost || isSignedOut(error));
 
-  if (isSignedOut(error)) return <Waiting what="who you are" />;
+  if (isSignedOut(error)) return <Waiting what="your account" />;
   if (error && !(user.data && organizations.data)) return <Refused error={error} />;
-  if (!user.data || !organizations.data) return <Waiting what="who you are" />;
+  if (!user.data || !organizations.data) return <Waiting what="your account" />;
   const list = organizations.data.organizations;
   const organization = list.find(({ name }) => name === chosen) ?? list[0];
   if (!organization) return <Refused />;
@@ -119,9 +119,9 @@ function Refused({ error }: { error?: unknown }) {
   const { title, detail } =
     error === undefined || isStranger(error)
       ? {
-          title: "You belong to no organisation",
+          title: "You do not belong to an organisation",
           detail:
-            "You are signed in, but nobody has let you in yet. Ask an owner or admin for an invitation.",
+            "You are signed in, but not a member of any organisation yet. Ask an owner or admin for an invitation.",
         }
       : toProblem(error);
   return (

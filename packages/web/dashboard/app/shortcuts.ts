@@ -13,9 +13,9 @@ export const shortcuts = [
   { keyName: "g k", action: "Go to API keys" },
   { keyName: "g s", action: "Go to settings" },
   { keyName: "n", action: "Create an agent" },
-  { keyName: "/", action: "Search, where there is a search" },
-  { keyName: "c", action: "Light or dark colours" },
-  { keyName: "?", action: "This help" },
+  { keyName: "/", action: "Go to the search field" },
+  { keyName: "c", action: "Switch between light and dark" },
+  { keyName: "?", action: "Show this help" },
 ] as const;
 
 const places: Record<string, string> = {

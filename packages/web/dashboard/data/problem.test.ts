@@ -15,9 +15,12 @@ test("what the service says is shown, with the fields it names", () => {
   assert.match(toSentence(refusal(409, "There is one already")), /There is one already/);
 });
 
-test("a role that only allows looking is told apart from other refusals", () => {
-  assert.match(toProblem(refusal(403, "Access denied")).detail, /only allows looking/);
-  assert.match(toProblem(refusal(403, "You belong to no organisation")).detail, /no organisation/);
+test("a role that is read-only is told apart from other refusals", () => {
+  assert.match(toProblem(refusal(403, "Access denied")).detail, /is read-only/);
+  assert.match(
+    toProblem(refusal(403, "You do not belong to an organisation")).detail,
+    /not belong to an organisation/,
+  );
 });
 
 test("silence is a problem of its own", () => {

@@ -40,14 +40,13 @@ function toRefusal(error: ApiError): Problem {
     case 400:
     case 409:
     case 422:
-      return { title: "The service refused", detail };
+      return { title: "The service refused the request", detail };
     case 401:
-      return { title: "You are signed out", detail: "Sign in again to go on." };
+      return { title: "You are signed out", detail: "Sign in again to continue." };
     case 403:
       return {
-        title: "You may not do this",
-        detail:
-          error.message === "Access denied" ? "Your role in this organisation only allows looking." : detail,
+        title: "You are not allowed to do this",
+        detail: error.message === "Access denied" ? "Your role in this organisation is read-only." : detail,
       };
     case 404:
       return { title: "Not found", detail };
@@ -56,7 +55,10 @@ function toRefusal(error: ApiError): Problem {
     case 429:
       return { title: "Too many requests", detail: "Wait a moment and try again." };
     case 503:
-      return { title: "The service cannot do this just now", detail: "It is busy or restarting. Try again." };
+      return {
+        title: "The service cannot do this right now",
+        detail: "It is busy or restarting. Try again.",
+      };
     default:
       return { title: "Something went wrong in the service", detail: `${detail} (${error.status})` };
   }

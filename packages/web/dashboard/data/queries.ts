@@ -11,6 +11,7 @@ export const queries = {
     queryOptions({ queryKey: ["organizations"], queryFn: () => personalApi().organizations() }),
   signInMethods: () =>
     queryOptions({ queryKey: ["sign-in-methods"], queryFn: () => personalApi().authConfig() }),
+  voiceFilter: () => queryOptions({ queryKey: scoped("voice-filter"), queryFn: () => api().voiceFilter() }),
   regions: () => queryOptions({ queryKey: scoped("regions"), queryFn: () => api().regions() }),
   agents: () =>
     queryOptions({
@@ -44,5 +45,7 @@ export const queries = {
     queryOptions({ queryKey: scoped("secrets", name), queryFn: () => api().secrets.get(name) }),
   properties: () =>
     queryOptions({ queryKey: scoped("properties"), queryFn: () => api().properties.schema() }),
+  audit: (query: NonNullable<Parameters<ReturnType<typeof api>["audit"]>[0]>) =>
+    queryOptions({ queryKey: scoped("audit", query), queryFn: () => api().audit(query) }),
   members: () => queryOptions({ queryKey: scoped("members"), queryFn: () => api().members.list() }),
 };

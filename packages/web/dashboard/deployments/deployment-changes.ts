@@ -1,4 +1,5 @@
-import type { DeploymentSettings } from "@vocalhost/protocol";
+import { settingName, settingsOf, type DeploymentSettings, type SettingScalar } from "@vocalhost/protocol";
+import { settingInWords } from "../agents/setting-words.ts";
 
 export interface Change {
   label: string;
@@ -6,39 +7,41 @@ export interface Change {
   after: string;
 }
 
-const labels: Record<keyof DeploymentSettings, string> = {
-  image: "Image",
-  buildId: "Build",
-  agentProfile: "Profile",
-  audioFilter: "Voice filter",
-  maxSessionDuration: "Longest session",
-  secretSet: "Secret set",
-  secretVersion: "Version of the secrets",
-  imagePullSecretSet: "Image-pull secret",
-  websocketAuth: "WebSocket connections",
-};
+type Name = keyof DeploymentSettings;
+
+/** In the order in which they are shown. */
+const rows: { name: Name; label: string; inWords: (value: SettingScalar) => string }[] = [
+  { name: "image", label: "Image", inWords: orNone },
+  { name: "buildId", label: "Build", inWords: orNone },
+  ...settingsOf("deployment").flatMap(([key, setting]) => [
+    {
+      name: settingName(setting) as Name,
+      label: setting.label,
+      inWords: (value: SettingScalar) => settingInWords(setting, value),
+    },
+    ...(key === "secretSet"
+      ? [{ name: "secretVersion" as const, label: "Secrets version", inWords: orNone }]
+      : []),
+  ]),
+];
 
 /** What is different between two deployments, in a fixed order. */
 export function changesBetween(before: DeploymentSettings, after: DeploymentSettings): Change[] {
-  return (Object.keys(labels) as (keyof DeploymentSettings)[]).flatMap((name) => {
+  return rows.flatMap(({ name, label, inWords }) => {
     // The image of a build is only another name for the build.
     if (name === "image" && before.buildId !== null && after.buildId !== null) return [];
     if (before[name] === after[name]) return [];
-    return [{ label: labels[name], before: inWords(name, before), after: inWords(name, after) }];
+    return [{ label, before: inWords(before[name]), after: inWords(after[name]) }];
   });
 }
 
 /** All settings, for what is the same. */
 export function settingsInWords(settings: DeploymentSettings): { label: string; value: string }[] {
-  return (Object.keys(labels) as (keyof DeploymentSettings)[])
-    .filter((name) => !(name === "image" && settings.buildId !== null))
-    .map((name) => ({ label: labels[name], value: inWords(name, settings) }));
+  return rows
+    .filter(({ name }) => !(name === "image" && settings.buildId !== null))
+    .map(({ name, label, inWords }) => ({ label, value: inWords(settings[name]) }));
 }
 
-function inWords(name: keyof DeploymentSettings, settings: DeploymentSettings): string {
-  const value = settings[name];
-  if (name === "audioFilter") return value === null ? "Off" : String(value);
-  if (name === "maxSessionDuration") return `${String(value)} s`;
-  if (name === "websocketAuth") return value === "token" ? "with a token" : "open";
+function orNone(value: SettingScalar): string {
   return value === null ? "none" : String(value);
 }

@@ -6,7 +6,7 @@ import { SelectField } from "../../shared/select-field.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
 import { RolloutCard } from "../agents/rollout-card.tsx";
 import { toSource } from "../agents/source-words.ts";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
@@ -135,8 +135,8 @@ function RollbackWords({ asked, list }: { asked: DeploymentListItem; list: Deplo
   return (
     <div className="grid gap-3">
       <p>
-        A new deployment is made of what {toShortId(asked.id)} ran ({toDateTime(asked.createdAt)}), and rolled
-        out. Sessions that run go on undisturbed.
+        A new deployment is created from {toShortId(asked.id)} ({toDateTime(asked.createdAt)}) and rolled out.
+        Running sessions are not interrupted.
       </p>
       {serving && <Changes before={serving} after={asked} />}
     </div>
@@ -155,7 +155,7 @@ function Difference({ list }: { list: DeploymentListItem[] }) {
   return (
     <Card
       title="Compare"
-      about="What two deployments were made with. Scaling belongs to the agent, not to them."
+      about="The settings of two deployments. Scaling belongs to the agent, not to a deployment."
     >
       <div className="grid gap-4">
         <div className="grid gap-3 sm:grid-cols-2">
@@ -180,7 +180,7 @@ function Difference({ list }: { list: DeploymentListItem[] }) {
 
 function Changes({ before, after }: { before: DeploymentListItem; after: DeploymentListItem }) {
   const changes = changesBetween(before.settings, after.settings);
-  if (changes.length === 0) return <p className="text-sm text-muted">There is no difference.</p>;
+  if (changes.length === 0) return <p className="text-sm text-muted">No differences.</p>;
   return (
     <dl className="grid gap-3 text-sm">
       {changes.map((change) => (

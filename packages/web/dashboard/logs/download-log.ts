@@ -1,10 +1,10 @@
 import { api } from "../data/api.ts";
-import { withoutEmpty, type LogWish } from "./follow-log.ts";
+import { withoutEmpty, type LogQuery } from "./follow-log.ts";
 
 const LINES_MAX = 10_000; // as many as one answer holds
 
 /** Saves the newest lines as a text file; gives how many. */
-export async function downloadLog({ agentName, ...filters }: LogWish): Promise<number> {
+export async function downloadLog({ agentName, ...filters }: LogQuery): Promise<number> {
   const { logs } = await api().agents.logs(agentName, {
     ...withoutEmpty(filters),
     order: "desc",

@@ -4,7 +4,7 @@ import { api } from "../data/api.ts";
 import { isMissing, toSentence } from "../data/problem.ts";
 import { createLogBuffer, type LogBuffer } from "./log-buffer.ts";
 
-export interface LogWish {
+export interface LogQuery {
   agentName: string;
   sessionId?: string | undefined;
   deploymentId?: string | undefined;
@@ -26,14 +26,14 @@ export interface FollowedLog {
   follow(signal: AbortSignal): Promise<void>;
 }
 
-export function createFollowedLog(wish: LogWish): FollowedLog {
+export function createFollowedLog(query: LogQuery): FollowedLog {
   const buffer = createLogBuffer();
   const state = createStore<FollowState>({ kind: "connecting" });
   let after: string | undefined;
   let portion: LogLine[] = [];
 
   async function readLines(signal: AbortSignal): Promise<void> {
-    const { agentName, startTime = 0, ...filters } = wish;
+    const { agentName, startTime = 0, ...filters } = query;
     const lines = api().agents.tailLogs(agentName, {
       ...withoutEmpty(filters),
       signal,
@@ -72,7 +72,7 @@ export function createFollowedLog(wish: LogWish): FollowedLog {
 
 /** The lines before those that are shown; the newest of them last. */
 export async function readEarlier(
-  { agentName, ...filters }: LogWish,
+  { agentName, ...filters }: LogQuery,
   options: { before: string; limit: number },
 ): Promise<LogLine[]> {
   const { logs } = await api().agents.logs(agentName, {

@@ -4,7 +4,7 @@ import { createStore, type Store } from "../../shared/store.ts";
 /** Lines as they are shown; a new object whenever there are others. */
 export interface LogLines {
   lines: readonly LogLine[];
-  /** Of the first one among all that ever came, so that what is selected stays. */
+  /** Number of the first line among all that ever arrived, so that a selection stays on its line. */
   firstNumber: number;
   /** Came while paused, and wait. */
   waiting: number;

@@ -9,7 +9,7 @@ import { CopyText, toShortId } from "../ui/copy-text.tsx";
 import { Alert, Empty } from "../ui/notice.tsx";
 import { say } from "../ui/toast.tsx";
 import { downloadLog } from "./download-log.ts";
-import { createFollowedLog, readEarlier, type LogWish } from "./follow-log.ts";
+import { createFollowedLog, readEarlier, type LogQuery } from "./follow-log.ts";
 import { LINES_MAX, type LogBuffer } from "./log-buffer.ts";
 import { LogList } from "./log-list.tsx";
 import { startTimeOf, type LogRange } from "./log-range.ts";
@@ -29,8 +29,8 @@ export function LogView({ height, ...filters }: LogViewProps) {
 }
 
 function Followed({ filters, height }: { filters: Omit<LogViewProps, "height">; height: string }) {
-  const [wish] = useState(() => toWish(filters));
-  const [{ buffer, state, follow }] = useState(() => createFollowedLog(wish));
+  const [query] = useState(() => toQuery(filters));
+  const [{ buffer, state, follow }] = useState(() => createFollowedLog(query));
   useEffect(() => {
     const ending = new AbortController();
     void follow(ending.signal);
@@ -48,22 +48,22 @@ function Followed({ filters, height }: { filters: Omit<LogViewProps, "height">; 
   return (
     <div className="grid gap-3">
       {now.kind === "broken" && (
-        <Alert tone="busy" title="The live log is interrupted, trying again">
+        <Alert tone="busy" title="The live log was interrupted; reconnecting">
           {now.why}
         </Alert>
       )}
       <div className="flex flex-wrap items-center gap-2">
         <Button size="small" icon={paused ? "play" : "pause"} onClick={() => pause(!paused)}>
-          {paused ? "Go on" : "Pause"}
+          {paused ? "Resume" : "Pause"}
         </Button>
         <Button
           size="small"
           icon="download"
-          onClick={() => void downloadLog(wish).then((count) => say(`${count} lines downloaded`), complain)}
+          onClick={() => void downloadLog(query).then((count) => say(`${count} lines downloaded`), complain)}
         >
           Download
         </Button>
-        <Earlier wish={wish} buffer={buffer} />
+        <Earlier query={query} buffer={buffer} />
         <span role="status" className="ml-auto text-[0.8125rem] text-muted tabular-nums">
           {paused ? `Paused, ${shown.waiting} new` : now.kind === "live" ? "Live" : "Connecting"} ·{" "}
           {shown.lines.length} {shown.lines.length === 1 ? "line" : "lines"}
@@ -71,33 +71,33 @@ function Followed({ filters, height }: { filters: Omit<LogViewProps, "height">; 
       </div>
       {shown.lines.length === 0 ? (
         <div className={`grid content-center rounded-xl border border-line bg-paper ${height}`}>
-          <Empty icon="log" title={toEmptyTitle(wish)}>
-            Lines show here as instances print them.
+          <Empty icon="log" title={toEmptyTitle(query)}>
+            Lines appear here as instances print them.
           </Empty>
         </div>
       ) : (
         <LogList shown={shown} label="Log lines" height={height} selected={selected} onSelect={setSelected} />
       )}
-      {line && <LineDetails line={line} agentName={wish.agentName} />}
+      {line && <LineDetails line={line} agentName={query.agentName} />}
     </div>
   );
 }
 
 /** The range is counted back from now and stays there: what is shown grows, and does not vanish while it is read. */
-function toWish({ range = "any", ...rest }: Omit<LogViewProps, "height">): LogWish {
+function toQuery({ range = "any", ...rest }: Omit<LogViewProps, "height">): LogQuery {
   return { ...rest, startTime: startTimeOf(range, Date.now()) };
 }
 
-function toEmptyTitle({ query, startTime }: LogWish): string {
-  if (query) return "No line contains this";
-  return startTime === undefined ? "Nothing printed yet" : "Nothing printed in this time";
+function toEmptyTitle({ query, startTime }: LogQuery): string {
+  if (query) return "No matching lines";
+  return startTime === undefined ? "Nothing logged yet" : "Nothing logged in this period";
 }
 
 const EARLIER_LINES = 5_000;
 
-function Earlier({ wish, buffer }: { wish: LogWish; buffer: LogBuffer }) {
+function Earlier({ query, buffer }: { query: LogQuery; buffer: LogBuffer }) {
   // Whoever chose a range wants to see what is in it; a tail begins with its newest lines only.
-  const readsAtOnce = wish.startTime !== undefined;
+  const readsAtOnce = query.startTime !== undefined;
   const [busy, setBusy] = useState(readsAtOnce);
   const { lines } = useStore(buffer);
   const hasLines = lines.length > 0;
@@ -106,26 +106,29 @@ function Earlier({ wish, buffer }: { wish: LogWish; buffer: LogBuffer }) {
     const [first] = buffer.get().lines;
     if (!first) return 0;
     const options = { before: first.timestamp, limit: EARLIER_LINES };
-    const earlier = await readEarlier(wish, options).finally(() => setBusy(false));
+    const earlier = await readEarlier(query, options).finally(() => setBusy(false));
     const countBefore = buffer.get().lines.length;
     buffer.addEarlier(earlier);
     return buffer.get().lines.length - countBefore;
-  }, [wish, buffer]);
+  }, [query, buffer]);
   useEffect(() => {
     if (hasLines && readsAtOnce) read().catch(complain);
   }, [hasLines, readsAtOnce, read]);
   if (!hasLines || lines.length >= LINES_MAX) return null;
-  const none = `There are no earlier lines${readsAtOnce ? " in this time" : ""}`;
+  const none = `No earlier lines${readsAtOnce ? " in this period" : ""}`;
   return (
     <Button
       size="small"
       disabled={busy}
       onClick={() => {
         setBusy(true);
-        void read().then((added) => say(added === 0 ? none : `${added} earlier lines are above`), complain);
+        void read().then(
+          (added) => say(added === 0 ? none : `${added} earlier lines loaded above`),
+          complain,
+        );
       }}
     >
-      {busy ? "Reading …" : "Earlier lines"}
+      {busy ? "Loading…" : "Load earlier lines"}
     </Button>
   );
 }

@@ -6,7 +6,7 @@ import { Button } from "../../shared/button.tsx";
 import { toDelay } from "../../shared/duration.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { isMissing } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
@@ -21,7 +21,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { toLength, useNow, When } from "../ui/time.tsx";
 import { ResourceCharts } from "./resource-charts.tsx";
-import { isOpen, momentsOf, toReason, toSessionState } from "./session-words.ts";
+import { isOpen, momentsOf, toFilterWords, toReason, toSessionState } from "./session-words.ts";
 
 const HEARTBEAT_MS = 5_000; // brings samples and steps, which no event tells of
 
@@ -35,7 +35,7 @@ export function SessionPage() {
   useTitle(`Session ${toShortId(sessionId)} of ${name}`);
   if (isMissing(session.error)) {
     return (
-      <Empty icon="voice" title="There is no such session">
+      <Empty icon="voice" title="This session does not exist">
         <BackLink name={name} />
       </Empty>
     );
@@ -82,6 +82,7 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
               { label: "Ended because", value: toReason(session.endReason) },
               { label: "Over", value: session.transport },
               { label: "Start", value: startWords(session) },
+              ...(session.filter ? [{ label: "Voice filter", value: toFilterWords(session.filter) }] : []),
               {
                 label: "Deployment",
                 value: session.deploymentId === "" ? "–" : <code>{toShortId(session.deploymentId)}</code>,
@@ -92,7 +93,7 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
         <Timeline session={session} />
       </div>
       <ResourceCharts metrics={session.resourceMetrics} isOpen={isOpen(session)} />
-      <Card title="Logs" about="What its instance printed meanwhile.">
+      <Card title="Logs" about="What its instance printed during the session.">
         <LogView agentName={name} sessionId={session.sessionId} height="h-80" />
       </Card>
     </div>
@@ -137,9 +138,7 @@ function Timeline({ session }: { session: SessionDetails }) {
         </ol>
       )}
       {isOpen(session) && moments.length > 0 && (
-        <p className="mt-3 text-[0.8125rem] text-muted">
-          What its instance measures is added as it tells of it.
-        </p>
+        <p className="mt-3 text-[0.8125rem] text-muted">Measurements appear as the instance reports them.</p>
       )}
     </Card>
   );
@@ -159,7 +158,7 @@ function StopButton({ name, session }: { name: string; session: SessionDetails }
         disabled={session.status === "stopping"}
         onClick={() => setAsks(true)}
       >
-        {session.status === "stopping" ? "Stopping …" : "Stop session"}
+        {session.status === "stopping" ? "Stopping…" : "Stop session"}
       </Button>
       <ConfirmDialog
         open={asks}

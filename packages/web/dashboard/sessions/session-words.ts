@@ -32,15 +32,35 @@ const reasons: Record<string, string> = {
   "bot-finished": "The bot finished",
   "bot-failed": "The bot threw an error",
   "client-left": "The caller left",
-  "client-lost": "The caller vanished",
+  "client-lost": "The caller's connection was lost",
   "never-connected": "Nobody connected",
-  "instance-lost": "Its instance died",
+  "instance-lost": "The instance died",
   "start-timed-out": "The bot did not start in time",
-  "controller-restarted": "The service restarted while it started",
+  "controller-restarted": "The service restarted during the start",
   stopped: "Stopped on request",
-  deadline: "Reached the longest time a session may last",
+  deadline: "Reached the session time limit",
   shutdown: "The service shut down",
 };
+
+/** What became of the voice filter, and whether it counts. */
+export function toFilterWords({ asked, state, framesIn, framesFiltered }: VoiceFilterOutcome): string {
+  switch (state) {
+    case "ran":
+      return `${asked}, ${framesFiltered} of ${framesIn} frames filtered`;
+    case "not-attached":
+      return `${asked}, not used by the bot`;
+    case "unavailable":
+      return `${asked}, not billed: its engine is not installed`;
+    case "failed":
+      return `${asked}, not billed: it failed`;
+    case null:
+      return asked;
+    default:
+      return state satisfies never;
+  }
+}
+
+type VoiceFilterOutcome = NonNullable<Session["filter"]>;
 
 export interface Moment {
   label: string;
@@ -53,14 +73,14 @@ export function momentsOf(timeline: StartTimeline): Moment[] {
   const waitedMs = (timeline.queueMs ?? 0) + (timeline.placeMs ?? 0);
   const moments: Moment[] = [];
   if (waitedMs > 0) moments.push({ label: "An instance was reserved", atMs: waitedMs });
-  if (timeline.bootMs) moments.push({ label: "A new instance had booted", atMs: waitedMs + timeline.bootMs });
+  if (timeline.bootMs) moments.push({ label: "A new instance booted", atMs: waitedMs + timeline.bootMs });
   if (timeline.startMs === undefined) return moments;
   const takenMs = waitedMs + timeline.startMs;
-  moments.push({ label: "The instance had taken the session", atMs: takenMs });
+  moments.push({ label: "The instance accepted the session", atMs: takenMs });
   // The instance counts from when it took the session.
   const marks = [
-    { label: "The caller was connected", ms: timeline.clientConnectedMs },
-    { label: "The bot's code ran", ms: timeline.botEnteredMs },
+    { label: "The caller connected", ms: timeline.clientConnectedMs },
+    { label: "The bot's code started", ms: timeline.botEnteredMs },
     { label: "The bot was first heard", ms: timeline.firstAudioMs },
   ];
   for (const { label, ms } of marks) if (ms !== undefined) moments.push({ label, atMs: takenMs + ms });

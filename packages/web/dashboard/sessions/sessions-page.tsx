@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Session } from "@vocalhost/protocol";
-import { Button } from "../../shared/button.tsx";
 import { toDelay } from "../../shared/duration.ts";
 import { SelectField } from "../../shared/select-field.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
@@ -10,6 +9,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Card } from "../ui/card.tsx";
 import { toShortId } from "../ui/copy-text.tsx";
 import { Empty } from "../ui/notice.tsx";
+import { Pages } from "../ui/pages.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Ago, toLength } from "../ui/time.tsx";
@@ -40,8 +40,8 @@ export function SessionsPage() {
           value={status}
           options={[
             { value: "all", label: "All sessions" },
-            { value: "active", label: "Those that are open" },
-            { value: "ended", label: "Those that are over" },
+            { value: "active", label: "Open sessions" },
+            { value: "ended", label: "Ended sessions" },
           ]}
           onChange={(value) => setFilters({ status: value as Filters["status"], startType, page: 0 })}
         />
@@ -62,11 +62,11 @@ export function SessionsPage() {
             {list.length === 0 ? (
               <Empty
                 icon="voice"
-                title={status === "all" && startType === "all" ? "No sessions yet" : "None like this"}
+                title={status === "all" && startType === "all" ? "No sessions yet" : "No sessions match"}
               >
                 {status === "all" && startType === "all"
                   ? "Talk to the agent on its Talk page, or start a session with a public key."
-                  : "Other filters may show some."}
+                  : "Try other filters."}
               </Empty>
             ) : (
               <Table
@@ -76,7 +76,12 @@ export function SessionsPage() {
                 rowKey={({ sessionId }) => sessionId}
               />
             )}
-            <Pages total={total} page={page} onPage={(next) => setFilters({ ...filters, page: next })} />
+            <Pages
+              size={PAGE}
+              total={total}
+              page={page}
+              onPage={(next) => setFilters({ ...filters, page: next })}
+            />
           </Card>
         )}
       </QueryView>
@@ -113,7 +118,7 @@ function columnsOf(name: string): Column<Session>[] {
     },
     { header: "Over", wideOnly: true, cell: ({ transport }) => transport },
     {
-      header: "Start took",
+      header: "Start latency",
       align: "right",
       wideOnly: true,
       cell: ({ botStartSeconds, coldStart }) => (
@@ -129,29 +134,6 @@ function columnsOf(name: string): Column<Session>[] {
       cell: ({ endReason }) => <span className="text-muted">{toReason(endReason)}</span>,
     },
   ];
-}
-
-function Pages({ total, page, onPage }: { total: number; page: number; onPage: (page: number) => void }) {
-  const last = Math.max(0, Math.ceil(total / PAGE) - 1);
-  if (last === 0 && page === 0) return null;
-  return (
-    <nav
-      aria-label="Pages of the list"
-      className="flex items-center gap-3 border-t border-line px-5 py-3 text-sm"
-    >
-      <span className="text-muted">
-        {page * PAGE + 1}–{Math.min(total, (page + 1) * PAGE)} of {total}
-      </span>
-      <div className="ml-auto flex gap-2">
-        <Button size="small" disabled={page === 0} onClick={() => onPage(page - 1)}>
-          Newer
-        </Button>
-        <Button size="small" disabled={page >= last} onClick={() => onPage(page + 1)}>
-          Older
-        </Button>
-      </div>
-    </nav>
-  );
 }
 
 function useFilters(): [Filters, (filters: Filters) => void] {

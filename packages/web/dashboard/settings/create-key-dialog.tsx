@@ -54,25 +54,29 @@ function CreateKeyForm({ kind, onClose, onCreated }: Omit<CreateKeyDialogProps, 
         onChange={(name) => set({ name })}
         maxLength={100}
         autoComplete="off"
-        hint={kind === "private" ? "Where it will be used: “deploys from CI”" : "Who will use it: “web site”"}
+        hint={
+          kind === "private"
+            ? "Where it will be used, e.g. “deploys from CI”"
+            : "Who will use it, e.g. “web site”"
+        }
       />
       {kind === "public" && (
         <>
           <Agents chosen={form.agents} onChange={(agents) => set({ agents })} />
           <div className="grid gap-4 sm:grid-cols-2">
             <NumberField
-              label="Starts a minute"
+              label="Starts per minute"
               value={form.ratePerMinute}
               onChange={(ratePerMinute) => set({ ratePerMinute })}
               problem={problems.ratePerMinute}
-              hint="Empty: no limit"
+              hint="Leave empty for no limit"
             />
             <NumberField
-              label="Sessions at once"
+              label="Concurrent sessions"
               value={form.concurrency}
               onChange={(concurrency) => set({ concurrency })}
               problem={problems.concurrency}
-              hint="Empty: no limit"
+              hint="Leave empty for no limit"
             />
           </div>
         </>
@@ -82,7 +86,7 @@ function CreateKeyForm({ kind, onClose, onCreated }: Omit<CreateKeyDialogProps, 
           Cancel
         </Button>
         <Button type="submit" size="small" look="primary" disabled={!isComplete(form) || create.isPending}>
-          {create.isPending ? "Creating …" : "Create key"}
+          {create.isPending ? "Creating…" : "Create key"}
         </Button>
       </div>
     </form>
@@ -102,14 +106,14 @@ function Agents({
     <fieldset>
       <legend className="text-[0.8125rem] font-medium text-muted">Agents it may start</legend>
       <CheckField
-        label="All agents, also those to come"
+        label="All agents, including future ones"
         checked={chosen === undefined}
         onChange={(all) => onChange(all ? undefined : [])}
       />
       {chosen && (
         <div className="ml-6 max-h-40 overflow-y-auto">
           {agents.error && <Failed error={agents.error} retry={() => void agents.refetch()} />}
-          {names.length === 0 && !agents.error && <p className="text-sm text-muted">There are none yet.</p>}
+          {names.length === 0 && !agents.error && <p className="text-sm text-muted">No agents yet.</p>}
           {names.map((name) => (
             <CheckField
               key={name}

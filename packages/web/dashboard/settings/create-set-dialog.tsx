@@ -62,7 +62,7 @@ function CreateSetForm({ onClose, onCreated }: Omit<CreateSetDialogProps, "open"
           });
     },
     onSuccess: async () => {
-      say(`${form.name} is stored.`);
+      say(`${form.name} saved.`);
       onClose();
       await queryClient.invalidateQueries({ queryKey: queries.secretSets().queryKey });
       if (type === "secret") onCreated(form.name);
@@ -85,7 +85,7 @@ function CreateSetForm({ onClose, onCreated }: Omit<CreateSetDialogProps, "open"
           onChange={set("name")}
           autoComplete="off"
           spellCheck={false}
-          problem={isTaken ? "There is a set with this name" : setNameProblem(form.name)}
+          problem={isTaken ? "A set with this name already exists" : setNameProblem(form.name)}
         />
         <Regions value={form.region} onChange={set("region")} />
       </div>
@@ -136,7 +136,7 @@ function CreateSetForm({ onClose, onCreated }: Omit<CreateSetDialogProps, "open"
           Cancel
         </Button>
         <Button type="submit" size="small" look="primary" disabled={!isComplete || create.isPending}>
-          {create.isPending ? "Storing …" : "Store"}
+          {create.isPending ? "Saving…" : "Save"}
         </Button>
       </div>
     </form>

@@ -3,7 +3,7 @@ import type { Member, MemberInvited } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { ChoiceField } from "../../shared/choice-field.tsx";
-import { useMe } from "../app/me.ts";
+import { useMe } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -17,14 +17,14 @@ interface InviteDialogProps {
 }
 
 const roles = [
-  { value: "viewer", label: "Viewer", hint: "Looks" },
-  { value: "admin", label: "Admin", hint: "Changes things" },
-  { value: "owner", label: "Owner", hint: "Makes owners" },
+  { value: "viewer", label: "Viewer", hint: "Can view" },
+  { value: "admin", label: "Admin", hint: "Can make changes" },
+  { value: "owner", label: "Owner", hint: "Can appoint owners" },
 ];
 
 export function InviteDialog({ open, onClose, onInvited }: InviteDialogProps) {
   return (
-    <Dialog open={open} title="Invite somebody" onClose={onClose}>
+    <Dialog open={open} title="Invite someone" onClose={onClose}>
       <InviteForm {...{ onClose, onInvited }} />
     </Dialog>
   );
@@ -59,7 +59,7 @@ function InviteForm({ onClose, onInvited }: Omit<InviteDialogProps, "open">) {
         required
         value={email}
         onChange={setEmail}
-        hint="You get a link to send; nothing is sent from here."
+        hint="You get a link to pass on; nothing is sent from here."
       />
       <ChoiceField
         label="Role"
@@ -77,7 +77,7 @@ function InviteForm({ onClose, onInvited }: Omit<InviteDialogProps, "open">) {
           look="primary"
           disabled={!/^[^\s@]+@[^\s@]+$/.test(email.trim()) || invite.isPending}
         >
-          {invite.isPending ? "Making the link …" : "Make a link"}
+          {invite.isPending ? "Creating the link…" : "Create link"}
         </Button>
       </div>
     </form>

@@ -18,7 +18,7 @@ export function keyProblems(form: KeyForm): Partial<Record<"ratePerMinute" | "co
   const problems: Partial<Record<"ratePerMinute" | "concurrency", string>> = {};
   for (const field of ["ratePerMinute", "concurrency"] as const)
     if (form[field].trim() !== "" && toLimit(form[field]) === undefined)
-      problems[field] = `A whole number from 1 to ${NUMBER_MAX.toLocaleString("en")}, or nothing`;
+      problems[field] = `A whole number from 1 to ${NUMBER_MAX.toLocaleString("en")}, or empty`;
   return problems;
 }
 

@@ -3,7 +3,7 @@ import type { Key, KeyCreated } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { Disclosure } from "../../shared/disclosure.tsx";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
@@ -20,8 +20,8 @@ import { ShownOnce } from "./shown-once.tsx";
 
 const about: Record<KeyKind, string> = {
   private:
-    "For your own servers, CI and the command line: whoever has one may do everything but start sessions.",
-  public: "For apps and pages: whoever has one may start and reach sessions, nothing else.",
+    "For your own servers, CI and the command line: anyone who has one can do everything except start sessions.",
+  public: "For apps and pages: anyone who has one can start and join sessions, nothing else.",
 };
 
 export function KeysPage() {
@@ -30,14 +30,14 @@ export function KeysPage() {
   const [creating, setCreating] = useState<KeyKind>();
   const [created, setCreated] = useState<KeyCreated & { kind: KeyKind; name: string }>();
   return (
-    <Page title="API Keys" about="Requests bring a key as a bearer token; it decides what they may do.">
+    <Page title="API Keys" about="Requests carry a key as a bearer token; the key decides what they may do.">
       {created && (
         <ShownOnce
           title={`Your new ${created.kind} key “${created.name}”`}
           value={created.key}
           onDone={() => setCreated(undefined)}
         >
-          Copy it now: it is not stored and cannot be shown again. A key that is lost has to be replaced.
+          Copy it now: it is not stored and cannot be shown again. A lost key has to be replaced.
         </ShownOnce>
       )}
       <QueryView query={keys} what="keys">
@@ -88,7 +88,7 @@ function Keys({ kind, keys, onCreate }: { kind: KeyKind; keys: Key[]; onCreate?:
       footer={
         <span className="text-sm text-muted">
           {usable.length} of {KEYS_PER_KIND} {kind} keys in use.
-          {isFull && " That is as many as an organisation may have: revoke one to create another."}
+          {isFull && " This is the limit for an organisation: revoke one to create another."}
         </span>
       }
     >
@@ -105,7 +105,7 @@ function Keys({ kind, keys, onCreate }: { kind: KeyKind; keys: Key[]; onCreate?:
             <ul className="grid gap-1 text-sm text-muted">
               {past.map((key) => (
                 <li key={key.id}>
-                  {key.metadata.name || "Without a name"} <code className="font-mono">{key.key}</code>,{" "}
+                  {key.metadata.name || "Unnamed"} <code className="font-mono">{key.key}</code>,{" "}
                   {key.revoked ? "revoked" : "expired"}
                 </li>
               ))}
@@ -121,12 +121,12 @@ function Keys({ kind, keys, onCreate }: { kind: KeyKind; keys: Key[]; onCreate?:
         onClose={() => setRevoking(undefined)}
         onConfirm={async () => {
           if (revoking) await api().keys.revoke(revoking.id);
-          say("The key is revoked.");
+          say("Key revoked.");
           await queryClient.invalidateQueries({ queryKey: queries.keys().queryKey });
         }}
       >
-        Whoever uses {revoking?.key} is refused from now on, within a second. Sessions that run go on. This
-        cannot be undone.
+        Requests with {revoking?.key} are refused within a second. Running sessions continue. This cannot be
+        undone.
       </ConfirmDialog>
     </Card>
   );
@@ -138,9 +138,7 @@ function columnsOf(kind: KeyKind): Column<Key>[] {
       header: "Name",
       cell: (key) => (
         <>
-          <span className="font-medium [overflow-wrap:anywhere]">
-            {key.metadata.name || "Without a name"}
-          </span>
+          <span className="font-medium [overflow-wrap:anywhere]">{key.metadata.name || "Unnamed"}</span>
           <span className="block text-muted md:hidden">
             <Masked text={key.key} />
           </span>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Member, MemberInvitation, MemberInvited } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange, useMe, type Me } from "../app/me.ts";
+import { useMayChange, useMe, type Me } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -26,7 +26,7 @@ export function MembersPage() {
   return (
     <Page
       title="Members"
-      about="Who may look, and who may change things."
+      about="Who has access, and what they may do."
       actions={
         mayChange && (
           <Button size="small" look="primary" icon="plus" onClick={() => setInviting(true)}>
@@ -41,8 +41,8 @@ export function MembersPage() {
           value={invited.link}
           onDone={() => setInvited(undefined)}
         >
-          Send this link to {invited.email}: no mail is sent from here, and the link cannot be shown again. It
-          works once, within seven days, and only with that address.
+          Send this link to {invited.email}: no e-mail is sent from here, and the link cannot be shown again.
+          It works once, within seven days, and only with that address.
         </ShownOnce>
       )}
       <QueryView query={members} what="members">
@@ -71,7 +71,7 @@ function Members({ members }: { members: Member[] }) {
     mutationFn: ({ member, role }: { member: Member; role: Member["role"] }) =>
       api().members.change(member.userId, { role }),
     onSuccess: async (_answer, { member, role }) => {
-      say(`${nameOf(member)} is ${role} now.`);
+      say(`${nameOf(member)} is now ${role}.`);
       await refresh();
     },
   });
@@ -133,8 +133,8 @@ function Members({ members }: { members: Member[] }) {
       flush
       footer={
         <span className="text-sm text-muted">
-          Viewers look. Admins change agents, keys and secrets. Owners also decide who is owner; there is
-          always one.
+          Viewers can look. Admins can change agents, keys and secrets. Owners can also appoint owners; there
+          is always at least one.
         </span>
       }
     >
@@ -152,15 +152,14 @@ function Members({ members }: { members: Member[] }) {
         onClose={() => setRemoving(undefined)}
         onConfirm={async () => {
           if (removing) await api().members.remove(removing.userId);
-          say("The member is removed.");
+          say("Member removed.");
           await refresh();
         }}
       >
         {removing?.userId === me.userId
-          ? "You lose access to this organisation at once. "
-          : "Access to this organisation ends at once. "}
-        The account itself stays. Keys that were created by this member go on working: revoke those under API
-        Keys.
+          ? "You lose access to this organisation immediately. "
+          : "Access to this organisation ends immediately. "}
+        The account itself stays. Keys created by this member keep working: revoke them under API Keys.
       </ConfirmDialog>
     </Card>
   );
@@ -178,7 +177,7 @@ function Invitations({ invitations }: { invitations: MemberInvitation[] }) {
     { header: "Address", cell: ({ email }) => <span className="[overflow-wrap:anywhere]">{email}</span> },
     { header: "Role", cell: ({ role }) => <Badge tone="plain">{role}</Badge> },
     {
-      header: "Works until",
+      header: "Valid until",
       wideOnly: true,
       cell: ({ expiresAt }) => (
         <span className="text-muted">

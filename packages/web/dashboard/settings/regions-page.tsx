@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Region } from "@vocalhost/protocol";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -21,7 +21,7 @@ export function RegionsPage() {
   const choose = useMutation({
     mutationFn: (code: string) => api().properties.patch({ defaultRegion: code }),
     onSuccess: async (_answer, code) => {
-      say(`New agents and secret sets are made in ${code} from now on.`);
+      say(`New agents and secret sets are now created in ${code}.`);
       await queryClient.invalidateQueries({ queryKey: queries.properties().queryKey });
     },
   });
@@ -57,7 +57,7 @@ export function RegionsPage() {
   return (
     <Page
       title="Regions"
-      about="Where agents run and secrets are kept. An agent, its secrets and its builds lie in one region, and stay there."
+      about="Where agents run and secrets are kept. An agent, its secrets and its builds live in one region and stay there."
     >
       {choose.error && <Failed error={choose.error} />}
       {properties.error && <Failed error={properties.error} retry={() => void properties.refetch()} />}
@@ -67,8 +67,8 @@ export function RegionsPage() {
             flush
             footer={
               <span className="text-sm text-muted">
-                Whatever names no region is made in the default one. Regions come from the configuration of
-                the service.
+                Anything created without a region goes to the default one. Regions come from the service's
+                configuration.
               </span>
             }
           >

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SecretSetSummary } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
@@ -34,7 +34,7 @@ export function SecretsPage() {
   return (
     <Page
       title="Secrets"
-      about="Values your bots find in their environment. They are encrypted, and never shown again."
+      about="Values your bots read from their environment. They are encrypted and never shown again."
       actions={
         mayChange && (
           <Button size="small" look="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -139,7 +139,7 @@ function DeleteSet({ set, onClose }: { set: SecretSetSummary | undefined; onClos
       onClose={onClose}
       onConfirm={async () => {
         if (set) await api().secrets.delete(set.name);
-        say(`${set?.name ?? "The set"} is deleted.`);
+        say(`${set?.name ?? "The set"} deleted.`);
         await queryClient.invalidateQueries({ queryKey: queries.secretSets().queryKey });
       }}
     >
@@ -149,9 +149,10 @@ function DeleteSet({ set, onClose }: { set: SecretSetSummary | undefined; onClos
             Their next instances would start without these values or not at all. Give them another set first.
           </Alert>
         )}
-        {agents.error && <Alert tone="busy" title="Which agents use it could not be read" />}
+        {agents.error && <Alert tone="busy" title="Could not find out which agents use it" />}
         <p>
-          {set?.type === "imagePullSecret" ? "The credential is" : "All of its values are"} gone for good.
+          {set?.type === "imagePullSecret" ? "The credential" : "All of its values"} will be deleted
+          permanently.
         </p>
       </div>
     </ConfirmDialog>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SecretSetSummary } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange } from "../app/me.ts";
+import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Facts } from "../ui/card.tsx";
@@ -40,7 +40,7 @@ function SetContent({ set }: { set: SecretSetSummary }) {
       />
       {isChanged && users.length > 0 && (
         <Alert tone="busy" title={`Redeploy ${users.join(", ")}`}>
-          Values are read when an instance starts. Instances that run keep the old ones.
+          Values are read when an instance starts. Running instances keep the old ones.
         </Alert>
       )}
       {set.type === "secret" ? (
@@ -67,7 +67,7 @@ function Keys({ name, mayChange, onChanged }: PartProps & { mayChange: boolean }
     mutationFn: (secretKey: string) => api().secrets.deleteKey(name, secretKey),
     onSuccess: async (_answer, secretKey) => {
       setRemoving(undefined);
-      say(`${secretKey} is removed.`);
+      say(`${secretKey} removed.`);
       onChanged();
       await refresh();
     },
@@ -95,7 +95,7 @@ function Keys({ name, mayChange, onChanged }: PartProps & { mayChange: boolean }
                       disabled={remove.isPending}
                       onClick={() => remove.mutate(fieldName)}
                     >
-                      Remove for good
+                      Remove permanently
                     </Button>
                   </span>
                 ) : (
@@ -158,7 +158,7 @@ function KeyForm({ name, secretKey, setSecretKey, isReplacement, onStored }: Key
   const store = useMutation({
     mutationFn: () => api().secrets.put(name, { secrets: [{ secretKey, secretValue }] }),
     onSuccess: async () => {
-      say(isReplacement ? `${secretKey} is replaced.` : `${secretKey} is added.`);
+      say(isReplacement ? `${secretKey} replaced.` : `${secretKey} added.`);
       setSecretKey("");
       setValue("");
       await onStored();
@@ -190,7 +190,7 @@ function KeyForm({ name, secretKey, setSecretKey, isReplacement, onStored }: Key
           look="primary"
           disabled={secretKey === "" || secretValue === "" || problem !== undefined || store.isPending}
         >
-          {store.isPending ? "Storing …" : isReplacement ? "Replace value" : "Add key"}
+          {store.isPending ? "Saving…" : isReplacement ? "Replace value" : "Add key"}
         </Button>
       </div>
     </form>
@@ -210,7 +210,7 @@ function PullCredential({ name, onChanged }: PartProps) {
         secretValue: toPullCredential(form.username, form.token),
       }),
     onSuccess: async () => {
-      say("The credential is replaced.");
+      say("Credential replaced.");
       setForm({ host: "", username: "", token: "" });
       onChanged();
       await queryClient.invalidateQueries({ queryKey: queries.secretSets().queryKey });
@@ -247,7 +247,7 @@ function PullCredential({ name, onChanged }: PartProps) {
       </div>
       <div className="flex justify-end">
         <Button type="submit" size="small" look="primary" disabled={!isComplete || store.isPending}>
-          {store.isPending ? "Storing …" : "Replace credential"}
+          {store.isPending ? "Saving…" : "Replace credential"}
         </Button>
       </div>
     </form>

@@ -29,7 +29,7 @@ export function ShownOnce({ title, value, children, onDone }: ShownOnceProps) {
           {copied ? "Copied" : "Copy"}
         </Button>
         <Button size="small" onClick={onDone}>
-          I have kept it
+          I have saved it
         </Button>
       </div>
     </section>

@@ -10,7 +10,7 @@ import { decideDevice, readDevice } from "./auth-requests.ts";
 import { SignInFrame } from "./sign-in-frame.tsx";
 import { SignInProblem } from "./sign-in-problem.tsx";
 
-const title = "Sign in a command line";
+const title = "Sign in the command line";
 
 /** Lets a terminal that shows a code act for whoever is signed in here. */
 export function DevicePage() {
@@ -31,7 +31,7 @@ export function DevicePage() {
   if (!user.data) {
     return (
       <SignInFrame title={title}>
-        <Loading what="who you are" />
+        <Loading what="your account" />
       </SignInFrame>
     );
   }
@@ -77,7 +77,7 @@ function Decision({ email }: { email: string }) {
           onChange={setCode}
           autoComplete="off"
           spellCheck={false}
-          hint="As your terminal shows it. If you did not start this, refuse."
+          hint="The code your terminal shows. If you did not start this, refuse it."
         />
         <div className="flex gap-2">
           <Button type="submit" look="primary" disabled={decide.isPending || code.trim() === ""}>

@@ -27,7 +27,7 @@ export function OwnerPage() {
   if (token === "") {
     return (
       <SignInFrame title="This link is incomplete">
-        <Alert title="The part behind the # is missing">
+        <Alert title="The part after the # is missing">
           Open the whole link, as the service printed it or as it was sent to you.
         </Alert>
       </SignInFrame>
@@ -70,7 +70,7 @@ export function OwnerPage() {
           look="primary"
           disabled={submit.isPending || email === "" || password.length < PASSWORD_MIN}
         >
-          {submit.isPending ? "Creating your account …" : "Create account"}
+          {submit.isPending ? "Creating your account…" : "Create account"}
         </Button>
       </form>
     </SignInFrame>

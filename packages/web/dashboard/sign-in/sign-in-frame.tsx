@@ -1,7 +1,7 @@
 import { useSyncExternalStore, type ReactNode } from "react";
 import { IconButton } from "../../shared/button.tsx";
 import { isDark, onThemeChange, toggleTheme } from "../../shared/theme.ts";
-import { Logo } from "../app/logo.tsx";
+import { Logo } from "../../shared/logo.tsx";
 import { useTitle } from "../ui/page.tsx";
 
 /** A small page in the middle, before anybody is signed in. */
@@ -24,7 +24,7 @@ export function SignInFrame({
         <div className="ml-auto">
           <IconButton
             icon={dark ? "sun" : "moon"}
-            label={dark ? "Light colours" : "Dark colours"}
+            label={dark ? "Light theme" : "Dark theme"}
             onClick={toggleTheme}
           />
         </div>

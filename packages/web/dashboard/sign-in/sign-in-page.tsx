@@ -31,11 +31,15 @@ export function SignInPage() {
   const error = submit.error ?? provider.error;
   return (
     <SignInFrame title="Sign in">
-      {error ? <SignInProblem error={error} /> : refusal && <Alert title="The provider did not let you in" />}
+      {error ? (
+        <SignInProblem error={error} />
+      ) : (
+        refusal && <Alert title="The provider refused to sign you in" />
+      )}
       {methods.includes("oidc") && (
         <>
           <Button look="primary" disabled={provider.isPending} onClick={() => provider.mutate()}>
-            {provider.isPending ? "Going there …" : "Sign in with your organisation"}
+            {provider.isPending ? "Redirecting…" : "Sign in with your organisation"}
           </Button>
           <p className="text-center text-sm text-muted">or with a password</p>
         </>
@@ -68,12 +72,12 @@ export function SignInPage() {
           look={methods.includes("oidc") ? "plain" : "primary"}
           disabled={submit.isPending}
         >
-          {submit.isPending ? "Signing in …" : "Sign in"}
+          {submit.isPending ? "Signing in…" : "Sign in"}
         </Button>
       </form>
       <p className="text-sm text-pretty text-muted">
-        No account yet? The first owner uses the link that the service prints when it starts; everybody else
-        is invited by an owner or admin.
+        No account yet? The first owner uses the link that the service prints on its first start; an owner or
+        admin invites everybody else.
       </p>
     </SignInFrame>
   );

@@ -6,13 +6,13 @@ export function SignInProblem({ error }: { error: unknown }) {
   if (error instanceof CookieRefusedError) {
     return (
       <Alert title="Your browser did not keep the sign-in">
-        It keeps it only over HTTPS, or from this machine as localhost. Open the dashboard at such an address.
+        Browsers keep it only over HTTPS or on localhost. Open the dashboard at such an address.
       </Alert>
     );
   }
   if (error instanceof ApiError) {
     if (error.code === "INVALID_EMAIL_OR_PASSWORD" || error.code === "INVALID_EMAIL")
-      return <Alert title="E-mail or password is wrong" />;
+      return <Alert title="Wrong e-mail or password" />;
     if (error.status === 429) return <Failed error={error} />;
     if (error.status < 500) return <Alert title={error.message} />;
   }

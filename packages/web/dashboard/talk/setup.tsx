@@ -1,7 +1,7 @@
 import { ChoiceField } from "../../shared/choice-field.tsx";
-import { isOpen } from "../../shared/connection/phase.ts";
-import type { TransportChoice } from "../../shared/connection/transports.ts";
-import { DeviceFields } from "../../shared/media/device-fields.tsx";
+import { isOpen } from "../../shared/events/phase.ts";
+import type { TransportChoice } from "../../shared/connection/open-session.ts";
+import { DeviceFields } from "../../shared/devices/device-fields.tsx";
 import { PHONE } from "../../shared/phone/carriers.ts";
 import { PhoneFields } from "../../shared/phone/phone-fields.tsx";
 import { StartBodyEditor } from "../../shared/start-body/start-body-editor.tsx";

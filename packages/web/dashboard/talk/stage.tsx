@@ -1,19 +1,19 @@
 import { useEffect, useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { nowMs } from "../../shared/connection/now.ts";
-import type { Phase } from "../../shared/connection/phase.ts";
-import { isAboutMicrophone } from "../../shared/connection/problem.ts";
-import type { TransportChoice } from "../../shared/connection/transports.ts";
+import { nowMs } from "../../shared/now.ts";
+import type { Phase } from "../../shared/events/phase.ts";
+import { isAboutMicrophone } from "../../shared/events/problem.ts";
+import type { CallChoice, TransportChoice } from "../../shared/connection/open-session.ts";
 import { toClock } from "../../shared/duration.ts";
-import { chosenMicrophone, chosenSpeaker } from "../../shared/media/chosen-devices.ts";
-import { toCallChoice, type CallChoice } from "../../shared/phone/call-choice.ts";
+import { chosenMicrophone, chosenSpeaker } from "../../shared/devices/chosen-devices.ts";
+import { toCallChoice } from "../../shared/phone/call-choice.ts";
 import { carrierTitle, PHONE } from "../../shared/phone/carriers.ts";
 import { chosenCarrier, fromNumber, toNumber } from "../../shared/phone/phone-state.ts";
 import { parseStartBody } from "../../shared/start-body/parse-start-body.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { LevelBar } from "../../shared/voice/level-bar.tsx";
-import { Orb } from "../../shared/voice/orb.tsx";
-import { Ribbon } from "../../shared/voice/ribbon.tsx";
+import { LevelBar } from "../../shared/visuals/level-bar.tsx";
+import { Orb } from "../../shared/visuals/orb.tsx";
+import { Ribbon } from "../../shared/visuals/ribbon.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
 import { LinkButton } from "../ui/link-button.tsx";
 import { Alert } from "../ui/notice.tsx";
@@ -118,7 +118,7 @@ function Controls({ talk, chosen, call }: ControlsProps) {
         <>
           {blocked && (
             <Button look="primary" icon="speaker" onClick={() => connection.allowPlayback()}>
-              Let me hear the bot
+              Turn on sound
             </Button>
           )}
           <Button
@@ -164,7 +164,7 @@ function Beginning(props: {
       </Button>
       {phase.name === "failed" && isAboutMicrophone(phase.problem.code) && (
         <Button disabled={!connect} onClick={() => connect?.(false)}>
-          Go on without it
+          Continue without it
         </Button>
       )}
       {phase.name === "ended" && (
@@ -192,6 +192,6 @@ function useConnect({ talk, chosen, call }: ControlsProps): ((useMicrophone: boo
 }
 
 function useCallChoice(chosen: TransportChoice): CallChoice | undefined {
-  const wished = { carrier: useStore(chosenCarrier), from: useStore(fromNumber), to: useStore(toNumber) };
-  return chosen.name === PHONE ? toCallChoice(wished, accepted) : undefined;
+  const requested = { carrier: useStore(chosenCarrier), from: useStore(fromNumber), to: useStore(toNumber) };
+  return chosen.name === PHONE ? toCallChoice(requested, accepted) : undefined;
 }

@@ -1,12 +1,12 @@
 import { useEffect } from "react";
-import { isOpen } from "../../shared/connection/phase.ts";
+import { isOpen } from "../../shared/events/phase.ts";
 import { CallCard } from "../../shared/phone/call-card.tsx";
 import { PHONE } from "../../shared/phone/carriers.ts";
 import { isPhoneKey } from "../../shared/phone/phone-keys.ts";
 import { useStore } from "../../shared/use-store.ts";
-import { Conversation } from "../../shared/transcript/conversation.tsx";
+import { Conversation } from "../../shared/conversation/conversation.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
-import { useMayChange, useMe } from "../app/me.ts";
+import { useMayChange, useMe } from "../data/me.ts";
 import { Card } from "../ui/card.tsx";
 import { Alert } from "../ui/notice.tsx";
 import { Setup } from "./setup.tsx";
@@ -18,8 +18,9 @@ export function TalkPage() {
   const mayStart = useMayChange();
   if (!mayStart) {
     return (
-      <Alert tone="busy" title="Your role only allows looking">
-        Sessions cost minutes, so only owners and admins start them. Ask one of them for another role.
+      <Alert tone="busy" title="Your role is read-only">
+        Sessions use up minutes, so only owners and admins can start them. Ask one of them to change your
+        role.
       </Alert>
     );
   }
@@ -30,9 +31,9 @@ function TalkPanel() {
   const talk = useTalk(useMe().organization, useAgentName());
   const phase = useStore(talk.connection.phase);
   const { entries } = useStore(talk.transcript);
-  const wished = useStore(chosenTransport);
+  const requested = useStore(chosenTransport);
   const used = useStore(talk.lastTransport);
-  const chosen = choices.find(({ name }) => name === (isOpen(phase) ? used : wished)) ?? choices[0];
+  const chosen = choices.find(({ name }) => name === (isOpen(phase) ? used : requested)) ?? choices[0];
   const onPhone = chosen?.name === PHONE;
   useEffect(() => {
     if (chosen) void talk.connection.prepare(chosen);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problem, type ProblemCode } from "../../shared/connection/problem.ts";
+import { problem, type ProblemCode } from "../../shared/events/problem.ts";
 import { noOneSpeaking } from "../../shared/voice/speaking.ts";
 import { talkWords, toHostedProblem } from "./talk-words.ts";
 

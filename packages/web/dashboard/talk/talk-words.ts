@@ -1,6 +1,6 @@
-import type { ConnectStep } from "../../shared/connection/connection-event.ts";
-import type { Phase } from "../../shared/connection/phase.ts";
-import type { Problem, ProblemCode } from "../../shared/connection/problem.ts";
+import type { ConnectStep } from "../../shared/events/connection-event.ts";
+import type { Phase } from "../../shared/events/phase.ts";
+import type { Problem, ProblemCode } from "../../shared/events/problem.ts";
 import { toSpan } from "../../shared/duration.ts";
 import type { Speaking } from "../../shared/voice/speaking.ts";
 
@@ -12,14 +12,14 @@ export interface TalkWords {
 const steps: Record<ConnectStep, TalkWords> = {
   microphone: {
     title: "Asking for your microphone",
-    note: "Your browser may want your permission first.",
+    note: "Your browser may ask for permission first.",
   },
   start: {
     title: "Starting a session",
-    note: "A warm instance takes it at once, a cold one needs a moment.",
+    note: "A warm instance answers at once; a cold start takes a moment.",
   },
-  connect: { title: "Connecting", note: "Finding a way to the instance." },
-  bot: { title: "Waiting for the bot", note: "The connection stands, the bot is coming up." },
+  connect: { title: "Connecting", note: "Finding a route to the instance." },
+  bot: { title: "Waiting for the bot", note: "Connected; the bot is starting up." },
 };
 
 /** The state of the conversation in plain words. */
@@ -34,14 +34,14 @@ export function talkWords(now: {
   switch (phase.name) {
     case "idle":
       return carrier
-        ? { title: "Ready to call", note: `The agent hears a call from ${carrier}; no phone is needed.` }
+        ? { title: "Ready to call", note: `The agent takes a call from ${carrier}; no phone needed.` }
         : { title: "Ready when you are", note: "Start a session, then just talk." };
     case "connecting":
       if (carrier && phase.step !== "microphone")
         return { title: "Calling …", note: `As a call from ${carrier}.` };
       return steps[phase.step];
     case "live":
-      if (phase.interrupted) return { title: "Connection interrupted", note: "Trying to get it back." };
+      if (phase.interrupted) return { title: "Connection interrupted", note: "Trying to reconnect." };
       if (speaking.bot) return { title: "The bot is speaking", note: "" };
       if (muted) return { title: "You are muted", note: "" };
       if (speaking.user) return { title: "Hearing you", note: "" };
@@ -69,17 +69,17 @@ const hosted: Partial<Record<ProblemCode, Pick<Problem, "title" | "advice">>> = 
       "Browsers allow it only on https:// addresses and on localhost. Put HTTPS in front of the service.",
   },
   "runner-unreachable": {
-    title: "The service does not answer",
+    title: "The service is not responding",
     advice: "Check your connection, and that the service is running. Then try again.",
   },
   "page-outdated": {
     title: "This page is out of date",
-    advice: "The service has been renewed since it was opened. Reload the page.",
+    advice: "The service has been updated since this page was opened. Reload it.",
   },
   "start-refused": { title: "The service did not start a session", advice: LOGS },
   "start-timeout": { title: "Starting the session took too long", advice: `${LOGS} Then try again.` },
   "connection-failed": {
-    title: "No media connection came about",
+    title: "No media connection could be made",
     advice:
       "A firewall or VPN may block UDP between this browser and the instance. Try WebSocket, or give the service a TURN server.",
   },
@@ -97,15 +97,15 @@ const hosted: Partial<Record<ProblemCode, Pick<Problem, "title" | "advice">>> = 
   },
   "bot-silent": {
     title: "The bot never said it was ready",
-    advice: "It was reached, but did not come up in time. Look at the agent's logs.",
+    advice: "The connection was made, but the bot did not start in time. Check the agent's logs.",
   },
   "bot-left-early": {
     title: "The bot left before it was ready",
-    advice: "It probably failed while starting. Look at the agent's logs.",
+    advice: "It probably failed while starting. Check the agent's logs.",
   },
   "bot-failed": {
     title: "The bot reported an error",
-    advice: "The session has ended. Look at the agent's logs.",
+    advice: "The session has ended. Check the agent's logs.",
   },
   "connection-lost": {
     title: "The connection was lost",

@@ -1,7 +1,9 @@
+import { transportNames } from "@vocalhost/protocol";
 import { useEffect, useMemo } from "react";
-import type { ConnectionEvent } from "../../shared/connection/connection-event.ts";
+import type { ConnectionEvent } from "../../shared/events/connection-event.ts";
 import { Connection } from "../../shared/connection/connection.ts";
-import { choicesFor, type TransportChoice } from "../../shared/connection/transports.ts";
+import type { TransportChoice } from "../../shared/connection/open-session.ts";
+import { choicesFor } from "../../shared/transports/transports.ts";
 import { emptyLatency, nextLatency, type ResponseLatency } from "../../shared/figures/response-latency.ts";
 import { nextCallTranscript } from "../../shared/phone/call-transcript.ts";
 import { createKeypad, type Keypad } from "../../shared/phone/keypad.ts";
@@ -16,13 +18,13 @@ export interface Talk {
   transcript: Store<Transcript>;
   speaking: Store<Speaking>;
   latency: Store<ResponseLatency>;
-  /** Of the session in progress, or of the last one. */
+  /** Transport of the session in progress, or of the last one. */
   lastTransport: Store<string>;
   keypad: Keypad;
 }
 
 /** What the service takes for every agent. */
-export const accepted = ["webrtc", "websocket", "twilio", "telnyx", "plivo", "exotel"];
+export const accepted: string[] = [...transportNames];
 export const choices: TransportChoice[] = choicesFor(accepted);
 
 /** What the user chose, kept in this browser. */

@@ -107,7 +107,7 @@ function toClockTimes(seconds: number[]): string[] {
   return seconds.map((second) => format.format(new Date(second * 1000)));
 }
 
-function optionsOf(wish: {
+function optionsOf(input: {
   spanned: { current: [from: number, to: number] | undefined };
   series: ChartSeries[];
   toText: (value: number) => string;
@@ -116,22 +116,22 @@ function optionsOf(wish: {
   height: number;
   colours: Colours;
 }): uPlot.Options {
-  const { colours, toText } = wish;
+  const { colours, toText } = input;
   const axis = { stroke: colours.muted, font: FONT, ticks: { show: false } };
   return {
-    width: wish.width,
-    height: wish.height,
+    width: input.width,
+    height: input.height,
     legend: { show: false },
     cursor: { show: false },
     padding: [8, 8, 0, 0],
     scales: {
       x: {
         range: (_plot, min, max) => {
-          const [from, to] = wish.spanned.current ?? [min, max];
+          const [from, to] = input.spanned.current ?? [min, max];
           return [Math.min(from, to - SPAN_MIN_S), to];
         },
       },
-      y: { range: (_plot, _min, max) => [0, Math.max(wish.atLeast, (max ?? 0) * 1.1)] },
+      y: { range: (_plot, _min, max) => [0, Math.max(input.atLeast, (max ?? 0) * 1.1)] },
     },
     axes: [
       {
@@ -149,7 +149,7 @@ function optionsOf(wish: {
         values: (_plot, values) => values.map(toText),
       },
     ],
-    series: [{}, ...wish.series.map((each) => seriesOf(each, colours))],
+    series: [{}, ...input.series.map((each) => seriesOf(each, colours))],
   };
 }
 

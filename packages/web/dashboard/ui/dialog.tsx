@@ -112,7 +112,7 @@ function ConfirmForm(props: Pick<ConfirmProps, "action" | "danger" | "typed" | "
           look={danger ? "danger" : "primary"}
           disabled={state.busy || (typed !== undefined && text !== typed)}
         >
-          {state.busy ? "Working …" : action}
+          {state.busy ? "Working…" : action}
         </Button>
       </div>
     </form>

@@ -78,7 +78,7 @@ export function Loading({ what }: { what: string }) {
           <span key={bar} className={`h-full w-1 animate-pulse rounded-full bg-edge ${DELAYS[bar] ?? ""}`} />
         ))}
       </span>
-      {isLong ? `Reading ${what} takes longer than usual …` : `Reading ${what} …`}
+      {isLong ? `Loading ${what} is taking longer than usual…` : `Loading ${what}…`}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { Failed, Loading } from "./notice.tsx";
 
 interface QueryViewProps<Data> {
   query: UseQueryResult<Data>;
-  /** "agents": completes "Reading …". */
+  /** "agents": completes "Loading …". */
   what: string;
   children: (data: Data) => ReactNode;
 }

@@ -11,7 +11,7 @@ type Day = UsageDays["days"][number];
 export function DaysCard({ days }: { days: UsageDays }) {
   const used = days.days.filter(({ activeSeconds }) => activeSeconds > 0);
   return (
-    <Card title="By day" about="Minutes of sessions, on the day they were spent.">
+    <Card title="By day" about="Session minutes, on the day they were used.">
       <div className="mt-3">
         <DaysChart days={days.days} summary={summaryOf(days)} />
       </div>
@@ -39,5 +39,5 @@ function summaryOf({ days, activeSeconds, filterSeconds }: UsageDays): string {
   const total = `${toMinutes(activeSeconds)} active and ${toMinutes(filterSeconds)} filter minutes`;
   return busiest
     ? `${total}, most of them on ${busiest.day} (${toPart(busiest.activeSeconds)})`
-    : `${total}: no session has ended`;
+    : `${total}: no sessions have ended`;
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { buttonLook } from "../../shared/button.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { SelectField } from "../../shared/select-field.tsx";
-import { useMe } from "../app/me.ts";
+import { useMe } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Card, Figure } from "../ui/card.tsx";
@@ -45,9 +45,9 @@ export function UsagePage() {
         </div>
       }
     >
-      <QueryView query={usage} what="what was used">
+      <QueryView query={usage} what="usage">
         {(total) => (
-          <QueryView query={days} what="the days">
+          <QueryView query={days} what="daily usage">
             {(byDay) => (
               <>
                 <Totals usage={total} days={byDay} />
@@ -87,8 +87,8 @@ function Totals({ usage, days }: { usage: Usage; days: UsageDays }) {
       about="Only minutes of the voice filter are billed; active minutes are all minutes of all sessions."
       footer={
         <span className="text-sm text-pretty text-muted">
-          The first {toCount(usage.freeMinutes)} filter minutes of a month are free; each further minute costs
-          USD 0.0015. Seconds are added up over the month and rounded up to minutes once.
+          The first {toCount(usage.freeMinutes)} filter minutes of a month are free; each additional minute
+          costs USD 0.0015. Seconds are added up over the month and rounded up to minutes once.
         </span>
       }
     >
@@ -119,8 +119,8 @@ function Totals({ usage, days }: { usage: Usage; days: UsageDays }) {
             value={`USD\u00a0${projection.invoiceUsd}`}
             note={
               projection.billableMinutes === 0
-                ? "free, if it goes on like this"
-                : `${toCount(projection.filterMinutes)} filter min, if it goes on like this`
+                ? "free at this rate"
+                : `${toCount(projection.filterMinutes)} filter min at this rate`
             }
           />
         )}
@@ -159,7 +159,7 @@ function Agents({ agents }: { agents: AgentUsed[] }) {
   return (
     <Card title="By agent" flush>
       {agents.length === 0 ? (
-        <Empty icon="agents" title="No session has ended in this month">
+        <Empty icon="agents" title="No sessions have ended this month">
           Talk to an agent, and its minutes appear here.
         </Empty>
       ) : (
@@ -180,7 +180,7 @@ const correctionColumns: Column<Correction>[] = [
 function Corrections({ corrections }: { corrections: Correction[] }) {
   if (corrections.length === 0) return null;
   return (
-    <Card title="Corrections" about="Found after the month was closed; they are not part of its sum." flush>
+    <Card title="Corrections" about="Found after the month was closed; not part of its total." flush>
       <Table
         caption="Corrections"
         columns={correctionColumns}

@@ -1,14 +1,12 @@
 import { createStore, type Store } from "../store.ts";
 import { sharedAudioContext } from "../media/audio-context.ts";
-import type { CallChoice } from "../phone/call-choice.ts";
 import { VoiceHistory } from "../voice/voice-history.ts";
 import type { BotServer } from "./bot-server.ts";
-import type { ConnectionEvent, ConnectionReport } from "./connection-event.ts";
-import { nowMs } from "./now.ts";
-import type { OpenSession } from "./open-session.ts";
-import { isOpen, nextPhase, type Phase } from "./phase.ts";
-import { problem } from "./problem.ts";
-import type { TransportChoice } from "./transports.ts";
+import type { ConnectionEvent, ConnectionReport } from "../events/connection-event.ts";
+import { nowMs } from "../now.ts";
+import type { CallChoice, OpenSession, TransportChoice } from "./open-session.ts";
+import { isOpen, nextPhase, type Phase } from "../events/phase.ts";
+import { problem } from "../events/problem.ts";
 
 export interface ConnectOptions {
   transport: TransportChoice;

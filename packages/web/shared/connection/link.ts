@@ -2,8 +2,8 @@ import type { Transport } from "@pipecat-ai/client-js";
 import type { LinkSample } from "../figures/link-figures.ts";
 import type { MicrophoneMedia } from "../media/microphone-media.ts";
 import type { BotServer } from "./bot-server.ts";
-import type { ReceivedMessage } from "./connection-event.ts";
-import type { ProblemCode } from "./problem.ts";
+import type { ReceivedMessage } from "../events/connection-event.ts";
+import type { ProblemCode } from "../events/problem.ts";
 
 /** One way to reach a bot: a client transport with its media, and what the page wants to know of it. */
 export interface Link {

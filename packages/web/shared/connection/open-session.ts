@@ -1,7 +1,7 @@
-import type { CallChoice } from "../phone/call-choice.ts";
+import type { CarrierName } from "@vocalhost/protocol";
 import type { VoiceHistory } from "../voice/voice-history.ts";
 import type { BotServer } from "./bot-server.ts";
-import type { ConnectionReport } from "./connection-event.ts";
+import type { ConnectionReport } from "../events/connection-event.ts";
 import type { Link } from "./link.ts";
 
 /** A conversation from its request to its end, over a client transport or a telephone line. */
@@ -10,11 +10,27 @@ export interface OpenSession {
     readonly media: Pick<Link["media"], "userMeter" | "botMeter" | "updateMic" | "updateSpeaker">;
   };
   setMuted(muted: boolean): void;
-  /** Of no use on the telephone. */
+  /** Ignored on the telephone. */
   sendText(text: string): void;
   /** Only a telephone has keys. */
   press?(key: string): void;
   end(): Promise<void>;
+}
+
+/** A call that can be made. */
+export interface CallChoice {
+  carrier: CarrierName;
+  from: string;
+  to: string;
+}
+
+/** A way to connect that a page can offer. */
+export interface TransportChoice {
+  name: string;
+  label: string;
+  hint: string;
+  /** Its code is loaded on demand; asking early makes the first connection faster. */
+  load(): Promise<(options: OpenSessionOptions) => OpenSession>;
 }
 
 export interface OpenSessionOptions {

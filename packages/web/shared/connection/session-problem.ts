@@ -1,5 +1,5 @@
-import type { ConnectStep } from "./connection-event.ts";
-import { problem, problemFromClose, refusalText, type Problem, type ProblemCode } from "./problem.ts";
+import type { ConnectStep } from "../events/connection-event.ts";
+import { problem, problemFromClose, refusalText, type Problem, type ProblemCode } from "../events/problem.ts";
 
 /** A start failed; the runner's own words came through the error callback. */
 export function problemFromStart(failure: {

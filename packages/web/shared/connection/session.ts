@@ -1,11 +1,11 @@
 import { LogLevel, type APIRequest, type RTVIMessage } from "@pipecat-ai/client-js";
 import { restAudioContext } from "../media/audio-context.ts";
 import { watchVoices } from "../voice/watch-voices.ts";
-import type { ConnectionReport, ConnectStep } from "./connection-event.ts";
+import type { ConnectionReport, ConnectStep } from "../events/connection-event.ts";
 import type { Link } from "./link.ts";
 import { ObservedClient } from "./observed-client.ts";
 import type { OpenSession, OpenSessionOptions } from "./open-session.ts";
-import { problem, problemFromMicrophone, type Problem } from "./problem.ts";
+import { problem, problemFromMicrophone, type Problem } from "../events/problem.ts";
 import {
   problemFromConnect,
   problemFromFatal,
@@ -79,8 +79,8 @@ export class Session implements OpenSession {
     if (this.#finished) return;
     this.#watchVoices();
     if (useMicrophone) this.#reach("start");
-    const wish = { ...link.startRequest, ...server.startRequest };
-    const request = { ...wish, ...(body === undefined ? {} : { body }) };
+    const input = { ...link.startRequest, ...server.startRequest };
+    const request = { ...input, ...(body === undefined ? {} : { body }) };
     const requestData = request as APIRequest["requestData"];
     let answer: unknown;
     try {
@@ -162,7 +162,7 @@ export class Session implements OpenSession {
     const name = this.link.media.microphone.device?.label || "another microphone";
     if (!found) this.#report({ type: "notice-raised", text: "That microphone cannot be used." });
     else if (lost)
-      this.#report({ type: "notice-raised", text: `The microphone went away; now using ${name}.` });
+      this.#report({ type: "notice-raised", text: `The microphone was disconnected; now using ${name}.` });
     void this.link.sendMicrophone();
   }
 

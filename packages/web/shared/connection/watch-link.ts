@@ -1,4 +1,4 @@
-import type { ConnectionReport } from "./connection-event.ts";
+import type { ConnectionReport } from "../events/connection-event.ts";
 import type { Link } from "./link.ts";
 
 const LOOK_EVERY_MS = 500;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../events/connection-event.ts";
 import { emptyLatency, median, nextLatency } from "./response-latency.ts";
 
 const play = (events: ConnectionEvent[]) => events.reduce(nextLatency, emptyLatency);

@@ -1,10 +1,10 @@
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../events/connection-event.ts";
 
 /** How fast the bot answers, over the last turns. */
 export interface ResponseLatency {
   /** From the end of the user's turn, as the bot saw it, to the bot starting to speak. */
   answered: number[];
-  /** From the last sound of the user to the first sound of the bot, both as heard in this page. */
+  /** From the last sound of the user to the first sound of the bot, both as heard on this page. */
   voiceToVoice: number[];
   /** Where on the page's clock the silences between the voices lie, newest last. */
   gaps: { fromMs: number; toMs: number }[];

@@ -16,7 +16,7 @@ export function liveCells(figures: ShownFigures, answersMs: number[]): FigurePro
   return [
     {
       name: "First sound",
-      hint: "From picking up to the first sound of your bot",
+      hint: "From picking up to your bot's first sound",
       value: toDelay(firstMs),
       note: connectMs === undefined ? "" : `picked up in ${toDelay(connectMs)}`,
     },
@@ -28,7 +28,7 @@ export function liveCells(figures: ShownFigures, answersMs: number[]): FigurePro
     },
     {
       name: "Audio ahead",
-      hint: "Sound of your bot that waits at the carrier to be played",
+      hint: "Bot audio waiting at the carrier to be played",
       value: toAhead(figures.leadMs),
       note: figures.largestLeadMs > 0 ? `at most ${toAhead(figures.largestLeadMs)}` : "",
       alarming: figures.leadMs > AHEAD_MAX_MS && isPunctual(figures),
@@ -37,19 +37,19 @@ export function liveCells(figures: ShownFigures, answersMs: number[]): FigurePro
     marksCell({ received: figures.marksReceived, reached: figures.marksReached, returnedByClear: 0 }),
     {
       name: "Received",
-      hint: "Messages of your bot, with their sound",
+      hint: "Messages from your bot, audio included",
       value: toSize(figures.bytesIn),
       note: "",
     },
     {
       name: "Sent",
-      hint: "Messages to your bot, with your sound",
+      hint: "Messages to your bot, audio included",
       value: toSize(figures.bytesOut),
       note: "",
     },
     {
       name: "Violations",
-      hint: "Messages of your bot the carrier would not accept",
+      hint: "Messages from your bot that the carrier would reject",
       value: String(violations.reduce((sum, { count }) => sum + count, 0)),
       note: violations.at(-1)?.detail ?? "of the protocol",
       alarming: violations.length > 0,
@@ -65,7 +65,7 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
   return [
     {
       name: "First sound",
-      hint: "From picking up to the first sound of your bot",
+      hint: "From picking up to your bot's first sound",
       value: toDelay(firstMs),
       note: connectMs === undefined ? "" : `picked up in ${toDelay(connectMs)}`,
     },
@@ -89,7 +89,7 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
     },
     {
       name: "Audio ahead",
-      hint: "Most sound of your bot that ever waited at the carrier to be played",
+      hint: "Most bot audio that ever waited at the carrier to be played",
       value: toAhead(pacing.largestLeadMs),
       note: pacing.earlyChunks > 0 ? `${pacing.earlyChunks} chunks early` : "at most",
       alarming: pacing.largestLeadMs > AHEAD_MAX_MS && isPunctual(pacing),
@@ -98,26 +98,26 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
     marksCell(summary.marks),
     {
       name: "Clears",
-      hint: "Times your bot took back sound that had not been played",
+      hint: "Times your bot cleared audio before it was played",
       value: String(clears.count),
       note: clearsNote(clears.droppedMs, interruptionsMs),
     },
     { name: "Keys", hint: "Keys you pressed", value: shortened(summary.digits) || "–", note: "" },
     {
       name: "Received",
-      hint: "Messages of your bot, with their sound",
+      hint: "Messages from your bot, audio included",
       value: toSize(traffic.bytesIn),
       note: toMessages(traffic.messagesIn),
     },
     {
       name: "Sent",
-      hint: "Messages to your bot, with your sound",
+      hint: "Messages to your bot, audio included",
       value: toSize(traffic.bytesOut),
       note: toMessages(traffic.messagesOut),
     },
     {
       name: "Timer delay",
-      hint: "How late this page itself was at worst; gaps of that size may be its own doing",
+      hint: "How late this page itself was at worst; gaps of that size may be its own fault",
       value: toDelay(pacing.ownLagMs),
       note: isPunctual(pacing) ? "of this page" : "this page was busy",
       alarming: !isPunctual(pacing),
@@ -128,7 +128,7 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
 function lateCell(pacing: { lateChunks: number; largestGapMs: number; ownLagMs: number }): FigureProps {
   return {
     name: "Late chunks",
-    hint: "Times the voice of your bot broke off because the next sound came too late",
+    hint: "Times your bot's voice cut out because the next audio came too late",
     value: String(pacing.lateChunks),
     note: lateNote(pacing),
     alarming: pacing.lateChunks > 0 && isPunctual(pacing),

@@ -1,5 +1,5 @@
 import { newCallIds, type CallDetails } from "@vocalhost/simulator";
-import type { CallChoice } from "./call-choice.ts";
+import type { CallChoice } from "../connection/open-session.ts";
 
 /** Who calls whom. The numbers travel where the runner's own webhook answers would put them. */
 export function createCallDetails(

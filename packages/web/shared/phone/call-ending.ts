@@ -1,6 +1,6 @@
 import type { CallOutcome } from "@vocalhost/simulator";
-import type { ConnectionReport } from "../connection/connection-event.ts";
-import { problem, problemFromClose } from "../connection/problem.ts";
+import type { ConnectionReport } from "../events/connection-event.ts";
+import { problem, problemFromClose } from "../events/problem.ts";
 
 /** How a call ended, in the page's words. */
 export function toEnding(outcome: CallOutcome): ConnectionReport {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../events/connection-event.ts";
 import { toPlainText } from "../transcript/plain-text.ts";
 import { emptyTranscript } from "../transcript/transcript.ts";
 import { nextCallTranscript } from "./call-transcript.ts";

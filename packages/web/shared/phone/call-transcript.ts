@@ -1,4 +1,4 @@
-import type { ConnectionEvent, Speaker } from "../connection/connection-event.ts";
+import type { ConnectionEvent, Speaker } from "../events/connection-event.ts";
 import { toSpan } from "../duration.ts";
 import {
   append,

@@ -1,4 +1,4 @@
-import type { ReceivedMessage } from "../connection/connection-event.ts";
+import type { ReceivedMessage } from "../events/connection-event.ts";
 
 const SOUND = /"event":\s*"(?:media|playAudio)"/; // dozens a second
 const SHOWN_CHARACTERS = 400;

@@ -1,20 +1,13 @@
-import type { CarrierName } from "@vocalhost/simulator";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/protocol";
 
 /** Name of the phone among the page's ways to connect; the runner knows its carriers only. */
 export const PHONE = "phone";
 
-const titles: Record<CarrierName, string> = {
-  twilio: "Twilio",
-  telnyx: "Telnyx",
-  plivo: "Plivo",
-  exotel: "Exotel",
-};
-
 /** The carriers among the transports a runner accepts, in the order they are offered. */
 export function carriersAmong(accepted: string[]): CarrierName[] {
-  return (Object.keys(titles) as CarrierName[]).filter((name) => accepted.includes(name));
+  return carrierNames.filter((name) => accepted.includes(name));
 }
 
 export function carrierTitle(carrier: CarrierName): string {
-  return titles[carrier];
+  return carriers[carrier].title;
 }

@@ -1,4 +1,4 @@
-import { isOpen } from "../connection/phase.ts";
+import { isOpen } from "../events/phase.ts";
 import type { Connection } from "../connection/connection.ts";
 import { createStore, type Store } from "../store.ts";
 import { playKeyTone } from "./key-tone.ts";

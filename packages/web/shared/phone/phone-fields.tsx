@@ -1,4 +1,4 @@
-import type { CarrierName } from "@vocalhost/simulator";
+import type { CarrierName } from "@vocalhost/protocol";
 import { ChoiceField } from "../choice-field.tsx";
 import { useStore } from "../use-store.ts";
 import { toCarrier } from "./call-choice.ts";

@@ -11,7 +11,7 @@ export function parsePhoneNumber(typed: string): PhoneNumber {
     return { kind: "mistake", message: "A number has digits, * and #, and may begin with +." };
   }
   if (text.length > DIGITS_MAX) {
-    return { kind: "mistake", message: `A number has ${DIGITS_MAX} digits at most.` };
+    return { kind: "mistake", message: `A number has at most ${DIGITS_MAX} digits.` };
   }
   return { kind: "number", text };
 }

@@ -9,14 +9,13 @@ import {
   type Carrier,
   type PhoneCall,
 } from "@vocalhost/simulator";
-import type { ConnectionReport } from "../connection/connection-event.ts";
-import { nowMs } from "../connection/now.ts";
-import type { OpenSession, OpenSessionOptions } from "../connection/open-session.ts";
-import { problem, problemFromMicrophone, type Problem } from "../connection/problem.ts";
+import type { ConnectionReport } from "../events/connection-event.ts";
+import { nowMs } from "../now.ts";
+import type { CallChoice, OpenSession, OpenSessionOptions } from "../connection/open-session.ts";
+import { problem, problemFromMicrophone, type Problem } from "../events/problem.ts";
 import { restAudioContext } from "../media/audio-context.ts";
 import { SocketMedia } from "../media/socket-media.ts";
 import { watchVoices } from "../voice/watch-voices.ts";
-import type { CallChoice } from "./call-choice.ts";
 import { createCallDetails } from "./call-details.ts";
 import { toEnding } from "./call-ending.ts";
 import { emptyFigures, leadMs, nextFigures } from "./call-figures.ts";
@@ -229,7 +228,7 @@ class PhoneSession implements OpenSession {
     const name = this.#media.microphone.device?.label || "another microphone";
     if (!found) this.#report({ type: "notice-raised", text: "That microphone cannot be used." });
     else if (lost)
-      this.#report({ type: "notice-raised", text: `The microphone went away; now using ${name}.` });
+      this.#report({ type: "notice-raised", text: `The microphone was disconnected; now using ${name}.` });
   }
 
   #fail(found: Problem): void {

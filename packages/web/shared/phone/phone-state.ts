@@ -1,6 +1,6 @@
 import type { CallSummary } from "@vocalhost/simulator";
 import { createSavedText, createStore } from "../store.ts";
-import type { CallChoice } from "./call-choice.ts";
+import type { CallChoice } from "../connection/open-session.ts";
 import { emptyFigures, type ShownFigures } from "./call-figures.ts";
 
 /** What the user chose, kept in this browser. The numbers are kept free for fiction. */
@@ -22,7 +22,7 @@ export interface FinishedCall extends CallChoice {
 
 /** Both sides: the user at the left, the bot at the right. */
 export interface CallRecording {
-  /** Of the WAV file, as long as the page and until the next call. */
+  /** Address of the WAV file; valid until the next call or until the page is closed. */
   url: string;
   durationMs: number;
   /** Loudness from 0 to 1 over the whole call, in steps of equal length. */

@@ -1,5 +1,5 @@
-import type { CarrierName } from "@vocalhost/simulator";
-import { problem, refusalText, type Problem } from "../connection/problem.ts";
+import type { CarrierName } from "@vocalhost/protocol";
+import { problem, refusalText, type Problem } from "../events/problem.ts";
 import type { BotServer } from "../connection/bot-server.ts";
 import { toCallAddress } from "./call-address.ts";
 
@@ -25,7 +25,7 @@ export async function requestCall(options: {
     const answer: unknown = await response.json().catch(() => undefined);
     if (!response.ok) return { problem: refusal(response.status, answer) };
     const address = toCallAddress(answer);
-    return address ? { address } : { problem: problem("start-refused", "The answer names no address.") };
+    return address ? { address } : { problem: problem("start-refused", "The response contains no address.") };
   } catch {
     return { problem: problem(limit.aborted ? "start-timeout" : "runner-unreachable") };
   }

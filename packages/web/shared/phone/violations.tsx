@@ -7,7 +7,7 @@ export function Violations({ violations }: { violations: (Violation & { count: n
     return (
       <p className="flex items-center gap-2 text-[0.8125rem] text-muted">
         <Icon name="check" className="size-4 text-accent" />
-        Every message of your bot was as the carrier wants it.
+        Every message from your bot met the carrier's rules.
       </p>
     );
   }

@@ -9,7 +9,7 @@ const BODY_MAX_BYTES = 4 * 1024; // a WebSocket start carries it in a URL when h
 export function parseStartBody(text: string): StartBody {
   if (!text.trim()) return { kind: "none" };
   if (new TextEncoder().encode(text).length > BODY_MAX_BYTES) {
-    return { kind: "mistake", message: "Too large: a start body may have 4 KB." };
+    return { kind: "mistake", message: "Too large: a start body is limited to 4 KB." };
   }
   try {
     return { kind: "value", value: JSON.parse(text) };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../events/connection-event.ts";
 import { emptyTranscript, nextTranscript, type TranscriptEntry } from "./transcript.ts";
 
 type Line = [atMs: number, type: string, data?: unknown];

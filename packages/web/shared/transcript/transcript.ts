@@ -1,4 +1,4 @@
-import type { ConnectionEvent, ReceivedMessage } from "../connection/connection-event.ts";
+import type { ConnectionEvent, ReceivedMessage } from "../events/connection-event.ts";
 import { isAboutSegmentOf, putBotOutput, type BotSegment } from "./bot-output.ts";
 
 export interface UserTurn {

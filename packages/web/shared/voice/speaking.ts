@@ -1,4 +1,4 @@
-import type { ConnectionEvent } from "../connection/connection-event.ts";
+import type { ConnectionEvent } from "../events/connection-event.ts";
 
 /** Who is speaking, as the bot sees it. */
 export interface Speaking {

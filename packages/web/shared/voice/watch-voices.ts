@@ -1,5 +1,5 @@
-import type { ConnectionReport } from "../connection/connection-event.ts";
-import { nowMs } from "../connection/now.ts";
+import type { ConnectionReport } from "../events/connection-event.ts";
+import { nowMs } from "../now.ts";
 import { loudnessOf, toLevel } from "./loudness.ts";
 import { SoundDetector } from "./sound-detector.ts";
 import type { VoiceHistory } from "./voice-history.ts";

@@ -1,5 +1,5 @@
 // A whole interface on a socket, over a store in memory. For tests.
-import { createApiClient, type ApiClient, type StartAnswer } from "@vocalhost/protocol";
+import { createApiClient, type ApiClient, type Started } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,7 +13,8 @@ import type { OrganizationId } from "../../auth/principal.ts";
 import { createStartLimits } from "../../auth/rate-limits.ts";
 import { createBuilds } from "../../builds/builds.ts";
 import { silentLog } from "../../log.ts";
-import { addMember, type Role } from "../../organizations/members.ts";
+import { createMetrics } from "../../metrics/metrics.ts";
+import { addMember, type Role } from "../../auth/members.ts";
 import { createOrganization } from "../../organizations/organizations.ts";
 import { parseMasterKeys } from "../../secrets/master-keys.ts";
 import { createSecretSets } from "../../secrets/secret-sets.ts";
@@ -22,7 +23,9 @@ import type { Store } from "../../store/store.ts";
 import { systemClock } from "../../system-clock.ts";
 import { createApiApp } from "../create-api-app.ts";
 import { mountApi } from "../mount-api.ts";
-import type { ApiPorts, StartSessionRequest, StopSessionRequest } from "../ports.ts";
+import type { StartSessionRequest } from "../../sessions/doors/door.ts";
+import type { StopSessionRequest } from "../../sessions/doors/session-doors.ts";
+import type { ApiPorts } from "../ports.ts";
 
 export interface ApiHarness extends AsyncDisposable {
   app: FastifyInstance;
@@ -41,7 +44,7 @@ export interface ApiHarness extends AsyncDisposable {
   stopped: StopSessionRequest[];
   nudged: string[];
   /** What the next start does. @default answers by transport */
-  onStart: (request: StartSessionRequest) => Promise<StartAnswer>;
+  onStart: (request: StartSessionRequest) => Promise<Started>;
   /** A bearer token of somebody signed in. */
   signIn(organization: TestOrganization, role: Role): Promise<string>;
   /** Somebody who is not signed in; gives the user's id. */
@@ -126,6 +129,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     builds,
     people,
     regions: testRegions,
+    hasVoiceEngine: false,
     registries: [],
     nudge: (agentId) => void nudged.push(agentId),
     startSession: async (request) => {
@@ -133,6 +137,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
       return { sessionId: randomUUID(), answer: await harness.onStart(request) };
     },
     stopSession: async (request) => void stopped.push(request),
+    metrics: createMetrics({ store, dataFolder, version: "0.0.0" }),
     version: "0.0.0",
     ...overrides,
   });

@@ -29,9 +29,9 @@ const PERIOD_US = 100_000;
 const REMOVE_TRIES = 20; // a group is busy for a moment after its last process
 const REMOVE_AGAIN_MS = 50;
 
-export async function openCgroups(options: { name: string; log: Log }): Promise<Cgroups> {
+export async function openCgroups(options: { name: string; log: Log; isUsed?: boolean }): Promise<Cgroups> {
   const { log } = options;
-  const hierarchies = await findHierarchies(options.name);
+  const hierarchies = options.isUsed === false ? [] : await findHierarchies(options.name);
   const of = (controller: Controller): Hierarchy | undefined =>
     hierarchies.find(({ controllers }) => controllers.includes(controller));
 

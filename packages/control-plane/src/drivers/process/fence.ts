@@ -6,6 +6,7 @@ import { join } from "node:path";
 /** Keeps a controller that is no longer the leader, and does not know it, from making or ending instances. */
 export interface Fence {
   raise(epoch: number): Promise<void>;
+  newest(): number;
   /** Throws when a newer leader has spoken. */
   check(): void;
 }
@@ -29,6 +30,7 @@ export function createFence(root: string): Fence {
   }
 
   return {
+    newest,
     check,
     async raise(epoch) {
       ours = epoch;

@@ -1,7 +1,9 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
-import { renameSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readPlainText, replaceFile } from "./guarded-files.ts";
+
+const RECORD_MAX_BYTES = 64 * 1024;
 
 /** Files the driver keeps beside those of the instance. */
 export const folderFiles = {
@@ -33,27 +35,30 @@ export async function readJson<S extends z.ZodType>(
   ...path: string[]
 ): Promise<z.infer<S> | undefined> {
   try {
-    return schema.parse(JSON.parse(await readFile(join(...path), "utf8")));
+    return schema.parse(JSON.parse((await readPlainText(join(...path), RECORD_MAX_BYTES)) ?? ""));
   } catch {
     return undefined;
   }
 }
 
 export async function writeJson(value: object, ...path: string[]): Promise<void> {
-  const target = join(...path);
-  await writeFile(`${target}.tmp`, JSON.stringify(value), { mode: 0o600 });
-  await rename(`${target}.tmp`, target);
+  await replaceFile(join(...path), JSON.stringify(value));
 }
 
 /** Without giving anybody else a turn: for what must not be forgotten. */
 export function writeJsonAtOnce(value: object, ...path: string[]): void {
   const target = join(...path);
-  writeFileSync(`${target}.tmp`, JSON.stringify(value), { mode: 0o600 });
+  rmSync(`${target}.tmp`, { recursive: true, force: true });
+  writeFileSync(`${target}.tmp`, JSON.stringify(value), { mode: 0o600, flag: "wx" });
   renameSync(`${target}.tmp`, target);
+}
+
+export function isId(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(name);
 }
 
 /** Ids become names of folders. */
 export function requireId(id: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(id)) return id;
+  if (isId(id)) return id;
   throw new TypeError(`Not an instance id: ${JSON.stringify(id)}`);
 }

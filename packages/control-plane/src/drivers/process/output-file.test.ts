@@ -3,7 +3,8 @@ import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { OUTPUT_FILE, readLastOutput, readOutput, type OutputLimits } from "./output-file.ts";
+import { fillDisk, mountIsMissing, mountSmallDisk } from "../../../../../testing/small-disk.ts";
+import { dropOutput, OUTPUT_FILE, readLastOutput, readOutput, type OutputLimits } from "./output-file.ts";
 
 test("whole lines are given once each, the unfinished one when nobody will finish it", async () => {
   using file = start();
@@ -77,6 +78,26 @@ test("the last words are whole lines", async () => {
   file.print("first line\nsecond line\nthird\n");
   assert.equal(await readLastOutput(file.folder, 12), "third");
   assert.equal(await readLastOutput(file.folder, 1000), "first line\nsecond line\nthird");
+});
+
+test("output that fills the disk is emptied all the same", { skip: mountIsMissing() }, async () => {
+  using disk = mountSmallDisk("1m");
+  fillDisk(disk.folder, OUTPUT_FILE);
+  const limits = { fileBytes: 100_000 };
+  const { lines } = await readOutput(disk.folder, { position: 0, isRunning: true, limits });
+  assert.match(lines[0]?.text ?? "", /^\[output dropped/);
+  assert.equal(statSync(join(disk.folder, OUTPUT_FILE)).size, 0);
+});
+
+test("on a full disk what was printed goes, and reading goes on after it", async () => {
+  using file = start();
+  file.print("short\n");
+  assert.equal(await dropOutput(file.folder), 0, "little is not worth it");
+  file.print("x".repeat(100_000));
+  assert.equal(await dropOutput(file.folder), 100_006);
+  assert.equal(file.size(), 0);
+  file.print("after\n");
+  assert.deepEqual(await file.read(6), { lines: [line(100_006, "after")], nextPosition: 100_012 });
 });
 
 function line(position: number, text: string) {

@@ -1,6 +1,10 @@
-import { open, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { OutputChunk, OutputLine } from "../driver.ts";
+import { z } from "zod";
+import type { OutputChunk, OutputLine } from "../instance-records.ts";
+
+import { openPlainFile, readPlainText, replaceFile } from "./guarded-files.ts";
 
 export const OUTPUT_FILE = "output";
 
@@ -19,14 +23,18 @@ const LIMITS: OutputLimits = {
   fileBytes: 64 * 1024 * 1024,
 };
 const BASE_FILE = "output-base.json";
+const KEPT_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** Where the file's first byte stands in everything that was ever printed. */
-interface Base {
-  position: number;
+const BASE_MAX_BYTES = 1024;
+
+const BaseFile = z.object({
+  /** Where the file's first byte stands in everything that was ever printed. */
+  position: z.number().int().nonnegative(),
   /** Bytes that are being removed from the file; 0 when none are. */
-  removing: number;
-}
+  removing: z.number().int().nonnegative(),
+});
+type Base = z.infer<typeof BaseFile>;
 
 /**
  * Whole lines from a position on. The instance appends to the file by itself, so that it needs nobody to read it;
@@ -57,6 +65,8 @@ export async function readLastOutput(folder: string, maxBytes: number): Promise<
   const sizeBytes = await sizeOf(path);
   const bytes = await readFrom(path, Math.max(0, sizeBytes - maxBytes), Math.min(sizeBytes, maxBytes));
   const start = sizeBytes > maxBytes ? bytes.indexOf(NEWLINE) + 1 : 0;
+  // From the middle of a line on, a secret in it could not be recognised.
+  if (sizeBytes > maxBytes && start === 0) return `(one line of more than ${maxBytes} bytes)`;
   return bytes.subarray(start).toString("utf8").trimEnd();
 }
 
@@ -86,10 +96,19 @@ async function dropAll(folder: string, base: Base, sizeBytes: number): Promise<O
   return { lines: [{ position: base.position, text }], nextPosition: base.position + sizeBytes };
 }
 
+/** On a full disk: what was printed and is longer than a screen goes, read or not. Gives the bytes that are free now. */
+export async function dropOutput(folder: string): Promise<number> {
+  const sizeBytes = await sizeOf(join(folder, OUTPUT_FILE));
+  if (sizeBytes <= KEPT_BYTES) return 0;
+  await empty(folder, await readBase(folder), sizeBytes);
+  return sizeBytes;
+}
+
 async function empty(folder: string, base: Base, sizeBytes: number): Promise<void> {
   const position = base.position + sizeBytes;
-  await writeBase(folder, { position, removing: sizeBytes });
-  await truncate(join(folder, OUTPUT_FILE), 0);
+  // Without space for the note the output goes first; then there is space.
+  await writeBase(folder, { position, removing: sizeBytes }).catch(ifNotFull);
+  await emptyFile(join(folder, OUTPUT_FILE));
   await writeBase(folder, { position, removing: 0 });
 }
 
@@ -98,7 +117,7 @@ async function settledBase(folder: string): Promise<Base> {
   const base = await readBase(folder);
   if (base.removing === 0) return base;
   const path = join(folder, OUTPUT_FILE);
-  if ((await sizeOf(path)) >= base.removing) await truncate(path, 0);
+  if ((await sizeOf(path)) >= base.removing) await emptyFile(path);
   const settled = { ...base, removing: 0 };
   await writeBase(folder, settled);
   return settled;
@@ -106,25 +125,33 @@ async function settledBase(folder: string): Promise<Base> {
 
 async function readBase(folder: string): Promise<Base> {
   try {
-    return JSON.parse(await readFile(join(folder, BASE_FILE), "utf8")) as Base;
+    return BaseFile.parse(JSON.parse((await readPlainText(join(folder, BASE_FILE), BASE_MAX_BYTES)) ?? ""));
   } catch {
     return { position: 0, removing: 0 };
   }
 }
 
 async function writeBase(folder: string, base: Base): Promise<void> {
-  const path = join(folder, BASE_FILE);
-  await writeFile(`${path}.tmp`, JSON.stringify(base));
-  await rename(`${path}.tmp`, path);
+  await replaceFile(join(folder, BASE_FILE), JSON.stringify(base));
+}
+
+async function emptyFile(path: string): Promise<void> {
+  await using file = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  await file.truncate(0);
+}
+
+function ifNotFull(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOSPC" && error.code !== "EDQUOT") throw error;
 }
 
 async function sizeOf(path: string): Promise<number> {
-  return (await stat(path).catch(() => undefined))?.size ?? 0;
+  await using file = await openPlainFile(path);
+  return file ? (await file.stat()).size : 0;
 }
 
 async function readFrom(path: string, from: number, maxBytes: number): Promise<Buffer> {
   if (maxBytes === 0) return Buffer.alloc(0); // silent instances are asked several times a second
-  await using file = await open(path, "r").catch(() => undefined);
+  await using file = await openPlainFile(path);
   if (!file) return Buffer.alloc(0);
   const buffer = Buffer.allocUnsafe(maxBytes);
   const { bytesRead } = await file.read(buffer, 0, maxBytes, from);

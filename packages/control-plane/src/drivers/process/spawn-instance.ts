@@ -2,41 +2,49 @@ import { instanceVariables } from "@vocalhost/protocol";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { InstanceSpec } from "../driver.ts";
+import type { RunAs } from "../../own-users.ts";
+import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import { hostEnvironment } from "./config.ts";
+import { ORIGIN_VARIABLE } from "./find-descendants.ts";
 import { OUTPUT_FILE } from "./output-file.ts";
 
 export interface SpawnOptions {
   spec: InstanceSpec;
-  /** Of the instance, absolute. */
+  build: InstanceSource & { kind: "build" };
+  /** The instance's folder, as an absolute path. */
   folder: string;
   entry: string;
   execPath: string;
   nodeArguments: string[];
+  /** Who it runs as. */
+  user: RunAs | undefined;
 }
 
 /** A process of its own session, which neither dies with us nor needs us to take its output. */
 export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess & { pid: number }> {
-  const { spec, folder } = options;
-  const compileCache = await compileCacheOf(spec.source);
+  const { spec, build, folder, user } = options;
+  const compileCache = await compileCacheOf(build.folder, user);
   const output = openSync(join(folder, OUTPUT_FILE), "a", 0o600);
   try {
     const child = spawn(options.execPath, [...options.nodeArguments, options.entry], {
-      cwd: spec.source,
+      cwd: build.folder,
+      ...user,
       detached: true,
       stdio: ["ignore", output, output],
       env: {
         ...hostEnvironment(),
+        ...(user ? { HOME: folder } : {}),
         ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
         ...spec.environment,
+        [ORIGIN_VARIABLE]: spec.id,
         [instanceVariables.id]: spec.id,
         [instanceVariables.token]: spec.token,
         [instanceVariables.folder]: folder,
         [instanceVariables.heartbeatMs]: String(spec.heartbeatMs),
         [instanceVariables.aloneMs]: String(spec.aloneMs),
-        ...(spec.botFile === undefined ? {} : { [instanceVariables.bot]: spec.botFile }),
+        ...(build.botFile === undefined ? {} : { [instanceVariables.bot]: build.botFile }),
       },
     });
     child.unref();
@@ -48,10 +56,13 @@ export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess
 }
 
 // Halves the time a bot takes to load. In the build's folder, so that it goes with the build.
-async function compileCacheOf(source: string): Promise<string | undefined> {
-  const folder = join(source, "node_modules/.compile-cache");
+async function compileCacheOf(build: string, user: RunAs | undefined): Promise<string | undefined> {
+  const folder = join(build, "node_modules/.compile-cache");
   return mkdir(folder).then(
-    () => folder,
+    async () => {
+      if (user) await chmod(folder, 0o1777); // every instance of the build is another user
+      return folder;
+    },
     (error: NodeJS.ErrnoException) => (error.code === "EEXIST" ? folder : undefined),
   );
 }

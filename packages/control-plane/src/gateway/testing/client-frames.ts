@@ -7,7 +7,7 @@ export interface ClientFrameOptions {
   isLast?: boolean;
   /** @default true */
   isMasked?: boolean;
-  /** Of the first byte. */
+  /** Value of the first byte. */
   reservedBits?: number;
   /** Written instead of the true length. */
   claimedBytes?: number;

@@ -11,7 +11,7 @@ import type {
 
 /** A controller's private socket whose answers a test decides. */
 export interface FakeController extends AsyncDisposable {
-  /** What was asked, in order. */
+  /** What was asked, in order; figures are not a question. */
   readonly asked: { path: string; body: unknown }[];
   /** Throw an `AppError` to refuse. */
   sessionRoute: (question: SessionRouteRequest) => InstanceRoute | Promise<InstanceRoute>;
@@ -66,7 +66,7 @@ async function take(controller: FakeController, request: IncomingMessage, respon
   let text = "";
   for await (const chunk of request) text += String(chunk);
   const body = JSON.parse(text) as unknown;
-  controller.asked.push({ path, body });
+  if (path !== "/internal/gateway-figures") controller.asked.push({ path, body });
   try {
     const told =
       path === "/internal/session-route"

@@ -13,7 +13,7 @@ export const NOW = 1_000_000_000;
 interface Case {
   what: string;
   view: Partial<
-    Omit<PoolView, "agent" | "seen" | "reports" | "missed" | "stoppingForMs" | "startingForMs">
+    Omit<PoolView, "agent" | "seen" | "reports" | "missed" | "stoppingForMs" | "startingForMs" | "lastedMs">
   > & {
     agent?: Partial<AgentRow>;
     seen?: SeenInstance[];
@@ -21,6 +21,7 @@ interface Case {
     missed?: Record<string, number>;
     stoppingForMs?: Record<string, number>;
     startingForMs?: Record<string, number>;
+    lastedMs?: Record<string, number>;
   };
   expect: string[];
 }
@@ -31,6 +32,7 @@ export function check({ what, view, expect }: Case): void {
       deployments: [deployment({})],
       instances: [],
       sessions: [],
+      pending: { count: 0, oldestAt: 0 },
       recentStarts: 0,
       bootsAtOnce: 4,
       ...view,
@@ -40,6 +42,7 @@ export function check({ what, view, expect }: Case): void {
       missed: new Map(Object.entries(view.missed ?? {})),
       stoppingForMs: new Map(Object.entries(view.stoppingForMs ?? {})),
       startingForMs: new Map(Object.entries(view.startingForMs ?? {})),
+      lastedMs: new Map(Object.entries(view.lastedMs ?? {})),
       nowMs: NOW,
       epoch: 7,
       timing: defaultTiming,
@@ -123,8 +126,8 @@ export function instance(changes: Partial<InstanceRow>): InstanceRow {
 }
 
 export function session(changes: Partial<SessionRow>): SessionRow {
-  const wish = { transport: "webrtc", apiKeyId: null } as const;
-  const row = newSessionRow({ wish, agent: agent({}), sessionId: "s", nowMs: NOW });
+  const request = { transport: "webrtc", apiKeyId: null } as const;
+  const row = newSessionRow({ request, agent: agent({}), sessionId: "s", nowMs: NOW });
   return { ...row, epoch: 7, maxDurationMs: 60_000, ...changes };
 }
 

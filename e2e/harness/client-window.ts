@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { RunnerProcess } from "./runner-process.ts";
+import { openWatchedPage, type WatchedPage } from "./watched-page.ts";
+
+/** The runner's client page, with an ear at the speaker and an eye on the microphone. */
+export interface ClientWindow extends WatchedPage {
+  /** Sound energy received from the bot, over all connections of the page; never falls. */
+  energy(): Promise<number>;
+  peers(): Promise<number>;
+  microphoneIsOff(): Promise<boolean>;
+  microphoneIsReleased(): Promise<boolean>;
+}
+
+export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+export const mobile: BrowserContextOptions = {
+  viewport: { width: 375, height: 720 },
+  hasTouch: true,
+  isMobile: true,
+};
+
+/** Opens the page, and at the end makes sure that it asked nobody else and complained about nothing. */
+export async function openClientWindow(
+  browser: Browser,
+  runner: RunnerProcess,
+  options: BrowserContextOptions,
+): Promise<ClientWindow> {
+  const opened = await openWatchedPage(browser, {
+    ...options,
+    isComplaint: (message) => /content security policy/i.test(message.text()),
+  });
+  const { page, complaints } = opened;
+  const foreign: string[] = [];
+  const note = (url: string): void => {
+    const { host, protocol } = new URL(url);
+    if (protocol !== "blob:" && host !== new URL(runner.url).host) foreign.push(url);
+  };
+  page.on("request", (request) => note(request.url()));
+  page.on("websocket", (socket) => note(socket.url()));
+  await page.addInitScript(watchMedia);
+  await page.goto(`${runner.url}/client/`);
+  await page.getByRole("heading", { name: /^Ready/ }).waitFor();
+  return {
+    ...opened,
+    energy: () => page.evaluate(() => (window as unknown as Watched).botEnergy()),
+    peers: () => page.evaluate(() => (window as unknown as Watched).peers.length),
+    microphoneIsOff: () =>
+      page.evaluate(() => (window as unknown as Watched).tracks.every((track) => !track.enabled)),
+    microphoneIsReleased: () =>
+      page.evaluate(() =>
+        (window as unknown as Watched).tracks.every((track) => track.readyState === "ended"),
+      ),
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      assert.deepEqual(foreign, [], "requests that left the runner");
+      assert.deepEqual(complaints, [], "errors of the page");
+    },
+  };
+}
+
+interface Watched {
+  peers: RTCPeerConnection[];
+  tracks: MediaStreamTrack[];
+  botEnergy(): number;
+}
+
+/** Runs in the page before it: keeps hold of connections and microphone tracks, and listens at the speaker. */
+function watchMedia(): void {
+  const watched = window as unknown as Watched;
+  watched.peers = [];
+  watched.tracks = [];
+  const keep = (track: MediaStreamTrack): MediaStreamTrack => {
+    watched.tracks.push(track);
+    return track;
+  };
+  const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (constraints) => {
+    const stream = await open(constraints);
+    stream.getTracks().forEach(keep);
+    return stream;
+  };
+  const clone = MediaStreamTrack.prototype.clone;
+  MediaStreamTrack.prototype.clone = function (this: MediaStreamTrack) {
+    return keep(clone.call(this));
+  };
+  window.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(configuration?: RTCConfiguration) {
+      super(configuration);
+      watched.peers.push(this);
+    }
+  };
+  let played = 0;
+  const connect = AudioNode.prototype.connect as (...args: unknown[]) => unknown;
+  AudioNode.prototype.connect = function (this: AudioNode, ...args: unknown[]) {
+    if (args[0] instanceof AudioDestinationNode) {
+      const ear = new AnalyserNode(this.context, { fftSize: 2048 });
+      connect.call(this, ear);
+      const samples = new Float32Array(ear.fftSize);
+      setInterval(() => {
+        ear.getFloatTimeDomainData(samples);
+        played += samples.reduce((sum, sample) => sum + sample * sample, 0) / ear.context.sampleRate;
+      }, 80);
+    }
+    return connect.apply(this, args);
+  } as never;
+  const received = new Map<string, number>();
+  const listen = async (peer: RTCPeerConnection, index: number) => {
+    for (const stat of (await peer.getStats()).values() as Iterable<AudioStat>) {
+      if (stat.type !== "inbound-rtp" || stat.totalAudioEnergy === undefined) continue;
+      received.set(`${index} ${stat.id}`, stat.totalAudioEnergy);
+    }
+  };
+  setInterval(() => watched.peers.forEach((peer, index) => void listen(peer, index)), 80);
+  watched.botEnergy = () => [...received.values()].reduce((sum, energy) => sum + energy, played);
+}
+
+interface AudioStat {
+  id: string;
+  type: string;
+  totalAudioEnergy?: number;
+}

@@ -1,0 +1,69 @@
+import { writeAudit } from "../auth/audit.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import { bindSecrets } from "../deployments/bind-secrets.ts";
+import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { insertDeployment } from "../deployments/insert-deployment.ts";
+import { notFound } from "../refusals.ts";
+import type { Tx } from "../store/store.ts";
+import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
+import { lockAgent } from "./find-agent.ts";
+import { setDesired } from "./update-agent.ts";
+
+/** A new deployment of what an earlier one ran, with the secrets it had. */
+export async function rollBack(
+  context: DeployContext,
+  organizationId: OrganizationId,
+  { name, deploymentId, actor }: { name: string; deploymentId: string; actor: string },
+): Promise<{ agentId: string; deploymentId: string }> {
+  const { store } = context;
+  requireDiskSpace(store);
+  context.failpoint("deploy.inserted.before");
+  const done = await store.transaction(async (tx) => {
+    const agent = await lockAgent({ store, tx }, organizationId, { name, message: "Service not found" });
+    if (agent.state !== "live") throw notFound("Service not found");
+    const earlier = await tx
+      .selectFrom("deployments")
+      .select("spec")
+      .where("organizationId", "=", organizationId)
+      .where("agentId", "=", agent.id)
+      .where("id", "=", deploymentId)
+      .executeTakeFirst();
+    if (!earlier) throw notFound("Deployment not found");
+    const { secretVersion, ...settings } = DeploymentSpec.parse(JSON.parse(earlier.spec));
+    const bound = await bindSecrets(tx, organizationId, { settings, region: agent.region, isNew: false });
+    const spec = await withVersion(tx, organizationId, { bound, secretVersion });
+    const id = context.newId();
+    const nowMs = context.clock.nowMs();
+    await insertDeployment({ store, tx }, organizationId, { id, agentId: agent.id, spec, nowMs });
+    await setDesired(tx, organizationId, { agent, deploymentId: id, nowMs });
+    await writeAudit(tx, {
+      organizationId,
+      at: nowMs,
+      actor,
+      action: "agent-rolled-back",
+      target: `agent:${agent.id}`,
+      details: { name, deploymentId: id, from: deploymentId },
+    });
+    return { agentId: agent.id, deploymentId: id };
+  });
+  context.failpoint("deploy.inserted.after");
+  return done;
+}
+
+/** The values it had, unless they are gone; then those of today. */
+async function withVersion(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { bound, secretVersion }: { bound: DeploymentSpec; secretVersion: number | null },
+): Promise<DeploymentSpec> {
+  if (bound.secretSet === null || secretVersion === null) return bound;
+  const kept = await tx
+    .selectFrom("secretSets")
+    .innerJoin("secretVersions", "secretVersions.setId", "secretSets.id")
+    .select("secretVersions.version")
+    .where("secretSets.organizationId", "=", organizationId)
+    .where("secretSets.name", "=", bound.secretSet)
+    .where("secretVersions.version", "=", secretVersion)
+    .executeTakeFirst();
+  return kept ? { ...bound, secretVersion } : bound;
+}

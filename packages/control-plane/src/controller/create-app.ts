@@ -1,0 +1,88 @@
+import type { FastifyInstance } from "fastify";
+import { createApiApp } from "../api/create-api-app.ts";
+import { mountApi } from "../api/mount-api.ts";
+import { createAdmission } from "../auth/admission.ts";
+import { createApiKeys } from "../auth/api-keys.ts";
+import { createKeyCache } from "../auth/key-cache.ts";
+import { openPeople, type People } from "../auth/people.ts";
+import { createStartLimits } from "../auth/rate-limits.ts";
+import { createBuilds, type Builds } from "../builds/builds.ts";
+import { mountDashboard } from "../dashboard/mount-dashboard.ts";
+import { createSecretSets } from "../secrets/secret-sets.ts";
+import { createSessionDoors } from "../sessions/doors/session-doors.ts";
+import { VERSION } from "../version.ts";
+import type { Decider } from "./create-decider.ts";
+import { findSdk } from "./find-sdk.ts";
+import { mountInternalRoutes } from "./internal-routes.ts";
+import type { Ground } from "./take-over.ts";
+
+/** What answers requests, and who of it has work to do beside them. */
+export interface App {
+  app: FastifyInstance;
+  people: People;
+  builds: Builds;
+}
+
+export async function createApp(
+  ground: Ground,
+  decider: Decider,
+  { stack, isEnding }: { stack: AsyncDisposableStack; isEnding(): boolean },
+): Promise<App> {
+  const { config, log, clock, failpoint, newId, store } = ground;
+  const { world, wakeups, reconciler } = decider;
+  const { metrics } = ground;
+  const { instanceToken, masterKeys, peopleSecret, socketSecret } = ground.secrets;
+  const { publicUrl, dataFolder, oidc, queueMs, iceServers } = config;
+  const regions = config.regions.map(({ code }) => code);
+  const { allowsForeignPackages, users } = config;
+  const sdkFolder = findSdk();
+  const builds = createBuilds({
+    store,
+    clock,
+    newId,
+    log,
+    regions,
+    dataFolder,
+    sdkFolder,
+    allowsForeignPackages,
+    users,
+  });
+  const keyCache = stack.use(createKeyCache({ store, clock }));
+  const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
+  const signer = { secret: socketSecret };
+  const admit = createAdmission({ store, clock, keyCache, people, signer });
+  const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
+  const doors = createSessionDoors({ starter, admit, iceServers, queueMs, instanceToken, signer });
+  const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
+
+  const app = createApiApp(log);
+  app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
+    if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
+  });
+  await mountApi(app, {
+    store,
+    clock,
+    log,
+    newId,
+    failpoint,
+    admit,
+    startLimits: createStartLimits({ clock, startsPerMinute: config.startsPerMinute }),
+    apiKeys: createApiKeys({ store, clock, cache: keyCache, failpoint }),
+    secretSets,
+    builds,
+    people,
+    signInMethods: oidc ? ["password", "oidc"] : ["password"],
+    regions: config.regions,
+    hasVoiceEngine: world.hasVoiceEngine,
+    registries: config.registries,
+    nudge: () => reconciler.nudge(),
+    startSession: doors.start,
+    stopSession: doors.stop,
+    version: VERSION,
+    metrics,
+    ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
+  });
+  mountDashboard(app);
+  mountInternalRoutes(app, { doors, left: () => reconciler.nudge(), sampled: metrics.gatewaySampled });
+  return { app, people, builds };
+}

@@ -1,0 +1,78 @@
+import { availableParallelism } from "node:os";
+import { buildFolder } from "../builds/build-rows.ts";
+import { createDeploying, type DeployingOptions } from "../deployments/deploying.ts";
+import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
+import { createWakeups, type Wakeups } from "../pools/wakeups.ts";
+import { createReconciler, type Reconciler } from "../reconciler/reconcile.ts";
+import { environmentOf, imagePullCredentialOf } from "../secrets/secret-values.ts";
+import { createSightings } from "../sessions/sightings.ts";
+import type { World } from "../world.ts";
+import { createOutputWork, type OutputWork } from "./output-work.ts";
+import { createRedactors, redactOrCut } from "./redactors.ts";
+import type { Ground } from "./take-over.ts";
+
+/** What decides about instances and sessions, and all it touches. */
+export interface Decider {
+  world: World;
+  wakeups: Wakeups;
+  reconciler: Reconciler;
+  output: OutputWork;
+}
+
+export function createDecider(ground: Ground, stack: AsyncDisposableStack): Decider {
+  const { config, log, clock, failpoint, newId, store, driver, records } = ground;
+  const { timing, dataFolder } = config;
+  const { instanceToken, masterKeys } = ground.secrets;
+  const network = stack.use(
+    openHttpInstanceNetwork({
+      tokenOf: instanceToken,
+      clock,
+      heartbeatMs: timing.heartbeatMs,
+      log,
+      heard: () => reconciler.nudge(),
+    }),
+  );
+  const world: World = {
+    store: ground.uncheckedStore, // what decides checks the epoch itself
+    driver,
+    records,
+    network,
+    clock,
+    newId,
+    timing,
+    pendingLimits: config.pendingLimits,
+    sightings: createSightings(),
+    failpoint,
+    log,
+    hasVoiceEngine: ground.vivaEngine !== undefined,
+    epoch: ground.leadership.epoch,
+  };
+  const wakeups = createWakeups(clock);
+  const secretsOf: DeployingOptions["secretsOf"] = (organizationId, setName, version) =>
+    environmentOf({ db: store.db, masterKeys }, organizationId, { setName, version });
+  const redactorOf = createRedactors({ store, secretsOf });
+  const output = createOutputWork({ store, records, clock, log, redactorOf });
+  const reconciler = createReconciler({
+    world,
+    wakeups,
+    deploying: createDeploying({
+      store,
+      timing,
+      runs: driver.capabilities.runs,
+      instanceToken,
+      vivaEngine: ground.vivaEngine,
+      buildFolder: (id) => buildFolder(dataFolder, id),
+      secretsOf,
+      pullSecretOf: (organizationId, name) =>
+        imagePullCredentialOf({ db: store.db, masterKeys }, organizationId, name),
+    }),
+    redact: ({ deploymentId }, text) => redactOrCut(redactorOf, deploymentId, text),
+    bootsAtOnce: Math.max(2, Math.min(availableParallelism(), 4)),
+    beforeForget: output.drain,
+    passed: output.passed,
+    took: ground.metrics.passDone,
+    failed: ground.metrics.passFailed,
+  });
+  driver.onChange(() => reconciler.nudge());
+  return { world, wakeups, reconciler, output };
+}

@@ -1,0 +1,60 @@
+import type { OrganizationId } from "../auth/principal.ts";
+import type { DeployingOptions } from "../deployments/deploying.ts";
+import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { createRedactor, type Redactor } from "../secrets/redact.ts";
+import type { Store } from "../store/store.ts";
+
+/** What hides the values of a deployment's secrets. */
+export type RedactorOf = (deploymentId: string) => Promise<Redactor>;
+
+const REDACTORS_MAX = 1_000;
+const SEARCHED_CHARACTERS_MAX = 4 * 1024 * 1024; // of all of them together; each costs some dozen bytes
+
+/** Kept per deployment: the secrets of one never change. */
+export function createRedactors({
+  store,
+  secretsOf,
+}: {
+  store: Store;
+  secretsOf: DeployingOptions["secretsOf"];
+}): RedactorOf {
+  const redactors = new Map<string, Promise<Redactor>>();
+  let characters = 0;
+
+  async function make(deploymentId: string): Promise<Redactor> {
+    const row = await store.db
+      .selectFrom("deployments")
+      .select(["organizationId", "spec"])
+      .where("id", "=", deploymentId)
+      .executeTakeFirstOrThrow();
+    const { secretSet, secretVersion } = DeploymentSpec.parse(JSON.parse(row.spec));
+    if (secretSet === null || secretVersion === null) return createRedactor([]);
+    const secrets = await secretsOf(row.organizationId as OrganizationId, secretSet, secretVersion);
+    const values = Object.values(secrets);
+    characters += values.reduce((sum, { length }) => sum + length, 0);
+    return createRedactor(values);
+  }
+
+  return (deploymentId) => {
+    const known = redactors.get(deploymentId);
+    if (known) return known;
+    if (redactors.size >= REDACTORS_MAX || characters > SEARCHED_CHARACTERS_MAX) {
+      redactors.clear();
+      characters = 0;
+    }
+    const made = make(deploymentId);
+    redactors.set(deploymentId, made);
+    made.catch(() => redactors.delete(deploymentId));
+    return made;
+  };
+}
+
+/** For what everybody may read: what cannot be hidden is not shown at all. */
+export async function redactOrCut(
+  redactorOf: RedactorOf,
+  deploymentId: string,
+  text: string,
+): Promise<string> {
+  const redact = await redactorOf(deploymentId).catch(() => undefined);
+  return redact ? redact(text) : (text.split("\n", 1)[0] ?? "");
+}

@@ -1,0 +1,127 @@
+import { instanceVariables } from "@vocalhost/protocol";
+import type { OrganizationId } from "../auth/principal.ts";
+import { BuildFacts } from "../builds/build-facts.ts";
+import type { InstanceSource, InstanceSpec, PullSecret, SourceKind } from "../drivers/driver.ts";
+import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
+import type { Store } from "../store/store.ts";
+import type { Timing } from "../timing.ts";
+import { agentProfiles, DeploymentSpec } from "./deployment-spec.ts";
+import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
+
+/** Turns deployments into what the driver can run. */
+export interface Deploying {
+  /** Pins what the deployment runs; a refusal is final. */
+  prepare(deployment: DeploymentRow): Promise<{ code: string; text: string } | undefined>;
+  /** Throws with a sentence for the agent's record when the bot cannot be run. */
+  specOf(instance: InstanceRow): Promise<InstanceSpec>;
+}
+
+export interface DeployingOptions {
+  store: Store;
+  timing: Timing;
+  /** Kinds of source the driver can make an instance of. */
+  runs: readonly SourceKind[];
+  instanceToken(instanceId: string): string;
+  /** Module of the voice filter's engine. */
+  vivaEngine: string | undefined;
+  /** Where a build's result lies. */
+  buildFolder(buildId: string): string;
+  secretsOf(organizationId: OrganizationId, name: string, version: number): Promise<Record<string, string>>;
+  pullSecretOf(organizationId: OrganizationId, name: string): Promise<PullSecret>;
+}
+
+export function createDeploying(options: DeployingOptions): Deploying {
+  const { store, timing, runs } = options;
+
+  async function specOfDeployment(
+    id: string,
+  ): Promise<{ organizationId: OrganizationId; spec: DeploymentSpec }> {
+    const row = await store.db
+      .selectFrom("deployments")
+      .select(["organizationId", "spec"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    return {
+      organizationId: row.organizationId as OrganizationId,
+      spec: DeploymentSpec.parse(JSON.parse(row.spec)),
+    };
+  }
+
+  async function environmentOf(
+    organizationId: OrganizationId,
+    spec: DeploymentSpec,
+  ): Promise<Record<string, string>> {
+    if (spec.secretSet === null || spec.secretVersion === null) return {};
+    return options.secretsOf(organizationId, spec.secretSet, spec.secretVersion);
+  }
+
+  async function sourceOf(
+    organizationId: OrganizationId,
+    spec: DeploymentSpec,
+    resolved: ResolvedSource & { ok: true },
+  ): Promise<InstanceSource> {
+    switch (resolved.kind) {
+      case "build": {
+        const { buildId } = resolved;
+        return { kind: "build", folder: options.buildFolder(buildId), botFile: await botFileOf(buildId) };
+      }
+      case "image": {
+        const name = spec.imagePullSecretSet;
+        const pullSecret = name === null ? undefined : await options.pullSecretOf(organizationId, name);
+        return { kind: "image", reference: resolved.reference, pullSecret };
+      }
+      default:
+        return resolved satisfies never;
+    }
+  }
+
+  function engineFor({ audioFilter }: DeploymentSpec): Record<string, string> {
+    const { vivaEngine } = options;
+    return audioFilter === null || vivaEngine === undefined
+      ? {}
+      : { [instanceVariables.vivaEngine]: vivaEngine };
+  }
+
+  async function botFileOf(buildId: string): Promise<string> {
+    const { facts } = await store.db
+      .selectFrom("builds")
+      .select("facts")
+      .where("id", "=", buildId)
+      .executeTakeFirstOrThrow();
+    return BuildFacts.parse(JSON.parse(facts)).botFile;
+  }
+
+  return {
+    async prepare(deployment) {
+      const { organizationId, spec } = await specOfDeployment(deployment.id);
+      const source = await resolveSource({ store, runs }, organizationId, spec);
+      if (!source.ok) return { code: source.code, text: source.message };
+      try {
+        await environmentOf(organizationId, spec);
+        return undefined;
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        return { code: "UNKNOWN_ERROR", text: `The secret set '${spec.secretSet}' cannot be read. ${text}` };
+      }
+    },
+    async specOf({ id, deploymentId }) {
+      const { organizationId, spec } = await specOfDeployment(deploymentId);
+      const resolved = await resolveSource({ store, runs }, organizationId, spec);
+      if (!resolved.ok) throw new Error(resolved.message);
+      const { cpuMillicores, memoryMib } = agentProfiles[spec.agentProfile];
+      return {
+        id,
+        source: await sourceOf(organizationId, spec, resolved),
+        environment: {
+          ...(await environmentOf(organizationId, spec)),
+          ...(resolved.kind === "build" ? engineFor(spec) : {}), // an image brings its own
+        },
+        token: options.instanceToken(id),
+        cpuMillicores,
+        memoryMib,
+        heartbeatMs: timing.heartbeatMs,
+        aloneMs: timing.instanceAloneMs,
+      };
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { agentSettings, storedSettings } from "@vocalhost/protocol";
+import { z } from "zod";
+
+/** What a deployment runs, fixed when it is made; stored as JSON in `deployments.spec`. */
+export const DeploymentSpec = z.object({
+  /** As the caller gave it, or the image-shaped name of the build. */
+  image: z.string(),
+  buildId: z.uuid().nullable(),
+  nodeType: z.literal("arm"),
+  /** Version of the secret set that was current when the deployment was made. */
+  secretVersion: z.number().int().nullable(),
+  ...storedSettings,
+});
+export type DeploymentSpec = z.infer<typeof DeploymentSpec>;
+
+export const agentProfiles = {
+  "agent-1x": { cpuMillicores: 500, memoryMib: 1024, manifest: { cpu: "500m", memory: "1Gi" } },
+  "agent-2x": { cpuMillicores: 1000, memoryMib: 2048, manifest: { cpu: "1000m", memory: "2Gi" } },
+  "agent-3x": { cpuMillicores: 1500, memoryMib: 3072, manifest: { cpu: "1500m", memory: "3Gi" } },
+} as const;
+
+export const DEFAULT_MAX_SESSION_DURATION_S = agentSettings.maxSessionDurationS.default;

@@ -1,0 +1,49 @@
+import { settingName, settingsOf, type DeploymentList, type DeploymentSettings } from "@vocalhost/protocol";
+import type { OrganizationId } from "../auth/principal.ts";
+import type { AgentRow } from "../store/schema.ts";
+import type { Store } from "../store/store.ts";
+import { toTime } from "../to-time.ts";
+import { DeploymentSpec } from "./deployment-spec.ts";
+import { toManifest } from "./manifest.ts";
+
+const DEPLOYMENTS_MAX = 200; // newest; older ones stay in the store
+
+/** Newest first. */
+export async function listDeployments(
+  { db }: Pick<Store, "db">,
+  organizationId: OrganizationId,
+  { agent, organizationName }: { agent: AgentRow; organizationName: string },
+): Promise<DeploymentList> {
+  const rows = await db
+    .selectFrom("deployments")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("agentId", "=", agent.id)
+    .orderBy("createdAt", "desc")
+    .orderBy("id", "desc")
+    .limit(DEPLOYMENTS_MAX)
+    .execute();
+  return {
+    deployments: rows.map((row) => {
+      const spec = DeploymentSpec.parse(JSON.parse(row.spec));
+      return {
+        id: row.id,
+        manifest: toManifest({ agent, organizationName, spec }),
+        createdAt: toTime(row.createdAt),
+        updatedAt: toTime(row.updatedAt),
+        phase: row.phase,
+        settings: toDeploymentSettings(spec),
+        failure:
+          row.failureCode === null
+            ? null
+            : { code: row.failureCode, message: row.failureText ?? row.failureCode },
+      };
+    }),
+  };
+}
+
+function toDeploymentSettings(spec: DeploymentSpec): DeploymentSettings {
+  const { image, buildId, secretVersion } = spec;
+  const settings = settingsOf("deployment").map(([key, row]) => [settingName(row), spec[key]]);
+  return { image, buildId, secretVersion, ...Object.fromEntries(settings) } as DeploymentSettings;
+}

@@ -1,0 +1,47 @@
+import type { Deployment, Manifest } from "@vocalhost/protocol";
+import type { AgentRow, DeploymentRow } from "../store/schema.ts";
+import { toTime } from "../to-time.ts";
+import { agentProfiles, DEFAULT_MAX_SESSION_DURATION_S, DeploymentSpec } from "./deployment-spec.ts";
+
+/** A deployment as callers see it. */
+export function toDeployment(options: {
+  agent: AgentRow;
+  organizationName: string;
+  deployment: DeploymentRow;
+}): Deployment {
+  const { agent, organizationName, deployment } = options;
+  const spec = DeploymentSpec.parse(JSON.parse(deployment.spec));
+  return {
+    id: deployment.id,
+    serviceId: agent.id,
+    createdAt: toTime(deployment.createdAt),
+    updatedAt: toTime(deployment.updatedAt),
+    manifest: toManifest({ agent, organizationName, spec }),
+  };
+}
+
+export function toManifest(options: {
+  agent: AgentRow;
+  organizationName: string;
+  spec: DeploymentSpec;
+}): Manifest {
+  const { agent, organizationName, spec } = options;
+  return {
+    apiVersion: "vocalhost/v1",
+    kind: "Agent",
+    metadata: { name: agent.name, namespace: organizationName },
+    spec: {
+      nodeType: spec.nodeType,
+      image: spec.buildId === null ? spec.image : "redacted",
+      ...(spec.buildId === null ? {} : { buildId: spec.buildId }),
+      autoScaling: { minReplicas: agent.minAgents, maxReplicas: agent.maxAgents },
+      ...(spec.imagePullSecretSet === null ? {} : { imagePullSecretName: spec.imagePullSecretSet }),
+      ...(spec.secretSet === null ? {} : { envFromSecretNames: [spec.secretSet] }),
+      resources: agentProfiles[spec.agentProfile].manifest,
+      ...(spec.audioFilter === null ? {} : { vendorViva: { audioFilters: true } }),
+      ...(spec.maxSessionDurationS === DEFAULT_MAX_SESSION_DURATION_S
+        ? {}
+        : { maxSessionDurationSeconds: spec.maxSessionDurationS }),
+    },
+  };
+}

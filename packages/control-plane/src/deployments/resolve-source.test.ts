@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { insertBuild } from "../api/testing/rows.ts";
+import type { OrganizationId } from "../auth/principal.ts";
+import type { SourceKind } from "../drivers/driver.ts";
+import { createOrganization } from "../organizations/organizations.ts";
+import type { Store } from "../store/store.ts";
+import { eachStore } from "../testing/each-store.ts";
+import { resolveSource } from "./resolve-source.ts";
+
+eachStore((open) => {
+  test("what runs is a build, by its id or by its image", async () => {
+    await using store = await open();
+    const { organizationId, build, image } = await prepare(store);
+    const context = { store, runs: ["build"] } as const;
+    const ok = { ok: true, kind: "build", buildId: build.id };
+    assert.deepEqual(await resolveSource(context, organizationId, { image, buildId: build.id }), ok);
+    assert.deepEqual(await resolveSource(context, organizationId, { image, buildId: null }), ok);
+    const foreign = randomUUID() as OrganizationId;
+    for (const [scope, spec] of [
+      [foreign, { image, buildId: build.id }],
+      [organizationId, { image: "acme/bot:1", buildId: null }],
+      [organizationId, { image, buildId: randomUUID() }],
+    ] as const) {
+      const resolved = await resolveSource(context, scope, spec);
+      assert.equal(resolved.ok ? "" : resolved.code, "IMAGE_NOT_FOUND");
+    }
+    await store.db.updateTable("builds").set({ status: "failed" }).execute();
+    assert.equal((await resolveSource(context, organizationId, { image, buildId: build.id })).ok, false);
+  });
+
+  test("what runs depends on what the driver runs", async () => {
+    await using store = await open();
+    const { organizationId, build, image } = await prepare(store);
+    const built = { image, buildId: build.id };
+    const pushed = { image: "acme/bot:1", buildId: null };
+    const lost = { image, buildId: randomUUID() };
+    const cases: [SourceKind[], typeof built | typeof pushed, "build" | "image" | RegExp][] = [
+      [["build"], built, "build"],
+      [["build"], pushed, /no build with the image 'acme\/bot:1'. This service runs builds/],
+      [["image"], pushed, "image"],
+      [["image"], built, /is a build. This service runs images/],
+      [["build", "image"], built, "build"],
+      [["build", "image"], pushed, "image"],
+      [["build", "image"], lost, /There is no build/],
+    ];
+    for (const [runs, spec, expected] of cases) {
+      const resolved = await resolveSource({ store, runs }, organizationId, spec);
+      if (typeof expected === "string") assert.equal(resolved.ok && resolved.kind, expected);
+      else assert.match(resolved.ok ? resolved.kind : resolved.message, expected);
+    }
+  });
+});
+
+async function prepare(store: Store) {
+  const organizationId = await store.transaction((tx) =>
+    createOrganization(tx, { name: "acme" }, { actor: "system", nowMs: 1 }),
+  );
+  const build = await insertBuild(store, organizationId);
+  return { organizationId, build, image: build.imageUri ?? "" };
+}

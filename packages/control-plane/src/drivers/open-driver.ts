@@ -1,0 +1,20 @@
+import type { DriverConfig } from "../config.ts";
+import type { Log } from "../log.ts";
+import type { OpenedDriver } from "./driver.ts";
+import { openProcessDriver } from "./process.ts";
+
+/** The driver the service was configured with. */
+export async function openDriver(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
+  const opened = await open(config, { log });
+  log.info({ driver: config.kind, ...opened.driver.capabilities }, "driver opened");
+  return opened;
+}
+
+function open(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
+  switch (config.kind) {
+    case "process":
+      return openProcessDriver({ folder: config.folder, users: config.users, log });
+    default:
+      return config.kind satisfies never;
+  }
+}

@@ -1,0 +1,37 @@
+import { AliveRecord, ExitRecord, instanceFiles } from "@vocalhost/protocol";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { InstanceRecords } from "../instance-records.ts";
+import { folderFiles, readJson, requireId } from "./instance-folder.ts";
+import { dropOutput, readOutput } from "./output-file.ts";
+
+/** What the driver needs for itself, as long as the object is there. */
+const OF_THE_DRIVER: readonly string[] = [...Object.values(folderFiles), instanceFiles.address];
+
+/** Records as files in the instance's folder, written by the instance itself. */
+export function openFolderRecords(options: {
+  root: string;
+  isRunning(id: string): Promise<boolean>;
+}): InstanceRecords {
+  const { root } = options;
+  return {
+    exitRecord: (id, sessionId) =>
+      readJson(ExitRecord, root, requireId(id), instanceFiles.exit(requireId(sessionId))),
+    aliveRecord: (id) => readJson(AliveRecord, root, requireId(id), instanceFiles.alive),
+    async output(id, position) {
+      const isRunning = await options.isRunning(requireId(id));
+      return readOutput(join(root, id), { position, isRunning });
+    },
+    async makeSpace() {
+      const ids = await readdir(root).catch(() => []);
+      const freed = await Promise.allSettled(ids.map((id) => dropOutput(join(root, id))));
+      return freed.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
+    },
+    async remove(id) {
+      const folder = join(root, requireId(id));
+      const names = await readdir(folder).catch(() => []);
+      const records = names.filter((name) => !OF_THE_DRIVER.includes(name));
+      for (const name of records) await rm(join(folder, name), { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { isAppError } from "@vocalhost/protocol";
+import type { ChildProcess } from "node:child_process";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { giveToUser, type UserRange } from "../../own-users.ts";
+import type { InstanceSource, InstanceSpec } from "../driver.ts";
+import type { Cgroups } from "./cgroups.ts";
+import { endProcess } from "./end-process.ts";
+import type { Fence } from "./fence.ts";
+import { findEntry } from "./find-entry.ts";
+import { type ExitedFile, folderFiles, requireId, writeJson, writeJsonAtOnce } from "./instance-folder.ts";
+import { LOADING_MILLICORES, type KnownProcesses } from "./known-processes.ts";
+import { identityOf } from "./process-identity.ts";
+import { spawnInstance } from "./spawn-instance.ts";
+import { watchAddress } from "./watch-address.ts";
+
+export interface MakingContext {
+  root: string;
+  users: UserRange | undefined;
+  execPath: string;
+  nodeArguments: string[];
+  cgroups: Cgroups;
+  fence: Fence;
+  known: KnownProcesses;
+  /** Its address appeared, or it ended. */
+  changed(): void;
+}
+
+type Build = InstanceSource & { kind: "build" };
+
+const PROCESSES_MAX = 256;
+
+/** Makes the instance's folder and starts its process, unless that has been done. */
+export async function makeInstance(spec: InstanceSpec, context: MakingContext): Promise<void> {
+  const { root, cgroups, fence, known } = context;
+  const folder = join(root, requireId(spec.id));
+  fence.check();
+  const build = requireBuild(spec.source);
+  const entry = findEntry(build.folder);
+  const isNew = await makeFolder(folder);
+  if (!isNew && (await known.isTaken(spec.id))) return;
+  if (!isNew) await rm(folder, { recursive: true, force: true }).then(() => makeFolder(folder));
+  known.drop(spec.id);
+  await writeJson(identityOf(process.pid), folder, folderFiles.maker);
+  try {
+    await launch(spec, { ...context, folder, entry, build });
+  } catch (error) {
+    await cgroups.remove(spec.id);
+    await rm(folder, { recursive: true, force: true });
+    known.drop(spec.id);
+    if (isAppError(error)) throw error;
+    throw new Error(`The process could not be started: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function launch(
+  spec: InstanceSpec,
+  context: MakingContext & { folder: string; entry: string; build: Build },
+): Promise<void> {
+  const { cgroups, fence, known, folder, entry, build, execPath, nodeArguments, changed } = context;
+  const { id, memoryMib } = spec;
+  const loadingMillicores = Math.max(LOADING_MILLICORES, spec.cpuMillicores);
+  await cgroups.limit(id, { cpuMillicores: loadingMillicores, memoryMib, processes: PROCESSES_MAX });
+  const user = context.users && giveToUser(context.root, id, context.users);
+  const child = await spawnInstance({ spec, build, folder, entry, execPath, nodeArguments, user });
+  const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores };
+  writeJsonAtOnce(program, folder, folderFiles.process);
+  const about = known.about(id);
+  about.process = program;
+  about.exited = recordExit(child, { id, folder, cgroups });
+  const unwatch = watchAddress(folder, changed);
+  void about.exited.then(unwatch).then(changed);
+  try {
+    fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
+  } catch (error) {
+    await endProcess(program, 0);
+    throw error;
+  }
+  await cgroups.add(id, child.pid);
+}
+
+async function recordExit(
+  child: ChildProcess,
+  { id, folder, cgroups }: { id: string; folder: string; cgroups: Cgroups },
+): Promise<void> {
+  const { promise, resolve: ended } = Promise.withResolvers<Pick<ExitedFile, "code" | "signal">>();
+  child.once("exit", (code, signal) => ended({ code, signal }));
+  const how = await promise;
+  const outOfMemory = await cgroups.ranOutOfMemory(id);
+  // Gone with its folder if it was forgotten meanwhile.
+  await writeJson({ ...how, outOfMemory }, folder, folderFiles.exited).catch(() => undefined);
+}
+
+function requireBuild(source: InstanceSource): Build {
+  if (source.kind === "build") return source;
+  throw new Error(`Processes run builds; the image '${source.reference}' is none`);
+}
+
+async function makeFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import type { Server } from "node:http";
+import { connect, type Socket } from "node:net";
+import { test } from "node:test";
+import { limitConnectionsPerAddress } from "./connections-per-address.ts";
+import { startRig } from "./testing/start-rig.ts";
+
+const HEAD = "Host: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{";
+
+function begin(port: number, path: string): { socket: Socket; answer: Promise<string> } {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`POST ${path} HTTP/1.1\r\n${HEAD}`);
+  const answer = once(socket.setEncoding("utf8"), "data").then(
+    ([text]) => String(text).split("\r\n")[0] ?? "",
+  );
+  return { socket, answer };
+}
+
+test("a body that does not come is not waited for", { timeout: 10_000 }, async () => {
+  await using rig = await startRig({ timing: { bodyMs: 300 } });
+  rig.controller.serve = (request, response) => void request.resume().once("end", () => response.end());
+  const { socket, answer } = begin(rig.gateway.port, "/auth/sign-in/email");
+  assert.equal(await answer, "HTTP/1.1 408 Request Timeout");
+  await once(socket, "close");
+});
+
+test(
+  "one address has only a few slow bodies; an upload may be one of them",
+  { timeout: 10_000 },
+  async () => {
+    await using rig = await startRig({
+      timing: { bodyMs: 60_000, slowBodyMs: 100 },
+      limits: { slowBodiesPerAddress: 2 },
+    });
+    rig.controller.serve = (request, response) => void request.resume().once("end", () => response.end());
+    const all = Array.from({ length: 4 }, () => begin(rig.gateway.port, "/v1/builds/uploads/1"));
+    const refused: string[] = [];
+    for (const { answer } of all)
+      void answer.then(
+        (line) => refused.push(line),
+        () => undefined,
+      );
+    while (refused.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(refused, ["HTTP/1.1 408 Request Timeout", "HTTP/1.1 408 Request Timeout"]);
+    const open = all.filter(({ socket }) => !socket.destroyed && !socket.readableEnded);
+    for (const { socket } of open) socket.write(" ".repeat(99));
+    while (refused.length < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(refused.slice(2), ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK"]);
+    for (const { socket } of all) socket.destroy();
+  },
+);
+
+test("one address has only so many connections", () => {
+  const server = new EventEmitter();
+  limitConnectionsPerAddress(server as Server, { max: 2 });
+  const arrive = (remoteAddress: string) => {
+    const socket = Object.assign(new EventEmitter(), {
+      remoteAddress,
+      isCut: false,
+      destroy: () => void (socket.isCut = true),
+    });
+    server.emit("connection", socket);
+    return socket;
+  };
+  const [first, second, third] = [1, 2, 3].map(() => arrive("203.0.113.7"));
+  assert.deepEqual([first?.isCut, second?.isCut, third?.isCut], [false, false, true]);
+  assert.equal(arrive("203.0.113.8").isCut, false);
+  first?.emit("close");
+  assert.equal(arrive("203.0.113.7").isCut, false);
+  assert.ok(![1, 2, 3].some(() => arrive("::ffff:127.0.0.1").isCut));
+});

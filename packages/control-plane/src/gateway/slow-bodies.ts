@@ -1,0 +1,39 @@
+import type { IncomingMessage } from "node:http";
+import type { GatewayLimits, GatewayTiming } from "./gateway-options.ts";
+
+export interface SlowBodies {
+  /** Calls `tooSlow` when the rest of the body is no longer waited for. */
+  watch(request: IncomingMessage, options: { address: string; mayTakeLong: boolean; tooSlow(): void }): void;
+}
+
+/** A body that trickles in holds a connection; nobody gets many of them, and most get only a little time. */
+export function createSlowBodies(
+  timing: Pick<GatewayTiming, "bodyMs" | "slowBodyMs">,
+  limits: Pick<GatewayLimits, "slowBodiesPerAddress">,
+): SlowBodies {
+  const slow = new Map<string, number>();
+
+  return {
+    watch(request, { address, mayTakeLong, tooSlow }) {
+      let isCounted = false;
+      const becameSlow = setTimeout(() => {
+        const others = slow.get(address) ?? 0;
+        if (others >= limits.slowBodiesPerAddress) return tooSlow();
+        isCounted = true;
+        slow.set(address, others + 1);
+      }, timing.slowBodyMs);
+      const isOver = mayTakeLong ? undefined : setTimeout(tooSlow, timing.bodyMs);
+      const settle = (): void => {
+        clearTimeout(becameSlow);
+        clearTimeout(isOver);
+        if (!isCounted) return;
+        isCounted = false;
+        const left = (slow.get(address) ?? 1) - 1;
+        if (left === 0) slow.delete(address);
+        else slow.set(address, left);
+      };
+      request.once("end", settle);
+      request.once("close", settle);
+    },
+  };
+}

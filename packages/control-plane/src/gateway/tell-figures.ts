@@ -1,0 +1,32 @@
+import type { Server } from "node:http";
+import type { GatewayFigures } from "../metrics/gateway-figures.ts";
+import { sampleProcess } from "../metrics/process-figures.ts";
+import type { ControllerLink } from "./controller-link.ts";
+import type { GatewayLimits } from "./gateway-options.ts";
+
+export interface FiguresOptions {
+  server: Server;
+  controller: ControllerLink;
+  relayed: { readonly size: number };
+  restarts: number;
+  limits: Pick<GatewayLimits, "connections">;
+}
+
+/** Tells the controller every few seconds how the gateway is doing; `/metrics` of the service shows it. */
+export function tellFigures({ server, controller, relayed, restarts, limits }: FiguresOptions): Disposable {
+  return sampleProcess({
+    restarts,
+    sampled(process) {
+      server.getConnections((error, connections) => {
+        if (error) return; // the server is closing
+        const figures: GatewayFigures = {
+          connections,
+          connectionsMax: limits.connections,
+          sockets: relayed.size,
+          process,
+        };
+        controller.tell("/internal/gateway-figures", figures);
+      });
+    },
+  });
+}

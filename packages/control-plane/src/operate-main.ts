@@ -1,0 +1,100 @@
+// What operators do beside the running service: backups, restoring them, moving to another database. Prints one JSON
+// object a line; `vocalhost backup`, `restore` and `store copy` show them to people.
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeAuthTables } from "./auth/auth-library.ts";
+import { restoreBackup } from "./backup/restore-backup.ts";
+import { takeBackup } from "./backup/take-backup.ts";
+import { ConfigError, readConfig, type Config } from "./config.ts";
+import { findSdk } from "./controller/find-sdk.ts";
+import { isHolderDead } from "./leader/holder.ts";
+import { measureDataFolder, readDiskSpace } from "./metrics/data-folder.ts";
+import { copyStore } from "./store/copy-store.ts";
+import { openPostgresStore } from "./store/postgres.ts";
+import { openSqliteStore } from "./store/sqlite.ts";
+import type { Store } from "./store/store.ts";
+import { systemClock } from "./system-clock.ts";
+
+try {
+  say({ event: "done", ...(await operate(process.argv.slice(2))) });
+} catch (error) {
+  const text = error instanceof ConfigError ? error.message : (error as Error).stack;
+  process.stderr.write(`${text}\n`);
+  process.exitCode = 1;
+}
+
+async function operate([what, file = ""]: string[]): Promise<object> {
+  const config = readConfig();
+  const progress = (text: string): void => say({ event: "progress", text });
+  switch (what) {
+    case "backup":
+      return takeBackup({ config, file, now: new Date(systemClock.nowMs()), progress });
+    case "restore":
+      return { manifest: await restoreBackup({ config, file, sdkFolder: findSdk(), progress }) };
+    case "copy-store":
+      return { tables: await moveToPostgres(config, progress) };
+    case "compact-store":
+      return compact(config);
+    case "disk":
+      return diskOf(config);
+    default:
+      throw new ConfigError(
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store or disk",
+      );
+  }
+}
+
+/** `space` is null where there is no data folder yet. */
+async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
+  if (!existsSync(dataFolder)) return { dataFolder, space: null };
+  return {
+    dataFolder,
+    space: await readDiskSpace(dataFolder),
+    areas: await measureDataFolder(dataFolder),
+  };
+}
+
+async function moveToPostgres(
+  { dataFolder, databaseUrl }: Config,
+  progress: (text: string) => void,
+): Promise<object> {
+  if (databaseUrl === undefined)
+    throw new ConfigError("Set VOCALHOST_DATABASE_URL to the database to copy into: postgres://…");
+  await using from = await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 });
+  await requireStopped(from);
+  await using to = await openPostgresStore({ url: databaseUrl });
+  await makeAuthTables(to);
+  return copyStore({ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) });
+}
+
+/** Also turns a file of an earlier release into one that gives back space by itself. */
+async function compact({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
+  const file = sqliteFileIn(dataFolder);
+  const beforeBytes = (await stat(file)).size;
+  {
+    await using store = await openSqliteStore({ file, ballastBytes: 0 });
+    await requireStopped(store);
+  }
+  using database = new DatabaseSync(file);
+  database.exec("pragma auto_vacuum = incremental; vacuum; pragma wal_checkpoint(truncate)");
+  return { file, beforeBytes, afterBytes: (await stat(file)).size };
+}
+
+function sqliteFileIn(dataFolder: string): string {
+  const file = join(dataFolder, "vocalhost.db");
+  if (!existsSync(file)) throw new ConfigError(`There is no SQLite store in ${dataFolder}`);
+  return file;
+}
+
+/** What a running service writes after the copy would be missing from it. */
+async function requireStopped({ db }: Store): Promise<void> {
+  const leader = await db.selectFrom("leader").selectAll().executeTakeFirst();
+  if (!leader || leader.until <= systemClock.nowMs() || isHolderDead(leader.holder)) return;
+  throw new ConfigError("The service is running; stop it first, so that nothing is written meanwhile");
+}
+
+function say(event: object): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`);
+}

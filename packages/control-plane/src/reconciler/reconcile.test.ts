@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestClock } from "../testing/test-clock.ts";
+import type { Driver, SeenInstance } from "../drivers/driver.ts";
+import type { InstanceRecords } from "../drivers/instance-records.ts";
+import type { InstanceNetwork } from "../instances/instance-network.ts";
+import { silentLog } from "../log.ts";
+import { createWakeups } from "../pools/wakeups.ts";
+import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
+import { createSightings } from "../sessions/sightings.ts";
+import { openMemoryStore } from "../store/sqlite.ts";
+import type { Store } from "../store/store.ts";
+import { defaultTiming } from "../timing.ts";
+import type { World } from "../world.ts";
+import { createReconciler } from "./reconcile.ts";
+import { exited } from "./testing/check-plan.ts";
+
+test("an object whose output cannot be read keeps no other from being forgotten", async () => {
+  await using store = await openMemoryStore();
+  const { reconciler, forgotten, told } = setUp(store, {
+    objects: [exited("bad", 1), exited("good", 1)],
+    beforeForget: async (id) => {
+      if (id === "bad") throw new Error("its output is a folder");
+    },
+  });
+  await reconciler.pass();
+  await reconciler.pass();
+  assert.deepEqual(forgotten, ["good"]);
+  assert.deepEqual(told, ["instance cannot be forgotten, will be retried"]);
+});
+
+test("what can never be read is forgotten all the same, later", async () => {
+  await using store = await openMemoryStore();
+  const { reconciler, forgotten, clock } = setUp(store, {
+    objects: [exited("bad", 1)],
+    beforeForget: () => Promise.reject(new Error("its output is a folder")),
+  });
+  await reconciler.pass();
+  clock.monotonic += 61_000;
+  await reconciler.pass();
+  assert.deepEqual(forgotten, ["bad"]);
+});
+
+test("an object that cannot be removed keeps no other from being removed", async () => {
+  await using store = await openMemoryStore();
+  const { reconciler, forgotten } = setUp(store, {
+    objects: [exited("stuck", 1), exited("good", 1)],
+    cannotForget: "stuck",
+  });
+  await reconciler.pass();
+  assert.deepEqual(forgotten, ["good"]);
+});
+
+test("what follows a pass cannot fail it", async () => {
+  await using store = await openMemoryStore();
+  const { reconciler, told } = setUp(store, {
+    objects: [],
+    passed: () => Promise.reject(new Error("no samples")),
+  });
+  await reconciler.pass();
+  assert.deepEqual(told, ["what follows a pass failed"]);
+});
+
+interface SetUp {
+  objects: SeenInstance[];
+  cannotForget?: string;
+  beforeForget?(id: string): Promise<void>;
+  passed?(): Promise<void>;
+}
+
+function setUp(store: Store, options: SetUp) {
+  const clock = createTestClock();
+  const forgotten: string[] = [];
+  const told: string[] = [];
+  const driver: Partial<Driver> = {
+    list: async () => options.objects.filter(({ id }) => !forgotten.includes(id)),
+    forget: async (id) => {
+      if (id === options.cannotForget) throw new Error("Instance still runs");
+      forgotten.push(id);
+    },
+  };
+  const records: Partial<InstanceRecords> = { remove: async () => undefined };
+  const network: Partial<InstanceNetwork> = { watch: () => undefined };
+  const world: World = {
+    store,
+    driver: driver as Driver,
+    records: records as InstanceRecords,
+    network: network as InstanceNetwork,
+    clock,
+    newId: () => "id",
+    timing: defaultTiming,
+    pendingLimits: defaultPendingLimits,
+    sightings: createSightings(),
+    failpoint: () => undefined,
+    log: { ...silentLog, error: (_fields, sentence) => void told.push(sentence) },
+    hasVoiceEngine: false,
+    epoch: 1,
+  };
+  const reconciler = createReconciler({
+    world,
+    wakeups: createWakeups(clock),
+    bootsAtOnce: 1,
+    redact: async (_instance, text) => text,
+    deploying: {
+      prepare: async () => undefined,
+      specOf: () => Promise.reject(new Error("nothing is made here")),
+    },
+    ...(options.beforeForget ? { beforeForget: options.beforeForget } : {}),
+    ...(options.passed ? { passed: options.passed } : {}),
+  });
+  return { reconciler, forgotten, told, clock };
+}

@@ -1,0 +1,15 @@
+import { AppError, type FieldProblem } from "@vocalhost/protocol";
+
+export function badRequest(message: string): AppError {
+  return new AppError("GENERIC_BAD_REQUEST", { message });
+}
+
+/** `Invalid parameters`, with the field and what is wrong about it. */
+export function badField(field: string, message: string): AppError {
+  const problems: FieldProblem[] = [{ loc: ["body", ...field.split(".")], msg: message, type: "custom" }];
+  return new AppError("GENERIC_BAD_REQUEST", { problems });
+}
+
+export function notFound(message: string): AppError {
+  return new AppError("NOT_FOUND", { message });
+}

@@ -1,0 +1,29 @@
+import type { Schema } from "../store/schema.ts";
+import type { Db, Store } from "../store/store.ts";
+
+const ROWS_PER_DELETE = 500; // short transactions, so that sessions do not wait for it
+
+type TableWithId =
+  | "sessions"
+  | "instances"
+  | "deployments"
+  | "agents"
+  | "builds"
+  | "audit"
+  | "outbox"
+  | "uploads";
+
+/** Deletes what `find` names, a batch at a time, until it names nothing. Answers the ids. */
+export async function deleteInBatches(
+  store: Store,
+  table: TableWithId,
+  find: (db: Db, limit: number) => Promise<{ id: Schema[TableWithId]["id"] }[]>,
+): Promise<string[]> {
+  const deleted: string[] = [];
+  for (;;) {
+    const ids = (await find(store.db, ROWS_PER_DELETE)).map(({ id }) => id);
+    if (ids.length > 0) await store.db.deleteFrom(table).where("id", "in", ids).execute();
+    deleted.push(...ids);
+    if (ids.length < ROWS_PER_DELETE) return deleted;
+  }
+}

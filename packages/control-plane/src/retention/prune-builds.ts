@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Log } from "../log.ts";
+import type { Store } from "../store/store.ts";
+import { neededBuilds } from "./prune-history.ts";
+import { deleteInBatches } from "./delete-in-batches.ts";
+import { DAY_MS, type Retention } from "./retention.ts";
+
+export interface BuildPruneOptions {
+  nowMs: number;
+  retention: Retention;
+  dataFolder: string;
+  log: Log;
+}
+
+const YOUNG_MS = DAY_MS; // a folder may be there a moment before its row says so
+
+/** Builds that no deployment can ask for any more, with their logs, folders and uploads. Answers how many. */
+export async function pruneBuilds(store: Store, options: BuildPruneOptions): Promise<number> {
+  const beforeMs = options.nowMs - options.retention.debrisDays * DAY_MS;
+  const needed = await neededBuilds(store.db);
+  const old = await store.db
+    .selectFrom("builds")
+    .select(["id", "imageUri", "status"])
+    .where("status", "in", ["success", "failed", "timeout"])
+    .where("updatedAt", "<", beforeMs)
+    .execute();
+  const unneeded = old
+    .filter(({ id, imageUri }) => !needed.has(id) && (imageUri === null || !needed.has(imageUri)))
+    .map(({ id }) => ({ id }));
+  const deleted = await deleteInBatches(store, "builds", async (_db, limit) => unneeded.splice(0, limit));
+  await deleteInBatches(store, "uploads", (db, limit) =>
+    db
+      .selectFrom("uploads")
+      .select("id")
+      .where("expiresAt", "<", beforeMs)
+      .where("id", "not in", (from) => from.selectFrom("builds").select("uploadId"))
+      .limit(limit)
+      .execute(),
+  );
+  await sweep(store, options, { folder: "builds", table: "builds", idOf: (name) => name.replace(/^\./, "") });
+  await sweep(store, options, {
+    folder: "uploads",
+    table: "uploads",
+    idOf: (name) => name.split(".", 1)[0] ?? "",
+  });
+  return deleted.length;
+}
+
+interface Swept {
+  folder: string;
+  table: "builds" | "uploads";
+  idOf(name: string): string;
+}
+
+/** Files whose row is gone, from now or from a crash. One that cannot be removed keeps none of the others. */
+async function sweep(
+  store: Store,
+  { dataFolder, nowMs, log }: BuildPruneOptions,
+  swept: Swept,
+): Promise<void> {
+  const folder = join(dataFolder, swept.folder);
+  if (!existsSync(folder)) return;
+  const rows = await store.db.selectFrom(swept.table).select("id").execute();
+  const known = new Set(rows.map(({ id }) => id));
+  for (const name of await readdir(folder)) {
+    if (known.has(swept.idOf(name))) continue;
+    const path = join(folder, name);
+    try {
+      if ((await stat(path)).mtimeMs < nowMs - YOUNG_MS) await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      log.warn({ err: error, path }, "old files could not be removed");
+    }
+  }
+}

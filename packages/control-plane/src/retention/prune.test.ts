@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { sql } from "kysely";
+import { existsSync, mkdirSync, mkdtempDisposableSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { newInstanceRow } from "../pools/claim.ts";
+import { newSessionRow } from "../sessions/session-row.ts";
+import { silentLog } from "../log.ts";
+import type { AgentRow, BuildRow, DeploymentRow, SessionState } from "../store/schema.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import type { Store } from "../store/store.ts";
+import { eachStore } from "../testing/each-store.ts";
+import { prune } from "./prune.ts";
+import { DAY_MS, defaultRetention } from "./retention.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 16);
+const daysAgo = (days: number): number => NOW_MS - days * DAY_MS;
+
+eachStore((open) => {
+  test("what is old goes, what is open, billed or needed stays", async () => {
+    await using store = await open();
+    using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
+    await fill(store);
+    for (const id of ["build-of-0", "build-of-24", "nobody's"])
+      oldFolder(join(folder.path, "builds", id), daysAgo(50));
+    await prune(store, {
+      nowMs: NOW_MS,
+      retention: defaultRetention,
+      idempotencyMs: DAY_MS,
+      dataFolder: folder.path,
+      log: silentLog,
+    });
+    const ids = async (table: "sessions" | "instances" | "builds" | "audit" | "outbox") =>
+      (await store.db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id);
+    assert.deepEqual(await ids("sessions"), ["ended-399", "open-500"]);
+    assert.deepEqual(await ids("instances"), ["live-31", "stopped-29"]);
+    assert.deepEqual(await ids("audit"), ["audit-399"]);
+    assert.deepEqual(await ids("outbox"), ["sent-29", "waiting-500"]);
+    const deployments = await store.db.selectFrom("deployments").select("id").execute();
+    assert.deepEqual(
+      deployments.map(({ id }) => Number(id)).sort((one, other) => one - other),
+      [0, ...Array.from({ length: 20 }, (_, index) => index + 5)],
+    );
+    assert.deepEqual(await ids("builds"), ["build-of-0", "build-of-24"]);
+    assert.ok(existsSync(join(folder.path, "builds/build-of-0")));
+    assert.ok(!existsSync(join(folder.path, "builds/nobody's")));
+    assert.equal((await store.db.selectFrom("usage").selectAll().execute()).length, 1);
+  });
+});
+
+test("a SQLite file gives back what its rows no longer need", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-compact-"));
+  await using store = await openSqliteStore({ file: join(folder.path, "a.db"), ballastBytes: 64 * 1024 });
+  const freePages = async (): Promise<number> => {
+    const { rows } = await sql<{
+      count: number;
+    }>`select freelist_count as count from pragma_freelist_count`.execute(store.db);
+    return rows[0]?.count ?? -1;
+  };
+  const values = Array.from({ length: 200 }, (_, index) => ({ name: `n${index}`, value: "x".repeat(4_000) }));
+  await store.db.insertInto("settings").values(values).execute();
+  await store.db.deleteFrom("settings").execute();
+  assert.ok((await freePages()) > 100);
+  await store.compact();
+  assert.equal(await freePages(), 0);
+});
+
+function oldFolder(path: string, atMs: number): void {
+  mkdirSync(path, { recursive: true });
+  utimesSync(path, atMs / 1000, atMs / 1000);
+}
+
+async function fill({ db }: Store): Promise<void> {
+  const agent: AgentRow = {
+    ...{ id: "a", organizationId: "o", name: "parrot", region: "us-west", state: "live" },
+    ...{ minAgents: 0, maxAgents: 1, desiredDeploymentId: "24", reconciledDeploymentId: "0", version: 1 },
+    ...{ createdAt: 0, updatedAt: 0, deletedAt: null },
+  };
+  await db.insertInto("agents").values(agent).execute();
+  const session = (id: string, days: number, state: SessionState) => ({
+    ...newSessionRow({
+      request: { transport: "webrtc", apiKeyId: null },
+      agent,
+      sessionId: id,
+      nowMs: daysAgo(days),
+    }),
+    state,
+    endedAt: state === "ended" ? daysAgo(days) : null,
+  });
+  await db
+    .insertInto("sessions")
+    .values([
+      session("ended-401", 401, "ended"),
+      session("ended-399", 399, "ended"),
+      session("open-500", 500, "active"),
+    ])
+    .execute();
+  const usage = { period: "2025-10", organizationId: "o", agentId: "a", seconds: 60 };
+  await db
+    .insertInto("usage")
+    .values({ ...usage, sessionId: "ended-401" })
+    .execute();
+  const instance = (id: string, days: number, state: "stopped" | "ready") => ({
+    ...newInstanceRow({
+      ...{ agent, deploymentId: "0", sessionId: null, epoch: 1, nowMs: daysAgo(days) },
+      newId: () => id,
+    }),
+    state,
+  });
+  await db
+    .insertInto("instances")
+    .values([
+      instance("stopped-31", 31, "stopped"),
+      instance("stopped-29", 29, "stopped"),
+      instance("live-31", 31, "ready"),
+    ])
+    .execute();
+  const old = { organizationId: "o", actor: "system", action: "a", target: "t", details: "{}" };
+  await db
+    .insertInto("audit")
+    .values([
+      { ...old, id: "audit-401", at: daysAgo(401) },
+      { ...old, id: "audit-399", at: daysAgo(399) },
+    ])
+    .execute();
+  await db
+    .insertInto("outbox")
+    .values([
+      { id: "sent-31", payload: "{}", createdAt: 0, sentAt: daysAgo(31), heldAt: null },
+      { id: "sent-29", payload: "{}", createdAt: 0, sentAt: daysAgo(29), heldAt: null },
+      { id: "waiting-500", payload: "{}", createdAt: daysAgo(500), sentAt: null, heldAt: null },
+    ])
+    .execute();
+  await db
+    .insertInto("deployments")
+    .values(Array.from({ length: 25 }, (_, at) => deployment(at)))
+    .execute();
+  await db.insertInto("builds").values(["build-of-0", "build-of-24", "build-of-none"].map(build)).execute();
+}
+
+/** 0 is the oldest, and the one that runs. */
+function deployment(at: number): DeploymentRow {
+  const buildIds: Record<number, string> = { 0: "build-of-0", 24: "build-of-24" };
+  const spec = {
+    ...{ image: buildIds[at] ?? "some/image:1", buildId: null, nodeType: "arm", imagePullSecretSet: null },
+    ...{ secretSet: null, secretVersion: null, agentProfile: "agent-1x", audioFilter: null },
+    ...{ maxSessionDurationS: 7_200, websocketAuth: "token" },
+  };
+  return {
+    ...{ id: String(at), organizationId: "o", agentId: "a", phase: at === 0 ? "Active" : "Retired" },
+    ...{ phaseStartedAt: 0, spec: JSON.stringify(spec), crashes: 0, lastCrashAt: null, lastExitCode: null },
+    ...{ crashText: null, failureCode: null, failureText: null, version: 1 },
+    ...{ createdAt: daysAgo(100 - at), updatedAt: daysAgo(100 - at) },
+  };
+}
+
+function build(id: string): BuildRow {
+  return {
+    ...{ id, organizationId: "o", region: "us-west", status: "success", uploadId: `upload of ${id}` },
+    ...{ contextHash: "c", dockerfilePath: "Dockerfile", imageUri: id, errorMessage: null },
+    ...{ contextSizeBytes: 1, imageSizeBytes: 1, facts: "{}", startedAt: 0, completedAt: 0 },
+    ...{ createdAt: daysAgo(50), updatedAt: daysAgo(50) },
+  };
+}

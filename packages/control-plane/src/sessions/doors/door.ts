@@ -1,0 +1,46 @@
+import type { IceServer, Started, TransportName } from "@vocalhost/protocol";
+import type { Principal } from "../../auth/principal.ts";
+import type { SessionRequest, Starter } from "../start-session.ts";
+import type { TokenSigner } from "./socket-tokens.ts";
+
+/** One way into hosted sessions. All of them start through `startSession`, at once or when their client comes. */
+export interface SessionDoor {
+  /** The transports it answers to. */
+  readonly names: readonly TransportName[];
+  /** What `completionStatus` says of a session that ended well. */
+  readonly completion: "HTTP_COMPLETED" | "WS_CONNECTION_CLOSED";
+  /** Starts the session or makes ready for its client, and says what that client is told. */
+  start(context: DoorContext, request: DoorRequest): Promise<StartOutcome>;
+}
+
+export interface DoorContext {
+  starter: Starter;
+  signer: TokenSigner;
+  iceServers: IceServer[];
+  /** How long a session waits for capacity. */
+  queueMs: number;
+  instanceToken(instanceId: string): string;
+}
+
+export interface DoorRequest {
+  asked: StartSessionRequest;
+  /** The same as `startSession` wants it; how the client connects is for the door to say. */
+  session: Omit<SessionRequest, "connect">;
+}
+
+export interface StartSessionRequest {
+  principal: Principal;
+  agentName: string;
+  transport: TransportName;
+  body: unknown;
+  enableDefaultIceServers: boolean;
+  idempotencyKey: string | undefined;
+  /** `ws://host` or `wss://host`, as the client knows us. */
+  wsBase: string;
+}
+
+export interface StartOutcome {
+  /** Null when none exists before its socket comes. */
+  sessionId: string | null;
+  answer: Started;
+}

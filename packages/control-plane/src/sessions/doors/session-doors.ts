@@ -1,0 +1,120 @@
+import { AppError } from "@vocalhost/protocol";
+import { createHash } from "node:crypto";
+import { findAgent } from "../../agents/find-agent.ts";
+import type { Admit, OrganizationId } from "../../auth/principal.ts";
+import { requireAgentAllowed } from "../../auth/rate-limits.ts";
+import type {
+  InstanceRoute,
+  SessionRouteRequest,
+  SocketRoute,
+  SocketRouteRequest,
+} from "../../gateway/controller-api.ts";
+import { isTerminal } from "../session-state.ts";
+import type { SessionRequest } from "../start-session.ts";
+import { stopSession } from "../stop-session.ts";
+import type { DoorContext, StartOutcome, StartSessionRequest } from "./door.ts";
+import { doorOf } from "./doors.ts";
+import { routeSocket } from "./socket.ts";
+
+/** What the REST interface and the gateway ask of sessions. */
+export interface SessionDoors {
+  start(request: StartSessionRequest): Promise<StartOutcome>;
+  stop(request: StopSessionRequest): Promise<void>;
+  /** May this caller reach this session, and where is it? */
+  route(request: SessionRouteRequest): Promise<InstanceRoute>;
+  /** A socket has come: checks it, starts its session, says where it goes. */
+  routeSocket(request: SocketRouteRequest): Promise<SocketRoute>;
+}
+
+export interface StopSessionRequest {
+  organizationId: OrganizationId;
+  agentName: string;
+  sessionId: string;
+  actor: string;
+}
+
+export interface SessionDoorsOptions extends DoorContext {
+  admit: Admit;
+}
+
+const LOOK_AGAIN_MS = 500;
+
+export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
+  const { starter } = options;
+  const { world } = starter;
+  return {
+    async start(asked) {
+      const { principal, agentName, transport, body } = asked;
+      return doorOf(transport).start(options, {
+        asked,
+        session: {
+          organizationId: principal.organizationId,
+          agentName,
+          transport,
+          body,
+          apiKeyId: principal.kind === "key" ? principal.keyId : null,
+          concurrency: principal.kind === "key" ? principal.concurrency : null,
+          queueMs: options.queueMs,
+          idempotency: idempotencyOf(asked),
+        },
+      });
+    },
+
+    async stop({ organizationId, agentName, sessionId, actor }) {
+      const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));
+      await stopSession(world, { organizationId, agentId: agent.id, sessionId, actor });
+      starter.nudge();
+    },
+
+    async route({ agent: agentName, sessionId, authorization }) {
+      const principal = await options.admit(
+        { authorization, cookie: undefined, organizationName: undefined },
+        "session",
+      );
+      requireAgentAllowed(principal, agentName);
+      if (principal.kind === "session" && principal.sessionId !== sessionId)
+        throw new AppError("NOT_FOUND", { message: "Service not found" });
+      const { organizationId } = principal;
+      const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));
+      const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
+      for (;;) {
+        const session = await world.store.db
+          .selectFrom("sessions")
+          .innerJoin("instances", "instances.id", "sessions.instanceId")
+          .select(["sessions.id", "sessions.state", "instances.address", "instances.id as instanceId"])
+          .where("sessions.id", "=", sessionId)
+          .where("sessions.organizationId", "=", organizationId)
+          .where("sessions.agentId", "=", agent.id)
+          .executeTakeFirst();
+        if (!session || isTerminal(session.state))
+          throw new AppError("NOT_FOUND", { message: "Service not found" });
+        if (session.state !== "starting" && session.address !== null)
+          return {
+            sessionId: session.id,
+            address: session.address,
+            token: options.instanceToken(session.instanceId),
+          };
+        if (world.clock.monotonicMs() > untilMs) throw new AppError("AGENT-1001");
+        await starter.wakeups.wait(sessionId, LOOK_AGAIN_MS); // the bot is still initialising
+      }
+    },
+
+    routeSocket: (request) => routeSocket(options, request),
+  };
+}
+
+// Sessions of one that is being deleted can still be reached and stopped.
+function agentOf(name: string): { name: string; message: string } {
+  return { name, message: "Service not found" };
+}
+
+function idempotencyOf({
+  idempotencyKey,
+  agentName,
+  transport,
+  body,
+}: StartSessionRequest): SessionRequest["idempotency"] {
+  if (idempotencyKey === undefined) return undefined;
+  const parameters = JSON.stringify([agentName, transport, body ?? null]);
+  return { key: idempotencyKey, parametersHash: createHash("sha256").update(parameters).digest("hex") };
+}

@@ -1,0 +1,166 @@
+import { AppError, carrierNames, limits } from "@vocalhost/protocol";
+import { DeploymentSpec } from "../../deployments/deployment-spec.ts";
+import { findLiveAgent } from "../../agents/find-agent.ts";
+import { readOrganizationName } from "../../agents/read-agents.ts";
+import { isUsable } from "../../auth/api-keys.ts";
+import type { OrganizationId } from "../../auth/principal.ts";
+import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
+import { asLeader } from "../../leader/leader.ts";
+import type { AgentRow, SessionRow } from "../../store/schema.ts";
+import type { World } from "../../world.ts";
+import { earlierSession, rememberKey } from "../idempotency.ts";
+import { requirePendingPlace } from "../pending-sessions.ts";
+import { newSessionRow } from "../session-row.ts";
+import { activeDeployment, checkConcurrency, requireDiskSpace, startSession } from "../start-session.ts";
+import type { DoorContext, DoorRequest, SessionDoor, StartSessionRequest } from "./door.ts";
+import { issueSocketToken, readSocketToken, useUpToken } from "./socket-tokens.ts";
+
+/** A client's or a carrier's WebSocket: the bot starts when it comes; until then the session is pending. */
+export const socketDoor: SessionDoor = {
+  names: ["websocket", ...carrierNames],
+  completion: "WS_CONNECTION_CLOSED",
+  async start({ starter, signer }, { asked, session }) {
+    const { world } = starter;
+    const { db } = world.store;
+    const organizationName = await readOrganizationName(db, session.organizationId);
+    requireDiskSpace(world);
+    if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
+    const agent = await findLiveAgent(db, session.organizationId, session.agentName);
+    const { websocketAuth } = await specOf(world, agent);
+    const serviceHost = `${agent.name}.${organizationName}`;
+    const wsUrl = addressFor(asked, serviceHost);
+    if (websocketAuth === "none") {
+      if (session.body === undefined || session.body === null) return { sessionId: null, answer: { wsUrl } };
+      throw new AppError("GENERIC_BAD_REQUEST", {
+        message:
+          "This agent takes WebSockets without a token, so a start body cannot be kept for one. " +
+          "Encode it as base64 and add it to the address: ?body=…",
+      });
+    }
+    const { id: sessionId, createdAt } = await pendingFor(world, session, agent);
+    const expiresAtMs = createdAt + world.timing.socketTokenMs;
+    return {
+      sessionId,
+      answer: { wsUrl, token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }) },
+    };
+  },
+};
+
+/** A socket has come: checks it, starts its session, says where it goes. */
+export async function routeSocket(
+  { starter, signer, instanceToken, queueMs }: DoorContext,
+  request: SocketRouteRequest,
+): Promise<SocketRoute> {
+  const { world } = starter;
+  const token =
+    request.token === undefined ? undefined : readSocketToken(signer, request.token, world.clock.nowMs());
+  const serviceHost = request.serviceHost || token?.sh || "";
+  if (token && token.sh !== serviceHost) throw new AppError("TOKEN_INVALID");
+  const { organizationId, agent } = await findByHost(world, serviceHost);
+  const { websocketAuth } = await specOf(world, agent);
+  if (websocketAuth === "token" && !token) throw new AppError("TOKEN_INVALID");
+  const body = parseBody(request.body);
+  if (token) await useUpToken(world.store, token); // before anything is claimed
+  const pending = token ? await pendingSession(world, token.sid) : undefined;
+  const transport = request.ingress === "generic" ? "websocket" : request.ingress;
+  if (pending && pending.transport !== transport)
+    throw new AppError("TOKEN_INVALID", { message: `The token is for a ${pending.transport} session` });
+  const key = pending?.apiKeyId ? await usableKey(world, pending.apiKeyId) : undefined;
+  const { session, instance } = await startSession(starter, {
+    organizationId,
+    agentName: agent.name,
+    transport,
+    connect: { kind: "socket" },
+    body: body ?? (pending?.body ? (JSON.parse(pending.body) as unknown) : {}),
+    apiKeyId: pending?.apiKeyId ?? null,
+    concurrency: key?.concurrency ?? null,
+    queueMs,
+    pendingSessionId: pending?.id,
+  });
+  if (!instance?.address) throw new AppError("SERVICE_UNAVAILABLE");
+  const path = transport === "websocket" ? `/ws-client/${session.id}` : `/ws/${session.id}`;
+  return { sessionId: session.id, address: instance.address, token: instanceToken(instance.id), path };
+}
+
+/** A new session that waits for its socket, or the one an earlier request with the same key has made. */
+async function pendingFor(
+  world: World,
+  request: DoorRequest["session"],
+  agent: AgentRow,
+): Promise<SessionRow> {
+  return asLeader(world, async (tx) => {
+    const earlier = await earlierSession(tx, request);
+    if (earlier) return earlier;
+    await checkConcurrency(tx, request); // and again when the socket comes
+    const { store, pendingLimits: limits } = world;
+    await requirePendingPlace(tx, { store, agent, apiKeyId: request.apiKeyId, limits });
+    const nowMs = world.clock.nowMs();
+    const session = {
+      ...newSessionRow({ request, agent, sessionId: world.newId(), nowMs }),
+      body: JSON.stringify(request.body ?? {}),
+    };
+    await tx.insertInto("sessions").values(session).execute();
+    await rememberKey(tx, request, session.id, nowMs);
+    return session;
+  });
+}
+
+function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: string): string {
+  if (transport === "websocket") return `${wsBase}/ws/generic/${serviceHost}`;
+  // Twilio drops query strings; its token names the agent, or a parameter of the stream does.
+  if (transport === "twilio") return `${wsBase}/ws/twilio`;
+  return `${wsBase}/ws/${transport}?serviceHost=${serviceHost}`;
+}
+
+async function findByHost(
+  world: World,
+  serviceHost: string,
+): Promise<{ organizationId: OrganizationId; agent: AgentRow }> {
+  const [agentName = "", organizationName = "", ...rest] = serviceHost.split(".");
+  const organization =
+    rest.length > 0
+      ? undefined
+      : await world.store.db
+          .selectFrom("organizations")
+          .select("id")
+          .where("name", "=", organizationName)
+          .executeTakeFirst();
+  if (!organization) throw new AppError("NOT_FOUND", { message: "Service not found" });
+  const organizationId = organization.id as OrganizationId;
+  return { organizationId, agent: await findLiveAgent(world.store.db, organizationId, agentName) };
+}
+
+async function specOf(world: World, agent: AgentRow): Promise<DeploymentSpec> {
+  const { spec } = await activeDeployment(world.store.db, agent);
+  return DeploymentSpec.parse(JSON.parse(spec));
+}
+
+async function pendingSession(world: World, id: string) {
+  const session = await world.store.db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (session?.state === "pending") return session;
+  throw new AppError("TOKEN_INVALID", { message: "The session of this token is over" });
+}
+
+/** A token is worth no more than the key that requested it: once the key may not do something, neither may the token. */
+async function usableKey({ store, clock }: World, id: string) {
+  const key = await store.db.selectFrom("apiKeys").selectAll().where("id", "=", id).executeTakeFirst();
+  if (key && isUsable(key, clock.nowMs())) return key;
+  throw new AppError("TOKEN_INVALID", {
+    message: "The key that requested this token is no longer valid",
+  });
+}
+
+function parseBody(base64: string | undefined): unknown {
+  if (base64 === undefined) return undefined;
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.length > limits.websocketStartBodyBytes) throw new AppError("PAYLOAD_TOO_LARGE");
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch (cause) {
+    throw new AppError("GENERIC_BAD_REQUEST", { message: "?body= must be base64 of JSON", cause });
+  }
+}

@@ -1,0 +1,71 @@
+import { AppError } from "@vocalhost/protocol";
+import type { AgentRow } from "../store/schema.ts";
+import type { Store, Tx } from "../store/store.ts";
+
+/** How many sessions may wait for their sockets at once: each is a row and a start body that cost the caller nothing. */
+export interface PendingLimits {
+  perKey: number;
+  perAgent: number;
+}
+
+/** Clients come within a second or two. One key of several must not be able to fill an agent's places alone. */
+export const defaultPendingLimits: PendingLimits = { perKey: 200, perAgent: 1_000 };
+
+/** Throws unless one more session may wait. Who counts locks first, so that what is counted stays counted. */
+export async function requirePendingPlace(
+  tx: Tx,
+  options: {
+    store: Store;
+    agent: Pick<AgentRow, "id" | "name">;
+    apiKeyId: string | null;
+    limits: PendingLimits;
+  },
+): Promise<void> {
+  const { store, agent, apiKeyId, limits } = options;
+  if (apiKeyId !== null) {
+    await store.forUpdate(tx.selectFrom("apiKeys").select("id").where("id", "=", apiKeyId)).execute();
+    if ((await countPending(tx, "apiKeyId", apiKeyId)) >= limits.perKey)
+      throw new AppError("TOO_MANY_PENDING", {
+        message: `This key may have ${limits.perKey} sessions that wait for their WebSockets`,
+      });
+  }
+  const row = await store
+    .forUpdate(tx.selectFrom("agents").select("state").where("id", "=", agent.id))
+    .executeTakeFirst();
+  if (row?.state !== "live") throw new AppError("NOT_FOUND", { message: "Service not found" });
+  if ((await countPending(tx, "agentId", agent.id)) >= limits.perAgent)
+    throw new AppError("TOO_MANY_PENDING", {
+      message: `Agent ${agent.name} may have ${limits.perAgent} sessions that wait for their WebSockets`,
+    });
+}
+
+/** Ends those whose sockets did not come, or all, in one statement. */
+export async function expirePending(
+  tx: Tx,
+  options: { agentId?: string; createdBefore?: number | undefined; nowMs: number; reason: string },
+): Promise<void> {
+  const { agentId, createdBefore, nowMs, reason } = options;
+  await tx
+    .updateTable("sessions")
+    .set((row) => ({
+      state: "expired",
+      version: row("version", "+", 1),
+      endedAt: nowMs,
+      endReason: reason,
+      body: null,
+    }))
+    .where("state", "=", "pending")
+    .$if(createdBefore !== undefined, (query) => query.where("createdAt", "<", createdBefore ?? 0))
+    .$if(agentId !== undefined, (query) => query.where("agentId", "=", agentId ?? ""))
+    .execute();
+}
+
+async function countPending(tx: Tx, column: "apiKeyId" | "agentId", id: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom("sessions")
+    .select((is) => is.fn.countAll<number>().as("count"))
+    .where("state", "=", "pending")
+    .where(column, "=", id)
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -1,0 +1,141 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** A Postgres server of a test's own, gone with the test. */
+export interface TestPostgres extends AsyncDisposable {
+  /** Address of an empty database. */
+  url: string;
+  /** Another empty database on the same server. */
+  newDatabase(): Promise<string>;
+  restart(mode: StopMode): Promise<void>;
+  stop(mode: StopMode): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** `immediate`: as if it had crashed. */
+export type StopMode = "fast" | "immediate";
+
+const run = promisify(execFile);
+const COMMAND_MS = 60_000;
+
+export async function startTestPostgres(): Promise<TestPostgres> {
+  const programs = findPrograms();
+  const folder = await mkdtemp(join(tmpdir(), "vocalhost-postgres-"));
+  const data = join(folder, "data");
+  const owner = userInfo().uid === 0 ? await postgresUser() : undefined;
+  await chmod(folder, 0o755);
+  if (owner) await chown(folder, owner.uid, owner.gid);
+  const port = await freePort();
+  const options = [
+    `-p ${port}`,
+    "-c listen_addresses=127.0.0.1",
+    `-c unix_socket_directories=${folder}`,
+    "-c fsync=off -c full_page_writes=off",
+    "-c max_connections=100 -c shared_buffers=16MB",
+  ].join(" ");
+  let databases = 0;
+
+  async function control(...args: string[]): Promise<void> {
+    await runAs(owner, join(programs, "pg_ctl"), ["-D", data, "-w", "-t", "60", ...args]);
+  }
+  const start = (): Promise<void> => control("start", "-o", options, "-l", join(folder, "server.log"));
+  const stop = (mode: StopMode): Promise<void> => control("stop", "-m", mode);
+  async function newDatabase(): Promise<string> {
+    databases += 1;
+    const name = `test${databases}`;
+    await runAs(owner, join(programs, "createdb"), [
+      "-h",
+      folder,
+      "-p",
+      String(port),
+      "-U",
+      "postgres",
+      name,
+    ]);
+    return `postgres://postgres@127.0.0.1:${port}/${name}`;
+  }
+
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  await runAs(owner, join(programs, "initdb"), [
+    ...["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"],
+  ]);
+  stack.defer(() => stop("immediate").catch(() => undefined));
+  await start();
+  const url = await newDatabase();
+  const owned = stack.move();
+  return {
+    url,
+    newDatabase,
+    async restart(mode) {
+      await stop(mode);
+      await start();
+    },
+    stop,
+    start,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Why there can be no server here, or undefined. */
+export function postgresIsMissing(): string | undefined {
+  try {
+    findPrograms();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+interface Owner {
+  uid: number;
+  gid: number;
+}
+
+function findPrograms(): string {
+  const folders = globSync("/usr/lib/postgresql/*/bin").toSorted().toReversed();
+  const found = [...folders, "/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"].find((folder) =>
+    ["initdb", "pg_ctl", "createdb"].every((name) => existsSync(join(folder, name))),
+  );
+  if (found === undefined) throw new Error("PostgreSQL is not installed");
+  return found;
+}
+
+/** Postgres refuses to run as root. */
+async function postgresUser(): Promise<Owner> {
+  const [uid, gid] = await Promise.all(
+    ["-u", "-g"].map(async (flag) => Number((await run("id", [flag, "postgres"])).stdout)),
+  );
+  return { uid: uid!, gid: gid! };
+}
+
+async function runAs(owner: Owner | undefined, program: string, args: string[]): Promise<void> {
+  // The server inherits what pg_ctl has open, so output goes nowhere: a pipe would stay open with it.
+  const child = spawn(program, args, {
+    ...owner,
+    cwd: "/",
+    stdio: ["ignore", "ignore", "ignore"],
+    timeout: COMMAND_MS,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  child.once("error", reject);
+  child.once("exit", resolve);
+  const code = await promise;
+  if (code !== 0) throw new Error(`${program} ${args[0]} ended with ${code}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (typeof address !== "object" || address === null) throw new Error("No port");
+  return address.port;
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { carrierNames, isCarrier, type CarrierName } from "./carriers.ts";
+import { AppError } from "./errors.ts";
+import { limits } from "./limits.ts";
+
+/** How a client and a bot can be connected in this version. */
+export const transportNames = ["webrtc", "websocket", ...carrierNames] as const;
+export type TransportName = (typeof transportNames)[number];
+
+/** Names a client may know; asking for one of these is a matter of set-up, not a mistake. */
+export const reservedTransportNames = ["room", "daily", "livekit"] as const;
+
+export const IceServer = z.object({
+  urls: z.union([z.string(), z.array(z.string())]),
+  username: z.string().optional(),
+  credential: z.string().optional(),
+});
+export type IceServer = z.infer<typeof IceServer>;
+
+/** How the client of a session comes to the instance that runs it, and what the instance must know for that. */
+export const Connect = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("webrtc"), iceServers: z.array(IceServer) }),
+  z.object({ kind: z.literal("socket") }),
+]);
+export type Connect = z.infer<typeof Connect>;
+
+export interface TransportChoice {
+  accepted: readonly TransportName[];
+  /** The only one clients may use, if the server was told so. */
+  only?: TransportName | undefined;
+  /** Ends the sentence about a transport that is known but not accepted: "is not available here." */
+  refusal: string;
+}
+
+/** The transport a start request gets, or why it gets none. Whoever asks for none in particular gets WebRTC. */
+export function chooseTransport(
+  requested: string | null | undefined,
+  { accepted, only, refusal }: TransportChoice,
+): TransportName {
+  const name = requested ?? only ?? "webrtc";
+  const known: string[] = [...transportNames, ...reservedTransportNames];
+  if (!known.includes(name))
+    throw new AppError("TRANSPORT_UNKNOWN", { message: `Unknown transport '${name.slice(0, 100)}'.` });
+  if (only && name !== only)
+    throw new AppError("TRANSPORT_NOT_ALLOWED", {
+      message: `Transport '${name}' is not allowed. Server is configured for '${only}' only (-t ${only}).`,
+    });
+  const transport = accepted.find((each) => each === name);
+  if (transport) return transport;
+  throw new AppError("TRANSPORT_DISABLED", { message: `Transport '${name}' ${refusal}` });
+}
+
+export function isSocketTransport(transport: TransportName): transport is "websocket" | CarrierName {
+  return transport === "websocket" || isCarrier(transport);
+}
+
+// Hosted, the body of a socket session may travel in the socket's URL; the same limit everywhere keeps surprises out.
+export function requireStartBodyFits(transport: TransportName, body: unknown): void {
+  if (!isSocketTransport(transport)) return;
+  const bytes = new TextEncoder().encode(JSON.stringify(body ?? {})).length;
+  if (bytes <= limits.websocketStartBodyBytes) return;
+  throw new AppError("PAYLOAD_TOO_LARGE", {
+    message: `The start body of a websocket session may have ${limits.websocketStartBodyBytes} bytes at most`,
+  });
+}

@@ -1,0 +1,33 @@
+import { AppError } from "@vocalhost/protocol";
+import type { AudioFilter, OpenFilter } from "./audio-filter.ts";
+import { providedVoiceIsolation } from "./voice-isolation.ts";
+
+/**
+ * Voice isolation by the hosted service, as the deployment asks for it. Throws `VIVA_UNAVAILABLE_LOCALLY` where no
+ * service runs the bot: guard it with the variable `ENV`, which is `local` in the runner.
+ */
+export function vivaFilter(): AudioFilter {
+  const isolation = providedVoiceIsolation();
+  if (!isolation) throw new AppError("VIVA_UNAVAILABLE_LOCALLY");
+  return {
+    async open({ sampleRateHz, log }) {
+      const { asked } = isolation;
+      if (asked === null) {
+        log.warn({}, "the voice filter is not enabled in this deployment, audio passes untouched");
+        return untouched;
+      }
+      const engine = await isolation.open({ model: asked, sampleRateHz });
+      if (!engine) {
+        log.warn({}, "the voice filter's engine is not installed on this service, audio passes untouched");
+        return untouched;
+      }
+      return {
+        process: (samples) => engine.process(samples),
+        flush: () => engine.flush(),
+        dispose: () => engine[Symbol.dispose](),
+      };
+    },
+  };
+}
+
+const untouched: OpenFilter = { process: (samples) => samples };

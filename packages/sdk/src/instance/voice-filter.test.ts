@@ -1,0 +1,138 @@
+import { encodeFrame, parseFrame, type ExitRecord } from "@vocalhost/protocol";
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { until } from "../../../../testing/wait.ts";
+import { spawnInstance } from "../testing/instance-process.ts";
+
+const FRAMES = 25;
+const folder = mkdtempSync(join(tmpdir(), "voice-engine-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const filtering = (filter: string): string => `
+import { createTransport } from "vocalhost";
+import { vivaFilter } from "vocalhost/filters";
+export async function bot(args) {
+  const transport = await createTransport(args, { audioIn: { sampleRateHz: 16_000, filter: ${filter} } });
+  for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+`;
+
+/** Holds 10 ms back, as the real one does. */
+const ENGINE = `
+export function openEngine({ model, sampleRateHz }) {
+  if (model !== "tel" || sampleRateHz !== 16_000) throw new Error("asked for something else");
+  const figures = { framesIn: 0, framesFiltered: 0 };
+  let held = new Int16Array(160);
+  return {
+    figures,
+    process(samples) {
+      figures.framesIn += 1;
+      figures.framesFiltered += 1;
+      const all = Int16Array.from([...held, ...samples.map((sample) => sample / 2)]);
+      held = all.slice(-160);
+      return all.slice(0, -160);
+    },
+    flush: () => held,
+    [Symbol.dispose]() {},
+  };
+}
+`;
+
+test("an engine that runs is heard, and the record says how much it did", async () => {
+  const { exit, heard } = await call({ bot: filtering("vivaFilter()"), engine: ENGINE });
+  assert.deepEqual(exit.filter, { asked: "tel", state: "ran", framesIn: FRAMES, framesFiltered: FRAMES });
+  // Half as loud, and the edge of a resampled sound.
+  assert.ok(Math.max(...heard) < 700, `heard ${Math.max(...heard)}`);
+});
+
+test("a call goes on untouched whatever is wrong with the filter, and the record says what", async () => {
+  const none = { framesIn: 0, framesFiltered: 0 };
+  const failing = ENGINE.replace("figures.framesFiltered += 1;", 'throw new Error("broken");');
+  const cases: {
+    what: string;
+    bot?: string;
+    engine?: string;
+    expect: ExitRecord["filter"];
+    said?: RegExp;
+  }[] = [
+    {
+      what: "no engine",
+      expect: { asked: "tel", state: "unavailable", ...none },
+      said: /engine is not installed on this service/,
+    },
+    {
+      what: "an engine that cannot be loaded",
+      engine: "throw new Error('no model')",
+      expect: { asked: "tel", state: "unavailable", ...none },
+      said: /engine cannot be loaded/,
+    },
+    {
+      what: "an engine that cannot be opened",
+      engine: "export function openEngine() { throw new Error('no memory') }",
+      expect: { asked: "tel", state: "failed", ...none },
+      said: /audio filter failed/,
+    },
+    {
+      what: "an engine that fails at every frame",
+      engine: failing,
+      expect: { asked: "tel", state: "failed", framesIn: FRAMES, framesFiltered: 0 },
+      said: /audio filter failed/,
+    },
+    {
+      what: "a bot that does not use it",
+      bot: filtering("undefined"),
+      engine: ENGINE,
+      expect: { asked: "tel", state: "not-attached", ...none },
+    },
+  ];
+  for (const { what, bot = filtering("vivaFilter()"), engine, expect, said } of cases) {
+    const { exit, heard, output } = await call({ bot, engine });
+    assert.deepEqual(exit.filter, expect, what);
+    assert.ok(Math.max(...heard) > 900, `${what}: heard ${Math.max(...heard)}`);
+    if (said) assert.match(output, said, what);
+  }
+});
+
+test("a deployment without the filter has none, even if the bot brings it along", async () => {
+  const { exit, output } = await call({ bot: filtering("vivaFilter()"), engine: ENGINE, filter: null });
+  assert.equal(exit.filter, null);
+  assert.match(output, /not enabled in this deployment/);
+});
+
+/** Half a second of a constant sound, and what came back of it. */
+async function call(options: { bot: string; engine?: string | undefined; filter?: "tel" | null }) {
+  const { bot, engine, filter = "tel" } = options;
+  const path = join(folder, `${randomUUID()}.mjs`);
+  if (engine !== undefined) writeFileSync(path, engine);
+  await using instance = spawnInstance({ bot, variables: engine === undefined ? {} : { vivaEngine: path } });
+  const id = randomUUID();
+  assert.equal((await instance.start(id, { filter })).status, 200);
+  const socket = await instance.socket(`/ws-client/${id}`);
+  const heard: number[] = [];
+  socket.on("message", (data) => {
+    const frame = parseFrame(data as Buffer);
+    if (frame.kind === "audio") heard.push(...new Int16Array(Uint8Array.from(frame.audio).buffer));
+  });
+  const samples = new Int16Array(320).fill(1_000);
+  for (let sent = 0; sent < FRAMES; sent += 1)
+    socket.send(
+      encodeFrame({
+        kind: "audio",
+        id: sent,
+        name: "",
+        audio: new Uint8Array(samples.buffer),
+        sampleRateHz: 16_000,
+        channels: 1,
+      }),
+    );
+  await until(() => heard.filter((sample) => sample > 400).length > 2_400, 20_000, "echo");
+  socket.close();
+  await once(socket, "close");
+  await instance.exited();
+  return { exit: instance.exitRecord(id) as ExitRecord, heard, output: instance.output() };
+}

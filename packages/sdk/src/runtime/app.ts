@@ -1,0 +1,10 @@
+import { createSessionApp } from "../server/session-app.ts";
+import { createRuntimeLog } from "./runtime-log.ts";
+
+export const runtimeLog = createRuntimeLog();
+
+// Awaited here so that whoever imports `app` may add WebSocket routes at once.
+export const sessionApp = await createSessionApp(runtimeLog.log);
+
+/** The runner's web application. Add routes before `main()`; they are reachable under every session too. */
+export const app = sessionApp.app;

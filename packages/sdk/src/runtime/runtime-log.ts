@@ -1,0 +1,47 @@
+import pino from "pino";
+import type { Log } from "../log.ts";
+import { formatLogLine } from "./format-log-line.ts";
+
+/** The process's log, usable before the settings that shape it are known. */
+export interface RuntimeLog {
+  log: Log;
+  configure(config: { logLevel: LogLevel; logFormat: LogFormat }): void;
+}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
+export type LogFormat = "text" | "json";
+
+export function createRuntimeLog(): RuntimeLog {
+  let format: LogFormat = "text";
+  const destination = {
+    write(line: string): void {
+      process.stdout.write(format === "json" ? line : formatLogLine(line, process.stdout.isTTY));
+    },
+  };
+  const levels = pino({ level: "trace", base: null }, destination);
+  let enabled: pino.Level = "info";
+  return {
+    log: levelled(levels, () => enabled),
+    configure({ logLevel, logFormat }) {
+      enabled = logLevel;
+      format = logFormat;
+    },
+  };
+}
+
+// pino's children keep the level they were born with; ours follow the flags.
+function levelled(logger: pino.Logger, enabled: () => pino.Level): Log {
+  const at =
+    (level: pino.Level) =>
+    (fields: object, message: string): void => {
+      if (pino.levels.values[level]! >= pino.levels.values[enabled()]!) logger[level](fields, message);
+    };
+  return {
+    trace: at("trace"),
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (fields) => levelled(logger.child(fields), enabled),
+  };
+}

@@ -1,0 +1,127 @@
+import { AppError, carrierNames, type CarrierName } from "@vocalhost/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { SessionServer } from "../session-server.ts";
+import { checkPlivoSignature } from "../../telephony/signatures/plivo.ts";
+import type { SignatureVerdict, SignedRequest } from "../../telephony/signatures/signed-request.ts";
+import { checkTelnyxSignature } from "../../telephony/signatures/telnyx.ts";
+import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
+import { exotelAnswer, streamXml } from "../../telephony/stream-xml.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Called by carriers, who send forms; a signature stands in for the checks made of pages. */
+    webhook?: boolean;
+  }
+}
+
+interface WebhookRequest {
+  Querystring: { transport?: string };
+  Body: string | undefined;
+}
+
+const WEBHOOK_MAX_BYTES = 64 * 1024;
+
+/** `POST /`: a carrier asks what to do with a call and is told to stream it to us. */
+export function mountCarrierWebhook(server: SessionServer): void {
+  void server.app.register(async (scope: FastifyInstance) => {
+    scope.removeAllContentTypeParsers();
+    // Signatures cover the body to the letter.
+    scope.addContentTypeParser(
+      "*",
+      { parseAs: "string", bodyLimit: WEBHOOK_MAX_BYTES },
+      (_request, body, done) => done(null, body),
+    );
+    scope.post<WebhookRequest>("/", { config: { webhook: true } }, async (request, reply) => {
+      const fields = formFields(request);
+      const carrier = chooseCarrier(server, request, fields);
+      requireSignature(server, request, carrier);
+      return answer(server, request, reply, carrier, fields);
+    });
+  });
+}
+
+function answer(
+  server: SessionServer,
+  request: FastifyRequest<WebhookRequest>,
+  reply: FastifyReply,
+  carrier: CarrierName,
+  fields: URLSearchParams,
+): FastifyReply {
+  const url = streamAddress(server, request, carrier);
+  const stream = { url, from: fields.get("From") ?? undefined, to: fields.get("To") ?? undefined };
+  if (carrier === "exotel") return reply.send(exotelAnswer(stream));
+  return reply.type("application/xml; charset=utf-8").send(streamXml(carrier, stream));
+}
+
+function streamAddress(server: SessionServer, request: FastifyRequest, carrier: CarrierName): string {
+  const address = `${server.socketBase(request)}/ws`;
+  if (server.socketAuth !== "token") return address;
+  const session = server.sessions.create({ transport: carrier, body: undefined });
+  return `${address}/${server.tokens.issue(session.id)}`;
+}
+
+function chooseCarrier(
+  server: SessionServer,
+  request: FastifyRequest<WebhookRequest>,
+  fields: URLSearchParams,
+): CarrierName {
+  const requested = request.query.transport ?? server.onlyTransport ?? fromWebhook(request, fields);
+  const carrier = carrierNames.find((name) => name === requested);
+  if (!carrier)
+    throw new AppError("CARRIER_UNKNOWN", {
+      message: `This request does not look like a known carrier's webhook. Add ?transport=${carrierNames.join("|")} to its address.`,
+    });
+  if (server.transports.some((name) => name === carrier)) return carrier;
+  throw new AppError("TRANSPORT_NOT_ALLOWED", {
+    message: `Transport '${carrier}' is not allowed. Server is configured for '${server.onlyTransport}' only (-t ${server.onlyTransport}).`,
+  });
+}
+
+function fromWebhook(request: FastifyRequest, fields: URLSearchParams): CarrierName | undefined {
+  const { headers } = request;
+  if (headers["telnyx-signature-ed25519"] !== undefined || fields.has("CallControlId")) return "telnyx";
+  if (/^v\d:/.test(fields.get("CallSid") ?? "")) return "telnyx"; // its TeXML uses Twilio's field names
+  if (headers["x-plivo-signature-v3"] !== undefined || fields.has("CallUUID")) return "plivo";
+  if (headers["x-twilio-signature"] !== undefined || (fields.has("AccountSid") && fields.has("CallSid")))
+    return "twilio";
+  return undefined;
+}
+
+function requireSignature(
+  server: SessionServer,
+  request: FastifyRequest<WebhookRequest>,
+  carrier: CarrierName,
+): void {
+  const signed: SignedRequest = {
+    method: request.method,
+    url: server.socketBase(request).replace(/^ws/, "http") + request.url,
+    headers: request.headers,
+    rawBody: request.body ?? "",
+    nowMs: Date.now(),
+  };
+  if (verdictOf(server, signed, carrier) === "invalid") throw new AppError("SIGNATURE_INVALID");
+}
+
+function verdictOf(
+  { signatureKeys }: SessionServer,
+  signed: SignedRequest,
+  carrier: CarrierName,
+): SignatureVerdict {
+  switch (carrier) {
+    case "twilio":
+      return checkTwilioSignature(signed, signatureKeys.twilioAuthToken);
+    case "telnyx":
+      return checkTelnyxSignature(signed, signatureKeys.telnyxPublicKey);
+    case "plivo":
+      return checkPlivoSignature(signed, signatureKeys.plivoAuthToken);
+    case "exotel":
+      return "off"; // signs nothing
+    default:
+      return carrier satisfies never;
+  }
+}
+
+function formFields(request: FastifyRequest<WebhookRequest>): URLSearchParams {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "");
+  return new URLSearchParams(isForm ? (request.body ?? "") : "");
+}

@@ -1,0 +1,169 @@
+import { AppError, carrierNames, isAppError, isCarrier, type CarrierName } from "@vocalhost/protocol";
+import type { FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
+import { createWebSocketArguments } from "../../runner-arguments.ts";
+import { CarrierError, type CarrierStream } from "../../telephony/carrier.ts";
+import { detectCall } from "../../telephony/detect.ts";
+import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
+import { setStreamOf } from "../../transports/carrier-stream.ts";
+import { keepEarlyMessages } from "../../transports/early-messages.ts";
+import { waitFor } from "../../transports/wait-for.ts";
+import type { SessionServer } from "../session-server.ts";
+import type { Session } from "../session.ts";
+import { admitSocket, type SocketRequest } from "../socket-admission.ts";
+import { mountCarrierWebhook } from "./carrier-webhook.ts";
+import type { Door } from "./door.ts";
+import { tieToSocket } from "./socket-client.ts";
+
+interface Admission {
+  /** The session made for this call beforehand, if there was one. */
+  session: Session | undefined;
+  /** Whether a token, a signature or our own page vouches for the caller. */
+  vouched: boolean;
+}
+
+const OPENING_MS = 10_000; // carriers name the call at once
+
+/** `/ws` and `/ws/{token}`: a carrier streams a phone call, which becomes a session. */
+export const carrierDoor: Door = {
+  names: carrierNames,
+  paths: ["/ws", "/ws/"],
+  // A carrier's socket needs no session until it comes, unless there is something to remember for it.
+  async start({ server, request, transport, input: { body } }) {
+    const wsUrl = `${server.socketBase(request)}/ws`;
+    const needsToken = server.socketAuth === "token";
+    if (!needsToken && (body === undefined || body === null)) return { sessionId: null, answer: { wsUrl } };
+    const token = server.tokens.issue(server.sessions.create({ transport, body }).id);
+    return { sessionId: null, answer: needsToken ? { wsUrl, token } : { wsUrl: `${wsUrl}/${token}` } };
+  },
+  mount: mountCarrierSockets,
+  mountOpen: mountCarrierWebhook,
+};
+
+function mountCarrierSockets(server: SessionServer): void {
+  const admissions = new WeakMap<FastifyRequest<SocketRequest>, Admission>();
+  // The router cuts named parts of a path at 100 characters; a token has more.
+  for (const path of ["/ws", "/ws/*"]) {
+    server.app.get<SocketRequest>(
+      path,
+      {
+        websocket: true,
+        config: { asksAdmission: true },
+        preValidation: async (request) => void admissions.set(request, admit(server, request)),
+      },
+      (socket, request) => {
+        const admission = admissions.get(request);
+        if (!admission) return socket.close(1011);
+        socket.on("error", (error) => server.log.debug({ reason: error.message }, "socket error"));
+        takeCall(server, admission, socket, addressOf(request)).catch((error: unknown) => {
+          void admission.session?.end("never-connected");
+          refuseCall(server, socket, error);
+        });
+      },
+    );
+  }
+}
+
+function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Admission {
+  const sessionId = admitSocket(server, request);
+  const session = sessionId === undefined ? undefined : server.sessions.get(sessionId);
+  if (sessionId !== undefined && !(session && isCarrier(session.transport) && session.state === "waiting"))
+    throw new AppError("SESSION_NOT_FOUND", {
+      message: "The session of this token is over, or is not a phone call",
+    });
+  const isSigned = request.headers["x-twilio-signature"] !== undefined;
+  const verdict = isSigned
+    ? checkTwilioSignature(
+        {
+          method: "GET",
+          url: server.socketBase(request) + request.url,
+          headers: request.headers,
+          rawBody: "",
+          nowMs: Date.now(),
+        },
+        server.signatureKeys.twilioAuthToken,
+      )
+    : "off";
+  if (verdict === "invalid") throw new AppError("SIGNATURE_INVALID");
+  // A browser always names its origin, and `admitSocket` let only our own pages pass.
+  const vouched = sessionId !== undefined || verdict === "valid" || request.headers.origin !== undefined;
+  return { session, vouched };
+}
+
+async function takeCall(
+  server: SessionServer,
+  admission: Admission,
+  socket: WebSocket,
+  address: URLSearchParams,
+): Promise<void> {
+  const stream = await openingOf(socket, address, onlyCarrier(server, admission.session));
+  const { callId } = stream.callData;
+  if (stream.carrier === "twilio" && server.signatureKeys.twilioAuthToken && !admission.vouched)
+    throw new CarrierError(
+      "The WebSocket carries no Twilio signature, and TWILIO_AUTH_TOKEN is set to check it",
+    );
+  if (server.sessions.ofClient(carrierNames, callId))
+    throw new CarrierError(`Call ${callId} has a session already`);
+  if (admission.session?.state === "ended") throw new CarrierError("The session of this call is over");
+  const session = admission.session ?? server.sessions.create({ transport: stream.carrier, body: undefined });
+  runCall(server, session, socket, stream);
+}
+
+async function openingOf(
+  socket: WebSocket,
+  address: URLSearchParams,
+  only: CarrierName | undefined,
+): Promise<CarrierStream> {
+  const deadline = new AbortController();
+  const late = new CarrierError(`The carrier did not name the call within ${OPENING_MS / 1000} s`);
+  const timer = setTimeout(() => deadline.abort(late), OPENING_MS);
+  try {
+    return await waitFor(detectCall(keepEarlyMessages(socket).peek, address, only), {
+      what: "the carrier to name the call",
+      signal: deadline.signal,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refuseCall(server: SessionServer, socket: WebSocket, error: unknown): void {
+  const isRefusal = error instanceof CarrierError || isAppError(error);
+  if (isRefusal) server.log.warn({ reason: error.message.slice(0, LOGGED_MAX_CHARS) }, "call refused");
+  else server.log.error({ err: error }, "call could not be taken");
+  socket.close(1008, isRefusal ? closeReason(error.message) : "");
+}
+
+const LOGGED_MAX_CHARS = 300; // a refusal may quote what the other side sent
+const REASON_MAX_BYTES = 120; // the protocol has room for 123, a cut character may grow by two
+
+function closeReason(text: string): string {
+  return Buffer.from(text).subarray(0, REASON_MAX_BYTES).toString();
+}
+
+function onlyCarrier(server: SessionServer, session: Session | undefined): CarrierName | undefined {
+  const wanted = session?.transport ?? server.onlyTransport;
+  return carrierNames.find((name) => name === wanted);
+}
+
+function runCall(server: SessionServer, session: Session, socket: WebSocket, stream: CarrierStream): void {
+  setStreamOf(socket, stream);
+  tieToSocket(session, socket, { id: stream.callData.callId });
+  session.run(
+    server.bot(),
+    createWebSocketArguments({
+      sessionId: session.id,
+      body: session.body,
+      callData: stream.callData,
+      cliArgs: server.cliArgs,
+      signal: session.signal,
+      websocket: socket,
+      transportType: stream.carrier,
+    }),
+  );
+}
+
+function addressOf({ url }: FastifyRequest): URLSearchParams {
+  const at = url.indexOf("?");
+  return new URLSearchParams(at < 0 ? "" : url.slice(at + 1));
+}

@@ -1,0 +1,41 @@
+import type { Connect, TransportName } from "@vocalhost/protocol";
+import type { SessionServer } from "../session-server.ts";
+import type { Session } from "../session.ts";
+import { carrierDoor } from "./carrier.ts";
+import type { Door } from "./door.ts";
+import { webrtcDoor } from "./webrtc.ts";
+import { websocketDoor } from "./websocket.ts";
+
+/** Every way in. Runner and instance mount the same ones. */
+export const doors: readonly Door[] = [webrtcDoor, websocketDoor, carrierDoor];
+
+export function doorOf(transport: TransportName): Door {
+  const door = doors.find(({ names }) => names.includes(transport));
+  if (!door) throw new TypeError(`No door answers to ${transport}`);
+  return door;
+}
+
+/** Adds the routes of every door whose transports the server takes. */
+export function mountDoors(server: SessionServer): void {
+  for (const door of taken(server)) door.mount(server);
+}
+
+/** Adds the routes for those who come without a session as well. */
+export function mountOpenDoors(server: SessionServer): void {
+  for (const door of taken(server)) door.mountOpen?.(server);
+  mountDoors(server);
+}
+
+/** Hands a session that a controller has started to its door. */
+export function beginSession(server: SessionServer, session: Session, connect: Connect): void {
+  doorOf(session.transport)
+    .begin?.(server, session, connect)
+    .catch((error: unknown) => {
+      session.log.error({ err: error }, "session could not begin");
+      void session.end("never-connected");
+    });
+}
+
+function taken({ transports }: SessionServer): Door[] {
+  return doors.filter(({ names }) => names.some((name) => transports.includes(name)));
+}

@@ -1,0 +1,25 @@
+import type { WebSocket } from "ws";
+import type { Client } from "../client.ts";
+import type { Session } from "../session.ts";
+import { watchSocket } from "../watch-socket.ts";
+
+/** Makes a socket the session's client: the session ends when it closes, a vanished one included. */
+export function tieToSocket(session: Session, socket: WebSocket, more: Partial<Client> = {}): void {
+  session.client = {
+    id: undefined,
+    isConnected: true,
+    onConnected: () => undefined,
+    close: () => socket.close(1000),
+    closed: () => socketClosed(socket),
+    ...more,
+  };
+  socket.on("error", (error) => session.log.debug({ reason: error.message }, "socket error"));
+  socket.once("close", () => void session.end("client-left"));
+  watchSocket(socket);
+}
+
+// A socket that dies with unread data takes the goodbye with it.
+async function socketClosed(socket: WebSocket): Promise<void> {
+  if (socket.readyState === socket.CLOSED) return;
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+}

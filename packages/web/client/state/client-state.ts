@@ -1,0 +1,41 @@
+import { createSavedText, createStore } from "../../shared/store.ts";
+import { emptyTimeline, nextTimeline } from "../../shared/events/connect-timeline.ts";
+import type { ConnectionEvent } from "../../shared/events/connection-event.ts";
+import { Connection } from "../../shared/connection/connection.ts";
+import { emptyLog, nextLog, type EventLog } from "./event-log.ts";
+import { emptyMetrics, nextMetrics } from "./bot-metrics.ts";
+import { watchFigures } from "./watch-figures.ts";
+import { emptyLatency, nextLatency } from "../../shared/figures/response-latency.ts";
+import { createKeypad } from "../../shared/phone/keypad.ts";
+import { nextCallTranscript } from "../../shared/phone/call-transcript.ts";
+import { runner } from "../runner/runner.ts";
+import { emptyTranscript, nextTranscript, type Transcript } from "../../shared/transcript/transcript.ts";
+import { nextSpeaking, noOneSpeaking } from "../../shared/voice/speaking.ts";
+
+/** The page's one connection, and the views of it. */
+export const connection = new Connection(runner);
+export const transcript = connection.fold<Transcript>(
+  (words, event) => nextCallTranscript(nextTranscript(words, event), event),
+  emptyTranscript,
+);
+export const lastTransport = connection.fold(nextTransport, "");
+export const speaking = connection.fold(nextSpeaking, noOneSpeaking);
+export const timeline = connection.fold(nextTimeline, emptyTimeline);
+export const latency = connection.fold(nextLatency, emptyLatency);
+export const metrics = connection.fold(nextMetrics, emptyMetrics);
+export const linkFigures = watchFigures(connection);
+export const log = connection.fold<EventLog>(nextLog, emptyLog);
+
+export const keypad = createKeypad(connection);
+
+/** What the user chose, kept in this browser. */
+export const chosenTransport = createSavedText("vocalhost-transport");
+export const startBodyText = createSavedText("vocalhost-start-body");
+export const singleKeys = createSavedText("vocalhost-single-keys", "on");
+
+export const logOpen = createStore(false);
+export const helpOpen = createStore(false);
+
+function nextTransport(transport: string, event: ConnectionEvent): string {
+  return event.type === "session-requested" ? event.transport : transport;
+}

@@ -1,0 +1,62 @@
+// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set.
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Builds and installs what is missing, or says what to install. */
+export function provide(): void {
+  run(process.execPath, ["scripts/build-client-page.ts"]);
+  run(process.execPath, ["scripts/build-dashboard.ts"]);
+  ensureChromium();
+  ensurePostgres();
+  ensureFakeTime();
+}
+
+function ensureChromium(): void {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const found = ["chromium", "chromium-browser", "google-chrome"].some((name) =>
+    folders.some((folder) => existsSync(join(folder, name))),
+  );
+  if (found || process.env["CHROMIUM_PATH"]) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error("The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program file.");
+    process.exit(1);
+  }
+  console.log("Installing Chromium with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"]);
+}
+
+function ensurePostgres(): void {
+  const folders = [
+    "/usr/local/bin",
+    "/usr/bin",
+    "/opt/homebrew/bin",
+    ...globSync("/usr/lib/postgresql/*/bin"),
+  ];
+  if (folders.some((folder) => existsSync(join(folder, "initdb")))) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error("The store's tests need PostgreSQL (initdb, pg_ctl, createdb). Install it.");
+    process.exit(1);
+  }
+  console.log("Installing PostgreSQL with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "postgresql"]);
+}
+
+/** Without it the tests of a clock that is set are skipped. */
+function ensureFakeTime(): void {
+  if (globSync("/usr/lib/*/faketime/libfaketimeMT.so.1").length > 0) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  console.log("Installing libfaketime with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "libfaketime"]);
+}
+
+function run(command: string, args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  if (stdout && command === process.execPath) process.stdout.write(stdout);
+  if (status === 0) return;
+  console.error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`);
+  process.exit(1);
+}
