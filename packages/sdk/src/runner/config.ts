@@ -1,9 +1,4 @@
-import {
-  reservedTransportNames,
-  transportNames,
-  type IceServer,
-  type TransportName,
-} from "@vocalhost/protocol";
+import { roomAliases, transportNames, type IceServer, type TransportName } from "@vocalhost/protocol";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
@@ -12,6 +7,7 @@ import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
+import { readRoomsConfig, type RoomsConfig } from "./rooms.ts";
 
 /** How a runner was asked to run. */
 export interface RunnerConfig {
@@ -30,6 +26,7 @@ export interface RunnerConfig {
   opusComplexity: number;
   /** What carriers' webhooks are checked with. */
   signatureKeys: SignatureKeys;
+  rooms: RoomsConfig;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
   devSocket: string | undefined;
   /** Things the user should know about the settings. */
@@ -67,6 +64,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
+    rooms: parseRooms(text("transport"), environment),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
   };
@@ -105,12 +103,19 @@ function parseTransport(text: string | undefined): TransportName | undefined {
   if (text === undefined) return undefined;
   const name = transportNames.find((candidate) => candidate === text);
   if (name) return name;
-  const known = (reservedTransportNames as readonly string[]).includes(text);
-  throw new FlagError(
-    known
-      ? `--transport ${text} is not available in this version; available: ${transportNames.join(", ")}`
-      : `--transport must be one of ${transportNames.join(", ")}, got "${text}"`,
-  );
+  if ((roomAliases as readonly string[]).includes(text)) return "room";
+  throw new FlagError(`--transport must be one of ${transportNames.join(", ")}, got "${text}"`);
+}
+
+/** `-t daily` and `-t livekit` say whose rooms, too. */
+function parseRooms(transport: string | undefined, environment: Environment): RoomsConfig {
+  const alias = roomAliases.find((each) => each === transport);
+  const provider = alias === "livekit" && !environment["LIVEKIT_URL"] ? "embedded" : alias; // as in /start
+  try {
+    return readRoomsConfig(provider ? { ...environment, VOCALHOST_ROOM_PROVIDER: provider } : environment);
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {

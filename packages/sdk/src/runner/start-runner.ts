@@ -1,4 +1,5 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
+import type { FastifyInstance } from "fastify";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
 import { startMediaHost } from "../media/media-host.ts";
@@ -11,6 +12,7 @@ import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
+import { createRunnerRooms } from "./rooms.ts";
 import { socketBase } from "./socket-base.ts";
 
 /** A runner that listens. Disposing it ends its sessions first, then the rest. */
@@ -45,6 +47,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     }),
   );
   let shuttingDown = false;
+  const rooms = stack.use(createRunnerRooms(config.rooms, { log, botUrl: () => nearUrl(app, config) }));
   const guards = createGuards(config);
   installGuards(app, guards);
   const server: SessionServer = {
@@ -67,8 +70,10 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
+    rooms,
   };
   mountSessionServer(server);
+  if (server.transports.includes("room")) rooms.mount(app);
   app.get("/status", async (): Promise<StatusAnswer> => ({
     status: "ready",
     transports: server.transports,
@@ -91,6 +96,12 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     abandon: async () => media[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** What a bot in this process connects to; with hot reload in between, the front process. */
+function nearUrl(app: FastifyInstance, { host, port, devSocket }: RunnerConfig): string {
+  const address = devSocket ? { port } : (app.server.address() as AddressInfo);
+  return `ws://${browsableHost(host)}:${address.port}`;
 }
 
 // A host that means every address is none a browser can open.
