@@ -27,7 +27,7 @@ const PACKAGES: Record<string, PackageRule> = {
   cli: { imports: ["protocol", "audio", "simulator"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
-  "control-plane": { imports: ["protocol"] },
+  "control-plane": { imports: ["protocol", "rooms"] },
 };
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */

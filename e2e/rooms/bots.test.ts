@@ -129,6 +129,7 @@ test("Daily's rooms: made, told, and a bot that says why it cannot come", async 
   assert.equal(sent.status, 307);
   assert.match(sent.headers.get("location") ?? "", /^https:\/\/example\.daily\.co\/vocalhost-[0-9a-f]{8}$/);
 
+  await eventually({ what: "its room is gone", look: () => daily.rooms.size, until: (size) => size === 0 });
   const wrong = await post("/start", {
     transport: "daily",
     roomProperties: { colour: 1 },

@@ -49,7 +49,7 @@ describe("pages and status", () => {
   });
 
   test("what is not there is refused in the common shape", async () => {
-    for (const line of ["GET /nothing", "GET /start", "DELETE /start", "PUT /api/offer", "GET /daily"])
+    for (const line of ["GET /nothing", "GET /start", "DELETE /start", "PUT /api/offer", "GET /rooms"])
       assertRefused(await call(port, line), "NOT_FOUND");
   });
 });

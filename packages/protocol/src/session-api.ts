@@ -39,11 +39,13 @@ export const RoomStarted = z.object({
   /** What Daily's clients call them. */
   dailyRoom: z.string().optional(),
   dailyToken: z.string().optional(),
+  /** As for `webrtc`. */
+  sessionToken: z.string().optional(),
 });
 export type RoomStarted = z.infer<typeof RoomStarted>;
 
 /** Answer of `POST /sessions/{id}/api/invite`: one more may come. */
-export type Invitation = Omit<RoomStarted, "sessionId" | "dailyRoom" | "dailyToken">;
+export type Invitation = Omit<RoomStarted, "sessionId" | "dailyRoom" | "dailyToken" | "sessionToken">;
 
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
 export const Started = z.union([RoomStarted, WebrtcStarted, SocketPrepared]);

@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import { createDailyApi, type DailyApi } from "./daily-api.ts";
 import { DailyRoomProperties, DailyTokenProperties } from "./daily-properties.ts";
 import {
-  newRoomName,
+  roomNameOf,
   parseProperties,
   TOKEN_VALID_S,
   type MadeRoom,
@@ -76,23 +76,30 @@ export function createDailyRooms(
   };
 }
 
-async function makeRoom(api: DailyApi, { prefix, properties, sip }: WantedRoom): Promise<MadeRoom> {
+async function makeRoom(api: DailyApi, { prefix, mark, properties, sip }: WantedRoom): Promise<MadeRoom> {
   const wanted = parseProperties(DailyRoomProperties, properties);
   const call = sip && {
     start_video_off: true,
     sip: { display_name: sip.displayName, video: false, sip_mode: "dial-in", num_endpoints: 1 },
   };
+  const name = roomNameOf({ prefix: sip ? `${prefix}-telephony` : prefix, mark });
+  const known = mark === undefined ? undefined : await api.get(`/rooms/${encodeURIComponent(name)}`);
+  if (known?.found) return toRoom(readAnswer(Room, known));
   const said = await api.post("/rooms", {
-    name: newRoomName(sip ? `${prefix}-telephony` : prefix),
+    name,
     privacy: "public",
     properties: { ...DEFAULTS, exp: nowS() + ROOM_VALID_S, eject_at_room_exp: true, ...wanted, ...call },
   });
-  const room = readAnswer(Room, said);
-  const endpoint = room.config.sip_uri?.endpoint;
-  if (sip && endpoint === undefined)
+  const room = toRoom(readAnswer(Room, said));
+  if (sip && room.sipUri === undefined)
     throw new AppError("ROOM_REFUSED", {
       message: "Daily made a room without a SIP address. Is dial-in enabled for your domain?",
     });
+  return room;
+}
+
+function toRoom(room: z.infer<typeof Room>): MadeRoom {
+  const endpoint = room.config.sip_uri?.endpoint;
   return {
     name: room.name,
     url: room.url,

@@ -5,7 +5,7 @@ import type { RoomServer } from "../room-server.ts";
 import { ServiceError } from "../service-error.ts";
 import type { RoomServerOptions } from "../settings.ts";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
-import { newRoomName, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
+import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
 
 /** Rooms on this machine, and the way to them for a program that has a port already. */
 export interface EmbeddedRooms extends RoomProvider {
@@ -42,7 +42,7 @@ export function createEmbeddedRooms({ server: options, botUrl }: EmbeddedRoomsOp
 
   return {
     name: "embedded",
-    async createRoom({ prefix, properties, sip, reachedAs }) {
+    async createRoom({ prefix, mark, properties, sip, reachedAs }) {
       if (sip)
         throw new AppError("TRANSPORT_DISABLED", {
           message:
@@ -50,7 +50,7 @@ export function createEmbeddedRooms({ server: options, botUrl }: EmbeddedRoomsOp
         });
       const wanted = parseProperties(LiveKitRoomProperties, properties);
       const rooms = await started();
-      const name = newRoomName(prefix);
+      const name = roomNameOf({ prefix, mark });
       try {
         rooms.createRoom({ name, ...wanted });
       } catch (cause) {

@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import type { RoomServiceClient } from "livekit-server-sdk";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
-import { newRoomName, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
+import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
 
 export interface LiveKitConfig {
   /** `wss://…` */
@@ -31,9 +31,9 @@ export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
 
   return {
     name: "livekit",
-    async createRoom({ prefix, properties }) {
+    async createRoom({ prefix, mark, properties }) {
       const wanted = parseProperties(LiveKitRoomProperties, properties);
-      const name = roomName ?? newRoomName(prefix);
+      const name = roomName ?? roomNameOf({ prefix, mark });
       const client = await service();
       await client
         .createRoom({ name, emptyTimeout: EMPTY_TIMEOUT_S, departureTimeout: DEPARTURE_TIMEOUT_S, ...wanted })

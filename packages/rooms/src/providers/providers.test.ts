@@ -10,6 +10,7 @@ import { readProvidersConfig } from "./config.ts";
 import { createDailyRooms, type DailyRooms } from "./daily.ts";
 import { createEmbeddedRooms, type EmbeddedRooms } from "./embedded.ts";
 import { createLiveKitRooms } from "./livekit.ts";
+import { createOwnServerRooms } from "./own-server.ts";
 import { createRoomProviders } from "./room-providers.ts";
 import { makeSessionRoom, roomAnswer } from "./session-room.ts";
 
@@ -89,6 +90,26 @@ test("embedded: a full server says what to use instead", async () => {
   });
   await small.createRoom({ prefix: "first" });
   await assert.rejects(small.createRoom({ prefix: "second" }), refusedAs("ROOMS_UNAVAILABLE", /LIVEKIT_URL/));
+});
+
+test("the same mark means the same room, wherever it is", async () => {
+  for (const provider of [embedded, createLiveKitRooms({ url: server.url ?? "", ...key }), daily]) {
+    const first = await provider.createRoom({ prefix: "again", mark: "0123" });
+    const second = await provider.createRoom({ prefix: "again", mark: "0123" });
+    assert.equal(first.name, "again-0123");
+    assert.deepEqual(second, first);
+  }
+});
+
+test("our own server in another process is spoken to as a LiveKit server is", async () => {
+  const own = createOwnServerRooms({ ...key, open: async () => server.url ?? "" });
+  const room = await own.createRoom({ prefix: "parrot", reachedAs: "wss://bots.example.com" });
+  assert.deepEqual([own.name, room.url, room.botUrl], ["embedded", "wss://bots.example.com", server.url]);
+  const token = await own.issueToken({ room: room.name, identity: "a", isBot: false });
+  assert.equal((await tryLiveKitToken(room.botUrl, token)).opens, room.name);
+  await own.deleteRoom(room.name);
+  const dead = createOwnServerRooms({ ...key, open: () => Promise.reject(new Error("it broke")) });
+  await assert.rejects(dead.createRoom({ prefix: "a" }), refusedAs("ROOMS_UNAVAILABLE", /does not run/));
 });
 
 test("livekit: what is wrong with the settings is said, without the secret", async () => {
@@ -236,7 +257,7 @@ test("a session's room lets in the bot, the client and a few more, and is gone w
   const config = readProvidersConfig({ DAILY_API_KEY: apiKey, DAILY_API_URL: apiUrl });
   const providers = createRoomProviders(config, { embedded, log });
   const sessionId = "0f8fad5b-d9cb-469f-a165-70867728950e";
-  const room = await makeSessionRoom(providers, { requested: "room", sessionId, prefix: "parrot" });
+  const room = await makeSessionRoom(providers, { requested: "room", people: "0f8fad5b", prefix: "parrot" });
   const identities = [room.botToken, room.clientToken, ...room.guestTokens].map(
     (token) => decodeJwt(token).sub,
   );
@@ -251,12 +272,12 @@ test("a session's room lets in the bot, the client and a few more, and is gone w
   await room.close();
   assert.equal(await hasRoom(room.roomName), false);
 
-  const atDaily = await makeSessionRoom(providers, { requested: "daily", sessionId, prefix: "parrot" });
+  const atDaily = await makeSessionRoom(providers, { requested: "daily", prefix: "parrot" });
   const { dailyRoom, dailyToken } = roomAnswer(atDaily, sessionId);
   assert.deepEqual([dailyRoom, dailyToken], [atDaily.roomUrl, atDaily.clientToken]);
   await atDaily.close();
   const before = dailyServer.rooms.size;
-  const wanted = { requested: "daily", sessionId, prefix: "parrot", tokenProperties: { colour: "red" } };
+  const wanted = { requested: "daily", prefix: "parrot", tokenProperties: { colour: "red" } };
   await assert.rejects(makeSessionRoom(providers, wanted), refusedAs("INVALID_REQUEST", /colour/));
   assert.equal(dailyServer.rooms.size, before);
 });

@@ -15,6 +15,8 @@ export interface RoomProvider extends AsyncDisposable {
 export interface WantedRoom {
   /** Its name begins with this. */
   prefix: string;
+  /** Its name ends so, and there may be a room of that name already. @default something new */
+  mark?: string | undefined;
   /** In the provider's own words; refused when they are not. */
   properties?: unknown;
   /** A phone call is to come in. */
@@ -43,8 +45,8 @@ export interface WantedToken {
 
 export const TOKEN_VALID_S = 2 * 3600;
 
-export function newRoomName(prefix: string): string {
-  return `${prefix}-${randomBytes(4).toString("hex")}`;
+export function roomNameOf({ prefix, mark }: Pick<WantedRoom, "prefix" | "mark">): string {
+  return `${prefix}-${mark ?? randomBytes(4).toString("hex")}`;
 }
 
 /** Reads what a caller wants a room or token to be, or says which field is wrong. */

@@ -2,7 +2,6 @@ import { AppError, type RoomProviderName } from "@vocalhost/protocol";
 import type { Log } from "../log.ts";
 import type { ProvidersConfig } from "./config.ts";
 import { createDailyRooms, type DailyRooms } from "./daily.ts";
-import type { EmbeddedRooms } from "./embedded.ts";
 import { createLiveKitRooms } from "./livekit.ts";
 import type { RoomProvider } from "./room-provider.ts";
 
@@ -15,7 +14,7 @@ export interface RoomProviders extends AsyncDisposable {
 
 export function createRoomProviders(
   config: ProvidersConfig,
-  { embedded, log }: { embedded: EmbeddedRooms; log: Log },
+  { embedded, log }: { embedded: RoomProvider; log: Log },
 ): RoomProviders {
   const livekit = config.livekit && createLiveKitRooms(config.livekit);
   const daily = config.daily && createDailyRooms(config.daily, { log });

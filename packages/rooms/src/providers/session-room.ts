@@ -20,8 +20,11 @@ export interface SessionRoom {
 export interface WantedSessionRoom {
   /** What the client asked for: `room`, `livekit`, `daily`. */
   requested: string;
-  sessionId: string;
   prefix: string;
+  /** Tells it from others; the same mark means the same room. @default something new */
+  mark?: string | undefined;
+  /** Ends the identities of bot, client and guests. @default as the room's name */
+  people?: string | undefined;
   reachedAs?: string | undefined;
   roomProperties?: unknown;
   tokenProperties?: unknown;
@@ -35,24 +38,24 @@ export async function makeSessionRoom(
   wanted: WantedSessionRoom,
 ): Promise<SessionRoom> {
   const provider = providers.of(wanted.requested);
-  const { prefix, reachedAs, sip, roomProperties: properties } = wanted;
-  const made = await provider.createRoom({ prefix, reachedAs, properties, ...(sip ? { sip } : {}) });
+  const { prefix, mark, reachedAs, sip, roomProperties: properties } = wanted;
+  const made = await provider.createRoom({ prefix, mark, reachedAs, properties, ...(sip ? { sip } : {}) });
   const { name: room } = made;
   const close = (): Promise<void> => provider.deleteRoom(room);
-  // An identity that comes twice throws out the first.
-  const mark = wanted.sessionId.slice(0, 8);
+  // An identity that comes twice throws out the first; in a room for all there are several sessions.
+  const own = wanted.people ?? room.replaceAll(/[^0-9a-z]/gi, "").slice(-8);
   const guests = provider.name === "daily" ? 0 : GUESTS_MAX; // there each would be a request
   try {
     const [botToken, clientToken, ...guestTokens] = await Promise.all([
-      provider.issueToken({ room, identity: `Bot-${mark}`, isBot: true }),
+      provider.issueToken({ room, identity: `Bot-${own}`, isBot: true }),
       provider.issueToken({
         room,
-        identity: `User-${mark}`,
+        identity: `User-${own}`,
         isBot: false,
         properties: wanted.tokenProperties,
       }),
       ...Array.from({ length: guests }, (_, index) =>
-        provider.issueToken({ room, identity: `Guest-${index + 1}-${mark}`, isBot: false }),
+        provider.issueToken({ room, identity: `Guest-${index + 1}-${own}`, isBot: false }),
       ),
     ]);
     return {

@@ -44,9 +44,11 @@ export function createRunnerRooms(
   const providers = createRoomProviders(config.providers, { embedded, log });
   return {
     async make(wanted) {
-      const room = await makeSessionRoom(providers, { ...wanted, prefix: "vocalhost" });
+      const { sessionId, ...rest } = wanted;
+      const people = sessionId.slice(0, 8);
+      const room = await makeSessionRoom(providers, { ...rest, prefix: "vocalhost", people });
       const { provider, roomName, botRoomUrl, botToken, guestTokens, close } = room;
-      const answer = roomAnswer(room, wanted.sessionId);
+      const answer = roomAnswer(room, sessionId);
       return { provider, roomName, botRoomUrl, botToken, guestTokens, close, answer };
     },
     mount: (app) => mountRoomServer(app, embedded),

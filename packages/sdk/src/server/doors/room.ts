@@ -12,6 +12,7 @@ import type { Client } from "../client.ts";
 import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import type { Door } from "./door.ts";
+import { emptyRoom } from "./empty-room.ts";
 import type { RoomOfSession } from "./room-maker.ts";
 
 /** Where a browser is sent that asks for a room by its address. */
@@ -30,7 +31,10 @@ export const roomDoor: Door = {
   mount: mountInvitations,
   mountOpen: mountRedirects,
   async begin(server, session, connect) {
-    if (connect.kind === "room") runInRoom(server, session, connect);
+    if (connect.kind !== "room") return;
+    const close = connect.provider === "daily" ? async () => undefined : () => emptyRoom(connect);
+    session.client = clientIn(session, { roomName: connect.roomName, close });
+    runInRoom(server, session, connect);
   },
 };
 
@@ -76,7 +80,7 @@ async function openRoom(
 }
 
 /** The room is the session's: whoever is still there is sent out at its end. */
-function clientIn(session: Session, room: RoomOfSession): Client {
+function clientIn(session: Session, room: Pick<RoomOfSession, "roomName" | "close">): Client {
   let closing: Promise<void> | undefined;
   return {
     id: room.roomName,
