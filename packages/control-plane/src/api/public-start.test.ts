@@ -32,7 +32,7 @@ test("a start is passed on and answered with exactly what clients take", async (
       transport: "webrtc",
       body: { a: [1] },
       enableDefaultIceServers: true,
-      room: { requested: "room", roomProperties: undefined, tokenProperties: undefined },
+      room: { requested: "webrtc", roomProperties: undefined, tokenProperties: undefined },
       idempotencyKey: "abc-1",
       wsBase: "wss://voice.example.com",
     },

@@ -11,6 +11,7 @@ import { finishedCall } from "../../shared/phone/phone-state.ts";
 import { Orb } from "../../shared/visuals/orb.tsx";
 import { Ribbon } from "../../shared/visuals/ribbon.tsx";
 import { connection, latency, speaking } from "../state/client-state.ts";
+import { Attendees } from "./attendees.tsx";
 import { Controls } from "./controls.tsx";
 import { ProblemCard } from "./problem-card.tsx";
 import { statusWords, type StatusWords } from "./status-words.ts";
@@ -35,6 +36,7 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
         </div>
         <ProblemCard runner={runner} />
         {phase.name === "live" && !phase.interrupted && <SessionLine phase={phase} />}
+        {phase.name === "live" && <Attendees />}
         <Controls />
         {phase.name === "live" && (
           <div className="mt-6">

@@ -8,6 +8,8 @@ export interface BotServer {
   readonly callParameters?: Record<string, string>;
   /** Where a WebRTC session takes offers, and with which headers. @default beside `startUrl`, without any */
   offerTo?(answer: unknown): { url: string; headers: Record<string, string> } | undefined;
+  /** The answer of a start that was made for this page before it was opened; given once. */
+  takeStarted?(transport: unknown): object | undefined;
   /** Whether it answers at all. */
   isThere(): Promise<boolean>;
 }
