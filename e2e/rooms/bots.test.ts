@@ -119,7 +119,7 @@ test("Daily's rooms: made, told, and a bot that says why it cannot come", async 
   const asked = { createDailyRoom: true, dailyRoomProperties: { max_participants: 2 } };
   const { status, body } = await post("/start", asked);
   assert.equal(status, 200);
-  assert.match(body.dailyRoom, /^https:\/\/example\.daily\.co\/vocalhost-[0-9a-f]{8}$/);
+  assert.match(body.dailyRoom, /^https:\/\/example\.daily\.co\/vocalhost-[0-9a-f]{32}$/);
   assert.deepEqual([body.roomUrl, body.token], [body.dailyRoom, body.dailyToken]);
   await runner.printed(/Daily has no SDK for Node; use embedded or LiveKit rooms/);
   await ended(body.sessionId, "bot-failed");
@@ -127,7 +127,7 @@ test("Daily's rooms: made, told, and a bot that says why it cannot come", async 
 
   const sent = await fetch(`${runner.url}/daily`, { redirect: "manual" });
   assert.equal(sent.status, 307);
-  assert.match(sent.headers.get("location") ?? "", /^https:\/\/example\.daily\.co\/vocalhost-[0-9a-f]{8}$/);
+  assert.match(sent.headers.get("location") ?? "", /^https:\/\/example\.daily\.co\/vocalhost-[0-9a-f]{32}$/);
 
   await eventually({ what: "its room is gone", look: () => daily.rooms.size, until: (size) => size === 0 });
   const wrong = await post("/start", {

@@ -35,6 +35,8 @@ export interface RoomArguments extends CommonArguments {
   readonly room_name: string;
   /** Who keeps the room. */
   readonly provider: RoomProviderName;
+  /** Connects a caller who is on hold at Daily with the room; undefined unless it was made for such a call. */
+  readonly forwardCall: (() => Promise<void>) | undefined;
 }
 
 export interface CommonArguments {
@@ -76,7 +78,7 @@ export function createWebSocketArguments(
 }
 
 export function createRoomArguments(
-  fields: CommonFields & Pick<RoomArguments, "roomUrl" | "token" | "roomName" | "provider">,
+  fields: CommonFields & Pick<RoomArguments, "roomUrl" | "token" | "roomName" | "provider" | "forwardCall">,
 ): RoomArguments {
   return withAliases({ kind: "room", ...fields }) as RoomArguments;
 }

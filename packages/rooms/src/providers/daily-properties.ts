@@ -36,6 +36,16 @@ export const DailyRoomProperties = z.strictObject({
   recordings_bucket: Bucket.optional(),
   transcription_bucket: Bucket.optional(),
   geo: z.string().max(40).optional(),
+  /** For whoever answers the webhook of a phone call on their own. */
+  sip: z
+    .strictObject({
+      display_name: z.string().max(256),
+      video: z.boolean().optional(),
+      sip_mode: z.literal("dial-in"),
+      num_endpoints: z.number().int().min(1).max(4).optional(),
+      provider: z.literal("daily").optional(),
+    })
+    .optional(),
   enable_dialout: z.boolean().optional(),
 });
 

@@ -4,6 +4,7 @@ export { createDailyRooms, type DailyConfig, type DailyRooms } from "./daily.ts"
 export { createEmbeddedRooms, type EmbeddedRooms, type EmbeddedRoomsOptions } from "./embedded.ts";
 export { createLiveKitRooms, type LiveKitConfig } from "./livekit.ts";
 export { createOwnServerRooms, type OwnServerOptions } from "./own-server.ts";
+export { readSipCall, type SipCall } from "./livekit-webhook.ts";
 export type { MadeRoom, RoomProvider, WantedRoom, WantedToken } from "./room-provider.ts";
 export { createRoomProviders, type RoomProviders } from "./room-providers.ts";
 export { makeSessionRoom, roomAnswer, type SessionRoom, type WantedSessionRoom } from "./session-room.ts";

@@ -154,7 +154,7 @@ test("daily: what a caller says of room, owner and expiry of a token counts for 
 
 test("daily: a room for a phone call has a SIP address, and the call can be sent there", async () => {
   const room = await daily.createRoom({ prefix: "parrot", sip: { displayName: "+15557770000" } });
-  assert.match(room.name, /^parrot-telephony-[0-9a-f]{8}$/);
+  assert.match(room.name, /^parrot-telephony-[0-9a-f]{32}$/);
   assert.match(room.sipUri ?? "", /^sip:[^@]+@example\.sip\.daily\.co$/);
   const { sip, start_video_off } = dailyServer.rooms.get(room.name)?.config ?? {};
   assert.equal(start_video_off, true);

@@ -45,8 +45,10 @@ export interface WantedToken {
 
 export const TOKEN_VALID_S = 2 * 3600;
 
+const NAME_BYTES = 16; // Daily's rooms are open to whoever knows the name
+
 export function roomNameOf({ prefix, mark }: Pick<WantedRoom, "prefix" | "mark">): string {
-  return `${prefix}-${mark ?? randomBytes(4).toString("hex")}`;
+  return `${prefix}-${mark ?? randomBytes(NAME_BYTES).toString("hex")}`;
 }
 
 /** Reads what a caller wants a room or token to be, or says which field is wrong. */

@@ -19,7 +19,7 @@ export function providerContract(name: string, open: () => ProviderUnderTest): v
     const rooms = await Promise.all([1, 2, 3].map(() => provider.createRoom({ prefix: "parrot" })));
     assert.equal(new Set(rooms.map((room) => room.name)).size, 3);
     for (const { name: made, url, botUrl } of rooms) {
-      assert.match(made, /^parrot-[0-9a-f]{8}$/);
+      assert.match(made, /^parrot-[0-9a-f]{32}$/);
       assert.match(url, /^(?:wss?|https):\/\//);
       assert.match(botUrl, /^(?:wss?|https):\/\//);
       assert.ok(await exists(made));

@@ -15,6 +15,7 @@ test("what is not set has its default", () => {
     proxy: undefined,
     folder: undefined,
     devSocket: undefined,
+    dialIn: undefined,
     socketAuth: "none",
     iceServers: [],
     allowedOrigins: [],

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
 import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
+import type { DialInSettings } from "../server/doors/dial-in.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
@@ -27,6 +28,8 @@ export interface RunnerConfig {
   /** What carriers' webhooks are checked with. */
   signatureKeys: SignatureKeys;
   rooms: RoomsConfig;
+  /** Phone calls may come in through rooms. */
+  dialIn: DialInSettings | undefined;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
   devSocket: string | undefined;
   /** Things the user should know about the settings. */
@@ -64,6 +67,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
+    dialIn: parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
     rooms: parseRooms(text("transport"), environment),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
@@ -116,6 +120,20 @@ function parseRooms(transport: string | undefined, environment: Environment): Ro
   } catch (error) {
     throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+function parseDialIn(
+  asked: FlagValue | undefined,
+  environment: Environment,
+  warnings: string[],
+): DialInSettings | undefined {
+  if (asked === undefined || asked === "" || asked === "0" || asked === "false") return undefined;
+  const dailySecret = environment["DAILY_DIALIN_HMAC"] || undefined;
+  if (environment["DAILY_API_KEY"] && !dailySecret)
+    warnings.push(
+      "Dial-in webhooks of Daily are not checked: set DAILY_DIALIN_HMAC to the secret of your dial-in configuration.",
+    );
+  return { dailySecret };
 }
 
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {

@@ -4,6 +4,7 @@ import {
   makeSessionRoom,
   readProvidersConfig,
   readRoomServerConfig,
+  readSipCall,
   roomAnswer,
   type EmbeddedRooms,
   type ProvidersConfig,
@@ -44,12 +45,49 @@ export function createRunnerRooms(
   const providers = createRoomProviders(config.providers, { embedded, log });
   return {
     async make(wanted) {
-      const { sessionId, ...rest } = wanted;
+      const { sessionId, call, ...rest } = wanted;
       const people = sessionId.slice(0, 8);
-      const room = await makeSessionRoom(providers, { ...rest, prefix: "vocalhost", people });
+      const room = await makeSessionRoom(providers, {
+        ...rest,
+        prefix: "vocalhost",
+        people,
+        ...(call ? { sip: { displayName: call.from } } : {}),
+      });
       const { provider, roomName, botRoomUrl, botToken, guestTokens, close } = room;
       const answer = roomAnswer(room, sessionId);
-      return { provider, roomName, botRoomUrl, botToken, guestTokens, close, answer };
+      const { sipUri } = room;
+      const forwardCall = call &&
+        sipUri !== undefined && {
+          forwardCall: async () => providers.daily?.forwardCall({ ...call, sipUri }),
+        };
+      return { provider, roomName, botRoomUrl, botToken, guestTokens, close, answer, ...forwardCall };
+    },
+    async join({ roomName, sessionId }) {
+      const provider = providers.of("livekit");
+      const { livekit } = config.providers;
+      if (!livekit || provider.name !== "livekit") throw new AppError("TRANSPORT_DISABLED");
+      const identity = `Bot-${sessionId.slice(0, 8)}`;
+      const botToken = await provider.issueToken({ room: roomName, identity, isBot: true });
+      return {
+        provider: "livekit",
+        roomName,
+        botRoomUrl: livekit.url,
+        botToken,
+        guestTokens: [],
+        close: () => provider.deleteRoom(roomName),
+        answer: { sessionId, roomUrl: livekit.url, url: livekit.url, token: "" },
+      };
+    },
+    async readCall(told) {
+      const { livekit } = config.providers;
+      if (!livekit)
+        throw new AppError("TRANSPORT_DISABLED", {
+          message:
+            "Calls from LiveKit need a LiveKit server: set LIVEKIT_URL, LIVEKIT_API_KEY, LIVEKIT_API_SECRET",
+        });
+      return readSipCall(livekit, told).catch((cause: unknown) => {
+        throw new AppError("SIGNATURE_INVALID", { cause });
+      });
     },
     mount: (app) => mountRoomServer(app, embedded),
     [Symbol.asyncDispose]: () => providers[Symbol.asyncDispose](),

@@ -70,6 +70,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
+    dialIn: config.dialIn,
     rooms,
   };
   mountSessionServer(server);

@@ -1,5 +1,5 @@
 import { AppError } from "@vocalhost/protocol";
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { startSession } from "../start-session.ts";
 import type { DoorRequest, SessionDoor } from "./door.ts";
 import { sessionTokenFor } from "./session-token.ts";
@@ -15,7 +15,7 @@ export const roomDoor: SessionDoor = {
     const room = await context.rooms.make({
       ...asked.room,
       prefix: "vocalhost",
-      mark: markOf(request),
+      mark: markOf(context.signer.secret, request),
       reachedAs: asked.wsBase,
     });
     try {
@@ -38,10 +38,10 @@ export const roomDoor: SessionDoor = {
 };
 
 /** Whoever repeats a start under the same key comes into the same room. */
-function markOf({ asked, session }: DoorRequest): string | undefined {
+function markOf(secret: string, { asked, session }: DoorRequest): string | undefined {
   if (asked.idempotencyKey === undefined) return undefined;
   const words = JSON.stringify([session.organizationId, asked.agentName, asked.idempotencyKey]);
-  return createHash("sha256").update(words).digest("hex").slice(0, 16);
+  return createHmac("sha256", secret).update(`room:${words}`).digest("hex").slice(0, 32);
 }
 
 const COSTLY = [
