@@ -55,6 +55,7 @@ export interface CallerPlace {
 
 const CONNECT_MS = 30_000; // a busy machine takes its time to open audio devices
 const UTTERANCE_MS = 20_000;
+const ASK_MS = 60_000; // the longest anything asked of a page takes
 const CONSOLE_LINES = 40; // shown when a test fails
 
 /** Opens a page in a browser context of its own; it closes with the test. */
@@ -65,10 +66,10 @@ export async function openCaller(
 ): Promise<Caller> {
   const startUrl = options.startUrl ?? target.startUrl;
   const context = await browser.newContext();
-  const page = await context.newPage();
+  const page = impatient(await context.newPage());
   const watch = watchPage(page, [pageOrigin, startUrl]);
   test.after(async () => {
-    await context.close();
+    await within(context.close(), ASK_MS, "closed browser context");
     if (!hasPassed(test)) for (const line of watch.console.slice(-CONSOLE_LINES)) test.diagnostic(line);
     assert.deepEqual(watch.problems, [], "the page failed or asked for something foreign");
   });
@@ -84,6 +85,13 @@ export async function openCaller(
   const connect: Caller["connect"] = ({ toConnection = target.toConnection } = {}) =>
     within(startAndConnect(page, start, toConnection), CONNECT_MS, "bot-ready for the client");
   return { page, startBody, offers, connect, ...createSenses(page) };
+}
+
+/** A page whose answers are waited for, but not for ever: a client that lost its bot may never settle a promise. */
+function impatient(page: Page): Page {
+  const evaluate = page.evaluate.bind(page) as (...args: unknown[]) => Promise<unknown>;
+  page.evaluate = ((...args: unknown[]) => within(evaluate(...args), ASK_MS, "answer of the page")) as never;
+  return page;
 }
 
 /** What a caller can do once connected. */
