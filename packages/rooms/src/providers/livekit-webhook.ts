@@ -1,6 +1,7 @@
 import type { LiveKitConfig } from "./livekit.ts";
 
-const SIP_KIND = 3; // of LiveKit's ParticipantInfo.Kind
+/** Of LiveKit's ParticipantInfo.Kind, which its server SDK does not export. */
+const SIP_KINDS: number[] = [3];
 
 /** A phone call that has come into a room of a LiveKit server. */
 export interface SipCall {
@@ -28,7 +29,7 @@ export async function readSipCall(
   if (event !== "participant_joined" || !room || !participant) return undefined;
   const { attributes, identity, kind } = participant;
   const callId = attributes["sip.callID"];
-  if (Number(kind) !== SIP_KIND || callId === undefined) return undefined;
+  if (!SIP_KINDS.includes(kind) || callId === undefined) return undefined;
   return {
     roomName: room.name,
     identity,

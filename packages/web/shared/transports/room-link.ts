@@ -27,7 +27,9 @@ export function createRoomLink(options: LinkOptions): Link {
     isInterrupted: () => room.state !== ConnectionState.Connected,
     async sample(atMs): Promise<LinkSample> {
       const reports = await Promise.all(
-        [room.engine.pcManager?.publisher, room.engine.pcManager?.subscriber].map((peer) => peer?.getStats()),
+        [room.engine.pcManager?.publisher, room.engine.pcManager?.subscriber].map(async (peer) =>
+          peer?.getStats(),
+        ),
       );
       const samples = reports.map((report) =>
         fromPeerStats((report?.values() ?? []) as Iterable<PeerStat>, atMs),
