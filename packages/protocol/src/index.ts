@@ -14,6 +14,7 @@ export {
   requestedTransport,
   requireStartBodyFits,
   roomAliases,
+  RoomCallData,
   roomProviderNames,
   transportNames,
 } from "./transports.ts";

@@ -21,6 +21,16 @@ export const IceServer = z.object({
 });
 export type IceServer = z.infer<typeof IceServer>;
 
+/** Who calls whom, of a phone call that comes in through a room. */
+export const RoomCallData = z.object({
+  streamId: z.string(),
+  callId: z.string(),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+  body: z.record(z.string(), z.unknown()),
+});
+export type RoomCallData = z.infer<typeof RoomCallData>;
+
 /** How the client of a session comes to the instance that runs it, and what the instance must know for that. */
 export const Connect = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("webrtc"), iceServers: z.array(IceServer) }),
@@ -36,6 +46,7 @@ export const Connect = z.discriminatedUnion("kind", [
     token: z.string(),
     /** For those the bot may invite; one for each. */
     guestTokens: z.array(z.string()),
+    callData: RoomCallData.optional(),
   }),
 ]);
 export type Connect = z.infer<typeof Connect>;

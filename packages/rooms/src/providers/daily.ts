@@ -17,6 +17,8 @@ export interface DailyConfig {
   apiUrl: string;
   /** Use this room for every session instead of making one each time; not for phone calls. */
   roomUrl?: string | undefined;
+  /** Checks the dial-in webhook; base64. */
+  dialInSecret?: string | undefined;
 }
 
 export interface DailyRooms extends RoomProvider {

@@ -4,7 +4,13 @@ export { createDailyRooms, type DailyConfig, type DailyRooms } from "./daily.ts"
 export { createEmbeddedRooms, type EmbeddedRooms, type EmbeddedRoomsOptions } from "./embedded.ts";
 export { createLiveKitRooms, type LiveKitConfig } from "./livekit.ts";
 export { createOwnServerRooms, type OwnServerOptions } from "./own-server.ts";
-export { readSipCall, type SipCall } from "./livekit-webhook.ts";
+export {
+  readDailyCall,
+  readLiveKitCall,
+  type CallRoom,
+  type IncomingCall,
+  type ToldCall,
+} from "./dial-in.ts";
 export type { MadeRoom, RoomProvider, WantedRoom, WantedToken } from "./room-provider.ts";
 export { createRoomProviders, type RoomProviders } from "./room-providers.ts";
 export { makeSessionRoom, roomAnswer, type SessionRoom, type WantedSessionRoom } from "./session-room.ts";

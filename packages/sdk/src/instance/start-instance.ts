@@ -137,7 +137,6 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     checkOrigin: () => undefined,
     socketBase: () => "ws://instance",
     signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
-    dialIn: undefined,
     rooms: undefined, // the controller makes them
   };
 

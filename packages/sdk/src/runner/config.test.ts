@@ -15,7 +15,7 @@ test("what is not set has its default", () => {
     proxy: undefined,
     folder: undefined,
     devSocket: undefined,
-    dialIn: undefined,
+    takesCalls: false,
     socketAuth: "none",
     iceServers: [],
     allowedOrigins: [],

@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
 import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
-import type { DialInSettings } from "../server/doors/dial-in.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
@@ -29,7 +28,7 @@ export interface RunnerConfig {
   signatureKeys: SignatureKeys;
   rooms: RoomsConfig;
   /** Phone calls may come in through rooms. */
-  dialIn: DialInSettings | undefined;
+  takesCalls: boolean;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
   devSocket: string | undefined;
   /** Things the user should know about the settings. */
@@ -67,7 +66,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
-    dialIn: parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
+    takesCalls: parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
     rooms: parseRooms(text("transport"), environment),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
@@ -122,18 +121,13 @@ function parseRooms(transport: string | undefined, environment: Environment): Ro
   }
 }
 
-function parseDialIn(
-  asked: FlagValue | undefined,
-  environment: Environment,
-  warnings: string[],
-): DialInSettings | undefined {
-  if (asked === undefined || asked === "" || asked === "0" || asked === "false") return undefined;
-  const dailySecret = environment["DAILY_DIALIN_HMAC"] || undefined;
-  if (environment["DAILY_API_KEY"] && !dailySecret)
+function parseDialIn(asked: FlagValue | undefined, environment: Environment, warnings: string[]): boolean {
+  if (asked === undefined || asked === "" || asked === "0" || asked === "false") return false;
+  if (environment["DAILY_API_KEY"] && !environment["DAILY_DIALIN_HMAC"])
     warnings.push(
       "Dial-in webhooks of Daily are not checked: set DAILY_DIALIN_HMAC to the secret of your dial-in configuration.",
     );
-  return { dailySecret };
+  return true;
 }
 
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {

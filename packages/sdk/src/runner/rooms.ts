@@ -2,18 +2,21 @@ import {
   createEmbeddedRooms,
   createRoomProviders,
   makeSessionRoom,
+  readDailyCall,
+  readLiveKitCall,
   readProvidersConfig,
   readRoomServerConfig,
-  readSipCall,
   roomAnswer,
+  type CallRoom,
   type EmbeddedRooms,
   type ProvidersConfig,
   type RoomConfig,
+  type SessionRoom,
 } from "@vocalhost/rooms/providers";
 import { AppError } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../log.ts";
-import type { RoomMaker } from "../server/doors/room-maker.ts";
+import type { CallReader, RoomMaker, RoomOfSession } from "../server/doors/room-maker.ts";
 
 /** How rooms were asked to be. */
 export interface RoomsConfig {
@@ -37,61 +40,52 @@ export interface RunnerRooms extends RoomMaker, AsyncDisposable {
   mount(app: FastifyInstance): void;
 }
 
+export interface RunnerRoomsOptions {
+  log: Log;
+  /** Phone calls may come in through rooms. */
+  takesCalls: boolean;
+  botUrl(): string;
+}
+
 export function createRunnerRooms(
   config: RoomsConfig,
-  { log, botUrl }: { log: Log; botUrl(): string },
+  { log, takesCalls, botUrl }: RunnerRoomsOptions,
 ): RunnerRooms {
   const embedded = createEmbeddedRooms({ server: { ...config.embedded, log }, botUrl });
   const providers = createRoomProviders(config.providers, { embedded, log });
+  const read =
+    (readCall: typeof readDailyCall | typeof readLiveKitCall): CallReader =>
+    async (told) => {
+      const call = await readCall(providers, config.providers, {
+        ...told,
+        nowMs: Date.now(),
+        mayBeUnsigned: true, // on a developer's machine; the start says so
+      });
+      if (!call) return undefined;
+      const open = async (sessionId: string): Promise<RoomOfSession> =>
+        toRoom(await call.openRoom({ prefix: PREFIX, people: sessionId.slice(0, 8) }), sessionId);
+      return { callId: call.callId, body: call.body, callData: call.callData, open };
+    };
   return {
-    async make(wanted) {
-      const { sessionId, call, ...rest } = wanted;
+    async make({ sessionId, ...wanted }) {
       const people = sessionId.slice(0, 8);
-      const room = await makeSessionRoom(providers, {
-        ...rest,
-        prefix: "vocalhost",
-        people,
-        ...(call ? { sip: { displayName: call.from } } : {}),
-      });
-      const { provider, roomName, botRoomUrl, botToken, guestTokens, close } = room;
-      const answer = roomAnswer(room, sessionId);
-      const { sipUri } = room;
-      const forwardCall = call &&
-        sipUri !== undefined && {
-          forwardCall: async () => providers.daily?.forwardCall({ ...call, sipUri }),
-        };
-      return { provider, roomName, botRoomUrl, botToken, guestTokens, close, answer, ...forwardCall };
+      return toRoom(await makeSessionRoom(providers, { ...wanted, prefix: PREFIX, people }), sessionId);
     },
-    async join({ roomName, sessionId }) {
-      const provider = providers.of("livekit");
-      const { livekit } = config.providers;
-      if (!livekit || provider.name !== "livekit") throw new AppError("TRANSPORT_DISABLED");
-      const identity = `Bot-${sessionId.slice(0, 8)}`;
-      const botToken = await provider.issueToken({ room: roomName, identity, isBot: true });
-      return {
-        provider: "livekit",
-        roomName,
-        botRoomUrl: livekit.url,
-        botToken,
-        guestTokens: [],
-        close: () => provider.deleteRoom(roomName),
-        answer: { sessionId, roomUrl: livekit.url, url: livekit.url, token: "" },
-      };
-    },
-    async readCall(told) {
-      const { livekit } = config.providers;
-      if (!livekit)
-        throw new AppError("TRANSPORT_DISABLED", {
-          message:
-            "Calls from LiveKit need a LiveKit server: set LIVEKIT_URL, LIVEKIT_API_KEY, LIVEKIT_API_SECRET",
-        });
-      return readSipCall(livekit, told).catch((cause: unknown) => {
-        throw new AppError("SIGNATURE_INVALID", { cause });
-      });
-    },
+    calls: takesCalls ? { daily: read(readDailyCall), livekit: read(readLiveKitCall) } : undefined,
     mount: (app) => mountRoomServer(app, embedded),
     [Symbol.asyncDispose]: () => providers[Symbol.asyncDispose](),
   };
+}
+
+const PREFIX = "vocalhost";
+
+function toRoom(
+  room: SessionRoom & Partial<Pick<CallRoom, "forwardCall">>,
+  sessionId: string,
+): RoomOfSession {
+  const { provider, roomName, botRoomUrl, botToken, guestTokens, close, forwardCall } = room;
+  const answer = roomAnswer(room, sessionId);
+  return { provider, roomName, botRoomUrl, botToken, guestTokens, close, forwardCall, answer };
 }
 
 const NO_HEAD = Buffer.alloc(0); // a client says nothing before its socket is open

@@ -47,7 +47,13 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     }),
   );
   let shuttingDown = false;
-  const rooms = stack.use(createRunnerRooms(config.rooms, { log, botUrl: () => nearUrl(app, config) }));
+  const rooms = stack.use(
+    createRunnerRooms(config.rooms, {
+      log,
+      takesCalls: config.takesCalls,
+      botUrl: () => nearUrl(app, config),
+    }),
+  );
   const guards = createGuards(config);
   installGuards(app, guards);
   const server: SessionServer = {
@@ -70,7 +76,6 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
-    dialIn: config.dialIn,
     rooms,
   };
   mountSessionServer(server);

@@ -4,7 +4,6 @@ import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { MediaHost } from "../media/media-host.ts";
 import type { RoomMaker } from "./doors/room-maker.ts";
-import type { DialInSettings } from "./doors/dial-in.ts";
 import { mountOpenDoors } from "./doors/doors.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
 import type { SessionApp } from "./session-app.ts";
@@ -26,8 +25,6 @@ export interface SessionServer extends SessionApp {
   iceServers: IceServer[];
   socketAuth: "none" | "token";
   signatureKeys: SignatureKeys;
-  /** Whether phone calls may come in through rooms. */
-  dialIn: DialInSettings | undefined;
   /** Makes rooms; an instance is told of one instead. */
   rooms: RoomMaker | undefined;
   /** Throws when a WebSocket from this origin is not welcome. */

@@ -1,21 +1,24 @@
+import type { CallData } from "../../call-data.ts";
 import type { RoomProviderName, RoomStarted } from "@vocalhost/protocol";
 
 /** Whoever can make a room for a session. */
 export interface RoomMaker {
   make(wanted: WantedRoom): Promise<RoomOfSession>;
-  /** A room of a LiveKit server that is there already. */
-  join(wanted: { roomName: string; sessionId: string }): Promise<RoomOfSession>;
-  /** What a LiveKit server tells of a call that came into a room; undefined for anything else it tells. */
-  readCall(told: { rawBody: string; authorization: string | undefined }): Promise<RoomCall | undefined>;
+  /** What webhooks of phone calls are read with; undefined where none may come. */
+  readonly calls: { daily: CallReader; livekit: CallReader } | undefined;
 }
 
-export interface RoomCall {
-  roomName: string;
-  identity: string;
+/** Reads a webhook's request; undefined for what is no call. Throws what the provider is told. */
+export type CallReader = (told: {
+  rawBody: string;
+  headers: Record<string, string | string[] | undefined>;
+}) => Promise<ReadCall | undefined>;
+
+export interface ReadCall {
   callId: string;
-  from: string | null;
-  to: string | null;
-  attributes: Record<string, string>;
+  body: object;
+  callData: CallData;
+  open(sessionId: string): Promise<RoomOfSession>;
 }
 
 export interface WantedRoom {
@@ -26,8 +29,6 @@ export interface WantedRoom {
   reachedAs: string;
   roomProperties: unknown;
   tokenProperties: unknown;
-  /** A caller on hold at Daily, for whom the room is made. */
-  call?: { from: string; callId: string; callDomain: string };
 }
 
 export interface RoomOfSession {

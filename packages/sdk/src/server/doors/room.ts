@@ -26,7 +26,7 @@ export const roomDoor: Door = {
     if (connect.kind !== "room") return;
     const close = connect.provider === "daily" ? async () => undefined : () => emptyRoom(connect);
     session.client = clientIn(session, { roomName: connect.roomName, close });
-    runInRoom(server, session, { connect, callData: null });
+    runInRoom(server, session, { connect, callData: connect.callData ?? null });
   },
 };
 
