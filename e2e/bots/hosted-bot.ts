@@ -26,6 +26,7 @@ export interface Moment {
 const TRUTH_EVERY_MS = 200;
 const FLOOD_EVERY_MS = 50;
 let body: unknown;
+let callData: unknown;
 
 app.get("/hello", async (request) => ({ sessionId: request.sessionId, pid: process.pid }));
 app.get("/hello-socket", { websocket: true }, (socket, request) => {
@@ -33,9 +34,11 @@ app.get("/hello-socket", { websocket: true }, (socket, request) => {
 });
 app.get("/environment", async () => process.env);
 app.get("/body", async () => body ?? null);
+app.get("/call-data", async () => callData ?? null);
 
 export async function bot(args: RunnerArguments): Promise<void> {
   body = args.body;
+  callData = args.callData;
   const { say = [], flood, isFiltered, truthFolder } = (args.body ?? {}) as Options;
   using _truth = truthFolder === undefined ? undefined : keepTruth(join(truthFolder, args.sessionId));
   using _flood = flood === undefined ? undefined : keepPrinting(flood);

@@ -1,25 +1,47 @@
 // Sessions of the hosted service in rooms of its own room server, reached through the gateway.
 import { dispose, RoomEvent } from "@livekit/rtc-node";
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { after, before, test, type TestContext } from "node:test";
 import type { RoomStarted } from "@vocalhost/protocol";
+import { AccessToken } from "livekit-server-sdk";
+import { startDailyServer, type DailyServer } from "../../packages/rooms/src/testing/daily-server.ts";
 import { eventually, within } from "../../testing/wait.ts";
 import { isMostly } from "../conformance/tone.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { joinFromNode, type NodeAttendee } from "../rooms/node-attendee.ts";
+import { openRoomTarget, type RoomTarget } from "../rooms/room-target.ts";
 import { ECHO_BOT, start } from "./hosted-calls.ts";
 
 let service: ServiceProcess;
+let livekit: RoomTarget;
+let daily: DailyServer;
+
+const DIALIN_SECRET = randomBytes(32).toString("base64");
 
 before(async () => {
-  service = await startServiceProcess({ timing: { heartbeatMs: 1_000 } });
+  livekit = await openRoomTarget();
+  daily = await startDailyServer();
+  service = await startServiceProcess({
+    timing: { heartbeatMs: 1_000 },
+    environment: {
+      VOCALHOST_ROOM_PROVIDER: "embedded",
+      LIVEKIT_URL: livekit.url,
+      LIVEKIT_API_KEY: livekit.apiKey,
+      LIVEKIT_API_SECRET: livekit.apiSecret,
+      DAILY_API_KEY: daily.apiKey,
+      DAILY_API_URL: daily.url,
+      DAILY_DIALIN_HMAC: DIALIN_SECRET,
+    },
+  });
   await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 1, maxAgents: 4 } });
 });
 
 after(async () => {
   await service?.[Symbol.asyncDispose]();
+  await livekit?.[Symbol.asyncDispose]();
+  await daily?.[Symbol.asyncDispose]();
   await dispose(); // or rtc-node keeps the process
 });
 
@@ -53,7 +75,7 @@ test("a start that is repeated comes into the same room, and refusals name what 
   const key = randomUUID();
   const again = async (): Promise<RoomStarted> => {
     const answer = await start(service, "echo", {
-      transport: "livekit",
+      transport: "room",
       headers: { "idempotency-key": key },
     });
     assert.equal(answer.status, 200);
@@ -72,14 +94,70 @@ test("a start that is repeated comes into the same room, and refusals name what 
   assert.deepEqual([validate.status, await validate.text()], [401, "invalid authorization token"]);
   const calls = await fetch(`${origin}/twirp/livekit.RoomService/ListRooms`, { method: "POST" });
   assert.equal(calls.status, 404, "what only the controller asks is not passed on");
-  const daily = await start(service, "echo", { createDailyRoom: true });
-  assert.deepEqual([daily.status, /DAILY_API_KEY/.test(await daily.text())], [400, true]);
   const costly = await start(service, "echo", {
     transport: "room",
     roomProperties: { enable_recording: "cloud" },
   });
   assert.equal(costly.status, 403);
 });
+
+test("a caller in a room of a LiveKit server meets a bot that knows the call", async (context) => {
+  const room = `room-${randomUUID()}`;
+  const callId = randomUUID();
+  const attributes = { "sip.callID": callId, "sip.phoneNumber": "+15557770000" };
+  const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: "sip_1", attributes });
+  token.addGrant({ roomJoin: true, room });
+  token.kind = "sip";
+  const caller = await join(context, { roomUrl: livekit.url, token: await token.toJwt() }, 440);
+  await caller.speak();
+  const event = JSON.stringify({
+    event: "participant_joined",
+    room: { name: room },
+    participant: { identity: "sip_1", kind: "SIP", attributes },
+  });
+  const vouched = new AccessToken(livekit.apiKey, livekit.apiSecret, { ttl: 60 });
+  vouched.sha256 = createHash("sha256").update(event).digest("base64");
+  const headers = { "content-type": "application/webhook+json" };
+  const unsigned = await tellOfCall(event, headers);
+  assert.equal(unsigned.status, 403);
+  const signed = { ...headers, authorization: await vouched.toJwt() };
+  const answers = await Promise.all([tellOfCall(event, signed), tellOfCall(event, signed)]);
+  const [first, second] = await Promise.all(answers.map((each) => each.json() as Promise<RoomStarted>));
+  assert.equal(first?.sessionId, second?.sessionId, "a delivery that is repeated starts nothing");
+  await hears(caller, await botOf(caller), 440);
+  const callData = await fetch(`${service.apiUrl}/public/echo/sessions/${first?.sessionId}/call-data`, {
+    headers: { authorization: `Bearer ${service.publicKey}` },
+  });
+  assert.deepEqual(await callData.json(), {
+    streamId: "sip_1",
+    callId,
+    from: "+15557770000",
+    to: null,
+    body: attributes,
+  });
+  await caller.leave();
+  assert.equal(await service.sessionEnded(first?.sessionId ?? ""), "client-left");
+});
+
+test("a call from Daily is forwarded once its bot runs, and only with the right signature", async () => {
+  const call = JSON.stringify({ To: "+1", From: "+2", callId: randomUUID(), callDomain: "d" });
+  assert.equal((await tellOfCall(call, {})).status, 403);
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const hmac = createHmac("sha256", Buffer.from(DIALIN_SECRET, "base64")).update(`${timestamp}.${call}`);
+  const headers = { "x-pinless-timestamp": timestamp, "x-pinless-signature": hmac.digest("base64") };
+  const answer = await tellOfCall(call, headers);
+  assert.equal(answer.status, 200);
+  const { dailyRoom, sessionId } = (await answer.json()) as RoomStarted;
+  assert.match(dailyRoom ?? "", /\/vocalhost-telephony-[0-9a-f]{32}$/);
+  assert.ok(daily.requests.some(({ path }) => path === "/dialin/pinlessCallUpdate"));
+  assert.equal(await service.sessionEnded(sessionId), "bot-failed", "a bot cannot join Daily's rooms");
+  assert.ok(!service.output().includes(daily.apiKey));
+});
+
+function tellOfCall(body: string, headers: Record<string, string>): Promise<Response> {
+  const url = `${service.apiUrl}/public/webhooks/${service.organization}/echo/dialin`;
+  return fetch(url, { method: "POST", headers, body });
+}
 
 async function join(
   context: TestContext,

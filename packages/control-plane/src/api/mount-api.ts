@@ -3,6 +3,7 @@ import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
 import { buildOperations } from "./builds.ts";
+import { mountDialIn } from "./dial-in.ts";
 import { deploymentOperations } from "./deployments.ts";
 import { eventOperations } from "./events.ts";
 import { mountHealth } from "./health.ts";
@@ -31,6 +32,7 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
   mountHealth(app, ports);
   mountAuthRoutes(app, ports);
   mountUploads(app, ports);
+  mountDialIn(app, ports);
   const operations = [
     ...regionOperations(ports),
     ...agentOperations(ports),

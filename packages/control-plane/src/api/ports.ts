@@ -1,4 +1,5 @@
 // What the interface needs of the rest of the controller; the composition root brings it.
+import type { RoomStarted } from "@vocalhost/protocol";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { People } from "../auth/people.ts";
 import type { Admit } from "../auth/principal.ts";
@@ -10,6 +11,7 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { SecretSets } from "../secrets/secret-sets.ts";
 import type { StartOutcome, StartSessionRequest } from "../sessions/doors/door.ts";
+import type { CallRequest } from "../sessions/doors/room-call.ts";
 import type { StopSessionRequest } from "../sessions/doors/session-doors.ts";
 import type { Store } from "../store/store.ts";
 
@@ -36,6 +38,8 @@ export interface ApiPorts {
   /** Something about this agent has changed; look at it now. */
   nudge(agentId: string): void;
   startSession(request: StartSessionRequest): Promise<StartOutcome>;
+  /** A provider of rooms tells of a phone call; undefined when it was none. */
+  takeCall(request: CallRequest): Promise<RoomStarted | undefined>;
   /** Writes the audit row as well. Throws `NOT_FOUND`. */
   stopSession(request: StopSessionRequest): Promise<void>;
   metrics: Metrics;

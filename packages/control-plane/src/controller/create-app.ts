@@ -60,7 +60,13 @@ export async function createApp(
   const signer = { secret: socketSecret };
   const admit = createAdmission({ store, clock, keyCache, people, signer });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
-  const rooms = openRooms({ config: config.rooms, apiSecret: roomsSecret, openServer: openRoomServer, log });
+  const rooms = openRooms({
+    config: config.rooms,
+    apiSecret: roomsSecret,
+    openServer: openRoomServer,
+    log,
+    clock,
+  });
   const doors = createSessionDoors({ starter, admit, iceServers, queueMs, instanceToken, signer, rooms });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
@@ -86,6 +92,7 @@ export async function createApp(
     registries: config.registries,
     nudge: () => reconciler.nudge(),
     startSession: doors.start,
+    takeCall: doors.takeCall,
     stopSession: doors.stop,
     version: VERSION,
     metrics,

@@ -2,11 +2,15 @@ import {
   createOwnServerRooms,
   createRoomProviders,
   makeSessionRoom,
+  readDailyCall,
+  readLiveKitCall,
   roomAnswer,
   type ProvidersConfig,
+  type SessionRoom,
 } from "@vocalhost/rooms/providers";
+import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import type { SessionRooms } from "../sessions/doors/door.ts";
+import type { MadeSessionRoom, SessionRooms } from "../sessions/doors/door.ts";
 
 export const ROOMS_API_KEY = "vocalhost";
 
@@ -16,21 +20,39 @@ export interface OpenRoomsOptions {
   apiSecret: string;
   openServer(): Promise<string>;
   log: Log;
+  clock: Pick<Clock, "nowMs">;
 }
 
 /** Rooms of the service: its own server's, a LiveKit server's, or Daily's. */
-export function openRooms({ config, apiSecret, openServer, log }: OpenRoomsOptions): SessionRooms {
+export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoomsOptions): SessionRooms {
   const embedded = createOwnServerRooms({ apiKey: ROOMS_API_KEY, apiSecret, open: openServer });
   const providers = createRoomProviders(config, { embedded, log });
   return {
-    async make(wanted) {
-      const room = await makeSessionRoom(providers, wanted);
-      const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+    make: async (wanted) => toMade(await makeSessionRoom(providers, wanted)),
+    async readCall(told) {
+      const isLiveKit = /^application\/webhook\+json\b/.test(String(told.headers["content-type"]));
+      const read = isLiveKit ? readLiveKitCall : readDailyCall;
+      const call = await read(providers, config, { ...told, nowMs: clock.nowMs(), mayBeUnsigned: false });
+      if (!call) return undefined;
+      const { callId, body, callData } = call;
       return {
-        connect: { kind: "room", provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens },
-        answer: (sessionId) => roomAnswer(room, sessionId),
-        close: room.close,
+        callId,
+        body,
+        async open(mark) {
+          const room = await call.openRoom({ prefix: "vocalhost", mark, people: mark.slice(0, 8) });
+          const made = toMade(room);
+          return { ...made, connect: { ...made.connect, callData }, forwardCall: room.forwardCall };
+        },
       };
     },
+  };
+}
+
+function toMade(room: SessionRoom): MadeSessionRoom {
+  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+  return {
+    connect: { kind: "room", provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens },
+    answer: (sessionId) => roomAnswer(room, sessionId),
+    close: room.close,
   };
 }

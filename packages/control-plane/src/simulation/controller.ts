@@ -211,7 +211,10 @@ export async function bootController(setting: SimulationSetting, name: string): 
           starter,
           signer: { secret: "" },
           iceServers: [],
-          rooms: { make: () => Promise.reject(new Error("There are no rooms in a simulation")) },
+          rooms: {
+            make: () => Promise.reject(new Error("There are no rooms in a simulation")),
+            readCall: async () => undefined,
+          },
           queueMs: 0,
           instanceToken: () => "",
         },

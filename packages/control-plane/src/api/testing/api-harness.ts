@@ -132,6 +132,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     hasVoiceEngine: false,
     registries: [],
     nudge: (agentId) => void nudged.push(agentId),
+    takeCall: async () => undefined,
     startSession: async (request) => {
       started.push(request);
       return { sessionId: randomUUID(), answer: await harness.onStart(request) };

@@ -26,6 +26,20 @@ export interface DoorContext {
 /** Makes rooms, whoever keeps them. */
 export interface SessionRooms {
   make(wanted: WantedSessionRoom): Promise<MadeSessionRoom>;
+  /** Reads a webhook's request; undefined for what is no call. Throws what the provider is told. */
+  readCall(told: ToldCall): Promise<ServiceCall | undefined>;
+}
+
+export interface ToldCall {
+  rawBody: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** A phone call that a provider has told of. */
+export interface ServiceCall {
+  callId: string;
+  body: object;
+  open(mark: string): Promise<MadeSessionRoom & { forwardCall: (() => Promise<void>) | undefined }>;
 }
 
 /** What the start said of the room it wants. */

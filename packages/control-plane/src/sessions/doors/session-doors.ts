@@ -1,4 +1,4 @@
-import { AppError } from "@vocalhost/protocol";
+import { AppError, type RoomStarted } from "@vocalhost/protocol";
 import { createHash } from "node:crypto";
 import { findAgent } from "../../agents/find-agent.ts";
 import type { Admit, OrganizationId } from "../../auth/principal.ts";
@@ -14,11 +14,14 @@ import type { SessionRequest } from "../start-session.ts";
 import { stopSession } from "../stop-session.ts";
 import type { DoorContext, StartOutcome, StartSessionRequest } from "./door.ts";
 import { doorOf } from "./doors.ts";
+import { startCall, type CallRequest } from "./room-call.ts";
 import { routeSocket } from "./socket.ts";
 
 /** What the REST interface and the gateway ask of sessions. */
 export interface SessionDoors {
   start(request: StartSessionRequest): Promise<StartOutcome>;
+  /** A provider of rooms tells of a phone call; undefined when it was none. */
+  takeCall(request: CallRequest): Promise<RoomStarted | undefined>;
   stop(request: StopSessionRequest): Promise<void>;
   /** May this caller reach this session, and where is it? */
   route(request: SessionRouteRequest): Promise<InstanceRoute>;
@@ -59,6 +62,8 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
         },
       });
     },
+
+    takeCall: (request) => startCall(options, request),
 
     async stop({ organizationId, agentName, sessionId, actor }) {
       const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));

@@ -1,0 +1,57 @@
+import { AppError, type RoomStarted } from "@vocalhost/protocol";
+import { createHash } from "node:crypto";
+import { findLiveAgent } from "../../agents/find-agent.ts";
+import type { OrganizationId } from "../../auth/principal.ts";
+import { startSession } from "../start-session.ts";
+import type { DoorContext, ToldCall } from "./door.ts";
+
+/** A provider tells of a phone call for this agent. */
+export interface CallRequest extends ToldCall {
+  organizationName: string;
+  agentName: string;
+}
+
+/** Sends a bot into the room of a call that came in; undefined when it was none. A repeated delivery starts nothing. */
+export async function startCall(
+  context: DoorContext,
+  { organizationName, agentName, ...told }: CallRequest,
+): Promise<RoomStarted | undefined> {
+  const { starter, rooms } = context;
+  const { world } = starter;
+  const call = await rooms.readCall(told); // before anything is looked up: strangers learn nothing
+  if (!call) return undefined;
+  const organizationId = await organizationNamed(context, organizationName);
+  await findLiveAgent(world.store.db, organizationId, agentName);
+  const mark = createHash("sha256").update(call.callId).digest("hex").slice(0, 32);
+  const room = await call.open(mark);
+  try {
+    const { session, isRepeated } = await startSession(starter, {
+      organizationId,
+      agentName,
+      transport: "room",
+      connect: room.connect,
+      body: call.body,
+      apiKeyId: null,
+      concurrency: null,
+      queueMs: context.queueMs,
+      idempotency: { key: `call:${call.callId}`, parametersHash: mark },
+    });
+    if (!isRepeated) await room.forwardCall?.();
+    return room.answer(session.id);
+  } catch (error) {
+    await room
+      .close()
+      .catch((cause: unknown) => world.log.warn({ err: cause }, "room of a failed call could not be closed"));
+    throw error;
+  }
+}
+
+async function organizationNamed({ starter: { world } }: DoorContext, name: string): Promise<OrganizationId> {
+  const organization = await world.store.db
+    .selectFrom("organizations")
+    .select("id")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  if (!organization) throw new AppError("NOT_FOUND", { message: "Service not found" });
+  return organization.id as OrganizationId;
+}
