@@ -42,7 +42,14 @@ export async function run(options: Options, context: CommandContext): Promise<nu
       { agent: name, ...started },
       toFacts(context.ui, [
         ["Session", started.sessionId],
-        ["Offer to", `${service.apiUrl}/public/${name}/sessions/${started.sessionId}/api/offer`],
+        ...("roomUrl" in started
+          ? ([
+              ["Room", started.roomUrl],
+              ["Token", started.token],
+            ] as const)
+          : ([
+              ["Offer to", `${service.apiUrl}/public/${name}/sessions/${started.sessionId}/api/offer`],
+            ] as const)),
         ["Stop", `vocalhost agent stop ${name} --session-id ${started.sessionId}`],
       ]),
     );
