@@ -4,7 +4,7 @@ import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { findLiveAgent } from "../agents/find-agent.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
-import { claimInstance, occupy, type Claim } from "../pools/claim.ts";
+import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts";
 import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
 import { failSession } from "./fail-session.ts";
 import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
@@ -99,9 +99,9 @@ async function bindWhenThereIsCapacity(
   const capacity = capacityOf({ organizationId: request.organizationId, name: request.agentName });
   for (;;) {
     const bound = await bind(starter, request);
-    if (bound !== "full") return bound;
+    if (typeof bound !== "string") return bound;
     const leftMs = untilMs - world.clock.monotonicMs();
-    if (leftMs <= 0) throw new AppError("AGENT-AT-CAPACITY");
+    if (leftMs <= 0) throw atCapacity(bound);
     await wakeups.wait(capacity, Math.min(leftMs, QUEUE_LOOK_MS));
   }
 }
@@ -109,9 +109,9 @@ async function bindWhenThereIsCapacity(
 async function bind(
   { world, nudge }: Starter,
   request: SessionRequest,
-): Promise<Bound | BoundEarlier | "full"> {
+): Promise<Bound | BoundEarlier | Full> {
   world.failpoint("start.claimed.before");
-  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | "full"> => {
+  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | Full> => {
     const earlier = await earlierSession(tx, request);
     if (earlier) return { isRepeated: true, session: earlier };
     const agent = await findLiveAgent(tx, request.organizationId, request.agentName);
@@ -120,25 +120,33 @@ async function bind(
     const nowMs = world.clock.nowMs();
     const boundMs = world.clock.monotonicMs();
     const sessionId = request.pendingSessionId ?? world.newId();
-    const { store, newId, epoch } = world;
+    const { store, quotasOf, newId, epoch } = world;
     const claim = await claimInstance(tx, {
       store,
       agent,
       deploymentId: deployment.id,
       sessionId,
+      quotasOf,
       newId,
       epoch,
       nowMs,
     });
-    if (!claim) return "full";
+    if (typeof claim === "string") return claim;
     const session = await writeStarting(tx, { request, agent, deployment, sessionId, claim, world, nowMs });
     await rememberKey(tx, request, session.id, nowMs);
     return { isRepeated: false, session, claim, boundMs };
   });
-  if (bound !== "full" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
+  if (typeof bound !== "string" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
   world.failpoint("start.claimed.after");
   nudge(); // the pool begins to make the next one at once
   return bound;
+}
+
+function atCapacity(full: Full): AppError {
+  if (full === "agent-full") return new AppError("AGENT-AT-CAPACITY");
+  return new AppError("AGENT-AT-CAPACITY", {
+    message: "Rate limit exceeded. Please try again later: all instances of the organisation are in use",
+  });
 }
 
 interface Starting {

@@ -68,7 +68,17 @@ export const mutants: Mutant[] = [
   },
   {
     name: "capacity not counted in the claim",
-    edits: [{ file: "pools/claim.ts", find: "live.length >= places", replace: "false" }],
+    edits: [{ file: "pools/claim.ts", find: "live.length >= agent.maxAgents - keptFree", replace: "false" }],
+  },
+  {
+    name: "an organisation's instances not counted",
+    edits: [
+      {
+        file: "quotas/require-quota.ts",
+        find: "(await countInstances(taking.tx, organizationId)) < places",
+        replace: "places > 0",
+      },
+    ],
   },
   {
     name: "a lowered maximum that warm starts overshoot",
