@@ -70,7 +70,7 @@ async function nextBuild(store: Store, running: Map<string, Running>): Promise<B
   const now: BuildsNow = {
     queue: waiting,
     running: [...running.values()],
-    lastStartedAt: new Map(started.map(({ organizationId, at }) => [organizationId, Number(at ?? 0)])),
+    lastStartedAt: new Map(started.map(({ organizationId, at }) => [organizationId, at ?? 0])),
   };
   const chosen = chooseBuild(now);
   if (!chosen) return undefined;

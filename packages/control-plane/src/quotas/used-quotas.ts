@@ -21,7 +21,7 @@ export async function countKeptInstances(db: Db, organizationId: string): Promis
     .where("organizationId", "=", organizationId)
     .where("state", "=", "live")
     .executeTakeFirstOrThrow();
-  return Number(sum ?? 0);
+  return sum ?? 0;
 }
 
 /** By way of the agents: instances have no index by organisation, and a long past. */
@@ -59,5 +59,5 @@ export async function countDiskMib(db: Db, organizationId: string): Promise<numb
     .select(({ fn }) => fn.sum<number | null>("imageSizeBytes").as("bytes"))
     .where("organizationId", "=", organizationId)
     .executeTakeFirstOrThrow();
-  return (Number(uploads.bytes ?? 0) + Number(builds.bytes ?? 0)) / MIB;
+  return ((uploads.bytes ?? 0) + (builds.bytes ?? 0)) / MIB;
 }
