@@ -96,7 +96,13 @@ export const mutants: Mutant[] = [
   },
   {
     name: "pending sessions without a cap",
-    edits: [{ file: "sessions/pending-sessions.ts", find: ">= limits.perAgent", replace: ">= Infinity" }],
+    edits: [
+      {
+        file: "sessions/pending-sessions.ts",
+        find: "(row.ofAgent ?? 0) >= limits.perAgent",
+        replace: "(row.ofAgent ?? 0) >= Infinity",
+      },
+    ],
   },
   {
     name: "pending sessions that never expire",
