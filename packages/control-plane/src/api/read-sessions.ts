@@ -74,6 +74,7 @@ export function toSession(row: SessionRow): Session {
     transport: row.transport,
     endReason: row.endReason,
     seconds: row.seconds,
+    lengthCorrectionMs: row.lengthCorrectionMs,
     filter: filterOf(row),
   };
 }

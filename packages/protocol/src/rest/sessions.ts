@@ -31,6 +31,8 @@ export const Session = z.object({
   endReason: z.string().nullable(),
   /** Whole seconds as they count for usage. */
   seconds: z.number().int().nullable(),
+  /** By how much the length is more, or less, than the bot said, where the service saw otherwise. */
+  lengthCorrectionMs: z.number().int().nullable(),
   /** What became of the voice filter; null when the deployment had none. A state of null: nobody knows, or not yet. */
   filter: FilterStatus.extend({ state: FilterStatus.shape.state.nullable() }).nullable(),
 });

@@ -21,7 +21,14 @@ import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { toLength, useNow, When } from "../ui/time.tsx";
 import { ResourceCharts } from "./resource-charts.tsx";
-import { isOpen, momentsOf, toFilterWords, toReason, toSessionState } from "./session-words.ts";
+import {
+  isOpen,
+  momentsOf,
+  toCorrectionWords,
+  toFilterWords,
+  toReason,
+  toSessionState,
+} from "./session-words.ts";
 
 const HEARTBEAT_MS = 5_000; // brings samples and steps, which no event tells of
 
@@ -79,6 +86,9 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
               { label: "Id", value: <CopyText text={session.sessionId} label="session id" /> },
               { label: "Started", value: <When time={session.createdAt} /> },
               { label: "Length", value: <Length session={session} /> },
+              ...(session.lengthCorrectionMs === null
+                ? []
+                : [{ label: "Length corrected", value: toCorrectionWords(session.lengthCorrectionMs) }]),
               { label: "Ended because", value: toReason(session.endReason) },
               { label: "Over", value: session.transport },
               { label: "Start", value: startWords(session) },

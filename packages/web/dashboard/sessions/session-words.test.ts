@@ -1,7 +1,7 @@
 import type { Session } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { momentsOf, toReason, toSessionState } from "./session-words.ts";
+import { momentsOf, toCorrectionWords, toReason, toSessionState } from "./session-words.ts";
 
 test("moments count from the request, in the order they happened", () => {
   const moments = momentsOf({
@@ -27,4 +27,9 @@ test("a bot that failed is no session that merely ended", () => {
 test("unknown reasons are shown as they are", () => {
   assert.equal(toReason("something-new"), "something-new");
   assert.equal(toReason(null), "–");
+});
+
+test("a corrected length says which way the bot was wrong", () => {
+  assert.equal(toCorrectionWords(18_240), "the bot said 18.2 s less than was seen");
+  assert.equal(toCorrectionWords(-2_000), "the bot said 2 s more than was seen");
 });
