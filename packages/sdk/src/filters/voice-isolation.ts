@@ -15,8 +15,10 @@ export interface VoiceEngine extends Disposable {
   readonly figures: FilterFigures;
 }
 
-/** Voice isolation of the one session that this process runs. */
+/** Voice isolation of the one session that an instance runs, or of all that the runner does. */
 export interface VoiceIsolation {
+  /** `always`: also where the bot chose no filter. */
+  readonly attaches: "when-asked" | "always";
   /** What the session's deployment asks for; null before there is a session. */
   readonly asked: VoiceFilter | null;
   begin(asked: VoiceFilter | null): void;
@@ -26,9 +28,19 @@ export interface VoiceIsolation {
   status(): FilterStatus | null;
 }
 
-export function createVoiceIsolation(options: { engine: string | undefined; log: Log }): VoiceIsolation {
+export interface VoiceIsolationOptions {
+  /** Path of the module. */
+  engine: string | undefined;
+  log: Log;
+  /** @default "when-asked" */
+  attaches?: VoiceIsolation["attaches"];
+}
+
+export function createVoiceIsolation(options: VoiceIsolationOptions): VoiceIsolation {
   const { log } = options;
-  const opened: VoiceEngine[] = [];
+  const opened = new Set<VoiceEngine>();
+  const closed: Figures = { framesIn: 0, framesFiltered: 0 };
+  let wasOpened = false;
   let module: VoiceEngineModule | undefined;
   let asked: VoiceFilter | null = null;
   let hasFailed = false;
@@ -60,11 +72,15 @@ export function createVoiceIsolation(options: { engine: string | undefined; log:
       get figures() {
         return engine.figures;
       },
-      [Symbol.dispose]: () => engine[Symbol.dispose](),
+      [Symbol.dispose]() {
+        if (opened.delete(engine)) addFigures(closed, engine);
+        engine[Symbol.dispose]();
+      },
     };
   }
 
   return {
+    attaches: options.attaches ?? "when-asked",
     get asked() {
       return asked;
     },
@@ -76,7 +92,8 @@ export function createVoiceIsolation(options: { engine: string | undefined; log:
       if (!module) return undefined;
       try {
         const engine = await module.openEngine(stream);
-        opened.push(engine);
+        opened.add(engine);
+        wasOpened = true;
         return watched(engine);
       } catch (error) {
         hasFailed = true;
@@ -85,13 +102,20 @@ export function createVoiceIsolation(options: { engine: string | undefined; log:
     },
     status() {
       if (asked === null) return null;
-      const attached = opened.length > 0 ? "ran" : "not-attached";
+      const attached = wasOpened ? "ran" : "not-attached";
       const state = !module ? "unavailable" : hasFailed ? "failed" : attached;
-      const sum = (name: keyof FilterFigures): number =>
-        opened.reduce((total, engine) => total + countOf(engine, name), 0);
-      return { asked, state, framesIn: sum("framesIn"), framesFiltered: sum("framesFiltered") };
+      const figures = { ...closed };
+      for (const engine of opened) addFigures(figures, engine);
+      return { asked, state, ...figures };
     },
   };
+}
+
+type Figures = Pick<FilterStatus, "framesIn" | "framesFiltered">;
+
+function addFigures(total: Figures, engine: VoiceEngine): void {
+  total.framesIn += countOf(engine, "framesIn");
+  total.framesFiltered += countOf(engine, "framesFiltered");
 }
 
 /** A record that cannot be read would cost the session its length, so an engine's figures are not believed blindly. */
@@ -106,7 +130,7 @@ function countOf(engine: VoiceEngine, name: keyof FilterFigures): number {
 
 let ofThisProcess: VoiceIsolation | undefined;
 
-/** Called by a hosted instance before it loads its bot. */
+/** Called by a hosted instance before it loads its bot, and by the runner with `--voice-filter`. */
 export function provideVoiceIsolation(isolation: VoiceIsolation): void {
   ofThisProcess = isolation;
 }

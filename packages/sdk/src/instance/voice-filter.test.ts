@@ -63,7 +63,7 @@ test("a call goes on untouched whatever is wrong with the filter, and the record
     {
       what: "no engine",
       expect: { asked: "tel", state: "unavailable", ...none },
-      said: /engine is not installed on this service/,
+      said: /engine is not available/,
     },
     {
       what: "an engine that cannot be loaded",

@@ -1,6 +1,7 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
+import { createVoiceIsolation, provideVoiceIsolation } from "../filters/voice-isolation.ts";
 import { startMediaHost } from "../media/media-host.ts";
 import type { MediaTiming } from "../media/messages.ts";
 import type { Log } from "../log.ts";
@@ -44,6 +45,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
     }),
   );
+  if (config.voiceFilter) provideRunnerFilter(config.voiceFilter, log);
   let shuttingDown = false;
   const guards = createGuards(config);
   installGuards(app, guards);
@@ -91,6 +93,13 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     abandon: async () => media[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// A bot is asked to leave the filter out when it runs here, so with the flag it is there without being asked for.
+function provideRunnerFilter({ model, engine }: NonNullable<RunnerConfig["voiceFilter"]>, log: Log): void {
+  const isolation = createVoiceIsolation({ engine, log, attaches: "always" });
+  isolation.begin(model);
+  provideVoiceIsolation(isolation);
 }
 
 // A host that means every address is none a browser can open.
