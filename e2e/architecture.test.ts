@@ -32,7 +32,7 @@ const PACKAGES: Record<string, PackageRule> = {
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["runtime", "server", "media", "telephony"],
+  runner: ["runtime", "server", "filters", "media", "telephony"],
   instance: ["runtime", "server", "filters", "media", "telephony"],
   runtime: ["server"],
   server: ["transports", "media", "telephony"],

@@ -20,6 +20,13 @@ test("noise reaches a bot through the filter as near silence, and the record say
   }
   assert.equal((await service.api.sessions.get("plain", plain.sessionId)).filter, null);
   const { filter } = await service.api.sessions.get("filtered", filtered.sessionId);
-  assert.equal(filter?.state, "ran");
+  assert.deepEqual([filter?.model, filter?.state, filter?.billed, filter?.failures], ["tel", "ran", true, 0]);
+  assert.match(filter?.version ?? "", /^\d+\.\d+\.\d+$/);
   assert.ok((filter?.framesFiltered ?? 0) > NOISE_FRAMES, JSON.stringify(filter));
+  assert.ok((filter?.levelRemovedDb ?? 0) > 10 && (filter?.nearShare ?? 1) < 0.2, JSON.stringify(filter));
+  assert.ok((filter?.cpuMs ?? 0) > 0 && (filter?.seconds ?? 0) > 2, JSON.stringify(filter));
+  const headers = { authorization: `Bearer ${service.privateKey}` };
+  const figures = await (await fetch(new URL("/metrics", service.apiUrl), { headers })).text();
+  assert.match(figures, /vocalhost_filter_sessions_total\{model="tel",state="ran"\} 1/);
+  assert.match(figures, /vocalhost_filter_level_removed_db_count\{model="tel"\} 1/);
 });

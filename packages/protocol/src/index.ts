@@ -50,6 +50,8 @@ export type { Frame } from "./frames.ts";
 export {
   AliveRecord,
   ExitRecord,
+  FilterFigures,
+  noFilterFigures,
   FilterStatus,
   InstanceEvent,
   instanceFiles,
@@ -148,6 +150,7 @@ export {
   ResourceMetrics,
   Session,
   SessionDetails,
+  SessionFilter,
   SessionList,
   SessionListQuery,
   SessionStopped,

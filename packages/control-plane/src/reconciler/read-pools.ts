@@ -36,6 +36,7 @@ const POOL_SESSION_COLUMNS = [
   "filterState",
   "filterFramesIn",
   "filterFramesFiltered",
+  "filterFigures",
   "coldStart",
   "apiKeyId",
   "epoch",
