@@ -64,6 +64,13 @@ test("an interruption is timed from cutting in to the clear", () => {
   assert.deepEqual(interruptionsMs, [300]);
 });
 
+test("the bot is cut off in vain when the caller had said nothing just before", () => {
+  const cutsMs = [900, 2_400, 2_600, 5_000, 9_000];
+  const tally = { ...createTally(), clearsMs: [100, ...cutsMs], cutsMs };
+  const caller = { utterances: [talk(500, 1000), talk(4800, 5200)], loudMs: 900 };
+  assert.equal(summarizeCall({ ...facts(), tally, caller }).falseInterruptions, 2);
+});
+
 test("pacing: what is early, what is late, what is a pause", () => {
   const tally = createTally();
   const chunks = [

@@ -30,6 +30,8 @@ export interface CallSummary {
   answersMs: number[];
   /** From the caller's cutting in to the bot's clear. */
   interruptionsMs: number[];
+  /** How often the bot stopped in the middle although the caller had said nothing. */
+  falseInterruptions: number;
   heard: {
     /** Audio of the bot that was played. */
     seconds: number;
@@ -73,6 +75,7 @@ export function summarizeCall(facts: CallFacts): CallSummary {
     firstAudioMs: rounded(firstHeardMs === undefined ? undefined : connectMs + firstHeardMs),
     answersMs: answers(caller.utterances, bot.utterances).map(Math.round),
     interruptionsMs: interruptions(facts).map(Math.round),
+    falseInterruptions: falseInterruptions(tally.cutsMs, caller.utterances),
     heard: {
       seconds: seconds(playedMs),
       audibleSeconds: seconds(Math.min(bot.loudMs, playedMs)), // a window is loud or not as a whole
@@ -141,6 +144,15 @@ function interruptions({ tally, caller, bot }: CallFacts): number[] {
     return cutsIn && clearMs !== undefined ? [clearMs - startMs] : [];
   });
 }
+
+/** Cuts that nothing the caller said can have caused. */
+export function falseInterruptions(cutsMs: readonly number[], caller: readonly Utterance[]): number {
+  return cutsMs.filter(
+    (atMs) => !caller.some(({ startMs, endMs }) => atMs >= startMs && atMs <= endMs + REACTION_MAX_MS),
+  ).length;
+}
+
+const REACTION_MAX_MS = 1_500; // for the line, the detector and a busy machine
 
 function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms);
