@@ -35,7 +35,7 @@ const SDK_FOLDERS: Record<string, string[]> = {
   runner: ["runtime", "server", "filters", "media", "telephony"],
   instance: ["runtime", "server", "filters", "media", "telephony"],
   runtime: ["server"],
-  server: ["transports", "media", "telephony"],
+  server: ["transports", "filters", "media", "telephony"],
   speech: ["transports"],
   transports: ["audio", "filters", "media", "rtvi", "telephony"],
   media: ["audio"],

@@ -46,6 +46,8 @@ export type {
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
 
+export { FilterLevel, FilterView, SwitchFilter } from "./voice-filter-api.ts";
+
 // Controller and instance
 export {
   AliveRecord,

@@ -50,6 +50,8 @@ export const FilterFigures = z.object({
   /** How much weaker the audio left it than it came. */
   levelRemovedDb: z.number().nullable(),
   cpuMs: z.number().nonnegative(),
+  /** Audio that passed untouched because somebody switched the filter off to compare. */
+  bypassedSeconds: z.number().nonnegative(),
   /** How often it failed at something; the audio passed untouched. */
   failures: z.number().int().nonnegative(),
 });
@@ -61,6 +63,7 @@ export const noFilterFigures: FilterFigures = {
   nearShare: null,
   levelRemovedDb: null,
   cpuMs: 0,
+  bypassedSeconds: 0,
   failures: 0,
 };
 

@@ -26,8 +26,6 @@ export interface CallTally {
   marksReturned: number;
   /** When, since the stream began. */
   clearsMs: number[];
-  /** Those of them that cut the bot off. */
-  cutsMs: number[];
   digits: string;
   violations: CountedViolation[];
 }
@@ -61,7 +59,6 @@ export function createTally(): CallTally {
     marksReached: 0,
     marksReturned: 0,
     clearsMs: [],
-    cutsMs: [],
     digits: "",
     violations: [],
   };

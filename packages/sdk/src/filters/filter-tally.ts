@@ -21,6 +21,7 @@ export interface FilterTally {
   watch(engine: VoiceEngine, sampleRateHz: number): VoiceEngine;
   /** Of what happened outside of a watched engine. */
   failed(): void;
+  bypassed(seconds: number): void;
   state(): Exclude<FilterStatus["state"], "unavailable">;
   sums(): Pick<FilterStatus, "framesIn" | "framesFiltered" | "figures">;
 }
@@ -40,6 +41,7 @@ export function createFilterTally(): FilterTally {
   const open = new Set<() => StreamSums>();
   let ended: StreamSums | undefined;
   let failures = 0;
+  let bypassedSeconds = 0;
 
   function noting<T>(work: () => T): T {
     try {
@@ -77,6 +79,9 @@ export function createFilterTally(): FilterTally {
     failed() {
       failures += 1;
     },
+    bypassed(seconds) {
+      bypassedSeconds += seconds;
+    },
     state() {
       if (failures > 0) return "failed";
       return ended || open.size > 0 ? "ran" : "not-attached";
@@ -93,6 +98,7 @@ export function createFilterTally(): FilterTally {
           nearShare: sums && frames > 0 ? rounded(Math.min(1, sums.nearFrames / frames), 4) : null,
           levelRemovedDb: sums && frames > 0 ? rounded(sums.levelFrames / frames, 1) : null,
           cpuMs: rounded(sums?.cpuMs ?? 0, 1),
+          bypassedSeconds: rounded(bypassedSeconds, 2),
           failures,
         }),
       };

@@ -42,7 +42,7 @@ test("a bot gets it without asking only where it is to be everywhere", async () 
   const isolation = createVoiceIsolation({ engine, log, attaches: "always" });
   isolation.begin("tel");
   provideVoiceIsolation(isolation);
-  const context = { sampleRateHz: 16_000, log, signal: new AbortController().signal };
+  const context = { sampleRateHz: 16_000, sessionId: "s1", log, signal: new AbortController().signal };
   for (let session = 0; session < 2; session += 1) {
     const filter = await filterWithoutAsking()?.open(context);
     assert.deepEqual(filter?.process(Int16Array.of(1)), Int16Array.of(-1));

@@ -21,13 +21,13 @@ export function filterWithoutAsking(): AudioFilter | undefined {
 
 function createVivaFilter(isolation: VoiceIsolation): AudioFilter {
   return {
-    async open({ sampleRateHz, log }) {
+    async open({ sampleRateHz, sessionId, log }) {
       const { asked } = isolation;
       if (asked === null) {
         log.warn({}, "the voice filter is not enabled in this deployment, audio passes untouched");
         return untouched;
       }
-      const engine = await isolation.open({ model: asked, sampleRateHz });
+      const engine = await isolation.open({ model: asked, sampleRateHz, sessionId });
       if (!engine) {
         log.warn({}, "the voice filter's engine is not available, audio passes untouched");
         return untouched;

@@ -1,6 +1,7 @@
 import type { FilterStatus, VoiceFilter } from "@vocalhost/protocol";
 import { pathToFileURL } from "node:url";
 import type { Log } from "../log.ts";
+import { createFilterSwitches, type FilterSwitch } from "./filter-switch.ts";
 import { createFilterTally, type VoiceEngine } from "./filter-tally.ts";
 
 /** The module that a hosted service names as its engine. */
@@ -16,9 +17,17 @@ export interface VoiceIsolation {
   readonly asked: VoiceFilter | null;
   begin(asked: VoiceFilter | null): void;
   /** The engine for one stream; undefined when there is none here. Rejects when it fails. */
-  open(options: { model: VoiceFilter; sampleRateHz: number }): Promise<VoiceEngine | undefined>;
+  open(options: VoiceStreamOptions): Promise<VoiceEngine | undefined>;
+  /** Of a session whose audio goes through it now. */
+  switchOf(sessionId: string): FilterSwitch | undefined;
   /** What became of it so far; null when it was not asked for. */
   status(): FilterStatus | null;
+}
+
+export interface VoiceStreamOptions {
+  model: VoiceFilter;
+  sampleRateHz: number;
+  sessionId: string;
 }
 
 export interface VoiceIsolationOptions {
@@ -32,6 +41,7 @@ export interface VoiceIsolationOptions {
 export function createVoiceIsolation(options: VoiceIsolationOptions): VoiceIsolation {
   const { log } = options;
   const tally = createFilterTally();
+  const switches = createFilterSwitches();
   let module: VoiceEngineModule | undefined;
   let asked: VoiceFilter | null = null;
   // Loaded before the first call; not waited for, because a broken engine must not keep the bot from its calls.
@@ -55,11 +65,13 @@ export function createVoiceIsolation(options: VoiceIsolationOptions): VoiceIsola
     begin(filter) {
       asked = filter;
     },
-    async open(stream) {
+    switchOf: switches.of,
+    async open({ sessionId, ...stream }) {
       await loading;
       if (!module) return undefined;
       try {
-        return tally.watch(await module.openEngine(stream), stream.sampleRateHz);
+        const engine = tally.watch(await module.openEngine(stream), stream.sampleRateHz);
+        return switches.put(engine, { ...stream, sessionId, bypassed: tally.bypassed });
       } catch (error) {
         tally.failed();
         throw error;

@@ -44,7 +44,12 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     maxQueuedOutMs: options.audioOut?.maxQueuedMs ?? 60_000,
     filter:
       filter &&
-      (await openFilterStage(filter, { sampleRateHz: inputHz, log: hooks.log, signal: args.signal })),
+      (await openFilterStage(filter, {
+        sampleRateHz: inputHz,
+        sessionId: args.sessionId,
+        log: hooks.log,
+        signal: args.signal,
+      })),
     autoReady: options.rtvi?.autoReady ?? true,
   };
 }

@@ -57,7 +57,6 @@ export function createEarpiece(options: EarpieceOptions): Earpiece {
     const { droppedMs, marks } = playback.clear(streamMs());
     cancelMarkTimer();
     tally.clearsMs.push(streamMs());
-    if (droppedMs > 0) tally.cutsMs.push(streamMs());
     tally.clearedMs += droppedMs;
     report({ type: "audio-cleared", droppedMs });
     const answer = carrier.cleared();

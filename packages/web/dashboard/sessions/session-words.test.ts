@@ -27,7 +27,7 @@ test("a bot that failed is no session that merely ended", () => {
 test("the voice filter says what it did, and nothing of what did not happen", () => {
   const filter: SessionFilter = {
     ...{ model: "tel", state: "ran", version: "1.0.0", framesIn: 2_000, framesFiltered: 1_990 },
-    ...{ seconds: 20, nearShare: 0.254, levelRemovedDb: 6.25, cpuMs: 100, failures: 0 },
+    ...{ seconds: 20, nearShare: 0.254, levelRemovedDb: 6.25, cpuMs: 100, bypassedSeconds: 0, failures: 0 },
     ...{ billed: true, warning: null },
   };
   assert.equal(toFilterState(filter).word, "Ran");

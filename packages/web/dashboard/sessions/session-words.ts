@@ -79,6 +79,9 @@ export function filterFacts(filter: SessionFilter): { label: string; value: stri
       ? []
       : [{ label: "Level removed", value: `${levelRemovedDb.toFixed(1)} dB` }]),
     { label: "CPU time", value: `${toDelay(cpuMs)}${share}` },
+    ...(filter.bypassedSeconds > 0
+      ? [{ label: "Switched off for", value: `${toDelay(filter.bypassedSeconds * 1_000)}, to compare` }]
+      : []),
     { label: "Failures", value: String(filter.failures) },
   ];
 }
