@@ -13,7 +13,8 @@ export type FilterLevel = z.infer<typeof FilterLevel>;
 
 /** `GET`: the last ten seconds. */
 export const FilterView = z.object({
-  model: VoiceFilter,
+  /** Null where no filter is at work, or not yet. */
+  model: VoiceFilter.nullable(),
   /** The bot hears everything for now. */
   isBypassed: z.boolean(),
   /** Length of a stretch. */

@@ -1,4 +1,4 @@
-import { SwitchFilter, type ApiClient } from "@vocalhost/protocol";
+import type { ApiClient, SwitchFilter } from "@vocalhost/protocol";
 import type { CommandContext } from "../define-command.ts";
 import { Problem } from "../problem.ts";
 import { openPublicService, openService } from "../service/open-service.ts";

@@ -80,7 +80,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     status: "ready",
     transports: server.transports,
   }));
-  if (isolation) mountVoiceFilter(app, isolation);
+  mountVoiceFilter(app, isolation);
   mountFiles(app, config.folder);
   await mountClientPage(app);
   stack.defer(() => app.close());
