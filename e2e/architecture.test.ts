@@ -32,10 +32,10 @@ const PACKAGES: Record<string, PackageRule> = {
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["runtime", "server", "media", "telephony"],
+  runner: ["runtime", "server", "filters", "media", "telephony"],
   instance: ["runtime", "server", "filters", "media", "telephony"],
   runtime: ["server"],
-  server: ["transports", "media", "telephony"],
+  server: ["transports", "filters", "media", "telephony"],
   speech: ["transports"],
   transports: ["audio", "filters", "media", "rtvi", "telephony"],
   media: ["audio"],

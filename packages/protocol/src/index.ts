@@ -46,10 +46,14 @@ export type {
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
 
+export { FilterLevel, FilterView, SwitchFilter } from "./voice-filter-api.ts";
+
 // Controller and instance
 export {
   AliveRecord,
   ExitRecord,
+  FilterFigures,
+  noFilterFigures,
   FilterStatus,
   InstanceEvent,
   instanceFiles,
@@ -151,6 +155,7 @@ export {
   ResourceMetrics,
   Session,
   SessionDetails,
+  SessionFilter,
   SessionList,
   SessionListQuery,
   SessionStopped,

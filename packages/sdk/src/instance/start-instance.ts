@@ -18,6 +18,7 @@ import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionRoutes } from "../server/session-routes.ts";
 import type { SessionServer } from "../server/session-server.ts";
 import type { Session } from "../server/session.ts";
+import { mountVoiceFilter } from "../server/voice-filter-route.ts";
 import { requireToken } from "./admission.ts";
 import type { InstanceConfig } from "./config.ts";
 import { createEventStream } from "./event-stream.ts";
@@ -171,6 +172,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   mountInstanceRoutes();
   const rehearsal = mountRehearsal(app);
   mountDoors(server);
+  mountVoiceFilter(app, isolation);
   mountSessionRoutes(server);
   return {
     done: done.promise,
