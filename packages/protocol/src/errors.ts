@@ -42,6 +42,9 @@ export const errorTable = {
     message:
       "No voice filter is at work in this session: the deployment or the bot does not use it, or not yet",
   },
+  ROOMS_UNAVAILABLE: { status: 503, retryable: true, message: "No room can be made right now" },
+  ROOM_REFUSED: { status: 502, retryable: false, message: "The room's provider refused the request" },
+  ROOM_NOT_JOINABLE: { status: 500, retryable: false, message: "A bot cannot join this room" },
   VIVA_UNAVAILABLE_LOCALLY: {
     status: 500,
     retryable: false,

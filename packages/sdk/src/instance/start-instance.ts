@@ -138,6 +138,8 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     checkOrigin: () => undefined,
     socketBase: () => "ws://instance",
     signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
+    dialIn: undefined,
+    rooms: undefined, // the controller makes them
   };
 
   function mountInstanceRoutes(): void {

@@ -17,6 +17,10 @@ export function banner(runner: Runner, config: RunnerConfig): string {
   if (!config.onlyTransport || isCarrier(config.onlyTransport)) rows.push(...phoneRows(runner, config));
   if (config.voiceFilter)
     rows.push(["Voice filter", `${config.voiceFilter.model}, in every session (--voice-filter)`]);
+  if (config.dialIn) {
+    const base = config.proxy ? `https://${config.proxy}` : runner.url;
+    rows.push(["Dial-in", `Daily ${base}/daily-dialin-webhook, LiveKit ${base}/livekit-webhook`]);
+  }
   if (config.proxy) rows.push(["Public name", config.proxy]);
   if (config.allowedOrigins.length > 0)
     rows.push(["Origins", `this one, ${config.allowedOrigins.join(", ")}`]);

@@ -8,7 +8,7 @@ import { isLoopback, readConfig, type Environment, type RunnerConfig } from "./c
 import { FlagError, parseFlags } from "./flags.ts";
 
 test("what is not set has its default", () => {
-  const { signatureKeys, ...config } = read([]);
+  const { signatureKeys, rooms, ...config } = read([]);
   assert.deepEqual(config, {
     host: "localhost",
     port: 7860,
@@ -17,6 +17,7 @@ test("what is not set has its default", () => {
     folder: undefined,
     voiceFilter: undefined,
     devSocket: undefined,
+    dialIn: undefined,
     socketAuth: "none",
     iceServers: [],
     allowedOrigins: [],
@@ -26,6 +27,9 @@ test("what is not set has its default", () => {
     warnings: [],
   });
   assert.ok(Object.values(signatureKeys).every((key) => key === undefined));
+  assert.equal(rooms.providers.preferred, "embedded");
+  assert.equal(rooms.embedded.listen, false);
+  assert.equal(rooms.embedded.media?.udpPort, 0);
 });
 
 test("a flag wins over its variable, a variable set to nothing is not set", () => {
@@ -48,7 +52,11 @@ test("ports are whole numbers a machine has", () => {
 
 test("transports are known, available, or neither", () => {
   check({ args: ["-t", "websocket"], expect: { onlyTransport: "websocket" } });
-  refuse({ args: ["-t", "livekit"], text: /^--transport livekit is not available in this version/ });
+  check({ args: ["-t", "livekit"], expect: { onlyTransport: "room" } });
+  refuse({ args: ["-t", "daily"], text: /set DAILY_API_KEY$/ });
+  const daily = read(["-t", "daily"], { DAILY_API_KEY: "k" });
+  assert.deepEqual([daily.onlyTransport, daily.rooms.providers.preferred], ["room", "daily"]);
+  refuse({ environment: { VOCALHOST_ROOMS_API_SECRET: "short" }, text: /at least 32 characters/ });
   refuse({ args: ["-t", "pigeon"], text: /^--transport must be one of webrtc, websocket, .*got "pigeon"$/ });
 });
 

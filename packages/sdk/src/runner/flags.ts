@@ -52,6 +52,13 @@ export const FLAGS = [
     help: `allow this transport only: ${transportNames.join(", ")}`,
   },
   {
+    name: "dialin",
+    takes: "nothing",
+    value: "",
+    variable: "VOCALHOST_DIALIN",
+    help: "take phone calls into rooms: webhooks for Daily and LiveKit",
+  },
+  {
     name: "proxy",
     short: "x",
     takes: "text",

@@ -1,4 +1,5 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
+import type { FastifyInstance } from "fastify";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
 import {
@@ -17,6 +18,7 @@ import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
+import { createRunnerRooms } from "./rooms.ts";
 import { socketBase } from "./socket-base.ts";
 
 /** A runner that listens. Disposing it ends its sessions first, then the rest. */
@@ -52,6 +54,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   );
   const isolation = config.voiceFilter && provideRunnerFilter(config.voiceFilter, log);
   let shuttingDown = false;
+  const rooms = stack.use(createRunnerRooms(config.rooms, { log, botUrl: () => nearUrl(app, config) }));
   const guards = createGuards(config);
   installGuards(app, guards);
   const server: SessionServer = {
@@ -74,8 +77,11 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
+    dialIn: config.dialIn,
+    rooms,
   };
   mountSessionServer(server);
+  if (server.transports.includes("room")) rooms.mount(app);
   app.get("/status", async (): Promise<StatusAnswer> => ({
     status: "ready",
     transports: server.transports,
@@ -110,6 +116,12 @@ function provideRunnerFilter(
   isolation.begin(model);
   provideVoiceIsolation(isolation);
   return isolation;
+}
+
+/** What a bot in this process connects to; with hot reload in between, the front process. */
+function nearUrl(app: FastifyInstance, { host, port, devSocket }: RunnerConfig): string {
+  const address = devSocket ? { port } : (app.server.address() as AddressInfo);
+  return `ws://${browsableHost(host)}:${address.port}`;
 }
 
 // A host that means every address is none a browser can open.

@@ -12,6 +12,8 @@ export interface BotServer {
   offerTo?(answer: unknown): { url: string; headers: Record<string, string> } | undefined;
   /** Where the voice filter of a session is found; undefined where it cannot be reached. */
   filterAt(answer: unknown): FilterAddress | undefined;
+  /** The answer of a start that was made for this page before it was opened; given once. */
+  takeStarted?(transport: unknown): object | undefined;
   /** Whether it answers at all. */
   isThere(): Promise<boolean>;
 }

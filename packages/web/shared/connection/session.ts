@@ -87,13 +87,17 @@ export class Session implements OpenSession {
     let answer: unknown;
     try {
       // The two halves of startBotAndConnect(), so that giving up in between is noticed.
-      answer = await this.#client.startBot({ endpoint: server.startUrl, requestData });
+      answer =
+        server.takeStarted?.(link.startRequest["transport"]) ??
+        (await this.#client.startBot({ endpoint: server.startUrl, requestData }));
     } catch (error) {
       const runnerAnswers = await server.isThere();
       return this.#fail(problemFromStart({ error, refusal: this.#refusal, runnerAnswers }));
     }
     if (this.#finished) return;
     this.filterAt = server.filterAt(answer);
+    const sessionId = sessionIdIn(answer);
+    if (sessionId) this.#report({ type: "session-known", sessionId });
     this.#reach("connect");
     try {
       await this.#client.connect(link.toConnectParams(answer, server));
@@ -205,6 +209,11 @@ export class Session implements OpenSession {
   #report(report: ConnectionReport & { atMs?: number }): void {
     if (!this.#finished) this.#options.report(report);
   }
+}
+
+function sessionIdIn(answer: unknown): string | undefined {
+  const { sessionId } = (answer ?? {}) as { sessionId?: unknown };
+  return typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
 }
 
 function libraryOf(about: unknown): { library?: string } {
