@@ -15,6 +15,8 @@ export function banner(runner: Runner, config: RunnerConfig): string {
     ["WebSockets", socketAdmission(config)],
   ];
   if (!config.onlyTransport || isCarrier(config.onlyTransport)) rows.push(...phoneRows(runner, config));
+  if (config.voiceFilter)
+    rows.push(["Voice filter", `${config.voiceFilter.model}, in every session (--voice-filter)`]);
   if (config.takesCalls) {
     const base = config.proxy ? `https://${config.proxy}` : runner.url;
     rows.push(["Dial-in", `Daily ${base}/daily-dialin-webhook, LiveKit ${base}/livekit-webhook`]);

@@ -1,4 +1,5 @@
 import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
+import { filterWithoutAsking } from "../filters/viva-filter.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { hooksOf } from "../session-hooks.ts";
 import type { TransportParts } from "./assemble-transport.ts";
@@ -37,9 +38,15 @@ async function connect(args: RunnerArguments, parts: TransportParts): Promise<Tr
 async function openParts(args: RunnerArguments, options: TransportOptions): Promise<TransportParts> {
   const hooks = hooksOf(args);
   const inputHz = sampleRate(options.audioIn?.sampleRateHz ?? 16_000, "audioIn");
-  const filter = options.audioIn?.filter;
+  const filter = options.audioIn?.filter ?? filterWithoutAsking();
   const openFilter = async (): Promise<FilterStage | undefined> =>
-    filter && openFilterStage(filter, { sampleRateHz: inputHz, log: hooks.log, signal: args.signal });
+    filter &&
+    openFilterStage(filter, {
+      sampleRateHz: inputHz,
+      sessionId: args.sessionId,
+      log: hooks.log,
+      signal: args.signal,
+    });
   return {
     hooks,
     inputHz,

@@ -12,6 +12,11 @@ export const wasInvited: boolean = invitation !== undefined;
 /** The runner this page came from. */
 export const runner: BotServer = {
   startUrl: "/start",
+  filterAt(answer) {
+    const { sessionId } = (answer ?? {}) as { sessionId?: unknown };
+    if (typeof sessionId !== "string") return undefined;
+    return { url: `/sessions/${encodeURIComponent(sessionId)}/api/voice-filter`, headers: {} };
+  },
   takeStarted(transport) {
     if (transport !== "room" || !invitation) return undefined;
     const { url, token, sessionId } = invitation;
