@@ -12,6 +12,7 @@ import {
   TrackKind,
   type RemoteParticipant,
 } from "@livekit/rtc-node";
+import { within } from "../../testing/wait.ts";
 import { measureTone } from "../conformance/tone.ts";
 import type { Attendee, AttendeeEvent, Message } from "./attendee.ts";
 
@@ -31,6 +32,7 @@ const SAMPLE_RATE_HZ = 24_000;
 const FRAME_SAMPLES = SAMPLE_RATE_HZ / 100;
 const MOMENT_SAMPLES = SAMPLE_RATE_HZ / 5;
 const LOUDNESS = 8_000;
+const JOIN_MS = 15_000;
 const QUIET_EVENTS = new Set<string>([RoomEvent.ActiveSpeakersChanged, RoomEvent.ConnectionQualityChanged]);
 
 /** The released `@livekit/rtc-node`, as bots use it. */
@@ -89,7 +91,9 @@ export async function joinFromNode(options: NodeAttendeeOptions): Promise<NodeAt
     }
   }
 
-  await room.connect(options.url, options.token, { autoSubscribe: true, dynacast: false });
+  // It waits for ever when its own set-up was starved.
+  const joined = room.connect(options.url, options.token, { autoSubscribe: true, dynacast: false });
+  await within(joined, JOIN_MS, `join of ${options.identity}`);
   const self = (): NonNullable<typeof room.localParticipant> => {
     if (!room.localParticipant) throw new Error("not in a room");
     return room.localParticipant;

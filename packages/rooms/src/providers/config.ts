@@ -15,7 +15,7 @@ type Environment = Record<string, string | undefined>;
 const DAILY_API_URL = "https://api.daily.co/v1";
 
 /** Throws an error whose message names the setting that is wrong. */
-export function readProvidersConfig(environment: Environment): ProvidersConfig {
+export function readProvidersConfig(environment: Environment = process.env): ProvidersConfig {
   const text = (name: string): string | undefined => environment[name] || undefined;
   const livekit = readLiveKit(text);
   const daily = readDaily(text);
