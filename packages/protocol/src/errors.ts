@@ -36,6 +36,12 @@ export const errorTable = {
   INTERNAL_SERVER_ERROR: { status: 500, retryable: false, message: "Internal server error" },
   SHUTTING_DOWN: { status: 503, retryable: true, message: "The server is shutting down" },
   BOT_NOT_READY: { status: 503, retryable: true, message: "The bot is still starting" },
+  VOICE_FILTER_NOT_ATTACHED: {
+    status: 409,
+    retryable: false,
+    message:
+      "No voice filter is at work in this session: the deployment or the bot does not use it, or not yet",
+  },
   VIVA_UNAVAILABLE_LOCALLY: {
     status: 500,
     retryable: false,
@@ -53,6 +59,8 @@ export const errorTable = {
     retryable: true,
     message: "Too many sessions wait for their WebSockets",
   },
+  QUOTA_EXCEEDED: { status: 403, retryable: false, message: "The organisation has used up its share" },
+  TOO_MANY_BUILDS: { status: 429, retryable: true, message: "Too many builds wait or run" },
   "AGENT-1001": {
     status: 400,
     retryable: false,

@@ -46,10 +46,14 @@ export type {
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
 
+export { FilterLevel, FilterView, SwitchFilter } from "./voice-filter-api.ts";
+
 // Controller and instance
 export {
   AliveRecord,
   ExitRecord,
+  FilterFigures,
+  noFilterFigures,
   FilterStatus,
   InstanceEvent,
   instanceFiles,
@@ -127,7 +131,10 @@ export {
   AuditList,
   AuditQuery,
   AuthConfig,
+  CreateOrganization,
+  OrganizationCreated,
   OrganizationList,
+  QuotaList,
   UserAnswer,
 } from "./rest/organizations.ts";
 export { Instance, Pool } from "./rest/pool.ts";
@@ -148,6 +155,7 @@ export {
   ResourceMetrics,
   Session,
   SessionDetails,
+  SessionFilter,
   SessionList,
   SessionListQuery,
   SessionStopped,

@@ -1,11 +1,12 @@
 import { carrierNames, carriers, type CarrierName } from "@vocalhost/protocol";
-import { backgroundNames } from "@vocalhost/simulator";
+import { backgroundNames, parseSurroundings } from "@vocalhost/simulator";
 import {
   choice,
   flag,
   list,
   number,
   optionalChoice,
+  parsed,
   parseDurationMs,
   parsePercent,
   text,
@@ -37,6 +38,12 @@ export const callOptions = {
   microphoneLike: optionalChoice({
     values: backgroundNames,
     help: "background sound while the caller is silent",
+  }),
+  background: parsed({
+    takes: "sound:level",
+    parse: parseSurroundings,
+    help: "sound around the caller: talker, babble, music or noise, so much below the voice: talker:10dB",
+    short: "b",
   }),
   interruptAfter: number({
     takes: "time",

@@ -41,6 +41,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     newId,
     timing,
     pendingLimits: config.pendingLimits,
+    quotasOf: config.quotasOf,
     sightings: createSightings(),
     failpoint,
     log,
@@ -72,6 +73,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     passed: output.passed,
     took: ground.metrics.passDone,
     failed: ground.metrics.passFailed,
+    filterDone: ground.metrics.filterDone,
   });
   driver.onChange(() => reconciler.nudge());
   return { world, wakeups, reconciler, output };

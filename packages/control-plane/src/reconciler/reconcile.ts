@@ -36,6 +36,7 @@ export interface ReconcilerOptions {
   passed?(pools: PoolRows[], reports: ReadonlyMap<string, InstanceReport>): Promise<void>;
   /** Told how long each pass took. */
   took?(seconds: number): void;
+  filterDone?: StepContext["filterDone"];
   /** Told of each pass that failed, and of each step or part of one. */
   failed?(what: string): void;
 }
@@ -85,7 +86,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       .finally(() => beingStopped.delete(sessionId));
   }
 
-  const context: StepContext = { world, deploying, redact: options.redact, wakeups, destroy, sendStop };
+  const { redact, filterDone } = options;
+  const context: StepContext = { world, deploying, redact, wakeups, destroy, sendStop, filterDone };
   const sweep = createSweep({
     world,
     destroy,
@@ -109,6 +111,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const pools = await readPools(world.store.db, {
       nowMs: world.clock.nowMs(),
       demandMs: world.timing.demandMs,
+      quotasOf: world.quotasOf,
     });
     const listedAtMs = world.clock.monotonicMs(); // whatever is listed was there at this moment, however late we hear it
     const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));

@@ -1,6 +1,7 @@
 import { defaultValues } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { defaultTiming, type Timing } from "../timing.ts";
@@ -44,6 +45,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   await using store = await openMemoryStore();
   await seedAgent(store, random, time.nowMs());
   const host = createHost(time, random);
+  const instances = random.pick([MAX_AGENTS - 1, defaultQuotas.instances]);
   const setting: SimulationSetting = {
     time,
     random,
@@ -51,6 +53,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     store,
     timing,
     pendingLimits: { perKey: PENDING_PER_AGENT, perAgent: PENDING_PER_AGENT },
+    quotasOf: createQuotas({ ...defaultQuotas, instances }),
     organizationId: ORGANIZATION,
     agentId: AGENT,
     agentName: "bot",
@@ -130,7 +133,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     void checkMeanwhile({
       host,
       store,
-      maxAgents: MAX_AGENTS,
+      maxAgents: Math.min(MAX_AGENTS, instances),
       maximum,
       pendingPerAgent: PENDING_PER_AGENT,
     });

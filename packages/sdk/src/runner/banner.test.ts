@@ -11,7 +11,7 @@ test("says where to talk to the bot, and how", () => {
   assert.match(text, /^ {2}Talk to it {3}http:\/\/localhost:7860$/m);
   assert.match(text, /^ {2}Transports {3}webrtc, websocket, /m);
   assert.match(text, /^ {2}WebSockets {3}open to this machine$/m);
-  assert.doesNotMatch(text, /Origins|Files|Public name|!/);
+  assert.doesNotMatch(text, /Voice filter|Origins|Files|Public name|!/);
 });
 
 test("says what was set", () => {
@@ -24,7 +24,10 @@ test("says what was set", () => {
     "https://a.example.com",
     "-f",
     "/",
+    "--voice-filter",
+    "tel",
   ]);
+  assert.match(text, /Voice filter +tel, in every session \(--voice-filter\)$/m);
   assert.match(text, /Transports +webrtc only \(-t\)$/m);
   assert.match(text, /Public name +bots\.example\.com$/m);
   assert.match(text, /Origins +this one, https:\/\/a\.example\.com$/m);

@@ -15,6 +15,8 @@ export function banner(runner: Runner, config: RunnerConfig): string {
     ["WebSockets", socketAdmission(config)],
   ];
   if (!config.onlyTransport || isCarrier(config.onlyTransport)) rows.push(...phoneRows(runner, config));
+  if (config.voiceFilter)
+    rows.push(["Voice filter", `${config.voiceFilter.model}, in every session (--voice-filter)`]);
   if (config.proxy) rows.push(["Public name", config.proxy]);
   if (config.allowedOrigins.length > 0)
     rows.push(["Origins", `this one, ${config.allowedOrigins.join(", ")}`]);

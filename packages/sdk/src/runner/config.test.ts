@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { isLoopback, readConfig, type Environment, type RunnerConfig } from "./config.ts";
 import { FlagError, parseFlags } from "./flags.ts";
 
@@ -14,6 +15,7 @@ test("what is not set has its default", () => {
     onlyTransport: undefined,
     proxy: undefined,
     folder: undefined,
+    voiceFilter: undefined,
     devSocket: undefined,
     socketAuth: "none",
     iceServers: [],
@@ -72,6 +74,22 @@ test("beyond this machine WebSockets need a token unless told otherwise", () => 
   assert.equal(read(["--host", "0.0.0.0", "--ws-auth", "none"]).socketAuth, "none");
   assert.match(warned(["--host", "::", "--ws-auth", "none"]), /everyone who can reach this machine/);
   refuse({ args: ["--ws-auth", "maybe"], text: /^--ws-auth must be none or token, got "maybe"$/ });
+});
+
+test("voice isolation is off, or has a model and an engine", () => {
+  const engine = fileURLToPath(import.meta.resolve("@vocalhost/viva"));
+  check({ args: ["--voice-filter", "tel"], expect: { voiceFilter: { model: "tel", engine } } });
+  check({
+    environment: { VOCALHOST_VOICE_FILTER: "pro", VOCALHOST_VIVA_ENGINE: import.meta.filename },
+    expect: { voiceFilter: { model: "pro", engine: import.meta.filename } },
+  });
+  check({ environment: { VOCALHOST_VIVA_ENGINE: "/gone.js" }, expect: { voiceFilter: undefined } });
+  refuse({ args: ["--voice-filter", "hifi"], text: /^--voice-filter must be one of tel, pro, got "hifi"$/ });
+  refuse({
+    args: ["--voice-filter", "tel"],
+    environment: { VOCALHOST_VIVA_ENGINE: "/gone.js" },
+    text: /^VOCALHOST_VIVA_ENGINE: there is no file \/gone\.js$/,
+  });
 });
 
 test("origins are origins", () => {

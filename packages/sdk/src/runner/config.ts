@@ -1,6 +1,7 @@
 import {
   reservedTransportNames,
   transportNames,
+  VoiceFilter,
   type IceServer,
   type TransportName,
 } from "@vocalhost/protocol";
@@ -10,6 +11,7 @@ import { parseEnv } from "node:util";
 import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
 import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
+import { findEngine } from "./find-engine.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
 
@@ -30,6 +32,8 @@ export interface RunnerConfig {
   opusComplexity: number;
   /** What carriers' webhooks are checked with. */
   signatureKeys: SignatureKeys;
+  /** Voice isolation of every session, and the module that does it. */
+  voiceFilter: { model: VoiceFilter; engine: string } | undefined;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
   devSocket: string | undefined;
   /** Things the user should know about the settings. */
@@ -67,6 +71,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
+    voiceFilter: parseVoiceFilter(text("voice-filter"), environment["VOCALHOST_VIVA_ENGINE"] || undefined),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
   };
@@ -141,6 +146,21 @@ function parseSocketAuth(text: string | undefined, host: string, warnings: strin
       `Listening on ${host}: other machines can reach this runner, so WebSockets need a token from /start.`,
     );
   return text ?? "token";
+}
+
+function parseVoiceFilter(text: string | undefined, named: string | undefined): RunnerConfig["voiceFilter"] {
+  if (text === undefined) return undefined;
+  const model = VoiceFilter.safeParse(text).data;
+  if (!model)
+    throw new FlagError(`--voice-filter must be one of ${VoiceFilter.options.join(", ")}, got "${text}"`);
+  const engine = findEngine(named);
+  if (engine === undefined)
+    throw new FlagError(
+      named === undefined
+        ? "--voice-filter needs the engine, which comes with the hosted service. Use vocalhost dev, or install it without naming it in your package.json: npm install --no-save @vocalhost/viva"
+        : `VOCALHOST_VIVA_ENGINE: there is no file ${named}`,
+    );
+  return { model, engine };
 }
 
 function parseOrigin(text: string): string {

@@ -89,6 +89,13 @@ export const FLAGS = [
     help: "other web origins that may use this runner",
   },
   {
+    name: "voice-filter",
+    takes: "text",
+    value: "tel|pro",
+    variable: "VOCALHOST_VOICE_FILTER",
+    help: "isolate the caller's voice, as the hosted service does (off)",
+  },
+  {
     name: "verbose",
     short: "v",
     takes: "nothing",

@@ -1,12 +1,18 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
+import {
+  createVoiceIsolation,
+  provideVoiceIsolation,
+  type VoiceIsolation,
+} from "../filters/voice-isolation.ts";
 import { startMediaHost } from "../media/media-host.ts";
 import type { MediaTiming } from "../media/messages.ts";
 import type { Log } from "../log.ts";
 import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
+import { mountVoiceFilter } from "../server/voice-filter-route.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { mountFiles } from "./files.ts";
@@ -44,6 +50,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
     }),
   );
+  const isolation = config.voiceFilter && provideRunnerFilter(config.voiceFilter, log);
   let shuttingDown = false;
   const guards = createGuards(config);
   installGuards(app, guards);
@@ -73,6 +80,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     status: "ready",
     transports: server.transports,
   }));
+  mountVoiceFilter(app, isolation);
   mountFiles(app, config.folder);
   await mountClientPage(app);
   stack.defer(() => app.close());
@@ -91,6 +99,17 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     abandon: async () => media[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// A bot is asked to leave the filter out when it runs here, so with the flag it is there without being asked for.
+function provideRunnerFilter(
+  { model, engine }: NonNullable<RunnerConfig["voiceFilter"]>,
+  log: Log,
+): VoiceIsolation {
+  const isolation = createVoiceIsolation({ engine, log, attaches: "always" });
+  isolation.begin(model);
+  provideVoiceIsolation(isolation);
+  return isolation;
 }
 
 // A host that means every address is none a browser can open.

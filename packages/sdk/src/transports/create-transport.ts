@@ -1,4 +1,5 @@
 import { openFilterStage } from "../filters/filter-stage.ts";
+import { filterWithoutAsking } from "../filters/viva-filter.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { hooksOf } from "../session-hooks.ts";
 import type { TransportParts } from "./assemble-transport.ts";
@@ -34,7 +35,7 @@ function connect(args: RunnerArguments, parts: TransportParts): Transport {
 async function openParts(args: RunnerArguments, options: TransportOptions): Promise<TransportParts> {
   const hooks = hooksOf(args);
   const inputHz = sampleRate(options.audioIn?.sampleRateHz ?? 16_000, "audioIn");
-  const filter = options.audioIn?.filter;
+  const filter = options.audioIn?.filter ?? filterWithoutAsking();
   return {
     hooks,
     inputHz,
@@ -43,7 +44,12 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     maxQueuedOutMs: options.audioOut?.maxQueuedMs ?? 60_000,
     filter:
       filter &&
-      (await openFilterStage(filter, { sampleRateHz: inputHz, log: hooks.log, signal: args.signal })),
+      (await openFilterStage(filter, {
+        sampleRateHz: inputHz,
+        sessionId: args.sessionId,
+        log: hooks.log,
+        signal: args.signal,
+      })),
     autoReady: options.rtvi?.autoReady ?? true,
   };
 }

@@ -8,6 +8,7 @@ import { useConnection } from "../connection/use-connection.ts";
 import { callWords } from "./call-words.ts";
 import { carrierTitle } from "../../shared/phone/carriers.ts";
 import { finishedCall } from "../../shared/phone/phone-state.ts";
+import { FilterPanel } from "../../shared/visuals/filter-panel.tsx";
 import { Orb } from "../../shared/visuals/orb.tsx";
 import { Ribbon } from "../../shared/visuals/ribbon.tsx";
 import { connection, latency, speaking } from "../state/client-state.ts";
@@ -39,6 +40,7 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
         {phase.name === "live" && (
           <div className="mt-6">
             <Ribbon connection={connection} latency={latency} />
+            <FilterPanel connection={connection} />
           </div>
         )}
       </div>
