@@ -49,9 +49,9 @@ test("a switch of the organisation shows the other one's things, and its role", 
     const other = randomUUID();
     database
       .prepare(
-        "INSERT INTO organizations (id, name, verbose_name, properties, created_at) VALUES (?, ?, ?, '{}', 1)",
+        "INSERT INTO organizations (id, name, verbose_name, properties, created_at) VALUES (?, ?, ?, '{}', ?)",
       )
-      .run(other, "branch", "The <i>Branch</i>");
+      .run(other, "branch", "The <i>Branch</i>", Date.now());
     database
       .prepare(
         "INSERT INTO members (organization_id, user_id, role, created_at) SELECT ?, user_id, 'viewer', ? FROM members",
@@ -76,6 +76,34 @@ test("a switch of the organisation shows the other one's things, and its role", 
   await page.getByRole("button", { name: /The <i>Branch<\/i>/ }).waitFor(); // the choice survives
   await dashboard.go("/agents/front-desk");
   await page.getByText("There is no agent with this name").waitFor();
+});
+
+test("an owner makes another organisation, and sees what it may have", async () => {
+  await using dashboard = await openDashboard(browser, service);
+  const { page } = dashboard;
+  await page.getByRole("link", { name: "front-desk" }).waitFor();
+  await page.getByRole("button", { name: /olivia@example\.com/ }).click();
+  await page.getByRole("menuitem", { name: "Create organisation" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Title").fill("Second & Sons");
+  await dashboard.look("create-organization");
+  await dialog.getByRole("button", { name: "Create organisation" }).click();
+  await page.getByText("No agents yet").waitFor();
+  await page.getByRole("button", { name: /Second & Sons/ }).waitFor();
+  await dashboard.go("/settings/quotas");
+  await page.getByText("0 / 200", { exact: true }).waitFor();
+  await dashboard.look("quotas");
+  const { organizations } = await service.api.organizations();
+  assert.deepEqual(
+    organizations.map(({ name }) => name),
+    ["main"],
+    "a key stays in its own",
+  );
+  const [made] = service.rows<{ verbose_name: string }>(
+    "SELECT verbose_name FROM organizations WHERE name = ?",
+    "second-sons",
+  );
+  assert.equal(made?.verbose_name, "Second & Sons");
 });
 
 test("who comes through the provider without an invitation is told so", async () => {

@@ -78,6 +78,8 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     ...process.env,
     VOCALHOST_PORT: "0",
     VOCALHOST_STARTS_PER_MINUTE: "1000000", // tests call more often than people
+    VOCALHOST_READS_PER_MINUTE: "1000000",
+    VOCALHOST_CHANGES_PER_MINUTE: "1000000",
     VOCALHOST_DATA_DIR: dataFolder,
     VOCALHOST_VIVA_ENGINE: options.hasVoiceEngine === false ? "none" : VOICE_ENGINE,
     ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),

@@ -12,6 +12,7 @@ import { doctor } from "./commands/doctor.ts";
 import { groupSummaries } from "./commands/group-summaries.ts";
 import { keysCommands } from "./commands/keys.ts";
 import { logs } from "./commands/logs.ts";
+import { organizationsCommands } from "./commands/organizations.ts";
 import { regionsCommands } from "./commands/regions.ts";
 import { secretsCommands } from "./commands/secrets.ts";
 import { up } from "./commands/up.ts";
@@ -32,6 +33,7 @@ const commands: readonly DefinedCommand[] = [
   ...agentCommands,
   ...secretsCommands,
   ...keysCommands,
+  ...organizationsCommands,
   ...regionsCommands,
   usage,
   ...buildCommands,

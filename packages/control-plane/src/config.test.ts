@@ -11,3 +11,15 @@ test("instances are processes unless another driver is named, and only one that 
     message: 'VOCALHOST_DRIVER must be one of process, got "docker"',
   });
 });
+
+test("quotas are the same for everybody but those who are named", () => {
+  const { quotasOf } = readConfig({
+    VOCALHOST_QUOTA_AGENTS: "7",
+    VOCALHOST_QUOTAS: '{"acme":{"agents":1,"diskMib":5}}',
+  });
+  assert.deepEqual(quotasOf("main"), { agents: 7, instances: 500, builds: 20, diskMib: 51_200 });
+  assert.deepEqual(quotasOf("acme"), { agents: 1, instances: 500, builds: 20, diskMib: 5 });
+  assert.equal(quotasOf("constructor").agents, 7);
+  for (const wrong of ["7", "{", '{"acme":{"bots":1}}', '{"acme":{"agents":-1}}'])
+    assert.throws(() => readConfig({ VOCALHOST_QUOTAS: wrong }), { name: "ConfigError" }, wrong);
+});

@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
-import type { UserRange } from "./own-users.ts";
+import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
+import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quotas/quotas.ts";
 import { defaultPendingLimits, type PendingLimits } from "./sessions/pending-sessions.ts";
-import { DEFAULT_STARTS_PER_MINUTE } from "./auth/rate-limits.ts";
+import { DEFAULT_STARTS_PER_MINUTE, defaultRequestRates, type RequestRates } from "./auth/rate-limits.ts";
 import { defaultTiming, type Timing } from "./timing.ts";
 
 /** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
@@ -38,6 +40,9 @@ export interface Config {
   retention: Retention;
   queueMs: number;
   pendingLimits: PendingLimits;
+  quotasOf: QuotasOf;
+  buildsAtOnce: number;
+  requestRates: RequestRates;
   /** Of a public key that was given no rate of its own. */
   startsPerMinute: number;
   timing: Timing;
@@ -62,6 +67,13 @@ const IceServers = z.array(
   }),
 );
 type IceServers = z.infer<typeof IceServers>;
+
+const QUOTA_MAX = 1_000_000_000;
+const Quota = z.number().int().min(0).max(QUOTA_MAX);
+const QuotaExceptions = z.record(
+  z.string(),
+  z.strictObject({ agents: Quota, instances: Quota, builds: Quota, diskMib: Quota }).partial(),
+);
 
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
@@ -110,6 +122,9 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     retention: readRetention(text),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
     pendingLimits: readPendingLimits(text),
+    quotasOf: readQuotas(text),
+    buildsAtOnce: readBuildsAtOnce(text("BUILDS_AT_ONCE")),
+    requestRates: readRequestRates(text),
     startsPerMinute: wholeNumber(
       "STARTS_PER_MINUTE",
       text("STARTS_PER_MINUTE") ?? String(DEFAULT_STARTS_PER_MINUTE),
@@ -245,6 +260,39 @@ function readPendingLimits(text: (name: string) => string | undefined): PendingL
   return {
     perKey: limit("PENDING_PER_KEY", defaultPendingLimits.perKey),
     perAgent: limit("PENDING_PER_AGENT", defaultPendingLimits.perAgent),
+  };
+}
+
+function readQuotas(text: (name: string) => string | undefined): QuotasOf {
+  const quota = (name: string, preset: number): number =>
+    wholeNumber(name, text(name) ?? String(preset), { min: 0, max: QUOTA_MAX });
+  const defaults: Quotas = {
+    agents: quota("QUOTA_AGENTS", defaultQuotas.agents),
+    instances: quota("QUOTA_INSTANCES", defaultQuotas.instances),
+    builds: quota("QUOTA_BUILDS", defaultQuotas.builds),
+    diskMib: quota("QUOTA_DISK_MIB", defaultQuotas.diskMib),
+  };
+  const exceptions = text("QUOTAS");
+  if (exceptions === undefined) return createQuotas(defaults);
+  const parsed = QuotaExceptions.safeParse(parseJson("QUOTAS", exceptions));
+  if (parsed.success) return createQuotas(defaults, parsed.data);
+  throw new ConfigError(
+    `VOCALHOST_QUOTAS must be JSON such as {"acme":{"agents":5,"instances":20}}, with ${Object.keys(defaults).join(", ")}`,
+  );
+}
+
+/** So many that calls still have cores for themselves. */
+function readBuildsAtOnce(text: string | undefined): number {
+  const preset = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
+  return wholeNumber("BUILDS_AT_ONCE", text ?? String(preset), { min: 1, max: BUILDERS_MAX });
+}
+
+function readRequestRates(text: (name: string) => string | undefined): RequestRates {
+  const rate = (name: string, preset: number): number =>
+    wholeNumber(name, text(name) ?? String(preset), { min: 1, max: 1_000_000 });
+  return {
+    reads: rate("READS_PER_MINUTE", defaultRequestRates.reads),
+    changes: rate("CHANGES_PER_MINUTE", defaultRequestRates.changes),
   };
 }
 

@@ -5,7 +5,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync } from "node:fs
 import { lchown, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The first runs builds; each instance has one of the others, which no other live instance has. */
+/** The first few run builds, one each at a time; each instance has one of the others, which no other live instance has. */
 export interface UserRange {
   first: number;
   last: number;
@@ -19,8 +19,12 @@ export interface RunAs {
 const PASS_THROUGH = 0o711; // one's own folder can be reached, its neighbours' names cannot be read
 const OWN_FILES_ONLY = 0o1770; // a bot may add files to its folder, and remove or replace only its own
 
-export function builderUser({ first }: UserRange): RunAs {
-  return { uid: first, gid: first };
+/** As many builds can run at once. */
+export const BUILDERS_MAX = 16;
+
+/** Builds in different slots run at the same time, and must not reach each other's folders. */
+export function builderUser({ first }: UserRange, slot: number): RunAs {
+  return { uid: first + slot, gid: first + slot };
 }
 
 /** Lets those users through to what is theirs. Everything else in these folders is readable to root only. */
@@ -38,7 +42,7 @@ export function whyUsersCannotRun(
 ): string | undefined {
   const program = "process.argv.slice(1).forEach((path) => require('node:fs').statSync(path + '/.'))";
   const { status, stderr, error } = spawnSync(execPath, ["-e", program, ...mustReach], {
-    ...builderUser(range),
+    ...builderUser(range, 0),
     cwd: "/",
     env: {},
     encoding: "utf8",
@@ -52,10 +56,11 @@ export function giveToUser(root: string, name: string, { first, last }: UserRang
   const taken = new Set(
     readdirSync(root).map((each) => lstatSync(join(root, each), { throwIfNoEntry: false })?.gid),
   );
-  const count = last - first;
+  const firstInstance = first + BUILDERS_MAX;
+  const count = last - firstInstance + 1;
   const start = createHash("sha256").update(name).digest().readUInt32BE(0) % count;
   for (let step = 0; step < count; step += 1) {
-    const id = first + 1 + ((start + step) % count);
+    const id = firstInstance + ((start + step) % count);
     if (taken.has(id)) continue;
     chownSync(join(root, name), 0, id);
     chmodSync(join(root, name), OWN_FILES_ONLY);

@@ -4,6 +4,7 @@ import type { InstanceRecords } from "./drivers/instance-records.ts";
 import type { Failpoint } from "./failpoints.ts";
 import type { InstanceNetwork } from "./instances/instance-network.ts";
 import type { Log } from "./log.ts";
+import type { QuotasOf } from "./quotas/quotas.ts";
 import type { PendingLimits } from "./sessions/pending-sessions.ts";
 import type { Sightings } from "./sessions/sightings.ts";
 import type { Store } from "./store/store.ts";
@@ -22,6 +23,7 @@ export interface World {
   newId(): string;
   timing: Timing;
   pendingLimits: PendingLimits;
+  quotasOf: QuotasOf;
   sightings: Sightings;
   failpoint: Failpoint;
   log: Log;

@@ -23,9 +23,12 @@ import { MemberInvited, MemberList, type ChangeMember, type InviteMember } from 
 import {
   AuditList,
   AuthConfig,
+  OrganizationCreated,
   OrganizationList,
+  QuotaList,
   UserAnswer,
   type AuditQuery,
+  type CreateOrganization,
 } from "./rest/organizations.ts";
 import { Pool } from "./rest/pool.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
@@ -76,6 +79,9 @@ export function createApiClient(options: ApiClientOptions) {
     regions: () => get(RegionList, "/regions"),
     voiceFilter: () => get(VoiceFilterSupport, "/voice-filter"),
     organizations: () => get(OrganizationList, "/organizations"),
+    createOrganization: (body: CreateOrganization) =>
+      send(OrganizationCreated, "POST", "/organizations", body),
+    quotas: () => get(QuotaList, "/quotas"),
     user: () => get(UserAnswer, "/users"),
     audit: (query: Partial<AuditQuery> = {}) => get(AuditList, "/audit", query),
     authConfig: () =>

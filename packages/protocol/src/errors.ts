@@ -59,6 +59,8 @@ export const errorTable = {
     retryable: true,
     message: "Too many sessions wait for their WebSockets",
   },
+  QUOTA_EXCEEDED: { status: 403, retryable: false, message: "The organisation has used up its share" },
+  TOO_MANY_BUILDS: { status: 429, retryable: true, message: "Too many builds wait or run" },
   "AGENT-1001": {
     status: 400,
     retryable: false,

@@ -131,7 +131,10 @@ export {
   AuditList,
   AuditQuery,
   AuthConfig,
+  CreateOrganization,
+  OrganizationCreated,
   OrganizationList,
+  QuotaList,
   UserAnswer,
 } from "./rest/organizations.ts";
 export { Instance, Pool } from "./rest/pool.ts";

@@ -5,6 +5,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   secrets: "store secrets for your bots",
   regions: "where agents can run",
   keys: "keys for applications and servers",
+  organizations: "organisations you belong to, and what they may have",
   build: "inspect builds",
   store: "where the service keeps its data",
   config: "see which settings are used",

@@ -44,6 +44,12 @@ function refusal(error: ApiError, { apiUrl, subject, missing = [] }: Asked): Pro
       fixes: ["Sign in again: vocalhost auth login", "See which credentials are used: vocalhost config show"],
       cause,
     });
+  if (code === "QUOTA_EXCEEDED")
+    return new Problem("quota_exceeded", error.message, {
+      why,
+      fixes: ["See what is used: vocalhost organizations quotas"],
+      cause,
+    });
   if (status === 403)
     return new Problem("not_allowed", `You are not allowed to do this: ${error.message}`, {
       why,

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { OrganizationId } from "../auth/principal.ts";
 import { listDeployments } from "../deployments/list-deployments.ts";
 import { createOrganization } from "../organizations/organizations.ts";
+import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock } from "../system-clock.ts";
 import { eachStore } from "../testing/each-store.ts";
@@ -25,6 +26,7 @@ async function prepare(store: Store): Promise<{ context: DeployContext; organiza
     failpoint: () => undefined,
     regions: ["us-west"],
     registries: [],
+    quotasOf: createQuotas(defaultQuotas),
   };
   const organizationId = await store.transaction((tx) =>
     createOrganization(tx, { name: "acme" }, { actor, nowMs: 1 }),

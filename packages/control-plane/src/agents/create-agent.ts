@@ -4,6 +4,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { bindSecrets } from "../deployments/bind-secrets.ts";
 import { insertDeployment } from "../deployments/insert-deployment.ts";
 import { readSource, requireFilterBase } from "../deployments/read-source.ts";
+import { requireAgentQuota, requireKeptInstances } from "../quotas/require-quota.ts";
 import { badField, badRequest } from "../refusals.ts";
 import { isUniqueViolation } from "../store/store-errors.ts";
 import type { Tx } from "../store/store.ts";
@@ -41,6 +42,7 @@ async function insertAgent(
   { input, scaling, actor }: { input: CreateAgent; scaling: typeof defaultScaling; actor: string },
 ): Promise<string> {
   const { tx } = context;
+  await requireAgentQuota(context, organizationId);
   const region = await chooseRegion(context, organizationId, input.region ?? undefined);
   await requireFreeName(tx, organizationId, input.serviceName);
   const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
@@ -69,6 +71,7 @@ async function insertAgent(
       deletedAt: null,
     })
     .execute();
+  await requireKeptInstances(context, organizationId);
   await insertDeployment(context, organizationId, { id: deploymentId, agentId, spec, nowMs });
   await writeAudit(tx, {
     organizationId,

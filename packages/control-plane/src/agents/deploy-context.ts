@@ -1,6 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import type { Clock } from "../clock.ts";
 import type { Failpoint } from "../failpoints.ts";
+import type { QuotasOf } from "../quotas/quotas.ts";
 import type { Store } from "../store/store.ts";
 
 /** What making and changing agents needs. */
@@ -13,6 +14,7 @@ export interface DeployContext {
   regions: readonly string[];
   /** Internal registries that images may come from all the same: `host` or `host:port`. */
   registries: readonly string[];
+  quotasOf: QuotasOf;
 }
 
 /** Starts a rollout, so it waits until there is space to write about it. */

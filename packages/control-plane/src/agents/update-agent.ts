@@ -5,6 +5,7 @@ import { bindSecrets } from "../deployments/bind-secrets.ts";
 import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { insertDeployment } from "../deployments/insert-deployment.ts";
 import { readSource, requireFilterBase } from "../deployments/read-source.ts";
+import { requireKeptInstances } from "../quotas/require-quota.ts";
 import { badField, notFound } from "../refusals.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
@@ -66,6 +67,7 @@ async function change(
     await insertDeployment(context, organizationId, { id: deploymentId, agentId: agent.id, spec, nowMs });
   }
   await setDesired(tx, organizationId, { agent, deploymentId, scaling, nowMs });
+  if (scaling.minAgents > agent.minAgents) await requireKeptInstances(context, organizationId);
   await writeAudit(tx, {
     organizationId,
     at: nowMs,

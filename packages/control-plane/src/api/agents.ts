@@ -23,8 +23,9 @@ export const AgentParams = z.object({ serviceName: z.string() });
 const tag = "Agents";
 
 export function deployContext(ports: ApiPorts): DeployContext {
-  const { store, clock, newId, failpoint, registries } = ports;
-  return { store, clock, newId, failpoint, registries, regions: ports.regions.map(({ code }) => code) };
+  const { store, clock, newId, failpoint, registries, quotasOf } = ports;
+  const regions = ports.regions.map(({ code }) => code);
+  return { store, clock, newId, failpoint, registries, quotasOf, regions };
 }
 
 export function agentOperations(ports: ApiPorts): Operation[] {

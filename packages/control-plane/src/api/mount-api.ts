@@ -17,6 +17,7 @@ import type { ApiPorts } from "./ports.ts";
 import { poolOperations } from "./pool.ts";
 import { propertyOperations } from "./properties.ts";
 import { publicStartOperations } from "./public-start.ts";
+import { quotaOperations } from "./quotas.ts";
 import { regionOperations } from "./regions.ts";
 import { secretOperations } from "./secrets.ts";
 import { sessionOperations } from "./sessions.ts";
@@ -44,11 +45,12 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
     ...keyOperations(ports),
     ...usageOperations(ports),
     ...organizationOperations(ports),
+    ...quotaOperations(ports),
     ...auditOperations(ports),
     ...memberOperations(ports),
     ...eventOperations(ports),
     ...publicStartOperations(ports),
   ];
-  for (const operation of operations) mountOperation(app, operation, ports.admit);
+  for (const operation of operations) mountOperation(app, operation, ports);
   mountOpenApi(app);
 }

@@ -2,6 +2,7 @@ import { AppError, ErrorAnswer, type FieldProblem } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { actorOf, type Admit, type OrganizationId, type Principal, type Right } from "../auth/principal.ts";
+import type { RequestLimits } from "../auth/rate-limits.ts";
 import { admitRequest } from "./admit-request.ts";
 import { invalid } from "./error-replies.ts";
 import { holdsNul } from "./json-bodies.ts";
@@ -71,17 +72,23 @@ export function defineOperation<P extends z.ZodObject, Q extends z.ZodObject, B 
 }
 
 /** Adds the operation's routes: its own, and the same for a named organisation. */
-export function mountOperation(app: FastifyInstance, operation: Operation, admit: Admit): void {
-  if (!operation.aliasOnly) mountRoute(app, operation, { admit, url: `/v1${operation.path}`, org: false });
+export function mountOperation(app: FastifyInstance, operation: Operation, gate: Gate): void {
+  if (!operation.aliasOnly) mountRoute(app, operation, { gate, url: `/v1${operation.path}`, org: false });
   if (operation.alias === null) return;
   const url = `/v1/organizations/:org${operation.alias ?? operation.path}`;
-  mountRoute(app, operation, { admit, url, org: true });
+  mountRoute(app, operation, { gate, url, org: true });
+}
+
+/** Who may come in, and how often. */
+export interface Gate {
+  admit: Admit;
+  requestLimits: RequestLimits;
 }
 
 function mountRoute(
   app: FastifyInstance,
   operation: Operation,
-  { admit, url, org }: { admit: Admit; url: string; org: boolean },
+  { gate, url, org }: { gate: Gate; url: string; org: boolean },
 ): void {
   const { method, params, query, body, right, wording } = operation;
   const allParams = org ? (params ?? z.object({})).extend({ org: OrganizationName }) : params;
@@ -103,7 +110,8 @@ function mountRoute(
     config: wording ?? {},
     onRequest: async (request) => {
       refuseNul({ params: request.params, ...(query ? { query: request.query } : {}) });
-      request.principal = await admitRequest(request, { admit, right });
+      request.principal = await admitRequest(request, { admit: gate.admit, right });
+      if (right !== "public" && right !== "session") gate.requestLimits.take(request.principal, method);
     },
     preValidation: async (request) => {
       if (right !== "public") refuseNul({ body: request.body }); // a start's body belongs to the bot

@@ -1,12 +1,18 @@
-import { OrganizationList, UserAnswer } from "@vocalhost/protocol";
+import {
+  AppError,
+  CreateOrganization,
+  OrganizationCreated,
+  OrganizationList,
+  UserAnswer,
+} from "@vocalhost/protocol";
 import { actorOf } from "../auth/principal.ts";
-import { organizationsOf, readOrganization } from "../organizations/organizations.ts";
+import { foundOrganization, organizationsOf, readOrganization } from "../organizations/organizations.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
 const tag = "Organisation";
 
-export function organizationOperations({ store }: ApiPorts): Operation[] {
+export function organizationOperations({ store, clock }: ApiPorts): Operation[] {
   return [
     defineOperation({
       id: "listOrganizations",
@@ -24,6 +30,26 @@ export function organizationOperations({ store }: ApiPorts): Operation[] {
         }
         const rows = await organizationsOf(store.db, principal.userId);
         return { organizations: rows.map(({ name, verboseName, role }) => ({ name, verboseName, role })) };
+      },
+    }),
+    defineOperation({
+      id: "createOrganization",
+      tag,
+      summary: "Make another organisation, and its owner whoever asks; for owners of the first one",
+      method: "POST",
+      path: "/organizations",
+      alias: null,
+      right: "found",
+      body: CreateOrganization,
+      answers: { 201: OrganizationCreated },
+      refusals: [409],
+      wording: { unauthorizedText: "Sign in to create an organisation: a key belongs to one" },
+      run: async ({ principal, body, actor, reply }) => {
+        if (principal.kind !== "user") throw new AppError("UNAUTHORIZED");
+        const { userId } = principal;
+        await foundOrganization(store, body, { userId, actor, nowMs: clock.nowMs() });
+        reply.code(201);
+        return { name: body.name, verboseName: body.verboseName ?? body.name };
       },
     }),
     defineOperation({

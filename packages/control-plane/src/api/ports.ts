@@ -2,12 +2,13 @@
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { People } from "../auth/people.ts";
 import type { Admit } from "../auth/principal.ts";
-import type { StartLimits } from "../auth/rate-limits.ts";
+import type { RequestLimits, StartLimits } from "../auth/rate-limits.ts";
 import type { Builds } from "../builds/builds.ts";
 import type { Clock } from "../clock.ts";
 import type { Failpoint } from "../failpoints.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { QuotasOf } from "../quotas/quotas.ts";
 import type { SecretSets } from "../secrets/secret-sets.ts";
 import type { StartOutcome, StartSessionRequest } from "../sessions/doors/door.ts";
 import type { StopSessionRequest } from "../sessions/doors/session-doors.ts";
@@ -33,6 +34,8 @@ export interface ApiPorts {
   hasVoiceEngine: boolean;
   /** Internal registries that images may come from all the same. */
   registries: readonly string[];
+  quotasOf: QuotasOf;
+  requestLimits: RequestLimits;
   /** Something about this agent has changed; look at it now. */
   nudge(agentId: string): void;
   startSession(request: StartSessionRequest): Promise<StartOutcome>;

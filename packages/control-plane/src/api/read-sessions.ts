@@ -75,6 +75,7 @@ export function toSession(row: SessionRow): Session {
     transport: row.transport,
     endReason: row.endReason,
     seconds: row.seconds,
+    lengthCorrectionMs: row.lengthCorrectionMs,
     filter: filterReport(row),
   };
 }

@@ -31,6 +31,7 @@ test("sessions are listed newest first, in parts, and chosen by every filter", a
       startMs: 2_500,
       endedAt: 20_000,
       endReason: "bot-finished",
+      lengthCorrectionMs: 1_500,
     },
     { createdAt: 20_000, state: "active", coldStart: 0, startMs: 40 },
     { createdAt: 30_000, state: "failed", coldStart: 1, endedAt: 31_000, endReason: "start-timed-out" },
@@ -65,6 +66,10 @@ test("sessions are listed newest first, in parts, and chosen by every filter", a
   );
   assert.equal(sessions[3]?.botStartSeconds, 2.5);
   assert.equal(sessions[3]?.coldStart, true);
+  assert.deepEqual(
+    sessions.map(({ lengthCorrectionMs }) => lengthCorrectionMs),
+    [null, null, null, 1_500],
+  );
 });
 
 test("a session is shown with its timeline and what it used", async () => {

@@ -14,8 +14,26 @@ import { createKey } from "./key-format.ts";
 import type { Credentials, OrganizationId, Right } from "./principal.ts";
 import { issueSessionToken } from "./session-tokens.ts";
 
-type Outcome = Exclude<Right, "session">; // reaching a session is allowed where starting one is
+// Reaching a session is allowed where starting one is; who may found organisations has a test of its own.
+type Outcome = Exclude<Right, "session" | "found">;
 const rights: Outcome[] = ["view", "manage", "public"];
+
+test("organisations are made by owners, in person, whichever they belong to besides", async () => {
+  await using world = await openWorld();
+  const { acme, keys } = world;
+  const { value } = await keys.create(acme, { kind: "private", name: "p" }, "system");
+  const rows: [Partial<Credentials>, string][] = [
+    [{}, "UNAUTHORIZED"],
+    [{ authorization: `Bearer ${value}` }, "UNAUTHORIZED"],
+    [{ cookie: "user=olga" }, "ok"],
+    [{ cookie: "user=twin" }, "ok"],
+    [{ cookie: "user=adam" }, "ACCESS_DENIED"],
+    [{ cookie: "user=vera" }, "ACCESS_DENIED"],
+    [{ cookie: "user=lone" }, "ACCESS_DENIED"],
+  ];
+  for (const [credentials, expected] of rows)
+    assert.equal(await outcome(world, credentials, "found"), expected, JSON.stringify(credentials));
+});
 
 test("who may do what", async () => {
   await using world = await openWorld();

@@ -43,7 +43,7 @@ const rightsOfKeys = {
 } as const satisfies Record<KeyKind, Right[]>;
 
 const rightsOfRoles = {
-  owner: ["view", "manage", "public", "session"],
+  owner: ["view", "manage", "found", "public", "session"],
   admin: ["view", "manage", "public", "session"],
   viewer: ["view"],
 } as const satisfies Record<MemberRow["role"], Right[]>;
@@ -62,7 +62,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       });
     }
     const user = cookie === undefined ? undefined : { headers: new Headers({ cookie }), credentials, right };
-    if (right === "view" || right === "manage") return admitUser(options, user ?? unauthorized());
+    if (right !== "public" && right !== "session") return admitUser(options, user ?? unauthorized());
     // Cookies come along unasked, of other services on this host too; without one of ours nothing was sent.
     const principal = user && (await admitUser(options, user).catch(onlyIfSignedIn));
     if (!principal) throw new AppError("AGENT-1002");
@@ -147,6 +147,8 @@ function choose(memberships: Membership[], { credentials, right }: UserRequest):
   }
   const [first, second] = memberships;
   if (!first) throw new AppError("ACCESS_DENIED", { message: "You do not belong to an organisation" });
+  // For everybody, so no organisation is meant.
+  if (right === "found") return memberships.find(({ role }) => role === "owner") ?? first;
   // Looking at the oldest is harmless; changing something there that was meant for another is not.
   if (second && right !== "view") {
     throw new AppError("GENERIC_BAD_REQUEST", {

@@ -33,8 +33,8 @@ export interface SessionPrincipal {
   organizationId: OrganizationId;
 }
 
-/** What an entrance wants: to look, to change, to start sessions, or to reach one that runs. */
-export type Right = "view" | "manage" | "public" | "session";
+/** What an entrance wants: to look, to change, to make organisations, to start sessions, or to reach one that runs. */
+export type Right = "view" | "manage" | "found" | "public" | "session";
 
 /** What a caller brought. */
 export interface Credentials {

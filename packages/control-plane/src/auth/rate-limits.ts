@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 /** Of public keys that were given no rate: anyone who looks at a page has its key. */
 export const DEFAULT_STARTS_PER_MINUTE = 600;
 
-/** How often a key may start sessions: a bucket of its minute's worth, refilled steadily. Kept in memory only. */
+/** How often a key may start sessions. */
 export interface StartLimits {
   /** Takes one start, or throws `RATE_LIMITED`. */
   take(principal: Principal): void;
@@ -21,22 +21,70 @@ export function createStartLimits({
   clock: Clock;
   startsPerMinute?: number;
 }): StartLimits {
-  const buckets = new Map<string, { left: number; at: number }>();
+  const buckets = createBuckets(clock);
   return {
     take(principal) {
       if (principal.kind !== "key") return;
-      const { keyId } = principal;
-      const ratePerMinute = principal.ratePerMinute ?? startsPerMinute;
+      const perMinute = principal.ratePerMinute ?? startsPerMinute;
+      if (buckets.take(principal.keyId, perMinute)) return;
+      throw new AppError("RATE_LIMITED", { message: `This key may start ${perMinute} sessions a minute` });
+    },
+  };
+}
+
+/** Requests a minute to the management interface. */
+export interface RequestRates {
+  reads: number;
+  changes: number;
+}
+
+/** A page that looks at everything needs a few reads a second; each change is a write to the disk. */
+export const defaultRequestRates: RequestRates = { reads: 6_000, changes: 600 };
+
+/** How often one may look and change: all keys of an organisation together, and each person. */
+export interface RequestLimits {
+  /** Takes one request, or throws `RATE_LIMITED`. */
+  take(principal: Principal, method: string): void;
+}
+
+export function createRequestLimits({
+  clock,
+  rates = defaultRequestRates,
+}: {
+  clock: Clock;
+  rates?: RequestRates;
+}): RequestLimits {
+  const buckets = { reads: createBuckets(clock), changes: createBuckets(clock) };
+  return {
+    take(principal, method) {
+      const kind = method === "GET" || method === "HEAD" ? "reads" : "changes";
+      // A key is made with one request, so a share of its own for each would be no limit.
+      const isPerson = principal.kind === "user";
+      const who = isPerson ? `user:${principal.userId}` : `organization:${principal.organizationId}`;
+      if (buckets[kind].take(who, rates[kind])) return;
+      const allowed = `${rates[kind]} ${kind} a minute`;
+      throw new AppError("RATE_LIMITED", {
+        message: isPerson
+          ? `You may make ${allowed}: wait a moment`
+          : `The keys of this organisation may make ${allowed} together: wait a moment`,
+      });
+    },
+  };
+}
+
+/** Each holds its minute's worth and is refilled steadily. Kept in memory only. */
+function createBuckets(clock: Clock) {
+  const buckets = new Map<string, { left: number; at: number }>();
+  return {
+    /** False if there is none left. */
+    take(name: string, perMinute: number): boolean {
       const now = clock.monotonicMs();
-      const bucket = buckets.get(keyId) ?? { left: ratePerMinute, at: now };
-      const left = Math.min(ratePerMinute, bucket.left + ((now - bucket.at) * ratePerMinute) / MINUTE_MS);
-      if (left < 1) {
-        throw new AppError("RATE_LIMITED", {
-          message: `This key may start ${ratePerMinute} sessions a minute`,
-        });
-      }
-      if (!buckets.has(keyId) && buckets.size >= BUCKETS_MAX) buckets.clear();
-      buckets.set(keyId, { left: left - 1, at: now });
+      const bucket = buckets.get(name) ?? { left: perMinute, at: now };
+      const left = Math.min(perMinute, bucket.left + ((now - bucket.at) * perMinute) / MINUTE_MS);
+      if (left < 1) return false;
+      if (!buckets.has(name) && buckets.size >= BUCKETS_MAX) buckets.clear();
+      buckets.set(name, { left: left - 1, at: now });
+      return true;
     },
   };
 }

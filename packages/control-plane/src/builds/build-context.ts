@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { UserRange } from "../own-users.ts";
+import type { QuotasOf } from "../quotas/quotas.ts";
 import type { Store } from "../store/store.ts";
 
 /** What uploads and builds need. */
@@ -17,7 +18,10 @@ export interface BuildContext {
   sdkFolder: string;
   /** Whether packages may come from Git or from any address. @default false */
   allowsForeignPackages?: boolean;
-  /** The first of them runs builds. @default as who we are */
+  quotasOf: QuotasOf;
+  /** How many builds run at the same time. @default 1 */
+  atOnce?: number;
+  /** The first of them run builds. @default as who we are */
   users?: UserRange | undefined;
   /** @default 600000 */
   buildTimeoutMs?: number;

@@ -9,6 +9,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
 import type { UploadFiles } from "./upload-files.ts";
@@ -25,7 +26,7 @@ export async function startBuild(
   files: UploadFiles,
   { organizationId, input }: { organizationId: OrganizationId; input: CreateBuild & { actor: string } },
 ): Promise<{ build: Build; contextHash: string; cached: boolean }> {
-  const { store, clock, regions, dataFolder } = context;
+  const { store, clock, regions, dataFolder, quotasOf } = context;
   if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
   const dockerfilePath = requireRelative(input.dockerfilePath);
   const upload = await store.db
@@ -63,6 +64,8 @@ export async function startBuild(
       .executeTakeFirst();
     if (cached && existsSync(buildFolder(dataFolder, cached.id)))
       return { build: toBuild(cached), contextHash, cached: true };
+    await requireBuildQuota({ store, tx, quotasOf }, organizationId);
+    await requireDiskQuota({ store, tx, quotasOf }, organizationId);
     await tx.insertInto("builds").values(row).execute();
     const { actor } = input;
     await writeAudit(tx, { organizationId, at: nowMs, actor, action: "build-created", target: row.id });

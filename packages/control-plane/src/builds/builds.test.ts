@@ -1,6 +1,6 @@
 import { type Build, isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { OrganizationId } from "../auth/principal.ts";
 import { silentLog } from "../log.ts";
+import { createQuotas, defaultQuotas, type Quotas } from "../quotas/quotas.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { systemClock } from "../system-clock.ts";
 import { requireRegistry } from "../testing/require-registry.ts";
@@ -246,6 +247,50 @@ test("a build that a crash has cut short is built again", async () => {
   assert.ok(!existsSync(join(buildFolder(service.data, build.id), "left-over")));
 });
 
+test("two build at once, and no more than that", async () => {
+  await using service = await start({ isRunning: false, atOnce: 2 });
+  const files = (name: string) => ({ "bot.ts": `${BOT}// ${name}` });
+  const all = await Promise.all(["a", "b", "c"].map((name) => service.deploy(files(name))));
+  const building = () =>
+    service.store.db.selectFrom("builds").select("id").where("status", "=", "building").execute();
+  let most = 0;
+  service.run();
+  const watching = until(
+    async () => {
+      most = Math.max(most, (await building()).length);
+      return (await service.builds.read(service.organization, all[2]?.build.id ?? "")).status === "success";
+    },
+    60_000,
+    "end of the last build",
+  );
+  for (const { build } of all) assert.equal((await service.final(build)).status, "success");
+  await watching;
+  assert.equal(most, 2);
+});
+
+test("an organisation has so many builds waiting, and so much of the disk", async () => {
+  await using service = await start({ isRunning: false, quotas: { builds: 1, diskMib: 1 } });
+  const noise = randomBytes(700 * 1024).toString("base64"); // 0.7 MiB that gzip cannot make smaller
+  const { build } = await service.deploy({ "bot.ts": BOT, noise });
+  await refused(service.deploy({ "bot.ts": `${BOT}//` }), "TOO_MANY_BUILDS");
+  service.run();
+  const ended = await service.final(build);
+  assert.match(ended.errorMessage ?? "", /may take 1 MiB and take 1/);
+  assert.ok(!existsSync(buildFolder(service.data, build.id)));
+  const { uploadId, uploadFields: fields } = await service.builds.createUpload(service.organization, {
+    region: undefined,
+    actor: "key:1",
+  });
+  const file = Readable.from([await service.pack({ "bot.ts": BOT, noise })]);
+  await refused(service.builds.receiveUpload({ uploadId, fields, file }), "QUOTA_EXCEEDED");
+  assert.ok(!existsSync(join(service.data, "uploads", `${uploadId}.tgz`)));
+  await service.store.db
+    .updateTable("uploads")
+    .set({ sizeBytes: 1024 ** 2 })
+    .execute();
+  await refused(service.deploy({ "bot.ts": BOT }), "QUOTA_EXCEEDED");
+});
+
 test("archives nobody needs any more are removed", async () => {
   await using service = await start({ isRunning: false });
   const { build } = await service.deploy({ "bot.ts": BOT });
@@ -264,7 +309,12 @@ async function refused(promise: Promise<unknown>, code: string): Promise<void> {
   await assert.rejects(promise, (error) => isAppError(error) && error.code === code);
 }
 
-async function start({ isRunning = true, buildTimeoutMs = 60_000 } = {}) {
+async function start({
+  isRunning = true,
+  buildTimeoutMs = 60_000,
+  atOnce = 1,
+  quotas = {},
+}: { isRunning?: boolean; buildTimeoutMs?: number; atOnce?: number; quotas?: Partial<Quotas> } = {}) {
   const temporary = mkdtempSync(join(tmpdir(), "builds-"));
   const data = join(temporary, "data");
   mkdirSync(data);
@@ -280,7 +330,17 @@ async function start({ isRunning = true, buildTimeoutMs = 60_000 } = {}) {
     dataFolder: data,
     sdkFolder: SDK,
     buildTimeoutMs,
+    atOnce,
+    quotasOf: createQuotas({ ...defaultQuotas, ...quotas }),
   });
+  for (const [name, id] of [
+    ["own", organization],
+    ["strange", stranger],
+  ] as const)
+    await store.db
+      .insertInto("organizations")
+      .values({ id, name, verboseName: name, properties: "{}", createdAt: 1 })
+      .execute();
   let ending = new AbortController();
   let running: Promise<void> | undefined;
   let projects = 0;

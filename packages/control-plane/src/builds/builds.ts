@@ -47,6 +47,7 @@ export function createBuilds(context: BuildContext): Builds {
     run: (signal) =>
       runBuilds(context, files, {
         signal,
+        wake: () => wake.abort(),
         async wait() {
           await context.clock.sleep(LOOK_AGAIN_MS, AbortSignal.any([signal, wake.signal]));
           if (wake.signal.aborted) wake = new AbortController();

@@ -1,145 +1,95 @@
-import { chmod, chown, mkdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import type { Clock } from "../clock.ts";
 import type { BuildRow } from "../store/schema.ts";
-import { builderUser, changeOwner, type RunAs } from "../own-users.ts";
+import type { Store } from "../store/store.ts";
+import { buildOne } from "./build-one.ts";
 import type { BuildContext } from "./build-context.ts";
-import { createBuildLog } from "./build-log.ts";
-import { buildFolder } from "./build-rows.ts";
-import { runBuilder, type BuildOutcome } from "./run-builder.ts";
+import { chooseBuild, type BuildsNow } from "./choose-build.ts";
 import type { UploadFiles } from "./upload-files.ts";
 import { sweepUploads } from "./uploads.ts";
 
-const BUILD_TIMEOUT_MS = 600_000;
 const SWEEP_EVERY_MS = 600_000;
 
-/** Builds one after the other until the signal aborts. What a crash has cut short is built again. */
-export async function runBuilds(
-  context: BuildContext,
-  files: UploadFiles,
-  { signal, wait }: { signal: AbortSignal; wait: () => Promise<void> },
-): Promise<void> {
-  const { store, clock, log } = context;
-  let sweptMs = -Infinity;
+export interface BuildLoop {
+  signal: AbortSignal;
+  /** Until there may be something to build. */
+  wait(): Promise<void>;
+  wake(): void;
+}
+
+interface Running {
+  organizationId: string;
+  slot: number;
+  done: Promise<void>;
+}
+
+/** Builds, a few at a time, until the signal aborts. What a crash has cut short is built again. */
+export async function runBuilds(context: BuildContext, files: UploadFiles, loop: BuildLoop): Promise<void> {
+  const { store, log, atOnce = 1 } = context;
+  const { signal, wait, wake } = loop;
+  const running = new Map<string, Running>();
+  const isDue = createTimer(context.clock, SWEEP_EVERY_MS);
+
+  function begin(row: BuildRow): void {
+    const slot = freeSlot(running);
+    const done = buildOne(context, files, { row, slot, signal })
+      .then(wake, (error: unknown) =>
+        log.error({ err: error, buildId: row.id }, "build failed, will be retried"),
+      )
+      .finally(() => running.delete(row.id));
+    running.set(row.id, { organizationId: row.organizationId, slot, done });
+  }
+
   while (!signal.aborted) {
     try {
-      if (clock.monotonicMs() - sweptMs > SWEEP_EVERY_MS) {
-        sweptMs = clock.monotonicMs();
-        await sweepUploads(context, files);
-      }
-      // Whatever is `building` now was left behind: nobody else builds, and we do one at a time.
-      const row = await store.db
-        .selectFrom("builds")
-        .selectAll()
-        .where("status", "in", ["building", "pending"])
-        .orderBy("status")
-        .orderBy("createdAt")
-        .executeTakeFirst();
-      if (row) await buildOne(context, files, { row, signal });
+      if (isDue()) await sweepUploads(context, files);
+      const row = running.size < atOnce ? await nextBuild(store, running) : undefined;
+      if (row) begin(row);
       else await wait();
     } catch (error) {
       log.error({ err: error }, "builds cannot go on just now");
       await wait();
     }
   }
+  await Promise.all([...running.values()].map(({ done }) => done));
 }
 
-async function buildOne(
-  context: BuildContext,
-  files: UploadFiles,
-  { row, signal }: { row: BuildRow; signal: AbortSignal },
-): Promise<void> {
-  const { store, clock, log, dataFolder } = context;
-  const startedAt = clock.nowMs();
-  const startedMs = clock.monotonicMs();
-  await store.transaction(async (tx) => {
-    await tx
-      .updateTable("builds")
-      .set({ status: "building", startedAt, updatedAt: startedAt })
-      .where("id", "=", row.id)
-      .execute();
-    await tx.deleteFrom("buildLogLines").where("buildId", "=", row.id).execute();
-  });
-  const temporary = join(dataFolder, "builds", `.${row.id}`);
-  const final = buildFolder(dataFolder, row.id);
-  for (const folder of [temporary, final]) await rm(folder, { recursive: true, force: true });
-  await mkdir(temporary, { recursive: true, mode: 0o700 });
-  const buildLog = createBuildLog(context, row.id);
-  const archive = files.path(row.uploadId);
-  const user = await builderOf(context, { archive, folder: temporary });
-  const outcome = await runBuilder({
-    user,
-    task: {
-      archive,
-      folder: temporary,
-      dockerfilePath: row.dockerfilePath,
-      sdkFolder: context.sdkFolder,
-      allowsForeignPackages: context.allowsForeignPackages ?? false,
-    },
-    timeoutMs: context.buildTimeoutMs ?? BUILD_TIMEOUT_MS,
-    say: buildLog.add,
-    signal,
-  });
-  if (signal.aborted) return rm(temporary, { recursive: true, force: true });
-  if (outcome.status === "success") {
-    if (user) await closeBuild(temporary);
-    await rename(temporary, final);
-  } else await rm(temporary, { recursive: true, force: true });
-  buildLog.add(lastLine(outcome));
-  await buildLog.flush();
-  const completedAt = startedAt + Math.round(clock.monotonicMs() - startedMs);
-  await finish(context, row, { outcome, completedAt });
-  return log.info({ buildId: row.id, status: outcome.status, ms: completedAt - startedAt }, "build ended");
-}
-
-/** Lets the builder's user at the archive, its folder and nothing else. */
-async function builderOf(
-  { users, dataFolder }: BuildContext,
-  { archive, folder }: { archive: string; folder: string },
-): Promise<(RunAs & { home: string }) | undefined> {
-  if (!users) return undefined;
-  const user = builderUser(users);
-  const home = join(dataFolder, "builder-home");
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  for (const path of [archive, folder, home]) await chown(path, user.uid, user.gid);
-  return { ...user, home };
-}
-
-/** Bots read it; nobody but us changes it any more. */
-async function closeBuild(folder: string): Promise<void> {
-  await changeOwner(folder, { uid: 0, gid: 0 });
-  await chmod(folder, 0o755);
-}
-
-async function finish(
-  { store }: BuildContext,
-  row: BuildRow,
-  { outcome, completedAt }: { outcome: BuildOutcome; completedAt: number },
-): Promise<void> {
-  const isSuccess = outcome.status === "success";
-  await store.db
-    .updateTable("builds")
-    .set({
-      status: outcome.status,
-      imageUri: isSuccess ? imageUriOf(row) : null,
-      errorMessage: isSuccess ? null : problemOf(outcome),
-      imageSizeBytes: isSuccess ? outcome.bytes : null,
-      facts: JSON.stringify(isSuccess ? outcome.facts : {}),
-      completedAt,
-      updatedAt: completedAt,
-    })
-    .where("id", "=", row.id)
-    .where("status", "=", "building")
+/** Whatever is `building` and not ours was left behind: nobody else builds. */
+async function nextBuild(store: Store, running: Map<string, Running>): Promise<BuildRow | undefined> {
+  const queue = await store.db
+    .selectFrom("builds")
+    .select(["id", "organizationId", "status", "createdAt"])
+    .where("status", "in", ["building", "pending"])
     .execute();
+  const waiting = queue.filter(({ id }) => !running.has(id));
+  if (waiting.length === 0) return undefined;
+  const started = await store.db
+    .selectFrom("builds")
+    .select(({ fn }) => ["organizationId", fn.max<number | null>("startedAt").as("at")])
+    .groupBy("organizationId")
+    .execute();
+  const now: BuildsNow = {
+    queue: waiting,
+    running: [...running.values()],
+    lastStartedAt: new Map(started.map(({ organizationId, at }) => [organizationId, at ?? 0])),
+  };
+  const chosen = chooseBuild(now);
+  if (!chosen) return undefined;
+  return store.db.selectFrom("builds").selectAll().where("id", "=", chosen.id).executeTakeFirst();
 }
 
-function imageUriOf({ id, contextHash }: BuildRow): string {
-  return `vocalhost/builds:${contextHash}-${id.slice(0, 8)}`;
+/** The lowest number nobody has; builders in different slots are different users. */
+function freeSlot(running: Map<string, Running>): number {
+  const taken = new Set([...running.values()].map(({ slot }) => slot));
+  let slot = 0;
+  while (taken.has(slot)) slot += 1;
+  return slot;
 }
 
-function problemOf(outcome: Exclude<BuildOutcome, { status: "success" }>): string {
-  return outcome.status === "failed" ? outcome.message : "The build took too long";
-}
-
-function lastLine(outcome: BuildOutcome): string {
-  return outcome.status === "success" ? "Build succeeded" : `Build failed: ${problemOf(outcome)}`;
+function createTimer(clock: Clock, everyMs: number): () => boolean {
+  let lastMs = -Infinity;
+  return () => {
+    if (clock.monotonicMs() - lastMs <= everyMs) return false;
+    lastMs = clock.monotonicMs();
+    return true;
+  };
 }

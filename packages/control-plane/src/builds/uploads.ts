@@ -1,8 +1,9 @@
-import { AppError, type Upload } from "@vocalhost/protocol";
+import { AppError, isAppError, type Upload } from "@vocalhost/protocol";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Readable } from "node:stream";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { requireDiskQuota } from "../quotas/require-quota.ts";
 import type { UploadRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
 import type { UploadFiles } from "./upload-files.ts";
@@ -12,7 +13,7 @@ const KEPT_MS = 24 * 3_600_000; // after which another build of it is unlikely
 
 /** Gives the right to send one archive, for a quarter of an hour. */
 export async function createUpload(
-  { store, clock, newId, regions }: BuildContext,
+  { store, clock, newId, regions, quotasOf }: BuildContext,
   organizationId: OrganizationId,
   input: { region: string | undefined; actor: string },
 ): Promise<Omit<Upload, "uploadUrl">> {
@@ -31,6 +32,7 @@ export async function createUpload(
     createdAt: nowMs,
   };
   await store.transaction(async (tx) => {
+    await requireDiskQuota({ store, tx, quotasOf }, organizationId);
     await tx.insertInto("uploads").values(row).execute();
     const { actor } = input;
     await writeAudit(tx, { organizationId, at: nowMs, actor, action: "upload-created", target: row.id });
@@ -44,7 +46,7 @@ export async function createUpload(
 
 /** Takes an archive sent with the right form fields. */
 export async function receiveUpload(
-  { store, clock, log }: BuildContext,
+  { store, clock, log, quotasOf }: BuildContext,
   files: UploadFiles,
   upload: { uploadId: string; fields: Record<string, string>; file: Readable },
 ): Promise<void> {
@@ -59,13 +61,21 @@ export async function receiveUpload(
     throw new AppError("ACCESS_DENIED", { message: "The upload address has expired" });
   if (row.receivedAt !== null) throw usedUp();
   const { sizeBytes } = await files.receive(uploadId, file);
-  const { numUpdatedRows } = await store.db
-    .updateTable("uploads")
-    .set({ receivedAt: clock.nowMs(), sizeBytes })
-    .where("id", "=", uploadId)
-    .where("receivedAt", "is", null)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw usedUp();
+  try {
+    await store.transaction(async (tx) => {
+      await requireDiskQuota({ store, tx, quotasOf }, row.organizationId, sizeBytes);
+      const { numUpdatedRows } = await tx
+        .updateTable("uploads")
+        .set({ receivedAt: clock.nowMs(), sizeBytes })
+        .where("id", "=", uploadId)
+        .where("receivedAt", "is", null)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw usedUp();
+    });
+  } catch (error) {
+    if (isAppError(error) && error.code === "QUOTA_EXCEEDED") await files.remove(uploadId);
+    throw error;
+  }
   log.info({ uploadId, sizeBytes }, "upload received");
 }
 

@@ -5,7 +5,7 @@ import { createAdmission } from "../auth/admission.ts";
 import { createApiKeys } from "../auth/api-keys.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
 import { openPeople, type People } from "../auth/people.ts";
-import { createStartLimits } from "../auth/rate-limits.ts";
+import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
@@ -34,7 +34,7 @@ export async function createApp(
   const { instanceToken, masterKeys, peopleSecret, socketSecret } = ground.secrets;
   const { publicUrl, dataFolder, oidc, queueMs, iceServers } = config;
   const regions = config.regions.map(({ code }) => code);
-  const { allowsForeignPackages, users } = config;
+  const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
   const builds = createBuilds({
     store,
@@ -46,6 +46,8 @@ export async function createApp(
     sdkFolder,
     allowsForeignPackages,
     users,
+    quotasOf,
+    atOnce: config.buildsAtOnce,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
@@ -75,6 +77,8 @@ export async function createApp(
     regions: config.regions,
     hasVoiceEngine: world.hasVoiceEngine,
     registries: config.registries,
+    quotasOf,
+    requestLimits: createRequestLimits({ clock, rates: config.requestRates }),
     nudge: () => reconciler.nudge(),
     startSession: doors.start,
     stopSession: doors.stop,

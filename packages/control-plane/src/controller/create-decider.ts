@@ -41,6 +41,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     newId,
     timing,
     pendingLimits: config.pendingLimits,
+    quotasOf: config.quotasOf,
     sightings: createSightings(),
     failpoint,
     log,

@@ -96,7 +96,7 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
     const event = InstanceEvent.safeParse(parseJson(line));
     if (!event.success) return log.warn({ instanceId: target.id }, "instance said something strange");
     const { status } = event.data;
-    const isNews = missed > 0 || newsIn(status) !== newsIn(report?.status);
+    const isNews = missed > 0 || !report || newsIn(status) !== newsIn(report.status);
     missed = 0;
     report = { status, heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs() };
     if (isNews) options.heard(target.id); // a mere heartbeat can wait for the next round
@@ -147,10 +147,10 @@ function openEar(target: InstanceTarget, token: string, options: HttpInstanceNet
   };
 }
 
-/** What somebody has to act on; the rest of a status only counts up. */
-function newsIn(status: InstanceStatus | undefined): string {
-  const { sessionId, state, exit } = status?.session ?? {};
-  return JSON.stringify([status?.ready, sessionId, state, exit !== null && exit !== undefined]);
+/** What somebody has to act on. That it took its session is known to whoever gave it one. */
+function newsIn({ ready, session }: InstanceStatus): "over" | "of use" | "of no use" {
+  if (session?.state === "ended") return "over";
+  return ready || session ? "of use" : "of no use";
 }
 
 interface PostOptions {

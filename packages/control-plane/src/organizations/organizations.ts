@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "@vocalhost/protocol";
 import { writeAudit } from "../auth/audit.ts";
+import { addMember, listMembers } from "../auth/members.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { MemberRow, OrganizationRow } from "../store/schema.ts";
-import type { Db, Tx } from "../store/store.ts";
+import type { Db, Store, Tx } from "../store/store.ts";
 
 /** Part of socket addresses (`agent.organization`), so one label of a host name. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])$/;
@@ -46,6 +47,32 @@ export async function createOrganization(
     details: { name: input.name },
   });
   return id;
+}
+
+/**
+ * One more organisation, which belongs to whoever makes it. That is for the owners of the first one, who run the
+ * service: for others it would be a way around their quotas.
+ */
+export async function foundOrganization(
+  store: Store,
+  input: OrganizationInput,
+  { userId, actor, nowMs }: { userId: string; actor: string; nowMs: number },
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const first = await tx
+      .selectFrom("organizations")
+      .select(["id", "verboseName"])
+      .orderBy("createdAt")
+      .orderBy("id")
+      .executeTakeFirstOrThrow();
+    const members = await listMembers(tx, first.id as OrganizationId);
+    if (!members.some((member) => member.userId === userId && member.role === "owner"))
+      throw new AppError("ACCESS_DENIED", {
+        message: `Only owners of '${first.verboseName}', who run this service, may create organisations: ask one of them`,
+      });
+    const organizationId = await createOrganization(tx, input, { actor, nowMs });
+    await addMember(tx, organizationId, { userId, role: "owner" }, { actor, nowMs });
+  });
 }
 
 export async function readOrganization(db: Db, organizationId: OrganizationId): Promise<OrganizationRow> {

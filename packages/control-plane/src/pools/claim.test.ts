@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import type { InstanceRow } from "../store/schema.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import { agentRow, instanceRow } from "../testing/store-contract.ts";
-import { claimInstance } from "./claim.ts";
+import { claimInstance, type Claim, type Full } from "./claim.ts";
 
-type Kind = "warm" | "cold" | "full";
+type Kind = Claim["kind"] | Full;
 
 const busy = { state: "busy", sessionId: "earlier" } as const;
 const reserved = { state: "starting", sessionId: "earlier" } as const;
@@ -13,25 +14,38 @@ const ready = { state: "ready", sessionId: null } as const;
 const starting = { state: "starting", sessionId: null } as const;
 const draining = { state: "draining", sessionId: "earlier" } as const;
 
-const cases: { maxAgents: number; live: Partial<InstanceRow>[]; expect: Kind }[] = [
+const cases: { maxAgents: number; quota?: number; live: Partial<InstanceRow>[]; expect: Kind }[] = [
   { maxAgents: 2, live: [busy, ready], expect: "warm" },
   { maxAgents: 2, live: [busy, starting], expect: "cold" },
   { maxAgents: 2, live: [busy], expect: "cold" },
-  { maxAgents: 2, live: [busy, busy], expect: "full" },
+  { maxAgents: 2, live: [busy, busy], expect: "agent-full" },
   // The maximum was lowered: what runs goes on, and nothing new is begun beyond it.
-  { maxAgents: 2, live: [busy, busy, ready], expect: "full" },
-  { maxAgents: 2, live: [busy, reserved, starting], expect: "full" },
-  { maxAgents: 2, live: [busy, draining, ready], expect: "full" },
+  { maxAgents: 2, live: [busy, busy, ready], expect: "agent-full" },
+  { maxAgents: 2, live: [busy, reserved, starting], expect: "agent-full" },
+  { maxAgents: 2, live: [busy, draining, ready], expect: "agent-full" },
   { maxAgents: 2, live: [busy, ready, ready, ready], expect: "warm" },
+  // The organisation's quota counts the instances of its other agents too, of which there is one.
+  { maxAgents: 9, quota: 3, live: [busy], expect: "cold" },
+  { maxAgents: 9, quota: 2, live: [busy], expect: "organization-full" },
+  { maxAgents: 9, quota: 2, live: [ready], expect: "warm" },
 ];
 
-for (const { maxAgents, live, expect } of cases)
-  test(`at most ${maxAgents}, of ${live.map(({ state }) => state).join(", ")}: ${expect}`, async () => {
+for (const { maxAgents, quota = 100, live, expect } of cases)
+  test(`at most ${maxAgents}, in the organisation ${quota}, of ${live.map(({ state }) => state).join(", ")}: ${expect}`, async () => {
     await using store = await openMemoryStore();
     const stale = agentRow("a", { id: "agent", maxAgents: 9 });
+    const other = agentRow("b", { id: "other" });
+    await store.db
+      .insertInto("organizations")
+      .values({ id: stale.organizationId, name: "org", verboseName: "", properties: "{}", createdAt: 1 })
+      .execute();
     await store.db
       .insertInto("agents")
-      .values({ ...stale, maxAgents })
+      .values([{ ...stale, maxAgents }, other])
+      .execute();
+    await store.db
+      .insertInto("instances")
+      .values({ ...instanceRow(live.length), agentId: other.id, ...busy })
       .execute();
     await store.db
       .insertInto("instances")
@@ -40,7 +54,9 @@ for (const { maxAgents, live, expect } of cases)
       )
       .execute();
     // Read before the maximum was lowered; what counts is what is written.
-    const options = { store, agent: stale, deploymentId: "d", sessionId: "new", newId: () => "new" };
-    const claim = await store.transaction((tx) => claimInstance(tx, { ...options, epoch: 1, nowMs: 1 }));
-    assert.equal(claim?.kind ?? "full", expect);
+    const quotasOf = createQuotas({ ...defaultQuotas, instances: quota });
+    const ids = { deploymentId: "d", sessionId: "new", newId: () => "new" };
+    const options = { store, agent: stale, ...ids, quotasOf, epoch: 1, nowMs: 1 };
+    const claim = await store.transaction((tx) => claimInstance(tx, options));
+    assert.equal(typeof claim === "string" ? claim : claim.kind, expect);
   });

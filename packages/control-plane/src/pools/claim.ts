@@ -1,3 +1,5 @@
+import type { QuotasOf } from "../quotas/quotas.ts";
+import { mayHaveInstance } from "../quotas/require-quota.ts";
 import type { AgentRow, InstanceRow } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
 import { LIVE_INSTANCE_STATES, moveInstance } from "./instance-state.ts";
@@ -7,10 +9,14 @@ export interface ClaimOptions {
   agent: AgentRow;
   deploymentId: string;
   sessionId: string;
+  quotasOf: QuotasOf;
   newId(): string;
   epoch: number;
   nowMs: number;
 }
+
+/** Who has no place left for one more. */
+export type Full = "agent-full" | "organization-full";
 
 /** An instance that is the session's alone: running already, on its way, or yet to be made. */
 export interface Claim {
@@ -19,15 +25,15 @@ export interface Claim {
 }
 
 /**
- * Binds an instance to a session, inside the transaction that makes the session. Undefined at capacity. The agent's
- * row is locked first, so that what is counted here stays counted.
+ * Binds an instance to a session, inside the transaction that makes the session, or says who is at capacity. The
+ * agent's row is locked first, so that what is counted here stays counted.
  */
-export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | undefined> {
+export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | Full> {
   const { store, deploymentId, sessionId, nowMs } = options;
   const agent = await store
     .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", options.agent.id))
     .executeTakeFirst();
-  if (!agent) return undefined;
+  if (!agent) return "agent-full";
   const live = await tx
     .selectFrom("instances")
     .selectAll()
@@ -36,7 +42,7 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
     .orderBy("createdAt")
     .execute();
   // The maximum may have been lowered below what is there: idle ones beyond it serve nobody any more.
-  if (live.filter(isTaken).length >= agent.maxAgents) return undefined;
+  if (live.filter(isTaken).length >= agent.maxAgents) return "agent-full";
   const free = live.filter((row) => row.deploymentId === deploymentId && row.sessionId === null);
   const ready = free.find(({ state }) => state === "ready");
   if (ready) {
@@ -52,8 +58,11 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
   const coming =
     free.find(({ state }) => state === "starting") ?? free.find(({ state }) => state === "requested");
   if (coming) return { instance: await reserve(tx, coming, sessionId), kind: "cold" };
-  const places = agent.maxAgents - (await placesKeptFree(tx, agent, live));
-  if (live.length >= places) return undefined;
+  const keptFree = await placesKeptFree(tx, agent, live);
+  if (live.length >= agent.maxAgents - keptFree) return "agent-full";
+  const { quotasOf } = options;
+  const mayHave = await mayHaveInstance({ store, tx, quotasOf }, agent.organizationId, keptFree);
+  if (!mayHave) return "organization-full";
   const instance = newInstanceRow({ ...options, sessionId });
   await tx.insertInto("instances").values(instance).execute();
   return { instance, kind: "cold" };

@@ -73,6 +73,31 @@ describe("size", () => {
     expect: ["request-instance"],
   });
   check({
+    what: "nor more than the organisation may have",
+    view: { agent: { minAgents: 3 }, organizationLeft: 1 },
+    expect: ["request-instance"],
+  });
+  check({
+    what: "a lowered quota ends nothing, and adds nothing",
+    view: {
+      agent: { minAgents: 3 },
+      organizationLeft: -2,
+      instances: [instance({ id: "a", state: "ready" })],
+      seen: [running("a")],
+    },
+    expect: [],
+  });
+  check({
+    what: "a new deployment proves itself inside the organisation's quota: an idle one makes place",
+    view: {
+      organizationLeft: 0,
+      deployments: [deployment({}), deployment({ id: "new", phase: "Validating" })],
+      instances: [instance({ id: "a", state: "ready" })],
+      seen: [running("a")],
+    },
+    expect: ["drain a"],
+  });
+  check({
     what: "an instance idle for too long goes, but not below minAgents",
     view: {
       agent: { minAgents: 1 },

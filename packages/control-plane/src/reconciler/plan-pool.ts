@@ -18,6 +18,8 @@ export interface PoolView {
   /** All that hold an instance, plus those an instance above still names. */
   sessions: PoolSession[];
   pending: PendingSessions;
+  /** How many instances the organisation may have besides those it has; less than none when its quota was lowered. */
+  organizationLeft: number;
   /** How many sessions were bound lately. */
   recentStarts: number;
   seen: ReadonlyMap<string, SeenInstance>;

@@ -9,11 +9,17 @@ export function planSize(view: PoolView): PoolStep[] {
   if (view.agent.state !== "live") return [];
   const validating = view.deployments.find(({ phase }) => phase === "Validating");
   const active = view.deployments.find(({ phase }) => phase === "Active");
-  const capacity = { left: view.agent.maxAgents - view.instances.length };
+  const capacity = { left: placesLeft(view) };
   return [
     ...(validating ? planValidation(validating, view, capacity) : []),
     ...(active ? planActive(active, view, capacity, validating !== undefined) : []),
   ];
+}
+
+// A lowered quota ends nothing: no agent of several could know which of them has too many.
+function placesLeft({ agent, instances, organizationLeft }: PoolView): number {
+  const left = agent.maxAgents - instances.length;
+  return left < 0 ? left : Math.min(left, Math.max(0, organizationLeft));
 }
 
 interface Capacity {

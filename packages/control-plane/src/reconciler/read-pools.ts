@@ -1,5 +1,6 @@
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db } from "../store/store.ts";
+import type { QuotasOf } from "../quotas/quotas.ts";
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 
 /** The rows of every agent that is not deleted. */
@@ -10,6 +11,7 @@ export interface PoolRows {
   sessions: PoolSession[];
   pending: PendingSessions;
   recentStarts: number;
+  organizationLeft: number;
 }
 
 /** A start body may be large, and deciding needs none. */
@@ -61,7 +63,7 @@ const POOL_SESSION_COLUMNS = [
 /** Instances are read before sessions, so that the session an instance names is always there to be found. */
 export async function readPools(
   db: Db,
-  { nowMs, demandMs }: { nowMs: number; demandMs: number },
+  { nowMs, demandMs, quotasOf }: { nowMs: number; demandMs: number; quotasOf: QuotasOf },
 ): Promise<PoolRows[]> {
   const agents = await db.selectFrom("agents").selectAll().where("state", "!=", "deleted").execute();
   const instances = await db
@@ -99,6 +101,9 @@ export async function readPools(
     .where("boundAt", "<=", nowMs)
     .groupBy("agentId")
     .execute();
+  const organizations = await db.selectFrom("organizations").select(["id", "name"]).execute();
+  const left = new Map(organizations.map(({ id, name }) => [id, quotasOf(name).instances]));
+  for (const { organizationId: id } of instances) left.set(id, (left.get(id) ?? 0) - 1);
   const of = <Row extends { agentId: string }>(rows: Row[], agent: AgentRow): Row[] =>
     rows.filter(({ agentId }) => agentId === agent.id);
   return agents.map((agent) => ({
@@ -108,5 +113,6 @@ export async function readPools(
     sessions: of(sessions, agent),
     pending: of(pending, agent)[0] ?? NO_PENDING,
     recentStarts: of(demand, agent)[0]?.count ?? 0,
+    organizationLeft: left.get(agent.organizationId) ?? 0,
   }));
 }

@@ -4,6 +4,7 @@ import { createTestClock } from "../testing/test-clock.ts";
 import type { Driver, SeenInstance } from "../drivers/driver.ts";
 import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork } from "../instances/instance-network.ts";
+import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { silentLog } from "../log.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
@@ -90,6 +91,7 @@ function setUp(store: Store, options: SetUp) {
     newId: () => "id",
     timing: defaultTiming,
     pendingLimits: defaultPendingLimits,
+    quotasOf: createQuotas(defaultQuotas),
     sightings: createSightings(),
     failpoint: () => undefined,
     log: { ...silentLog, error: (_fields, sentence) => void told.push(sentence) },

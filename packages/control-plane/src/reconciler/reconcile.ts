@@ -111,6 +111,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const pools = await readPools(world.store.db, {
       nowMs: world.clock.nowMs(),
       demandMs: world.timing.demandMs,
+      quotasOf: world.quotasOf,
     });
     const listedAtMs = world.clock.monotonicMs(); // whatever is listed was there at this moment, however late we hear it
     const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));

@@ -11,6 +11,7 @@ import { compareAndSet } from "../store/move-row.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
+import { mayHaveInstance } from "../quotas/require-quota.ts";
 import { newInstanceRow } from "../pools/claim.ts";
 import { LIVE_INSTANCE_STATES, moveInstance } from "../pools/instance-state.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
@@ -134,6 +135,7 @@ async function requestInstance(deploymentId: string, view: PoolView, world: Worl
       .where("state", "in", LIVE_INSTANCE_STATES)
       .executeTakeFirstOrThrow();
     if (row?.state !== "live" || count >= row.maxAgents) return;
+    if (!(await mayHaveInstance({ ...world, tx }, agent.organizationId))) return;
     const { newId, epoch } = world;
     const instance = newInstanceRow({ agent, deploymentId, sessionId: null, newId, epoch, nowMs });
     await tx.insertInto("instances").values(instance).execute();

@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
-import type { AgentRow } from "../store/schema.ts";
+import type { SelectQueryBuilder } from "kysely";
+import type { AgentRow, Schema } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
 
 /** How many sessions may wait for their sockets at once: each is a row and a start body that cost the caller nothing. */
@@ -22,18 +23,30 @@ export async function requirePendingPlace(
   },
 ): Promise<void> {
   const { store, agent, apiKeyId, limits } = options;
-  if (apiKeyId !== null) {
-    await store.forUpdate(tx.selectFrom("apiKeys").select("id").where("id", "=", apiKeyId)).execute();
-    if ((await countPending(tx, "apiKeyId", apiKeyId)) >= limits.perKey)
-      throw new AppError("TOO_MANY_PENDING", {
-        message: `This key may have ${limits.perKey} sessions that wait for their WebSockets`,
-      });
+  if (store.dialect === "postgres") {
+    // In SQLite whoever writes is alone.
+    const key = tx
+      .selectFrom("apiKeys")
+      .select("id")
+      .where("id", "=", apiKeyId ?? "");
+    await store.forUpdate(key).execute();
+    await store.forUpdate(tx.selectFrom("agents").select("id").where("id", "=", agent.id)).execute();
   }
-  const row = await store
-    .forUpdate(tx.selectFrom("agents").select("state").where("id", "=", agent.id))
+  const row = await tx
+    .selectFrom("agents")
+    .select(({ selectFrom }) => [
+      "state",
+      countPending(selectFrom("sessions"), "apiKeyId", apiKeyId ?? "").as("ofKey"),
+      countPending(selectFrom("sessions"), "agentId", agent.id).as("ofAgent"),
+    ])
+    .where("id", "=", agent.id)
     .executeTakeFirst();
   if (row?.state !== "live") throw new AppError("NOT_FOUND", { message: "Service not found" });
-  if ((await countPending(tx, "agentId", agent.id)) >= limits.perAgent)
+  if ((row.ofKey ?? 0) >= limits.perKey)
+    throw new AppError("TOO_MANY_PENDING", {
+      message: `This key may have ${limits.perKey} sessions that wait for their WebSockets`,
+    });
+  if ((row.ofAgent ?? 0) >= limits.perAgent)
     throw new AppError("TOO_MANY_PENDING", {
       message: `Agent ${agent.name} may have ${limits.perAgent} sessions that wait for their WebSockets`,
     });
@@ -60,12 +73,13 @@ export async function expirePending(
     .execute();
 }
 
-async function countPending(tx: Tx, column: "apiKeyId" | "agentId", id: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom("sessions")
+function countPending<T extends SelectQueryBuilder<Schema, "sessions", object>>(
+  sessions: T,
+  column: "apiKeyId" | "agentId",
+  id: string,
+) {
+  return sessions
     .select((is) => is.fn.countAll<number>().as("count"))
     .where("state", "=", "pending")
-    .where(column, "=", id)
-    .executeTakeFirstOrThrow();
-  return count;
+    .where(column, "=", id);
 }

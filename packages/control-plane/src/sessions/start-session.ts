@@ -4,7 +4,7 @@ import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { findLiveAgent } from "../agents/find-agent.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
-import { claimInstance, occupy, type Claim } from "../pools/claim.ts";
+import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts";
 import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
 import { failSession } from "./fail-session.ts";
 import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
@@ -27,8 +27,10 @@ export interface SessionRequest {
   /** Sessions this caller may have at once. */
   concurrency: number | null;
   idempotency?: IdempotencyKey | undefined;
-  /** A session that waits for its socket; it is used instead of a new one. */
-  pendingSessionId?: string | undefined;
+  /** A session that waits for its socket, as it was read; it is used instead of a new one. */
+  pending?: SessionRow | undefined;
+  /** Done first in the transaction that looks for an instance, once; what it throws refuses the start. */
+  beforeBind?: ((tx: Tx) => Promise<void>) | undefined;
   /** How long to wait for capacity. @default 0 */
   queueMs?: number | undefined;
 }
@@ -51,6 +53,7 @@ export interface Starter {
 const ATTEMPTS_MAX = 3; // an instance may die between being chosen and being asked
 const QUEUE_LOOK_MS = 250;
 const LOOK_AGAIN_MS = 500;
+const REFILL_MS = 50;
 
 /** Resolves when the session is active: its instance has taken it, and that is written down. */
 export async function startSession(starter: Starter, request: SessionRequest): Promise<StartedSession> {
@@ -64,7 +67,7 @@ export async function startSession(starter: Starter, request: SessionRequest): P
     } catch (error) {
       const mayTryAgain = error instanceof InstanceCallError && error.delivered !== "maybe";
       // A pending session was moved on and cannot be bound again.
-      if (mayTryAgain && attempt < ATTEMPTS_MAX && !request.pendingSessionId) continue;
+      if (mayTryAgain && attempt < ATTEMPTS_MAX && !request.pending) continue;
       throw error instanceof InstanceCallError ? toAppError(error) : error;
     }
   }
@@ -96,12 +99,14 @@ async function bindWhenThereIsCapacity(
 ): Promise<Bound | BoundEarlier> {
   const { world, wakeups } = starter;
   const untilMs = world.clock.monotonicMs() + (request.queueMs ?? 0);
+  let { beforeBind } = request;
   const capacity = capacityOf({ organizationId: request.organizationId, name: request.agentName });
   for (;;) {
-    const bound = await bind(starter, request);
-    if (bound !== "full") return bound;
+    const bound = await bind(starter, { ...request, beforeBind });
+    beforeBind = undefined;
+    if (typeof bound !== "string") return bound;
     const leftMs = untilMs - world.clock.monotonicMs();
-    if (leftMs <= 0) throw new AppError("AGENT-AT-CAPACITY");
+    if (leftMs <= 0) throw atCapacity(bound);
     await wakeups.wait(capacity, Math.min(leftMs, QUEUE_LOOK_MS));
   }
 }
@@ -109,9 +114,10 @@ async function bindWhenThereIsCapacity(
 async function bind(
   { world, nudge }: Starter,
   request: SessionRequest,
-): Promise<Bound | BoundEarlier | "full"> {
+): Promise<Bound | BoundEarlier | Full> {
   world.failpoint("start.claimed.before");
-  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | "full"> => {
+  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | Full> => {
+    await request.beforeBind?.(tx);
     const earlier = await earlierSession(tx, request);
     if (earlier) return { isRepeated: true, session: earlier };
     const agent = await findLiveAgent(tx, request.organizationId, request.agentName);
@@ -119,26 +125,35 @@ async function bind(
     await checkConcurrency(tx, request);
     const nowMs = world.clock.nowMs();
     const boundMs = world.clock.monotonicMs();
-    const sessionId = request.pendingSessionId ?? world.newId();
-    const { store, newId, epoch } = world;
+    const sessionId = request.pending?.id ?? world.newId();
+    const { store, quotasOf, newId, epoch } = world;
     const claim = await claimInstance(tx, {
       store,
       agent,
       deploymentId: deployment.id,
       sessionId,
+      quotasOf,
       newId,
       epoch,
       nowMs,
     });
-    if (!claim) return "full";
+    if (typeof claim === "string") return claim;
     const session = await writeStarting(tx, { request, agent, deployment, sessionId, claim, world, nowMs });
     await rememberKey(tx, request, session.id, nowMs);
     return { isRepeated: false, session, claim, boundMs };
   });
-  if (bound !== "full" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
+  if (typeof bound !== "string" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
   world.failpoint("start.claimed.after");
-  nudge(); // the pool begins to make the next one at once
+  // Somebody waits for an instance that is yet to be made; a warm start goes first, and the pool fills up behind it.
+  if (typeof bound !== "string" && !bound.isRepeated && bound.claim.kind === "cold") nudge();
   return bound;
+}
+
+function atCapacity(full: Full): AppError {
+  if (full === "agent-full") return new AppError("AGENT-AT-CAPACITY");
+  return new AppError("AGENT-AT-CAPACITY", {
+    message: "Rate limit exceeded. Please try again later: all instances of the organisation are in use",
+  });
 }
 
 interface Starting {
@@ -164,13 +179,9 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
     boundAt: nowMs,
     maxDurationMs: spec.maxSessionDurationS * 1000,
   } as const;
-  if (request.pendingSessionId) {
-    const pending = await tx
-      .selectFrom("sessions")
-      .selectAll()
-      .where("id", "=", request.pendingSessionId)
-      .executeTakeFirst();
-    if (pending?.state !== "pending" || !(await moveSession(tx, pending, { to: "starting", changes: bound })))
+  const { pending } = request;
+  if (pending) {
+    if (!(await moveSession(tx, pending, { to: "starting", changes: bound })))
       throw new AppError("TOKEN_INVALID");
     return { ...pending, ...bound, state: "starting", version: pending.version + 1 };
   }
@@ -211,11 +222,17 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
       bootMs: Math.round(readyAtMs - boundMs),
     });
     starter.wakeups.wake(session.id);
+    refill(starter);
     return { session: active, instance, isRepeated: false };
   } catch (error) {
     await abandon(starter, session, claim.instance, error);
     throw error;
   }
+}
+
+/** A little later: making the next instance must not compete with the client who is just coming to this one. */
+function refill({ world, nudge }: Starter): void {
+  void world.clock.sleep(REFILL_MS).then(nudge);
 }
 
 async function whenReady(starter: Starter, reserved: InstanceRow): Promise<InstanceRow> {
@@ -247,27 +264,39 @@ async function writeActive(
 ): Promise<SessionRow> {
   world.failpoint("active.committed.before");
   const active = await asLeader(world, async (tx) => {
+    const quickly = await moveActive(tx, session, { measured, nowMs: world.clock.nowMs() });
+    if (quickly) return quickly;
     const row = await tx
       .selectFrom("sessions")
       .selectAll()
       .where("id", "=", session.id)
       .executeTakeFirstOrThrow();
     if (row.state !== "starting") throw new AppError("START_TIMED_OUT"); // given up by somebody else meanwhile
-    const nowMs = world.clock.nowMs();
-    const changes = {
-      activeAt: nowMs,
-      startMs: measured.startMs,
-      deadlineAt: nowMs + row.maxDurationMs,
-      timeline: JSON.stringify(measured),
-      body: null,
-    };
-    // Stop is a stored flag; whoever commits the start must look at it.
-    const to = row.stopRequestedAt === null ? ("active" as const) : ("stopping" as const);
-    await moveSession(tx, row, { to, changes });
-    return { ...row, ...changes, state: to, version: row.version + 1 };
+    const moved = await moveActive(tx, row, { measured, nowMs: world.clock.nowMs() });
+    if (!moved) throw new Error("A session changed under its transaction");
+    return moved;
   });
   world.failpoint("active.committed.after");
   return active;
+}
+
+/** Undefined if the row is not as it was read any more. */
+async function moveActive(
+  tx: Tx,
+  row: SessionRow,
+  { measured, nowMs }: { measured: { startMs: number; bootMs: number }; nowMs: number },
+): Promise<SessionRow | undefined> {
+  const changes = {
+    activeAt: nowMs,
+    startMs: measured.startMs,
+    deadlineAt: nowMs + row.maxDurationMs,
+    timeline: JSON.stringify(measured),
+    body: null,
+  };
+  // Stop is a stored flag; whoever commits the start must look at it. It changes the row's version too.
+  const to = row.stopRequestedAt === null ? ("active" as const) : ("stopping" as const);
+  if (!(await moveSession(tx, row, { to, changes }))) return undefined;
+  return { ...row, ...changes, state: to, version: row.version + 1 };
 }
 
 // The instance may have taken the session although we did not hear of it: it is thrown away, never reused.

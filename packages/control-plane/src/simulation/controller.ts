@@ -4,6 +4,7 @@ import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
 import { LeadershipLostError, takeLease } from "../leader/leader.ts";
 import { silentLog } from "../log.ts";
+import type { QuotasOf } from "../quotas/quotas.ts";
 import { createReconciler } from "../reconciler/reconcile.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
@@ -38,6 +39,7 @@ export interface SimulationSetting {
   store: Store;
   timing: Timing;
   pendingLimits: PendingLimits;
+  quotasOf: QuotasOf;
   organizationId: OrganizationId;
   agentId: string;
   agentName: string;
@@ -159,6 +161,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
     newId: random.id,
     timing,
     pendingLimits: setting.pendingLimits,
+    quotasOf: setting.quotasOf,
     sightings: createSightings(),
     failpoint: () => undefined,
     log: silentLog,

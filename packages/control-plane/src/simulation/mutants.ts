@@ -68,7 +68,17 @@ export const mutants: Mutant[] = [
   },
   {
     name: "capacity not counted in the claim",
-    edits: [{ file: "pools/claim.ts", find: "live.length >= places", replace: "false" }],
+    edits: [{ file: "pools/claim.ts", find: "live.length >= agent.maxAgents - keptFree", replace: "false" }],
+  },
+  {
+    name: "an organisation's instances not counted",
+    edits: [
+      {
+        file: "quotas/require-quota.ts",
+        find: "(await countInstances(taking.tx, organizationId)) < places",
+        replace: "places > 0",
+      },
+    ],
   },
   {
     name: "a lowered maximum that warm starts overshoot",
@@ -86,7 +96,13 @@ export const mutants: Mutant[] = [
   },
   {
     name: "pending sessions without a cap",
-    edits: [{ file: "sessions/pending-sessions.ts", find: ">= limits.perAgent", replace: ">= Infinity" }],
+    edits: [
+      {
+        file: "sessions/pending-sessions.ts",
+        find: "(row.ofAgent ?? 0) >= limits.perAgent",
+        replace: "(row.ofAgent ?? 0) >= Infinity",
+      },
+    ],
   },
   {
     name: "pending sessions that never expire",

@@ -1,5 +1,6 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { defaultTiming, type Timing } from "../timing.ts";
@@ -43,6 +44,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   await using store = await openMemoryStore();
   await seedAgent(store, random, time.nowMs());
   const host = createHost(time, random);
+  const instances = random.pick([MAX_AGENTS - 1, defaultQuotas.instances]);
   const setting: SimulationSetting = {
     time,
     random,
@@ -50,6 +52,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     store,
     timing,
     pendingLimits: { perKey: PENDING_PER_AGENT, perAgent: PENDING_PER_AGENT },
+    quotasOf: createQuotas({ ...defaultQuotas, instances }),
     organizationId: ORGANIZATION,
     agentId: AGENT,
     agentName: "bot",
@@ -129,7 +132,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     void checkMeanwhile({
       host,
       store,
-      maxAgents: MAX_AGENTS,
+      maxAgents: Math.min(MAX_AGENTS, instances),
       maximum,
       pendingPerAgent: PENDING_PER_AGENT,
     });

@@ -49,6 +49,7 @@ class SqliteConnection implements DatabaseConnection {
   readonly #link: SqliteLink;
   readonly #lock: Lock;
   #isInTransaction = false;
+  #beginning: Promise<unknown> | undefined;
 
   constructor(link: SqliteLink, lock: Lock) {
     this.#link = link;
@@ -57,17 +58,14 @@ class SqliteConnection implements DatabaseConnection {
 
   async begin(): Promise<void> {
     await this.#lock.take();
-    try {
-      await this.#send({ sql: "begin immediate", parameters: [], where: "writer" });
-      this.#isInTransaction = true;
-    } catch (error) {
-      this.#lock.release();
-      throw error;
-    }
+    this.#isInTransaction = true;
+    // Goes to the thread together with the first statement; if it fails, that one does too.
+    this.#beginning = this.#send({ sql: "begin immediate", parameters: [], where: "writer" });
+    this.#beginning.catch(() => undefined);
   }
 
   async commit(): Promise<void> {
-    await this.#send({ sql: "commit", parameters: [], where: "transaction" });
+    await this.#inside({ sql: "commit", parameters: [], where: "transaction" });
   }
 
   /** Never rejects: the error that led here is the one to tell. */
@@ -86,7 +84,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#isInTransaction) return this.#send({ sql, parameters, where: "transaction" });
+    if (this.#isInTransaction) return this.#inside({ sql, parameters, where: "transaction" });
     if (this.#link.hasReader && query.kind === "SelectQueryNode")
       return this.#send({ sql, parameters, where: "reader" });
     if (!this.#lock.tryTake()) await this.#lock.take();
@@ -100,6 +98,16 @@ class SqliteConnection implements DatabaseConnection {
   // oxlint-disable-next-line require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("Streams are not supported; page by key");
+  }
+
+  async #inside<R>(statement: Statement): Promise<QueryResult<R>> {
+    const sent = this.#send<R>(statement);
+    if (this.#beginning) {
+      sent.catch(() => undefined);
+      await this.#beginning; // its own reason is the one to tell
+      this.#beginning = undefined;
+    }
+    return sent;
   }
 
   async #send<R>(statement: Statement): Promise<QueryResult<R>> {

@@ -47,6 +47,8 @@ export const Session = z.object({
   endReason: z.string().nullable(),
   /** Whole seconds as they count for usage. */
   seconds: z.number().int().nullable(),
+  /** By how much the length is more, or less, than the bot said, where the service saw otherwise. */
+  lengthCorrectionMs: z.number().int().nullable(),
   /** Null when the deployment had no voice filter. */
   filter: SessionFilter.nullable(),
 });

@@ -1,32 +1,119 @@
-import { InstanceStart, type InstanceStop } from "@vocalhost/protocol";
-import { createHash, randomUUID } from "node:crypto";
+import { AppError, InstanceStart, type InstanceStop } from "@vocalhost/protocol";
+import type { FastifyInstance } from "fastify";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
+import { request, type ClientRequest, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Log } from "../log.ts";
+import type { RunnerArguments } from "../runner-arguments.ts";
+import { runOnSocket } from "../server/doors/websocket.ts";
+import { createSessionTable } from "../server/session-table.ts";
+import { createLease } from "./lease.ts";
 
 /**
  * Goes once through what every start goes through, while nobody waits: the first time costs a process many times what
- * the second does, and an instance has no second.
+ * the second does, and an instance has no second. What runs here is written nowhere and reaches neither the bot nor
+ * the lease.
  */
-export async function rehearse(address: string, token: string): Promise<void> {
-  const sessionId = randomUUID();
-  InstanceStart.safeParse({
+export interface Rehearsal {
+  run(address: string, token: string): Promise<void>;
+}
+
+const PATH = "/instance/rehearsal";
+const REHEARSE_MS = 5_000; // a start that is slow is better than none
+
+export function mountRehearsal(app: FastifyInstance): Rehearsal {
+  const sessions = createSessionTable(silentLog);
+  const over = Promise.withResolvers<void>();
+  const lease = createLease({
+    sessions,
+    records: { address: nothing, alive: nothing, exit: nothing },
+    isolation: { begin: () => undefined, status: () => null },
+    log: silentLog,
+    changed: () => void JSON.stringify(lease.status()),
+    over: () => over.resolve(),
+  });
+  let sessionId = "";
+  app.get(PATH, { websocket: true }, (socket) => {
+    const session = sessions.get(sessionId);
+    if (!session) return socket.close(1008);
+    return runOnSocket({ bot: () => sayHello, cliArgs: undefined }, session, socket);
+  });
+
+  return {
+    async run(address, token) {
+      sessionId = randomUUID();
+      const ask = (path: string, method: string, headers: Record<string, string>): ClientRequest =>
+        request(`http://${address}${path}`, {
+          agent: false,
+          method,
+          headers: { authorization: `Bearer ${token}`, ...headers },
+          signal: AbortSignal.timeout(REHEARSE_MS),
+        });
+      try {
+        lease.start(InstanceStart.parse(startOf(sessionId)));
+        const stop = ask("/instance/stop", "POST", { "content-type": "application/json" });
+        // Stopping a session that nobody knows changes nothing.
+        stop.end(JSON.stringify({ epoch: 0, sessionId, reason: "stopped" } satisfies InstanceStop));
+        const [response] = (await once(stop, "response")) as [IncomingMessage];
+        await once(response.resume(), "end");
+        await listen(ask(PATH, "GET", upgradeHeaders()));
+        await over.promise;
+      } catch {
+        await lease.end("shutdown"); // it is only a rehearsal
+      }
+    },
+  };
+}
+
+async function sayHello(args: RunnerArguments): Promise<void> {
+  if (args.kind === "websocket") args.websocket.send("hello");
+}
+
+/** Until the other side has said hello. */
+async function listen(asked: ClientRequest): Promise<void> {
+  asked.end();
+  const refused = once(asked, "response").then(() => {
+    throw new AppError("NOT_FOUND");
+  });
+  const opened = once(asked, "upgrade") as Promise<[IncomingMessage, Socket, Buffer]>;
+  const [, socket, head] = await Promise.race([opened, refused]);
+  if (head.length === 0) await once(socket, "data");
+  socket.destroy();
+}
+
+function startOf(sessionId: string): InstanceStart {
+  return {
     epoch: 0,
     sessionId,
-    transport: "webrtc",
+    transport: "websocket",
     body: {},
-    maxDurationMs: 1,
-    connectDeadlineMs: 1,
+    maxDurationMs: REHEARSE_MS,
+    connectDeadlineMs: REHEARSE_MS,
     filter: null,
-    connect: { kind: "webrtc", iceServers: [{ urls: ["stun:localhost"] }] },
-  } satisfies InstanceStart);
-  createHash("sha1").update(sessionId).digest("base64"); // as for a WebSocket's handshake
-  const asked = request(`http://${address}/instance/stop`, {
-    agent: false,
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-  });
-  // Stopping a session that nobody knows changes nothing.
-  asked.end(JSON.stringify({ epoch: 0, sessionId, reason: "stopped" } satisfies InstanceStop));
-  const [response] = (await once(asked, "response")) as [IncomingMessage];
-  await once(response.resume(), "end");
+    connect: { kind: "socket" },
+  };
+}
+
+function upgradeHeaders(): Record<string, string> {
+  return {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": randomBytes(16).toString("base64"),
+  };
+}
+
+const silent = (): void => undefined;
+const silentLog: Log = {
+  trace: silent,
+  debug: silent,
+  info: silent,
+  warn: silent,
+  error: silent,
+  child: () => silentLog,
+};
+
+async function nothing(): Promise<undefined> {
+  return undefined;
 }

@@ -25,7 +25,7 @@ import { createEventStream } from "./event-stream.ts";
 import { createLease } from "./lease.ts";
 import { isReady } from "./readiness.ts";
 import { createRecords } from "./records.ts";
-import { rehearse } from "./rehearse.ts";
+import { mountRehearsal } from "./rehearse.ts";
 
 /** A session server with a one-session lease. */
 export interface Instance {
@@ -170,6 +170,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
 
   requireToken(app, config.token);
   mountInstanceRoutes();
+  const rehearsal = mountRehearsal(app);
   mountDoors(server);
   mountVoiceFilter(app, isolation);
   mountSessionRoutes(server);
@@ -181,10 +182,10 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       await app.listen({ host: config.host, port: config.port });
       const { address, port, family } = app.server.address() as AddressInfo;
       const reachable = family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
-      await rehearse(reachable, config.token);
       await records.address(reachable);
       heartbeat = setInterval(() => void beat(), config.heartbeatMs);
       watchAlone(events.listeners);
+      await rehearsal.run(reachable, config.token); // whoever waits for us is on his way meanwhile
     },
     async end() {
       if (lease.state === "open") await lease.end("shutdown");

@@ -10,6 +10,7 @@ import { sessionLost } from "../data/session.ts";
 import { signOut } from "../sign-in/auth-requests.ts";
 import { say } from "../ui/toast.tsx";
 import { useMe } from "../data/me.ts";
+import { organizationDialogOpen } from "./create-organization-dialog.tsx";
 import { helpOpen } from "./shortcuts.ts";
 
 /** Who you are, for which organisation, and what is only yours. */
@@ -46,6 +47,11 @@ export function AccountMenu({ compact = false }: { compact?: boolean }) {
               {me.email} · {me.role}
             </p>
             {me.organizations.length > 1 && <Organizations />}
+            {me.role === "owner" && (
+              <Item icon="plus" onClick={() => organizationDialogOpen.set(true)}>
+                Create organisation
+              </Item>
+            )}
             <Item icon={dark ? "sun" : "moon"} onClick={toggleTheme}>
               {dark ? "Light theme" : "Dark theme"}
             </Item>

@@ -75,6 +75,11 @@ const members = createRoute({
   path: "/settings/members",
   component: laterPage(() => import("../settings/members-page.tsx").then(({ MembersPage }) => MembersPage)),
 });
+const quotas = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/quotas",
+  component: laterPage(() => import("../settings/quotas-page.tsx").then(({ QuotasPage }) => QuotasPage)),
+});
 const audit = createRoute({
   getParentRoute: () => shell,
   path: "/settings/audit",
@@ -144,6 +149,7 @@ export const router = createRouter({
       secrets,
       regions,
       members,
+      quotas,
       audit,
       agent.addChildren([overview, sessions, session, logs, deployments, configuration, talk]),
     ]),

@@ -9,6 +9,7 @@ const about: Record<string, string> = {
   "/settings/secrets": "Environment variables for your bots.",
   "/settings/regions": "Where agents run, and the default for new ones.",
   "/settings/members": "Who has access, and what they may do.",
+  "/settings/quotas": "How much the organisation has, and may have.",
   "/settings/audit": "Who changed what, and when.",
 };
 

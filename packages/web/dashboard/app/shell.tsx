@@ -12,6 +12,7 @@ import { sessionLost } from "../data/session.ts";
 import { signOut } from "../sign-in/auth-requests.ts";
 import { SignInFrame } from "../sign-in/sign-in-frame.tsx";
 import { Loading } from "../ui/notice.tsx";
+import { CreateOrganizationDialog } from "./create-organization-dialog.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { loadAllPages } from "./later-page.tsx";
 import { MeContext, type Me } from "../data/me.ts";
@@ -93,6 +94,7 @@ function Frame() {
       </div>
       <BottomBar />
       <HelpDialog />
+      <CreateOrganizationDialog />
     </div>
   );
 }

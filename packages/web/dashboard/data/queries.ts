@@ -47,5 +47,6 @@ export const queries = {
     queryOptions({ queryKey: scoped("properties"), queryFn: () => api().properties.schema() }),
   audit: (query: NonNullable<Parameters<ReturnType<typeof api>["audit"]>[0]>) =>
     queryOptions({ queryKey: scoped("audit", query), queryFn: () => api().audit(query) }),
+  quotas: () => queryOptions({ queryKey: scoped("quotas"), queryFn: () => api().quotas() }),
   members: () => queryOptions({ queryKey: scoped("members"), queryFn: () => api().members.list() }),
 };

@@ -22,7 +22,7 @@ import { say } from "../ui/toast.tsx";
 import { toLength, useNow, When } from "../ui/time.tsx";
 import { FilterCard } from "./filter-card.tsx";
 import { ResourceCharts } from "./resource-charts.tsx";
-import { isOpen, momentsOf, toReason, toSessionState } from "./session-words.ts";
+import { isOpen, momentsOf, toCorrectionWords, toReason, toSessionState } from "./session-words.ts";
 
 const HEARTBEAT_MS = 5_000; // brings samples and steps, which no event tells of
 
@@ -80,6 +80,9 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
               { label: "Id", value: <CopyText text={session.sessionId} label="session id" /> },
               { label: "Started", value: <When time={session.createdAt} /> },
               { label: "Length", value: <Length session={session} /> },
+              ...(session.lengthCorrectionMs === null
+                ? []
+                : [{ label: "Length corrected", value: toCorrectionWords(session.lengthCorrectionMs) }]),
               { label: "Ended because", value: toReason(session.endReason) },
               { label: "Over", value: session.transport },
               { label: "Start", value: startWords(session) },

@@ -1,7 +1,14 @@
 import type { Session, SessionFilter } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterFacts, momentsOf, toFilterState, toReason, toSessionState } from "./session-words.ts";
+import {
+  filterFacts,
+  momentsOf,
+  toCorrectionWords,
+  toFilterState,
+  toReason,
+  toSessionState,
+} from "./session-words.ts";
 
 test("moments count from the request, in the order they happened", () => {
   const moments = momentsOf({
@@ -47,4 +54,9 @@ test("the voice filter says what it did, and nothing of what did not happen", ()
 test("unknown reasons are shown as they are", () => {
   assert.equal(toReason("something-new"), "something-new");
   assert.equal(toReason(null), "–");
+});
+
+test("a corrected length says which way the bot was wrong", () => {
+  assert.equal(toCorrectionWords(18_240), "the bot said 18.2 s less than was seen");
+  assert.equal(toCorrectionWords(-2_000), "the bot said 2 s more than was seen");
 });

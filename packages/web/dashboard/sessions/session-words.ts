@@ -43,6 +43,12 @@ const reasons: Record<string, string> = {
   shutdown: "The service shut down",
 };
 
+/** The bot told another length than the service saw; what was seen counts. */
+export function toCorrectionWords(correctionMs: number): string {
+  const seconds = Math.round(Math.abs(correctionMs) / 100) / 10;
+  return `the bot said ${seconds} s ${correctionMs > 0 ? "less" : "more"} than was seen`;
+}
+
 /** What became of the voice filter, in one word. */
 export function toFilterState({ state }: SessionFilter): { word: string; tone: Tone } {
   switch (state) {

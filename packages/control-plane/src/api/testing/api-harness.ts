@@ -10,8 +10,9 @@ import { createApiKeys, type ApiKeys } from "../../auth/api-keys.ts";
 import { createKeyCache } from "../../auth/key-cache.ts";
 import { openPeople } from "../../auth/people.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
-import { createStartLimits } from "../../auth/rate-limits.ts";
+import { createRequestLimits, createStartLimits } from "../../auth/rate-limits.ts";
 import { createBuilds } from "../../builds/builds.ts";
+import { createQuotas, defaultQuotas } from "../../quotas/quotas.ts";
 import { silentLog } from "../../log.ts";
 import { createMetrics } from "../../metrics/metrics.ts";
 import { addMember, type Role } from "../../auth/members.ts";
@@ -65,6 +66,8 @@ export const testRegions = [
   { code: "eu-central", displayName: "Europe (Frankfurt)" },
 ];
 
+const UNLIMITED = { reads: Infinity, changes: Infinity }; // tests ask more often than people
+
 export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promise<ApiHarness> {
   await using stack = new AsyncDisposableStack();
   const clock = systemClock;
@@ -84,6 +87,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
   );
   const dataFolder = await mkdtemp(join(tmpdir(), "vocalhost-api-"));
   stack.defer(() => rm(dataFolder, { recursive: true }));
+  const quotasOf = overrides.quotasOf ?? createQuotas(defaultQuotas);
   const builds = createBuilds({
     store,
     clock,
@@ -92,6 +96,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     regions: testRegions.map(({ code }) => code),
     dataFolder,
     sdkFolder: dataFolder,
+    quotasOf,
   });
   const signedIn = new Map<string, SignedInUser>();
   const { invite, invitationsOf, cancelInvitation } = openPeople({
@@ -110,8 +115,8 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     handler: async (request: Request) =>
       Response.json({ path: new URL(request.url).pathname, text: await request.text() }),
   };
-  const acme = await makeOrganization({ store, apiKeys }, "acme");
-  const other = await makeOrganization({ store, apiKeys }, "other");
+  const acme = await makeOrganization({ store, apiKeys }, { name: "acme", nowMs: 1_000 });
+  const other = await makeOrganization({ store, apiKeys }, { name: "other", nowMs: 2_000 });
   const started: StartSessionRequest[] = [];
   const stopped: StopSessionRequest[] = [];
   const nudged: string[] = [];
@@ -131,6 +136,8 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     regions: testRegions,
     hasVoiceEngine: false,
     registries: [],
+    quotasOf,
+    requestLimits: createRequestLimits({ clock, rates: UNLIMITED }),
     nudge: (agentId) => void nudged.push(agentId),
     startSession: async (request) => {
       started.push(request);
@@ -193,11 +200,9 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
 
 async function makeOrganization(
   { store, apiKeys }: { store: Store; apiKeys: ApiKeys },
-  name: string,
+  { name, nowMs }: { name: string; nowMs: number },
 ): Promise<TestOrganization> {
-  const id = await store.transaction((tx) =>
-    createOrganization(tx, { name }, { actor: "system", nowMs: 1_000 }),
-  );
+  const id = await store.transaction((tx) => createOrganization(tx, { name }, { actor: "system", nowMs }));
   const { value: privateKey } = await apiKeys.create(id, { kind: "private", name: "first" }, "system");
   const { value: publicKey } = await apiKeys.create(id, { kind: "public", name: "first" }, "system");
   return { id, name, privateKey, publicKey };

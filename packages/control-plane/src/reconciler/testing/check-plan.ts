@@ -34,6 +34,7 @@ export function check({ what, view, expect }: Case): void {
       sessions: [],
       pending: { count: 0, oldestAt: 0 },
       recentStarts: 0,
+      organizationLeft: 100,
       bootsAtOnce: 4,
       ...view,
       agent: agent(view.agent ?? {}),

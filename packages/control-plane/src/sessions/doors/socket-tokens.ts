@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { openSignedJson, signJson } from "../../signed-json.ts";
 import { isUniqueViolation } from "../../store/store-errors.ts";
-import type { Store } from "../../store/store.ts";
+import type { Tx } from "../../store/store.ts";
 
 /** Short-lived rights to open one WebSocket each: signed, not stored, remembered once used. */
 export const SocketToken = z.object({
@@ -44,9 +44,9 @@ export function readSocketToken({ secret }: TokenSigner, text: string, nowMs: nu
 }
 
 /** One use: the second one throws, on whichever controller it happens. */
-export async function useUpToken(store: Store, token: SocketToken): Promise<void> {
+export async function useUpToken(tx: Tx, token: SocketToken): Promise<void> {
   try {
-    await store.db
+    await tx
       .insertInto("usedTokens")
       .values({ id: token.nonce, expiresAt: token.exp * 1000 })
       .execute();

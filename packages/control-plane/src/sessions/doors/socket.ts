@@ -1,17 +1,16 @@
 import { AppError, carrierNames, limits } from "@vocalhost/protocol";
 import { DeploymentSpec } from "../../deployments/deployment-spec.ts";
-import { findLiveAgent } from "../../agents/find-agent.ts";
-import { readOrganizationName } from "../../agents/read-agents.ts";
 import { isUsable } from "../../auth/api-keys.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
 import { asLeader } from "../../leader/leader.ts";
+import { notFound } from "../../refusals.ts";
 import type { AgentRow, SessionRow } from "../../store/schema.ts";
 import type { World } from "../../world.ts";
 import { earlierSession, rememberKey } from "../idempotency.ts";
 import { requirePendingPlace } from "../pending-sessions.ts";
 import { newSessionRow } from "../session-row.ts";
-import { activeDeployment, checkConcurrency, requireDiskSpace, startSession } from "../start-session.ts";
+import { checkConcurrency, requireDiskSpace, startSession } from "../start-session.ts";
 import type { DoorContext, DoorRequest, SessionDoor, StartSessionRequest } from "./door.ts";
 import { issueSocketToken, readSocketToken, useUpToken } from "./socket-tokens.ts";
 
@@ -21,12 +20,13 @@ export const socketDoor: SessionDoor = {
   completion: "WS_CONNECTION_CLOSED",
   async start({ starter, signer }, { asked, session }) {
     const { world } = starter;
-    const { db } = world.store;
-    const organizationName = await readOrganizationName(db, session.organizationId);
     requireDiskSpace(world);
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
-    const agent = await findLiveAgent(db, session.organizationId, session.agentName);
-    const { websocketAuth } = await specOf(world, agent);
+    const { organizationId, agentName } = session;
+    const { agent, organizationName, websocketAuth } = await findForSocket(world, {
+      organizationId,
+      agentName,
+    });
     const serviceHost = `${agent.name}.${organizationName}`;
     const wsUrl = addressFor(asked, serviceHost);
     if (websocketAuth === "none") {
@@ -56,18 +56,18 @@ export async function routeSocket(
     request.token === undefined ? undefined : readSocketToken(signer, request.token, world.clock.nowMs());
   const serviceHost = request.serviceHost || token?.sh || "";
   if (token && token.sh !== serviceHost) throw new AppError("TOKEN_INVALID");
-  const { organizationId, agent } = await findByHost(world, serviceHost);
-  const { websocketAuth } = await specOf(world, agent);
+  const [agentName = "", organizationName = "", ...rest] = serviceHost.split(".");
+  if (rest.length > 0) throw notFound("Service not found");
+  const { agent, websocketAuth } = await findForSocket(world, { organizationName, agentName });
   if (websocketAuth === "token" && !token) throw new AppError("TOKEN_INVALID");
   const body = parseBody(request.body);
-  if (token) await useUpToken(world.store, token); // before anything is claimed
   const pending = token ? await pendingSession(world, token.sid) : undefined;
   const transport = request.ingress === "generic" ? "websocket" : request.ingress;
   if (pending && pending.transport !== transport)
     throw new AppError("TOKEN_INVALID", { message: `The token is for a ${pending.transport} session` });
   const key = pending?.apiKeyId ? await usableKey(world, pending.apiKeyId) : undefined;
   const { session, instance } = await startSession(starter, {
-    organizationId,
+    organizationId: agent.organizationId as OrganizationId,
     agentName: agent.name,
     transport,
     connect: { kind: "socket" },
@@ -75,7 +75,8 @@ export async function routeSocket(
     apiKeyId: pending?.apiKeyId ?? null,
     concurrency: key?.concurrency ?? null,
     queueMs,
-    pendingSessionId: pending?.id,
+    pending,
+    beforeBind: token && ((tx) => useUpToken(tx, token)),
   });
   if (!instance?.address) throw new AppError("SERVICE_UNAVAILABLE");
   const path = transport === "websocket" ? `/ws-client/${session.id}` : `/ws/${session.id}`;
@@ -112,27 +113,37 @@ function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: str
   return `${wsBase}/ws/${transport}?serviceHost=${serviceHost}`;
 }
 
-async function findByHost(
-  world: World,
-  serviceHost: string,
-): Promise<{ organizationId: OrganizationId; agent: AgentRow }> {
-  const [agentName = "", organizationName = "", ...rest] = serviceHost.split(".");
-  const organization =
-    rest.length > 0
-      ? undefined
-      : await world.store.db
-          .selectFrom("organizations")
-          .select("id")
-          .where("name", "=", organizationName)
-          .executeTakeFirst();
-  if (!organization) throw new AppError("NOT_FOUND", { message: "Service not found" });
-  const organizationId = organization.id as OrganizationId;
-  return { organizationId, agent: await findLiveAgent(world.store.db, organizationId, agentName) };
+interface SocketAgent {
+  agent: AgentRow;
+  organizationName: string;
+  websocketAuth: DeploymentSpec["websocketAuth"];
 }
 
-async function specOf(world: World, agent: AgentRow): Promise<DeploymentSpec> {
-  const { spec } = await activeDeployment(world.store.db, agent);
-  return DeploymentSpec.parse(JSON.parse(spec));
+/** All in one question: two of these are on the way of every start. */
+async function findForSocket(
+  { store }: World,
+  wanted: { agentName: string } & ({ organizationId: OrganizationId } | { organizationName: string }),
+): Promise<SocketAgent> {
+  const agents = store.db
+    .selectFrom("agents")
+    .innerJoin("organizations", "organizations.id", "agents.organizationId")
+    .leftJoin("deployments", (join) =>
+      join.onRef("deployments.agentId", "=", "agents.id").on("deployments.phase", "=", "Active"),
+    )
+    .selectAll("agents")
+    .select(["organizations.name as organizationName", "deployments.spec"])
+    .where("agents.name", "=", wanted.agentName)
+    .where("agents.state", "=", "live");
+  const own =
+    "organizationId" in wanted
+      ? agents.where("organizations.id", "=", wanted.organizationId)
+      : agents.where("organizations.name", "=", wanted.organizationName);
+  const row = await own.executeTakeFirst();
+  if (!row) throw notFound("Service not found");
+  const { organizationName, spec, ...agent } = row;
+  if (spec === null) throw new AppError("AGENT-1001");
+  const { websocketAuth } = DeploymentSpec.parse(JSON.parse(spec));
+  return { agent, organizationName, websocketAuth };
 }
 
 async function pendingSession(world: World, id: string) {

@@ -64,7 +64,11 @@ function startedSession(server: SessionServer, request: FastifyRequest<SocketReq
   });
 }
 
-function runOnSocket(server: SessionServer, session: Session, socket: WebSocket): void {
+export function runOnSocket(
+  server: Pick<SessionServer, "bot" | "cliArgs">,
+  session: Session,
+  socket: WebSocket,
+): void {
   tieToSocket(session, socket, { botFailed: () => socket.close(1011, "bot failed") });
   keepEarlyMessages(socket);
   session.run(

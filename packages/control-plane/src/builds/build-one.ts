@@ -1,0 +1,132 @@
+import { isAppError } from "@vocalhost/protocol";
+import { chmod, chown, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { builderUser, changeOwner, type RunAs } from "../own-users.ts";
+import { requireDiskQuota } from "../quotas/require-quota.ts";
+import type { BuildRow } from "../store/schema.ts";
+import type { BuildContext } from "./build-context.ts";
+import { createBuildLog } from "./build-log.ts";
+import { buildFolder } from "./build-rows.ts";
+import { runBuilder, type BuildOutcome } from "./run-builder.ts";
+import type { UploadFiles } from "./upload-files.ts";
+
+const BUILD_TIMEOUT_MS = 600_000;
+
+/** Builds one, and writes down how that ended. */
+export async function buildOne(
+  context: BuildContext,
+  files: UploadFiles,
+  { row, slot, signal }: { row: BuildRow; slot: number; signal: AbortSignal },
+): Promise<void> {
+  const { store, clock, log, dataFolder } = context;
+  const startedAt = clock.nowMs();
+  const startedMs = clock.monotonicMs();
+  await store.transaction(async (tx) => {
+    await tx
+      .updateTable("builds")
+      .set({ status: "building", startedAt, updatedAt: startedAt })
+      .where("id", "=", row.id)
+      .execute();
+    await tx.deleteFrom("buildLogLines").where("buildId", "=", row.id).execute();
+  });
+  const temporary = join(dataFolder, "builds", `.${row.id}`);
+  const final = buildFolder(dataFolder, row.id);
+  for (const folder of [temporary, final]) await rm(folder, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  const buildLog = createBuildLog(context, row.id);
+  const archive = files.path(row.uploadId);
+  const user = await builderOf(context, { archive, folder: temporary, slot });
+  const built = await runBuilder({
+    user,
+    task: {
+      archive,
+      folder: temporary,
+      dockerfilePath: row.dockerfilePath,
+      sdkFolder: context.sdkFolder,
+      allowsForeignPackages: context.allowsForeignPackages ?? false,
+    },
+    timeoutMs: context.buildTimeoutMs ?? BUILD_TIMEOUT_MS,
+    say: buildLog.add,
+    signal,
+  });
+  if (signal.aborted) return rm(temporary, { recursive: true, force: true });
+  const outcome = await withinQuota(context, row, built);
+  if (outcome.status === "success") {
+    if (user) await closeBuild(temporary);
+    await rename(temporary, final);
+  } else await rm(temporary, { recursive: true, force: true });
+  buildLog.add(lastLine(outcome));
+  await buildLog.flush();
+  const completedAt = startedAt + Math.round(clock.monotonicMs() - startedMs);
+  await finish(context, row, { outcome, completedAt });
+  log.info({ buildId: row.id, status: outcome.status, ms: completedAt - startedAt }, "build ended");
+}
+
+/** What it made must fit into the organisation's share of the disk. */
+async function withinQuota(
+  { store, quotasOf }: BuildContext,
+  { organizationId }: BuildRow,
+  outcome: BuildOutcome,
+): Promise<BuildOutcome> {
+  if (outcome.status !== "success") return outcome;
+  try {
+    await store.transaction((tx) => requireDiskQuota({ store, tx, quotasOf }, organizationId, outcome.bytes));
+    return outcome;
+  } catch (error) {
+    if (!isAppError(error) || error.code !== "QUOTA_EXCEEDED") throw error;
+    return { status: "failed", message: error.message };
+  }
+}
+
+/** Lets the builder's user at the archive, its folder and nothing else. */
+async function builderOf(
+  { users, dataFolder }: BuildContext,
+  { archive, folder, slot }: { archive: string; folder: string; slot: number },
+): Promise<(RunAs & { home: string }) | undefined> {
+  if (!users) return undefined;
+  const user = builderUser(users, slot);
+  const home = join(dataFolder, slot === 0 ? "builder-home" : `builder-home-${slot}`);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  for (const path of [archive, folder, home]) await chown(path, user.uid, user.gid);
+  return { ...user, home };
+}
+
+/** Bots read it; nobody but us changes it any more. */
+async function closeBuild(folder: string): Promise<void> {
+  await changeOwner(folder, { uid: 0, gid: 0 });
+  await chmod(folder, 0o755);
+}
+
+async function finish(
+  { store }: BuildContext,
+  row: BuildRow,
+  { outcome, completedAt }: { outcome: BuildOutcome; completedAt: number },
+): Promise<void> {
+  const isSuccess = outcome.status === "success";
+  await store.db
+    .updateTable("builds")
+    .set({
+      status: outcome.status,
+      imageUri: isSuccess ? imageUriOf(row) : null,
+      errorMessage: isSuccess ? null : problemOf(outcome),
+      imageSizeBytes: isSuccess ? outcome.bytes : null,
+      facts: JSON.stringify(isSuccess ? outcome.facts : {}),
+      completedAt,
+      updatedAt: completedAt,
+    })
+    .where("id", "=", row.id)
+    .where("status", "=", "building")
+    .execute();
+}
+
+function imageUriOf({ id, contextHash }: BuildRow): string {
+  return `vocalhost/builds:${contextHash}-${id.slice(0, 8)}`;
+}
+
+function problemOf(outcome: Exclude<BuildOutcome, { status: "success" }>): string {
+  return outcome.status === "failed" ? outcome.message : "The build took too long";
+}
+
+function lastLine(outcome: BuildOutcome): string {
+  return outcome.status === "success" ? "Build succeeded" : `Build failed: ${problemOf(outcome)}`;
+}

@@ -1,0 +1,24 @@
+/** How much one organisation may have at a time. */
+export interface Quotas {
+  agents: number;
+  /** That exist, whatever they do. */
+  instances: number;
+  /** Waiting or running. */
+  builds: number;
+  /** Of uploads and builds together. */
+  diskMib: number;
+}
+
+/** Enough for anybody who means well; a slip of a script ends here instead of on a full machine. */
+export const defaultQuotas: Quotas = { agents: 200, instances: 500, builds: 20, diskMib: 50 * 1024 };
+
+/** By the organisation's name. */
+export type QuotasOf = (organizationName: string) => Quotas;
+
+/** The same for everybody but those who are named. */
+export function createQuotas(
+  defaults: Quotas,
+  exceptions: Readonly<Record<string, Partial<Quotas>>> = {},
+): QuotasOf {
+  return (name) => ({ ...defaults, ...(Object.hasOwn(exceptions, name) ? exceptions[name] : {}) });
+}
