@@ -26,7 +26,7 @@ conformance({
           .split("\n")
           .filter((line) => /"level":[4-9]0/.test(line));
         const { logs } = await service.api.agents.logs(AGENT, { limit: 1_000 });
-        const lines = logs.map(({ log }) => log);
+        const lines = logs.map(({ log }) => log).reverse(); // newest first
         const ofBots = lines
           .map((line, at) => `${line} ${lines[at + 1] ?? ""}`) // an error's own words follow it
           .filter((line) => /^\S+ (?:warn|error)\b/i.test(line));
@@ -37,6 +37,6 @@ conformance({
   },
 });
 
-// On a busy machine Opus tries less hard, and as root the service says that bots share its user: nothing is wrong with the
-// conversation.
-const HARMLESS = ["opus complexity", "run as the service's own user"];
+// On a busy machine Opus tries less hard and a client has to offer twice, and as root the service says that bots share its
+// user: nothing is wrong with the conversation.
+const HARMLESS = ["opus complexity", "the machine is too busy", "run as the service's own user"];

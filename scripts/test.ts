@@ -1,12 +1,19 @@
-// Runs tests: builds the pages, makes sure there is what they need, then a process per file, a few at a time.
+// Runs tests: builds the pages, makes sure there is what they need, then a process per file of e2e tests and one per
+// folder of unit tests, as many at a time as the cores have time for.
 //   node scripts/test.ts [--checks] [--long] [files or patterns]
 import { spawn } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./checks.ts";
 import { provide } from "./provisions.ts";
+import { createSpareTime } from "./spare-time.ts";
+
+/** What one process runs. */
+interface Batch {
+  name: string;
+  files: string[];
+}
 
 interface Outcome {
   passed: number;
@@ -14,14 +21,23 @@ interface Outcome {
   skipped: number;
 }
 
-const AT_ONCE = 2 * availableParallelism(); // most tests mostly wait
-const FILE_MAX_MS = 30 * 60_000; // every wait inside has a deadline; this is for what hangs all the same
+const BATCH_MAX_MS = 10 * 60_000; // every wait inside has a deadline; this is for what hangs all the same
+const GIVE_UP_MS = 30_000; // an interrupted process says which tests it had not finished
 const COUNTS = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/;
-const FILE_LINE = /^[✔✖] \S+ {2}\d+ passed.*\n/m; // ours counts the whole process
+const FILE_LINES = /^[✔✖] \S+ {2}\d+ passed.*\n/gm; // ours counts the whole process
+const UNIT_FOLDER = /^packages\/[^/]+(?:\/(?:src|client|dashboard|shared)(?:\/[^/]+)?)?(?=\/)/;
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
-// What takes longest begins first, so that the end is not spent waiting for one file.
+// A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
+const IN_REAL_TIME =
+  /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|rooms\/|telephony\/(?:calls|cli-calls))/;
+// What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
+// while little else runs.
 const ORDER = [
   "e2e/conformance-*.test.ts",
+  "e2e/packed-packages.test.ts",
+  "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
+  "e2e/telephony/hostile-calls.test.ts",
+  "e2e/{cli/operate,phone-panel,dashboard/agents,dashboard/talk}.test.ts",
   "e2e/hosted/*.test.ts",
   "e2e/{telephony,dashboard,rooms}/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",
@@ -40,25 +56,44 @@ const files = filesOf(positionals.length > 0 ? positionals : ORDER).filter(
 provide();
 const checks = values.checks ? runChecks() : Promise.resolve(true);
 const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
-const waiting = [...files];
 const failures: string[] = [];
-await Promise.all(Array.from({ length: positionals.length > 0 ? 1 : AT_ONCE }, work));
+const tooBusy: Batch[] = [];
+await runAll(toBatches(files), positionals.length > 0 ? 1 : undefined);
+if (tooBusy.length > 0) {
+  console.log("\nOnce more, one at a time: what listens to sound as it is made and had too little time.\n");
+  await runAll(tooBusy.splice(0), 1);
+}
 const checksPassed = await checks;
 if (failures.length > 0) console.log(`\nFailures again:\n\n${failures.join("\n\n")}`);
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
 process.exitCode = total.failed === 0 && checksPassed ? 0 : 1;
 
-async function work(): Promise<void> {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    const outcome = await runFile(file);
-    total.passed += outcome.passed;
-    total.failed += outcome.failed;
-    total.skipped += outcome.skipped;
+async function runAll(batches: Batch[], atOnce?: number): Promise<void> {
+  const running = new Set<Promise<void>>();
+  using spareTime = createSpareTime(atOnce);
+  for (const batch of batches) {
+    await spareTime.forOneMore(running);
+    const run = runBatch(batch, { mayRepeat: atOnce === undefined }).then(() => void running.delete(run));
+    running.add(run);
   }
+  await Promise.all(running);
 }
 
-async function runFile(file: string): Promise<Outcome> {
+/** Unit tests of a folder share a process: starting one costs more than most of them. */
+function toBatches(all: string[]): Batch[] {
+  const batches = new Map<string, Batch>();
+  for (const file of all) {
+    const name = UNIT_FOLDER.exec(file)?.[0] ?? file;
+    const batch = batches.get(name) ?? { name, files: [] };
+    batch.files.push(file);
+    batches.set(name, batch);
+  }
+  return [...batches.values()];
+}
+
+async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Promise<void> {
+  const { name, files: own } = batch;
   const startedMs = performance.now();
   const child = spawn(
     process.execPath,
@@ -66,7 +101,8 @@ async function runFile(file: string): Promise<Outcome> {
       "--conditions=@vocalhost/source",
       "--test-reporter=./scripts/test-reporter.ts",
       "--test-reporter-destination=stdout",
-      file,
+      ...(own.length > 1 ? ["--test", "--test-isolation=none"] : []),
+      ...own,
     ],
     {
       stdio: ["ignore", "pipe", "pipe"],
@@ -81,20 +117,26 @@ async function runFile(file: string): Promise<Outcome> {
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const timer = setTimeout(() => child.kill("SIGKILL"), FILE_MAX_MS);
+  const maxMs = values.long ? 6 * BATCH_MAX_MS : BATCH_MAX_MS;
+  const interrupt = setTimeout(() => child.kill("SIGINT"), maxMs);
+  const kill = setTimeout(() => child.kill("SIGKILL"), maxMs + GIVE_UP_MS);
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  clearTimeout(timer);
+  clearTimeout(interrupt);
+  clearTimeout(kill);
   const outcome = read(output, code);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   const failed = outcome.failed > 0 ? `, ${outcome.failed} failed` : "";
-  const told = output.replace(COUNTS, "").replace(FILE_LINE, "").trim();
+  const told = output.replace(COUNTS, "").replace(FILE_LINES, "").trim();
   if (told) console.log(`\n${told}\n`);
-  if (outcome.failed > 0) failures.push(`${file}\n${told}`);
-  console.log(`${outcome.failed > 0 ? "✖" : "✔"} ${file}  ${outcome.passed} passed${failed}  ${seconds} s`);
-  return outcome;
+  console.log(`${outcome.failed > 0 ? "✖" : "✔"} ${name}  ${outcome.passed} passed${failed}  ${seconds} s`);
+  if (outcome.failed > 0 && mayRepeat && IN_REAL_TIME.test(name)) return void tooBusy.push(batch);
+  if (outcome.failed > 0) failures.push(`${name}\n${told}`);
+  total.passed += outcome.passed;
+  total.failed += outcome.failed;
+  total.skipped += outcome.skipped;
 }
 
-/** A file that breaks off says no counts, or exits badly although none of its tests failed. */
+/** A process that breaks off says no counts, or exits badly although none of its tests failed. */
 function read(output: string, code: number | null): Outcome {
   const [, passed = 0, failed = 0, skipped = 0] = (COUNTS.exec(output) ?? []).map((text) =>
     Number(text ?? 0),

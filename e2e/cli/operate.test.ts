@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { aFewAtATime } from "../../testing/wait.ts";
 import { startTranscript, type Transcript } from "./transcript.ts";
-import { startVocalhost, vocalhost, type Desk, type Finished } from "./vocalhost-process.ts";
+import { startVocalhost, vocalhost, vocalhostLines, type Desk, type Finished } from "./vocalhost-process.ts";
 
 const BOT = `
 import { createTransport } from "vocalhost";
@@ -323,24 +322,41 @@ describe("operating the service", () => {
   });
 
   test("every command has examples, and with --json says what is wrong as JSON", async () => {
-    const commands = await leaves([]);
+    const commands = await leaves([[]]);
     assert.ok(commands.length > 30, commands.map((words) => words.join(" ")).join("\n"));
-    await aFewAtATime(commands, async (words) => {
-      const { output } = await vocalhost(nobody, [...words, "--help"]);
-      assert.match(output, /\nExamples:\n {2}\S/, words.join(" "));
-      if (words[0] === "dev") return; // takes options it does not know
-      const wrong = await vocalhost(nobody, [...words, "--json", "--no-such-option"]);
-      assert.equal(wrong.exitCode, 2, words.join(" "));
+    const helps = await vocalhostLines(
+      nobody,
+      commands.map((words) => [...words, "--help"]),
+    );
+    for (const [at, { output }] of helps.entries())
+      assert.match(output, /\nExamples:\n {2}\S/, commands[at]?.join(" "));
+    const strict = commands.filter(([first]) => first !== "dev"); // which takes options it does not know
+    const wrongs = await vocalhostLines(
+      nobody,
+      strict.map((words) => [...words, "--json", "--no-such-option"]),
+    );
+    for (const [at, wrong] of wrongs.entries()) {
+      assert.equal(wrong.exitCode, 2, strict[at]?.join(" "));
       assert.equal((parsed(wrong) as { ok: boolean }).ok, false);
-    });
+    }
   });
 
-  async function leaves(above: string[]): Promise<string[][]> {
-    const { output } = await vocalhost(nobody, [...above, "--help"]);
-    const [, list] = output.split("\nCommands:\n");
-    if (list === undefined) return [above];
-    const names = [...list.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
-    return (await Promise.all(names.map((name) => leaves([...above, name])))).flat();
+  /** Every command without commands of its own, at or below these. */
+  async function leaves(above: string[][]): Promise<string[][]> {
+    if (above.length === 0) return [];
+    const helps = await vocalhostLines(
+      nobody,
+      above.map((words) => [...words, "--help"]),
+    );
+    const below = helps.map(({ output }) => {
+      const [, list] = output.split("\nCommands:\n");
+      return list === undefined
+        ? []
+        : [...list.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name = ""]) => name);
+    });
+    const own = above.filter((_, at) => below[at]?.length === 0);
+    const next = above.flatMap((words, at) => (below[at] ?? []).map((name) => [...words, name]));
+    return [...own, ...(await leaves(next))];
   }
 });
 

@@ -39,7 +39,7 @@ function steady(text: string, replaced: readonly (readonly [RegExp | string, str
     .replace(/\b([sp]k_…)[0-9A-Za-z]{4}/g, "$1<4 characters>")
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
     .replace(/^( {2}stderr \|) +[\d.]+ s {2}/gm, "$1  <seconds>  ")
-    .replace(/^ {2}stderr \| {2}<seconds> {2}Creating: .*\n/gm, "") // seen only by who looks at once
+    .replace(/^ {2}stderr \| {2}<seconds> {2}(?:Creating|Validating): .*\n/gm, "") // seen only by who looks at once
     .replace(/\bin [\d.]+ s$/gm, "in <seconds>")
     .replace(/\b[0-9a-f]{8}\b/g, "<short>")
     .replace(/localhost:\d+/g, "localhost:<port>")

@@ -5,6 +5,7 @@ import { within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../packages/cli/bin/vocalhost.js", import.meta.url));
+const MANY_LINES = fileURLToPath(new URL("./command-lines.ts", import.meta.url));
 const SOON_MS = 90_000; // a loaded machine takes its time to start processes
 
 /** A developer's machine: a folder, and a place for credentials. */
@@ -20,8 +21,23 @@ export interface Finished {
 }
 
 /** `vocalhost` without a terminal, until it ends. */
-export async function vocalhost(desk: Desk, words: string[], input?: string): Promise<Finished> {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+export function vocalhost(desk: Desk, words: string[], input?: string): Promise<Finished> {
+  return finish(desk, [PROGRAM, ...words], input);
+}
+
+/** One line after the other in one process; for lines that ask nobody anything. */
+export async function vocalhostLines(desk: Desk, lines: string[][]): Promise<Finished[]> {
+  const { output, errors } = await finish(
+    desk,
+    ["--conditions=@vocalhost/source", MANY_LINES],
+    JSON.stringify(lines),
+  );
+  if (!output) throw new Error(errors);
+  return JSON.parse(output) as Finished[];
+}
+
+async function finish(desk: Desk, words: string[], input?: string): Promise<Finished> {
+  const child = spawn(process.execPath, words, {
     cwd: desk.folder,
     env: cleanEnvironment(desk),
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
@@ -35,7 +51,7 @@ export async function vocalhost(desk: Desk, words: string[], input?: string): Pr
     return { exitCode, output, errors };
   } catch (error) {
     child.kill("SIGKILL");
-    throw new Error(`vocalhost ${words.join(" ")} went on:\n${output}${errors}`, { cause: error });
+    throw new Error(`${words.join(" ")} went on:\n${output}${errors}`, { cause: error });
   }
 }
 

@@ -4,8 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import type { Report, StartBody } from "../bots/conformance-bot.ts";
-import { within } from "../../testing/wait.ts";
-import { eventually } from "../../testing/wait.ts";
+import { eventually, until, within } from "../../testing/wait.ts";
 import { watchOffers, type OfferExchange } from "./offer-exchange.ts";
 import { watchPage } from "./page-watch.ts";
 import type { ClientOptions } from "./page/caller-page.ts";
@@ -55,6 +54,8 @@ export interface CallerPlace {
 
 const CONNECT_MS = 30_000; // a busy machine takes its time to open audio devices
 const UTTERANCE_MS = 20_000;
+const BACK_MS = 30_000;
+const ASK_MS = 60_000; // the longest anything asked of a page takes
 const CONSOLE_LINES = 40; // shown when a test fails
 
 /** Opens a page in a browser context of its own; it closes with the test. */
@@ -65,10 +66,10 @@ export async function openCaller(
 ): Promise<Caller> {
   const startUrl = options.startUrl ?? target.startUrl;
   const context = await browser.newContext();
-  const page = await context.newPage();
+  const page = impatient(await context.newPage());
   const watch = watchPage(page, [pageOrigin, startUrl]);
   test.after(async () => {
-    await context.close();
+    await within(context.close(), ASK_MS, "closed browser context");
     if (!hasPassed(test)) for (const line of watch.console.slice(-CONSOLE_LINES)) test.diagnostic(line);
     assert.deepEqual(watch.problems, [], "the page failed or asked for something foreign");
   });
@@ -86,6 +87,13 @@ export async function openCaller(
   return { page, startBody, offers, connect, ...createSenses(page) };
 }
 
+/** A page whose answers are waited for, but not for ever: a client that lost its bot may never settle a promise. */
+function impatient(page: Page): Page {
+  const evaluate = page.evaluate.bind(page) as (...args: unknown[]) => Promise<unknown>;
+  page.evaluate = ((...args: unknown[]) => within(evaluate(...args), ASK_MS, "answer of the page")) as never;
+  return page;
+}
+
 /** What a caller can do once connected. */
 function createSenses(page: Page): Omit<Caller, "page" | "startBody" | "offers" | "connect"> {
   const request = <T>(type: string, data?: unknown): Promise<T> =>
@@ -93,7 +101,9 @@ function createSenses(page: Page): Omit<Caller, "page" | "startBody" | "offers" 
       ([messageType, content]) => window.callerPage.client.sendClientRequest(messageType, content),
       [type, data] as const,
     ) as Promise<T>;
-  const report = (): Promise<Report> => request<Report>("report");
+  // A client that a starved machine cut off for a moment comes back by itself.
+  const report = (): Promise<Report> =>
+    until(() => request<Report>("report").catch(unlessAway), BACK_MS, "report over a client that is ready");
   const hear = (): Promise<Tone> => page.evaluate(() => window.callerPage.loudspeaker.hear());
   return {
     request,
@@ -130,6 +140,10 @@ function createSenses(page: Page): Omit<Caller, "page" | "startBody" | "offers" 
         until: ({ heard }) => isTone(heard, frequencyHz),
       }),
   };
+}
+
+function unlessAway(error: unknown): undefined {
+  if (!String(error).includes("not in ready state")) throw error;
 }
 
 interface StartRequest {

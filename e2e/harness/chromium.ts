@@ -9,6 +9,8 @@ export interface ChromiumOptions {
   args?: string[];
 }
 
+const PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+
 /** A headless browser whose microphone is a file or a beep and whose speakers need no click. */
 export function launchChromium(options: ChromiumOptions = {}): Promise<Browser> {
   return chromium.launch({
@@ -35,9 +37,7 @@ function findChromium(): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const candidates = named
     ? [named]
-    : folders.flatMap((folder) =>
-        ["chromium", "chromium-browser", "google-chrome"].map((name) => join(folder, name)),
-      );
+    : PROGRAMS.flatMap((name) => folders.map((folder) => join(folder, name)));
   const found = candidates.find(isExecutable);
   if (found) return found;
   throw new Error("No Chromium found. Install it (apt-get install chromium) or set CHROMIUM_PATH.");

@@ -89,7 +89,8 @@ describe("a deployment", () => {
   });
 
   const moments = ["deploy.inserted", "deploy.validated", "deploy.flipped"];
-  for (const moment of moments.flatMap((name) => [`${name}.before`, `${name}.after`]))
+  const sides = size(["after"], ["before", "after"]); // what is before a step is nearly what is after the one before it
+  for (const moment of moments.flatMap((name) => sides.map((side) => `${name}.${side}`)))
     test(`survives the controller's death at ${moment}`, async () => {
       const { service } = faults;
       await refilled(faults, 1);

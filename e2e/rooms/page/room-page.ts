@@ -32,6 +32,7 @@ declare global {
 }
 
 const DISCONNECTED: string = RoomEvent.Disconnected;
+const PATIENCE_MS = 90_000; // a starved machine is no refusal
 const SAMPLE_RATE_HZ = 24_000;
 const MOMENT_SAMPLES = 4_800;
 const ANALYSER_SAMPLES = 8_192;
@@ -76,7 +77,8 @@ window.roomPage = {
   room,
   events,
   messages,
-  join: (url, token) => room.connect(url, token),
+  join: (url, token) =>
+    room.connect(url, token, { peerConnectionTimeout: PATIENCE_MS, websocketTimeout: PATIENCE_MS }),
   async speak() {
     const publication = await room.localParticipant.setMicrophoneEnabled(
       true,

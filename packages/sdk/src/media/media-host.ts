@@ -131,11 +131,15 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
           const request = lastRequest;
           const { promise, resolve, reject } = Promise.withResolvers<string>();
           answering.set(request, { resolve, reject });
-          const timer = setTimeout(
-            () =>
-              reject(new AppError("INTERNAL_SERVER_ERROR", { message: "No answer to the offer in time" })),
-            OFFER_DEADLINE_MS,
-          );
+          const timer = setTimeout(() => {
+            log.warn(
+              { waitedMs: OFFER_DEADLINE_MS },
+              "no answer to an offer in time, the machine is too busy",
+            );
+            reject(
+              new AppError("SERVICE_UNAVAILABLE", { message: "No answer to the offer in time, try again" }),
+            );
+          }, OFFER_DEADLINE_MS);
           post({ type: "offer", connection, request, sdp, rebuild, iceServers });
           try {
             return await promise;
