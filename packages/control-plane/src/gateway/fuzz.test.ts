@@ -27,7 +27,7 @@ const targets: [string, (bytes: Buffer) => void][] = [
       answered(() => parseIngressAddress(path, undefined));
     },
   ],
-  ["authorization", (bytes) => void answered(() => parseIngressAddress(PATH, bytes.toString("latin1")))],
+  ["authorization", (bytes) => answered(() => parseIngressAddress(PATH, bytes.toString("latin1")))],
   ["key", (bytes) => void parseKey(bytes.toString("utf8"))],
   [
     "signed token",
@@ -37,8 +37,8 @@ const targets: [string, (bytes: Buffer) => void][] = [
       answered(() => readSocketToken({ secret }, text, 1));
     },
   ],
-  ["JSON body", (bytes) => void answered(() => parseJsonBody(bytes.toString("utf8")))],
-  ["protobuf frame", (bytes) => void answered(() => parseFrame(bytes))],
+  ["JSON body", (bytes) => answered(() => parseJsonBody(bytes.toString("utf8")))],
+  ["protobuf frame", (bytes) => answered(() => parseFrame(bytes))],
   [
     "WebSocket frames",
     (bytes) => {

@@ -73,8 +73,8 @@ export async function expirePending(
     .execute();
 }
 
-function countPending<T extends SelectQueryBuilder<Schema, "sessions", object>>(
-  sessions: T,
+function countPending(
+  sessions: SelectQueryBuilder<Schema, "sessions", object>,
   column: "apiKeyId" | "agentId",
   id: string,
 ) {
