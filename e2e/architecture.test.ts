@@ -22,20 +22,20 @@ const PACKAGES: Record<string, PackageRule> = {
   audio: { imports: [], neutral: { npm: [] } },
   simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
   rooms: { imports: ["protocol"] },
-  sdk: { imports: ["protocol", "audio"] },
+  sdk: { imports: ["protocol", "audio", "rooms"], onlyFrom: { rooms: "runner/rooms.ts" } },
   viva: { imports: [] },
   cli: { imports: ["protocol", "audio", "simulator"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
-  "control-plane": { imports: ["protocol"] },
+  "control-plane": { imports: ["protocol", "rooms"] },
 };
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["runtime", "server", "media", "telephony"],
+  runner: ["runtime", "server", "filters", "media", "telephony"],
   instance: ["runtime", "server", "filters", "media", "telephony"],
   runtime: ["server"],
-  server: ["transports", "media", "telephony"],
+  server: ["transports", "filters", "media", "telephony"],
   speech: ["transports"],
   transports: ["audio", "filters", "media", "rtvi", "telephony"],
   media: ["audio"],
@@ -124,7 +124,11 @@ const FOLDER_TABLES: Record<string, FolderTable> = {
 };
 
 /** Packages with a second way in, besides `index.ts` at their root. */
-const INNER_ENTRIES = ["packages/sdk/src/runner/index.ts", "packages/sdk/src/filters/index.ts"];
+const INNER_ENTRIES = [
+  "packages/sdk/src/runner/index.ts",
+  "packages/sdk/src/filters/index.ts",
+  "packages/rooms/src/providers/index.ts",
+];
 
 /** Not imported, but wanted by something that is, and only one version of them fits. */
 const PINNED_PEERS = ["@better-auth/core", "better-call"];

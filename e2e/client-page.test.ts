@@ -2,10 +2,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { createBotFolder } from "./harness/bot-folder.ts";
 import { launchChromium } from "./harness/chromium.ts";
-import { desktop, mobile, openClientWindow, type ClientWindow } from "./harness/client-window.ts";
+import {
+  desktop,
+  mobile,
+  openClientWindow,
+  type ClientWindow,
+  type ClientWindowOptions,
+} from "./harness/client-window.ts";
 import { startRunnerProcess, type RunnerProcess } from "./harness/runner-process.ts";
 import { PATIENCE_MS } from "./harness/watched-page.ts";
 import { until } from "../testing/wait.ts";
@@ -229,6 +235,44 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     }
   });
 
+  test("two people and the parrot in one room, opened by its address and joined by a link", async () => {
+    await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+    const permissions = ["clipboard-read", "clipboard-write", "microphone"];
+    await using ann = await openClient(runner, { ...desktop, permissions, path: "/room" });
+    assert.equal(new URL(ann.page.url()).hash, "", "the token is not left in the address");
+    await ann.connect();
+    await ann.page.getByText("Bot spoke for").first().waitFor();
+    await until(async () => (await ann.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
+
+    await ann.page.getByRole("button", { name: "Copy a link for one more" }).click();
+    await ann.page.getByRole("button", { name: "Copied" }).waitFor();
+    const link = new URL(await ann.page.evaluate(() => navigator.clipboard.readText()));
+    await using bob = await openClient(runner, { ...desktop, path: `${link.pathname}${link.hash}` });
+    await bob.connect();
+    for (const [client, other] of [
+      [ann, "Guest 1"],
+      [bob, "Host"],
+    ] as const) {
+      const room = client.page.getByRole("region", { name: "In the room" });
+      for (const name of ["You", "Bot", other]) await room.getByText(name, { exact: true }).waitFor();
+    }
+    await until(async () => (await bob.energy()) > 0.001, PATIENCE_MS, "sound of the others");
+    await bob.shoot("desktop-live-room");
+
+    await ann.page.getByRole("button", { name: "Hang up" }).click();
+    await ann.page.getByRole("heading", { name: "Session ended" }).waitFor();
+    await until(() => ann.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+    const before = await bob.energy();
+    await until(
+      async () => (await bob.energy()) > before + 0.001,
+      PATIENCE_MS,
+      "the bot goes on for the other",
+    );
+    await bob.page.getByRole("button", { name: "Hang up" }).click();
+    await runner.printed(/session ended .*reason=client-left/);
+    assert.equal(sessionsStarted(runner), 1);
+  });
+
   test("a rebuilt peer connection keeps both voices", async () => {
     await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
     await using client = await openClient(runner, desktop);
@@ -254,7 +298,7 @@ interface Client extends ClientWindow {
   connect(options?: { again: boolean }): Promise<void>;
 }
 
-async function openClient(runner: RunnerProcess, options: BrowserContextOptions): Promise<Client> {
+async function openClient(runner: RunnerProcess, options: ClientWindowOptions): Promise<Client> {
   const opened = await openClientWindow(browser, runner, options);
   const { page } = opened;
   await page.getByRole("heading", { name: "Ready when you are" }).waitFor();

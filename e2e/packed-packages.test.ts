@@ -33,6 +33,7 @@ const PUBLISHED = [
   "protocol",
   "audio",
   "simulator",
+  "rooms",
   "viva",
   "sdk",
   "control-plane",
@@ -217,6 +218,7 @@ describe("installed in an empty project", () => {
       "@vocalhost/audio": "vocalhost-audio",
       "@vocalhost/simulator": "vocalhost-simulator",
       "@vocalhost/viva": "vocalhost-viva",
+      "@vocalhost/rooms": "vocalhost-rooms",
     }).flatMap(([name, file]) => [
       "--source",
       `${name}=file:${globSync(`${temporary}/${file}-[0-9]*.tgz`)[0]}`,

@@ -41,6 +41,11 @@ describe("the phone panel", { concurrency: 2 }, () => {
       const { page } = phone;
       await page.getByRole("radio", { name: carrier }).check({ force: true });
       if (carrier === "Twilio") await phone.shoot("desktop-phone-idle");
+      const isNoisy = carrier === "Exotel";
+      if (isNoisy) {
+        await page.getByLabel("In the background").selectOption("noise");
+        await page.getByLabel("How loud").selectOption("15");
+      }
 
       await phone.call();
       await page.getByText("You spoke for").first().waitFor();
@@ -72,7 +77,9 @@ describe("the phone panel", { concurrency: 2 }, () => {
         card.getByRole("link", { name: "Download WAV" }).click(),
       ]);
       assert.match(download.suggestedFilename(), new RegExp(`^${carrier.toLowerCase()}-call-.+\\.wav$`));
-      const [you, bot] = channels(readFileSync(await download.path()));
+      const file = readFileSync(await download.path());
+      assert.equal(quietest(file) > 50, isNoisy, `noise of ${quietest(file)} while nobody speaks`);
+      const [you, bot] = channels(file);
       assert.ok(you > 50 && bot > 50, `both sides are in the recording: ${you} and ${bot}`);
       await card.getByRole("button", { name: "Play" }).click();
       await card.getByRole("button", { name: "Pause" }).click();
@@ -327,6 +334,18 @@ function channels(file: Buffer): [number, number] {
     sums[1] += file.readInt16LE(WAV_HEADER_BYTES + at * 4 + 2) ** 2;
   }
   return [Math.sqrt(sums[0] / frames), Math.sqrt(sums[1] / frames)];
+}
+
+/** Level of the quietest fifth of a second of the user's side. */
+function quietest(file: Buffer): number {
+  const length = 0.2 * file.readUInt32LE(24);
+  let least = Infinity;
+  for (let from = WAV_HEADER_BYTES; from + 4 * length <= file.length; from += 4 * length) {
+    let sum = 0;
+    for (let at = 0; at < length; at++) sum += file.readInt16LE(from + at * 4) ** 2;
+    least = Math.min(least, Math.sqrt(sum / length));
+  }
+  return least;
 }
 
 const WAV_HEADER_BYTES = 44;

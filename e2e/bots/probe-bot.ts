@@ -8,6 +8,7 @@ interface Call {
   kind: string;
   sessionId: string;
   body: unknown;
+  callData: unknown;
   transportType: unknown;
   cliArgs: unknown;
   environment: string | undefined;
@@ -47,6 +48,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
     kind: args.kind,
     sessionId: args.sessionId,
     body: args.body,
+    callData: args.callData,
     transportType: args.kind === "websocket" ? args.transportType : null,
     cliArgs: args.cliArgs,
     environment: process.env["ENV"],
@@ -54,6 +56,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
   };
   calls.push(call);
   args.signal.addEventListener("abort", () => (call.ended = args.signal.reason));
+  if (args.kind === "room") await args.forwardCall?.();
   const transport = await createTransport(args);
   transport.rtvi.on("client-message", (message) => message.respond(message.data));
   for await (const frame of transport.audioIn) transport.audioOut.write(frame);

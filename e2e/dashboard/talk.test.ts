@@ -32,9 +32,14 @@ before(async () => {
   await import("../../scripts/build-dashboard.ts");
   [browser, service] = await Promise.all([launchChromium({ microphone: VOICE }), startServiceProcess()]);
   const parrot = readFileSync(path("examples/parrot/bot.ts"), "utf8");
+  const filtering = parrot.replace(
+    "createTransport(args)",
+    "createTransport(args, { audioIn: { filter: vivaFilter() } })",
+  );
   await service.deploy({
     name: "parrot",
-    files: { "bot.ts": parrot },
+    files: { "bot.ts": `import { vivaFilter } from "vocalhost/filters";\n${filtering}` },
+    vendorViva: { audioFilter: "tel" },
     autoScaling: { minAgents: 1, maxAgents: 3 },
   });
   await using dashboard = await openDashboard(browser, service, { signedIn: false });
@@ -62,6 +67,7 @@ for (const label of ["WebRTC", "WebSocket"])
     await page.getByText("Bot is speaking").first().waitFor();
     await until(() => level(page, "Bot level"), PATIENCE_MS, "sound of the bot");
     await until(() => level(page, "Microphone level"), PATIENCE_MS, "sound of the microphone");
+    if (label === "WebRTC") await compareFilter(page);
     await dashboard.look(`talk-live-${label.toLowerCase()}`);
     await page.getByText("Bot spoke for").first().waitFor();
 
@@ -72,11 +78,23 @@ for (const label of ["WebRTC", "WebSocket"])
     const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
     assert.ok(session);
     await service.sessionEnded(session.sessionId);
+    const { filter } = await service.api.sessions.get("parrot", session.sessionId);
+    assert.equal((filter?.bypassedSeconds ?? 0) > 0, label === "WebRTC", JSON.stringify(filter));
     await dashboard.look(`talk-ended-${label.toLowerCase()}`);
     await page.getByRole("main").getByRole("link", { name: "Sessions" }).last().click();
     await page.getByText(session.sessionId.slice(0, 8)).first().waitFor();
     assert.deepEqual(dashboard.complaints, []);
   });
+
+/** Hears raw for a moment, and sees both levels. */
+async function compareFilter(page: Page): Promise<void> {
+  const panel = page.getByRole("region", { name: "Voice filter" });
+  await panel.getByText("Your bot hears (voice filter tel)").waitFor();
+  await panel.getByRole("radio", { name: "Raw" }).check({ force: true });
+  await panel.getByRole("img", { name: /^Your level: -\d+ dB raw, -\d+ dB filtered$/ }).waitFor();
+  await until(() => panel.getByRole("radio", { name: "Raw" }).isChecked(), PATIENCE_MS, "raw");
+  await panel.getByRole("radio", { name: "Filtered" }).check({ force: true });
+}
 
 test("leaving the page ends the session", async () => {
   await using dashboard = await openDashboard(browser, service);

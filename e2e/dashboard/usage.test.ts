@@ -60,7 +60,10 @@ test("an empty month, a session, a month beyond the free minutes, another month,
     );
     await service.api.sessions.stop("clerk", started.sessionId);
     await service.sessionEnded(started.sessionId);
-    await page.reload();
+    await dashboard.go(`/agents/clerk/sessions/${started.sessionId}`);
+    await page.getByText("Billed, but not used").waitFor();
+    await page.getByText("the bot never attached the filter").waitFor();
+    await dashboard.go("/usage");
     await page.getByRole("row").filter({ hasText: "clerk" }).waitFor();
     await figure("Filter minutes").getByText("1", { exact: true }).waitFor();
     await figure("Free minutes left").getByText("9,999", { exact: true }).waitFor();
@@ -91,7 +94,7 @@ test("an empty month, a session, a month beyond the free minutes, another month,
     assert.match(download.suggestedFilename(), /^usage-\d{4}-\d\d\.csv$/);
     const text = readFileSync(await download.path(), "utf8");
     assert.match(text, /^kind,period,session,agent/);
-    assert.match(text, /clerk/);
+    assert.match(text, /clerk.*,not-attached,.*Billed, but the bot never attached the filter/);
   });
 
   await t.test("another month", async () => {

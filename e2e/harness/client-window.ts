@@ -19,11 +19,16 @@ export const mobile: BrowserContextOptions = {
   isMobile: true,
 };
 
+export interface ClientWindowOptions extends BrowserContextOptions {
+  /** @default "/client/" */
+  path?: string;
+}
+
 /** Opens the page, and at the end makes sure that it asked nobody else and complained about nothing. */
 export async function openClientWindow(
   browser: Browser,
   runner: RunnerProcess,
-  options: BrowserContextOptions,
+  { path = "/client/", ...options }: ClientWindowOptions,
 ): Promise<ClientWindow> {
   const opened = await openWatchedPage(browser, {
     ...options,
@@ -38,7 +43,7 @@ export async function openClientWindow(
   page.on("request", (request) => note(request.url()));
   page.on("websocket", (socket) => note(socket.url()));
   await page.addInitScript(watchMedia);
-  await page.goto(`${runner.url}/client/`);
+  await page.goto(`${runner.url}${path}`);
   await page.getByRole("heading", { name: /^Ready/ }).waitFor();
   return {
     ...opened,

@@ -26,6 +26,8 @@ export interface PeerClient extends Disposable {
   sendPacket(packet: Buffer): void;
   /** Speaks a tone, or Opus' own silence, at real time. */
   speak(packets: number, sound: "tone" | "silence"): Promise<void>;
+  /** Speaks a recording of 48 kHz at real time. */
+  say(samples: Int16Array): Promise<void>;
   /** Resolves when the other side has closed or the data channel is gone. */
   left(timeoutMs: number): Promise<void>;
   close(): void;
@@ -61,6 +63,14 @@ export function createPeerClient(): PeerClient {
     if (voice.isOpen()) voice.sendMessageBinary(rtpPacket({ payload, sequenceNumber, timestamp }));
     sequenceNumber += 1;
     timestamp += TIMESTAMPS_PER_PACKET;
+  }
+
+  async function speakPackets(payloads: Uint8Array[]): Promise<void> {
+    const startMs = performance.now();
+    for (const [at, payload] of payloads.entries()) {
+      speakPacket(payload);
+      await pause(Math.max(0, startMs + (at + 1) * PACKET_MS - performance.now()));
+    }
   }
 
   // In this order, and with a listener on each, or freePeerClients() crashes later.
@@ -111,12 +121,11 @@ export function createPeerClient(): PeerClient {
     },
     async speak(packets, sound) {
       const payloads = sound === "tone" ? await tonePackets() : [SILENCE];
-      const startMs = performance.now();
-      for (let at = 0; at < packets; at += 1) {
-        speakPacket(payloads[at % payloads.length] ?? SILENCE);
-        await pause(Math.max(0, startMs + (at + 1) * PACKET_MS - performance.now()));
-      }
+      await speakPackets(
+        Array.from({ length: packets }, (_, at) => payloads[at % payloads.length] ?? SILENCE),
+      );
     },
+    say: async (samples) => speakPackets(await encodePackets(samples)),
     left: async (timeoutMs) => {
       await until(() => channelClosed || connection.state() === "closed", timeoutMs, "end of the connection");
     },
@@ -201,11 +210,17 @@ function tonePackets(): Promise<Uint8Array[]> {
 
 // 20 ms hold whole periods of 300 Hz, so the packets can be repeated for ever.
 async function encodeTone(): Promise<Uint8Array[]> {
-  const encoder = await createEncoder({ sampleRate: 48_000, channels: 1, bitrate: 32_000 });
-  const samples = Int16Array.from({ length: 960 }, (_, at) =>
+  const samples = Int16Array.from({ length: 50 * TIMESTAMPS_PER_PACKET }, (_, at) =>
     Math.round(12_000 * Math.sin((2 * Math.PI * 300 * at) / 48_000)),
   );
-  const packets = Array.from({ length: 50 }, () => encoder.encode(samples));
+  return (await encodePackets(samples)).slice(5);
+}
+
+async function encodePackets(samples: Int16Array): Promise<Uint8Array[]> {
+  const encoder = await createEncoder({ sampleRate: 48_000, channels: 1, bitrate: 32_000 });
+  const packets: Uint8Array[] = [];
+  for (let at = 0; at + TIMESTAMPS_PER_PACKET <= samples.length; at += TIMESTAMPS_PER_PACKET)
+    packets.push(encoder.encode(samples.subarray(at, at + TIMESTAMPS_PER_PACKET)));
   encoder.free();
-  return packets.slice(5);
+  return packets;
 }

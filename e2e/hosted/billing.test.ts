@@ -114,7 +114,11 @@ describe("billing", () => {
       socket.socket.close();
       await service.sessionEnded(sessionId);
       const { filter, seconds } = await service.api.sessions.get("filtered", sessionId);
-      assert.deepEqual([filter?.asked, filter?.state], ["tel", state]);
+      assert.deepEqual([filter?.model, filter?.state, filter?.billed], ["tel", state, true]);
+      assert.equal(
+        filter?.warning?.startsWith("Billed, but the bot never attached"),
+        isFiltered ? undefined : true,
+      );
       assert.equal(filter?.framesFiltered, filter?.framesIn);
       assert.equal((filter?.framesFiltered ?? 0) >= 50, isFiltered);
       const [row] = service.rows<{ seconds: number }>("SELECT * FROM usage WHERE session_id = ?", sessionId);
@@ -245,7 +249,8 @@ describe("billing", () => {
     const tables = await Promise.all(months.map((month) => service.api.usageCsv(month)));
     const lines = tables
       .flatMap((table) => table.trim().split("\r\n").slice(1))
-      .map((line) => line.split(","));
+      .map((line) => line.split(","))
+      .filter(([kind]) => kind === "usage");
     assert.deepEqual(
       new Map(lines.map((line) => [`${line[2]}:${line[1]}`, Number(line[7])])),
       new Map(rows.map(({ session_id, period, seconds }) => [`${session_id}:${period}`, seconds])),
@@ -264,7 +269,8 @@ test("a service without an engine bills nothing for the filter, not even for wha
     else socket.socket.close();
     await service.sessionEnded(sessionId);
     const { filter, seconds } = await service.api.sessions.get("filtered", sessionId);
-    assert.deepEqual(filter, { asked: "tel", state: "unavailable", framesIn: 0, framesFiltered: 0 });
+    assert.deepEqual([filter?.model, filter?.state, filter?.billed], ["tel", "unavailable", false]);
+    assert.match(filter?.warning ?? "", /^Not filtered and not billed/);
     if (!isLost) assert.ok((seconds ?? 0) >= 1);
   }
   assert.deepEqual(service.rows("SELECT * FROM usage"), []);

@@ -11,6 +11,8 @@ export interface StartOptions {
   transport?: string;
   body?: unknown;
   enableDefaultIceServers?: boolean;
+  createDailyRoom?: boolean;
+  roomProperties?: object;
   /** @default the service's first public key */
   key?: string;
   headers?: Record<string, string>;

@@ -1,16 +1,9 @@
 // The service's own engine, from the bot's code to the session's record.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pause, until } from "../../testing/wait.ts";
+import { echoOfNoise, NOISE_FRAMES, NOISE_PEAK } from "../harness/noise.ts";
 import { startServiceProcess } from "../harness/service-process.ts";
-import type { SocketClient } from "../harness/socket-client.ts";
 import { ECHO_BOT, openCall } from "./hosted-calls.ts";
-
-const SAMPLE_RATE_HZ = 16_000;
-const FRAME_SAMPLES = SAMPLE_RATE_HZ / 50;
-const NOISE_PEAK = 8_000;
-const NOISE_FRAMES = 150;
-const SETTLED_FRAMES = 100; // the engine needs a moment to know that nobody speaks
 
 test("noise reaches a bot through the filter as near silence, and the record says so", async () => {
   await using service = await startServiceProcess({ environment: { VOCALHOST_VIVA_ENGINE: "" } });
@@ -27,18 +20,13 @@ test("noise reaches a bot through the filter as near silence, and the record say
   }
   assert.equal((await service.api.sessions.get("plain", plain.sessionId)).filter, null);
   const { filter } = await service.api.sessions.get("filtered", filtered.sessionId);
-  assert.equal(filter?.state, "ran");
+  assert.deepEqual([filter?.model, filter?.state, filter?.billed, filter?.failures], ["tel", "ran", true, 0]);
+  assert.match(filter?.version ?? "", /^\d+\.\d+\.\d+$/);
   assert.ok((filter?.framesFiltered ?? 0) > NOISE_FRAMES, JSON.stringify(filter));
+  assert.ok((filter?.levelRemovedDb ?? 0) > 10 && (filter?.nearShare ?? 1) < 0.2, JSON.stringify(filter));
+  assert.ok((filter?.cpuMs ?? 0) > 0 && (filter?.seconds ?? 0) > 2, JSON.stringify(filter));
+  const headers = { authorization: `Bearer ${service.privateKey}` };
+  const figures = await (await fetch(new URL("/metrics", service.apiUrl), { headers })).text();
+  assert.match(figures, /vocalhost_filter_sessions_total\{model="tel",state="ran"\} 1/);
+  assert.match(figures, /vocalhost_filter_level_removed_db_count\{model="tel"\} 1/);
 });
-
-/** Loudest sample that comes back once the filter has settled. */
-async function echoOfNoise(client: SocketClient): Promise<number> {
-  for (let frame = 0; frame < NOISE_FRAMES; frame++) {
-    if (frame === SETTLED_FRAMES) client.restart();
-    const noise = Int16Array.from({ length: FRAME_SAMPLES }, () => (Math.random() * 2 - 1) * NOISE_PEAK);
-    client.sendAudio(noise, SAMPLE_RATE_HZ);
-    await pause(20); // as a microphone sends it
-  }
-  await until(() => client.heardMs > 500, 10_000, "echo");
-  return client.peak;
-}

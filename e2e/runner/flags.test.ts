@@ -178,7 +178,7 @@ describe("what cannot be started", { concurrency: 3 }, () => {
     [["--port"], /--port needs a value: --port PORT/],
     [["--host", "--port", "0"], /--host needs a value/],
     [["-t", "pigeon"], /--transport must be one of webrtc, websocket.*got "pigeon"/],
-    [["-t", "daily"], /--transport daily is not available in this version; available: webrtc/],
+    [["-t", "daily"], /Rooms of Daily need an account there: set DAILY_API_KEY/],
     [["-x", "not a host"], /--proxy must be a host name/],
     [["-f", "absent"], /--folder: .*absent is not a folder/],
     [["-f", "hello.txt"], /--folder: .*hello\.txt is not a folder/],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reservedTransportNames, transportNames } from "@vocalhost/protocol";
+import { transportNames } from "@vocalhost/protocol";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ describe("pages and status", () => {
   });
 
   test("what is not there is refused in the common shape", async () => {
-    for (const line of ["GET /nothing", "GET /start", "DELETE /start", "PUT /api/offer", "GET /daily"])
+    for (const line of ["GET /nothing", "GET /start", "DELETE /start", "PUT /api/offer", "GET /rooms"])
       assertRefused(await call(port, line), "NOT_FOUND");
   });
 });
@@ -133,20 +133,17 @@ describe("POST /start for websocket", () => {
 });
 
 describe("POST /start refusals", () => {
-  const disabled = (name: string): string =>
-    `Transport '${name}' is disabled in this runner environment. Check the startup banner for enabled transports.`;
-
   test("an unknown transport", async () => {
     const answer = await call(port, "POST /start", { body: { transport: "pigeon" } });
     assertRefused(answer, "TRANSPORT_UNKNOWN", "Unknown transport 'pigeon'.");
   });
 
   test("a transport that is not set up", async () => {
-    for (const transport of reservedTransportNames)
+    for (const body of [{ transport: "daily" }, { createDailyRoom: true }])
       assertRefused(
-        await call(port, "POST /start", { body: { transport } }),
+        await call(port, "POST /start", { body }),
         "TRANSPORT_DISABLED",
-        disabled(transport),
+        "Transport 'daily' needs an account at Daily: set DAILY_API_KEY, or ask for transport 'room' to get a room of this server.",
       );
   });
 

@@ -43,6 +43,13 @@ export function list(option: OptionText): CommandOption<string[]> {
   };
 }
 
+/** A value that is more than a number or a name. */
+export function parsed<Value>(
+  option: OptionText & { takes: string; parse: (text: string) => Value },
+): CommandOption<Value | undefined> {
+  return option;
+}
+
 export function flag(option: OptionText): CommandOption<boolean | undefined> {
   return { ...option, takes: "nothing", parse: (given) => given };
 }

@@ -39,9 +39,12 @@ export function parsePort(text: string): number {
   throw new Error(`A port is a whole number from 0 to 65535, not "${text}".`);
 }
 
-/** The environment of a child process: ours, and what it is told besides. */
-export function childEnvironment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
-  return { ...process.env, ...more };
+/** The environment of a child process: ours, what it is told besides, and what it gets where ours says nothing. */
+export function childEnvironment(
+  more: Record<string, string> = {},
+  otherwise: Record<string, string | undefined> = {},
+): NodeJS.ProcessEnv {
+  return { ...otherwise, ...process.env, ...more };
 }
 
 /** Nobody is there to answer questions. */

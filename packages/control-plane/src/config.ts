@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
+import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
 import { z } from "zod";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
@@ -25,6 +26,8 @@ export interface Config {
   /** The first is the default. */
   regions: { code: string; displayName: string }[];
   iceServers: IceServers;
+  /** Whose rooms sessions are held in. */
+  rooms: ProvidersConfig;
   masterKeys: string | undefined;
   secret: string | undefined;
   metricsToken: string | undefined;
@@ -109,6 +112,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     users,
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
+    rooms: readRooms(environment),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
     metricsToken: text("METRICS_TOKEN"),
@@ -228,6 +232,14 @@ function readIceServers(text: string | undefined): IceServers {
   const servers = IceServers.safeParse(parseJson("ICE_SERVERS", text));
   if (servers.success) return servers.data;
   throw new ConfigError('VOCALHOST_ICE_SERVERS must be JSON such as [{"urls":["stun:stun.example.com"]}]');
+}
+
+function readRooms(environment: Environment): ProvidersConfig {
+  try {
+    return readProvidersConfig(environment);
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 function readTiming(text: string | undefined): Timing {

@@ -3,13 +3,31 @@ import { readConfig } from "./config.ts";
 import { startController } from "./controller/start-controller.ts";
 import { createServiceLog } from "./service-log.ts";
 import { runUntilTold } from "./run-until-told.ts";
+import { systemClock } from "./system-clock.ts";
+
+const ROOMS_MS = 20_000;
+const roomServer = Promise.withResolvers<string>();
+process.on("message", (message: { type?: string; address?: string }) => {
+  if (message.type === "rooms" && message.address) roomServer.resolve(`ws://${message.address}`);
+});
+
+// The supervisor's process: rooms go on when a controller dies.
+async function openRoomServer(apiSecret: string): Promise<string> {
+  process.send?.({ type: "want-rooms", apiSecret });
+  const late = new AbortController();
+  const tooLate = systemClock.sleep(ROOMS_MS, late.signal).then(() => {
+    throw new Error("The room server was not started in time");
+  });
+  tooLate.catch(() => undefined);
+  return Promise.race([roomServer.promise, tooLate]).finally(() => late.abort());
+}
 
 const config = readConfig();
 const log = createServiceLog({ level: config.logLevel, process: "controller" });
 await runUntilTold({
   log,
   async start() {
-    const controller = await startController(config, log);
+    const controller = await startController(config, log, { openRoomServer });
     log.info({ socket: config.controllerSocket }, "controller listens");
     process.on("message", (message: { type?: string }) => {
       if (message.type !== "end-sessions") return;

@@ -26,7 +26,11 @@ await runUntilTold({
       );
     });
     log.info({ url: gateway.url }, "gateway listens");
+    process.on("message", (message: { type?: string; address?: string }) => {
+      if (message.type === "rooms") gateway.setRoomServer(message.address);
+    });
     process.send?.({ type: "listening", port: gateway.port });
+    process.send?.({ type: "ready" });
     return gateway;
   },
 });

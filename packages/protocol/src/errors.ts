@@ -36,6 +36,15 @@ export const errorTable = {
   INTERNAL_SERVER_ERROR: { status: 500, retryable: false, message: "Internal server error" },
   SHUTTING_DOWN: { status: 503, retryable: true, message: "The server is shutting down" },
   BOT_NOT_READY: { status: 503, retryable: true, message: "The bot is still starting" },
+  VOICE_FILTER_NOT_ATTACHED: {
+    status: 409,
+    retryable: false,
+    message:
+      "No voice filter is at work in this session: the deployment or the bot does not use it, or not yet",
+  },
+  ROOMS_UNAVAILABLE: { status: 503, retryable: true, message: "No room can be made right now" },
+  ROOM_REFUSED: { status: 502, retryable: false, message: "The room's provider refused the request" },
+  ROOM_NOT_JOINABLE: { status: 500, retryable: false, message: "A bot cannot join this room" },
   VIVA_UNAVAILABLE_LOCALLY: {
     status: 500,
     retryable: false,

@@ -11,22 +11,25 @@ export {
   Connect,
   IceServer,
   isSocketTransport,
+  requestedTransport,
   requireStartBodyFits,
-  reservedTransportNames,
+  roomAliases,
+  roomProviderNames,
   transportNames,
 } from "./transports.ts";
-export type { TransportChoice, TransportName } from "./transports.ts";
+export type { RoomProviderName, TransportChoice, TransportName } from "./transports.ts";
 export { carrierNames, carrierRatesHz, carriers, isCarrier } from "./carriers.ts";
 export type { CarrierName } from "./carriers.ts";
 export {
   CandidatesRequest,
   OfferRequest,
+  RoomStarted,
   SocketPrepared,
   Started,
   StartRequest,
   WebrtcStarted,
 } from "./session-api.ts";
-export type { IceCandidate, OfferAnswer, StatusAnswer } from "./session-api.ts";
+export type { IceCandidate, Invitation, OfferAnswer, StatusAnswer } from "./session-api.ts";
 export { parseJsonBody } from "./parse-json-body.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 
@@ -46,10 +49,14 @@ export type {
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
 
+export { FilterLevel, FilterView, SwitchFilter } from "./voice-filter-api.ts";
+
 // Controller and instance
 export {
   AliveRecord,
   ExitRecord,
+  FilterFigures,
+  noFilterFigures,
   FilterStatus,
   InstanceEvent,
   instanceFiles,
@@ -151,6 +158,7 @@ export {
   ResourceMetrics,
   Session,
   SessionDetails,
+  SessionFilter,
   SessionList,
   SessionListQuery,
   SessionStopped,

@@ -36,6 +36,37 @@ export const SessionMarks = z.object({
 });
 export type SessionMarks = z.infer<typeof SessionMarks>;
 
+/** What the voice filter did in a session. */
+export const FilterFigures = z.object({
+  /** Of the model; null when no engine ran. */
+  version: z
+    .string()
+    .regex(/^[\w.+-]{1,40}$/)
+    .nullable(),
+  /** Audio that went through it. */
+  seconds: z.number().nonnegative(),
+  /** Part of the filtered frames in which the caller was heard, 0 to 1. */
+  nearShare: z.number().min(0).max(1).nullable(),
+  /** How much weaker the audio left it than it came. */
+  levelRemovedDb: z.number().nullable(),
+  cpuMs: z.number().nonnegative(),
+  /** Audio that passed untouched because somebody switched the filter off to compare. */
+  bypassedSeconds: z.number().nonnegative(),
+  /** How often it failed at something; the audio passed untouched. */
+  failures: z.number().int().nonnegative(),
+});
+export type FilterFigures = z.infer<typeof FilterFigures>;
+
+export const noFilterFigures: FilterFigures = {
+  version: null,
+  seconds: 0,
+  nearShare: null,
+  levelRemovedDb: null,
+  cpuMs: 0,
+  bypassedSeconds: 0,
+  failures: 0,
+};
+
 /** What became of the voice filter in a session that asked for it. */
 export const FilterStatus = z.object({
   asked: VoiceFilter,
@@ -43,6 +74,8 @@ export const FilterStatus = z.object({
   state: z.enum(["ran", "not-attached", "unavailable", "failed"]),
   framesIn: z.number().int().nonnegative(),
   framesFiltered: z.number().int().nonnegative(),
+  /** Left out by older instances; a figure that makes no sense must not cost the session its record. */
+  figures: FilterFigures.catch(noFilterFigures),
 });
 export type FilterStatus = z.infer<typeof FilterStatus>;
 

@@ -5,6 +5,16 @@ export const StartRequest = z.object({
   transport: z.string().nullish(),
   body: z.unknown().optional(),
   enableDefaultIceServers: z.boolean().nullish(),
+  /** How the room is to be, in its provider's words. */
+  roomProperties: z.unknown().optional(),
+  /** What the client's token says beside what we say in it. */
+  tokenProperties: z.unknown().optional(),
+  /** Asks for a room of Daily's when no transport is named. */
+  createDailyRoom: z.boolean().nullish(),
+  /** Same as `roomProperties`. */
+  dailyRoomProperties: z.unknown().optional(),
+  /** Same as `tokenProperties`. */
+  dailyMeetingTokenProperties: z.unknown().optional(),
 });
 export type StartRequest = z.infer<typeof StartRequest>;
 
@@ -19,8 +29,26 @@ export const WebrtcStarted = z.object({
 /** Its answer for sockets; released clients refuse any other key. The session's id is in a header. */
 export const SocketPrepared = z.object({ wsUrl: z.string(), token: z.string().optional() });
 
+/** Its answer for rooms: where the client goes and what lets it in, also in the words of that provider's clients. */
+export const RoomStarted = z.object({
+  sessionId: z.uuid(),
+  roomUrl: z.string(),
+  token: z.string(),
+  /** What LiveKit's clients call `roomUrl`. */
+  url: z.string().optional(),
+  /** What Daily's clients call them. */
+  dailyRoom: z.string().optional(),
+  dailyToken: z.string().optional(),
+  /** As for `webrtc`. */
+  sessionToken: z.string().optional(),
+});
+export type RoomStarted = z.infer<typeof RoomStarted>;
+
+/** Answer of `POST /sessions/{id}/api/invite`: one more may come. */
+export type Invitation = Omit<RoomStarted, "sessionId" | "dailyRoom" | "dailyToken" | "sessionToken">;
+
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
-export const Started = z.union([WebrtcStarted, SocketPrepared]);
+export const Started = z.union([RoomStarted, WebrtcStarted, SocketPrepared]);
 export type Started = z.infer<typeof Started>;
 
 export const OfferRequest = z.object({

@@ -5,6 +5,7 @@ import { limits } from "./limits.ts";
 import {
   chooseTransport,
   Connect,
+  requestedTransport,
   requireStartBodyFits,
   transportNames,
   type TransportChoice,
@@ -19,10 +20,22 @@ test("a start gets the transport it asks for, WebRTC when it names none", () => 
   assert.equal(chooseTransport(undefined, { ...everything, only: "twilio" }), "twilio");
 });
 
+test("a room has other names, and Daily's clients ask for theirs without naming a transport", () => {
+  for (const name of ["daily", "livekit"]) assert.equal(chooseTransport(name, everything), "room");
+  assert.equal(chooseTransport("daily", { ...everything, only: "room" }), "room");
+  assert.equal(requestedTransport({ createDailyRoom: true }), "daily");
+  assert.equal(requestedTransport({ createDailyRoom: true, transport: "webrtc" }), "webrtc");
+  assert.equal(requestedTransport({ createDailyRoom: false }), undefined);
+});
+
 test("a transport that is unknown, not accepted or not the only one is refused in its own way", () => {
   refused(() => chooseTransport("pigeon", everything), "TRANSPORT_UNKNOWN", "Unknown transport 'pigeon'.");
   refused(() => chooseTransport("x".repeat(999), everything), "TRANSPORT_UNKNOWN", /^.{0,130}$/);
-  refused(() => chooseTransport("daily", everything), "TRANSPORT_DISABLED", "Transport 'daily' is not here.");
+  refused(
+    () => chooseTransport("daily", { ...everything, accepted: ["webrtc"] }),
+    "TRANSPORT_DISABLED",
+    "Transport 'daily' is not here.",
+  );
   refused(
     () => chooseTransport("plivo", { ...everything, accepted: ["webrtc"] }),
     "TRANSPORT_DISABLED",
@@ -39,9 +52,10 @@ test("the start body of a socket fits into a URL, in bytes and not in characters
   const fits = "x".repeat(limits.websocketStartBodyBytes - 2); // and its quotes
   for (const name of transportNames) requireStartBodyFits(name, fits);
   requireStartBodyFits("websocket", undefined);
-  requireStartBodyFits("webrtc", `${fits}x`);
+  const isSocket = (name: string): boolean => name !== "webrtc" && name !== "room";
+  for (const name of transportNames.filter((each) => !isSocket(each))) requireStartBodyFits(name, `${fits}x`);
   const wide = "é".repeat(limits.websocketStartBodyBytes / 2);
-  for (const name of transportNames.filter((each) => each !== "webrtc"))
+  for (const name of transportNames.filter(isSocket))
     for (const body of [`${fits}x`, wide])
       refused(() => requireStartBodyFits(name, body), "PAYLOAD_TOO_LARGE", /4096 bytes at most/);
 });

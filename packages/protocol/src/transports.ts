@@ -4,11 +4,15 @@ import { AppError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
 /** How a client and a bot can be connected in this version. */
-export const transportNames = ["webrtc", "websocket", ...carrierNames] as const;
+export const transportNames = ["webrtc", "websocket", "room", ...carrierNames] as const;
 export type TransportName = (typeof transportNames)[number];
 
-/** Names a client may know; asking for one of these is a matter of set-up, not a mistake. */
-export const reservedTransportNames = ["room", "daily", "livekit"] as const;
+/** Other names of `room`; each asks for the provider it names. */
+export const roomAliases = ["daily", "livekit"] as const;
+
+/** Who keeps a room: our own server, a LiveKit server, or Daily. */
+export const roomProviderNames = ["embedded", "livekit", "daily"] as const;
+export type RoomProviderName = (typeof roomProviderNames)[number];
 
 export const IceServer = z.object({
   urls: z.union([z.string(), z.array(z.string())]),
@@ -21,8 +25,28 @@ export type IceServer = z.infer<typeof IceServer>;
 export const Connect = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("webrtc"), iceServers: z.array(IceServer) }),
   z.object({ kind: z.literal("socket") }),
+  z.object({
+    kind: z.literal("room"),
+    provider: z.enum(roomProviderNames),
+    /** The bot's way; a client's may be another. */
+    roomUrl: z.string(),
+    clientUrl: z.string(),
+    roomName: z.string(),
+    /** The bot's own. */
+    token: z.string(),
+    /** For those the bot may invite; one for each. */
+    guestTokens: z.array(z.string()),
+  }),
 ]);
 export type Connect = z.infer<typeof Connect>;
+
+/** What a start request asks for in its several ways; undefined when it leaves the choice to us. */
+export function requestedTransport(input: {
+  transport?: string | null | undefined;
+  createDailyRoom?: boolean | null | undefined;
+}): string | undefined {
+  return input.transport ?? (input.createDailyRoom === true ? "daily" : undefined);
+}
 
 export interface TransportChoice {
   accepted: readonly TransportName[];
@@ -37,17 +61,17 @@ export function chooseTransport(
   requested: string | null | undefined,
   { accepted, only, refusal }: TransportChoice,
 ): TransportName {
-  const name = requested ?? only ?? "webrtc";
-  const known: string[] = [...transportNames, ...reservedTransportNames];
-  if (!known.includes(name))
+  const asked = requested ?? only ?? "webrtc";
+  const name = (roomAliases as readonly string[]).includes(asked) ? "room" : asked;
+  if (!(transportNames as readonly string[]).includes(name))
     throw new AppError("TRANSPORT_UNKNOWN", { message: `Unknown transport '${name.slice(0, 100)}'.` });
   if (only && name !== only)
     throw new AppError("TRANSPORT_NOT_ALLOWED", {
-      message: `Transport '${name}' is not allowed. Server is configured for '${only}' only (-t ${only}).`,
+      message: `Transport '${asked}' is not allowed. Server is configured for '${only}' only (-t ${only}).`,
     });
   const transport = accepted.find((each) => each === name);
   if (transport) return transport;
-  throw new AppError("TRANSPORT_DISABLED", { message: `Transport '${name}' ${refusal}` });
+  throw new AppError("TRANSPORT_DISABLED", { message: `Transport '${asked}' ${refusal}` });
 }
 
 export function isSocketTransport(transport: TransportName): transport is "websocket" | CarrierName {

@@ -1,5 +1,5 @@
 // The server
-export { startRoomServer, type RoomServer } from "./room-server.ts";
+export { startRoomServer, type NewRoom, type RoomServer } from "./room-server.ts";
 export type {
   IceServerSetting,
   ListenAddress,

@@ -18,7 +18,8 @@ try {
     if (asked > 1) process.exit(1); // somebody is in a hurry
     void server[Symbol.asyncDispose]().then(() => process.exit(0));
   };
-  process.on("SIGINT", end).on("SIGTERM", end);
+  process.on("SIGINT", end).on("SIGTERM", end).on("disconnect", end); // whoever supervises us is gone
+  process.send?.({ type: "listening" });
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

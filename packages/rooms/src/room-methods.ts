@@ -122,7 +122,8 @@ function parse<M>(type: MessageType<M>, body: Buffer, isJson: boolean): M {
   }
 }
 
-function createRoom(table: RoomTable, request: CreateRoomRequest): Room {
+/** The room of that name, made if there is none. Throws {@link ServiceError}. */
+export function createRoom(table: RoomTable, request: CreateRoomRequest): Room {
   const { limits } = table.settings;
   const { name } = request;
   if (name === "") throw new ServiceError("invalid_argument", "no room name");

@@ -1,4 +1,4 @@
-import { DisconnectReason, type Room as RoomInfo } from "@livekit/protocol";
+import { CreateRoomRequest, DisconnectReason, type Room as RoomInfo } from "@livekit/protocol";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -8,6 +8,7 @@ import type { Attendance } from "./attendance.ts";
 import type { Log } from "./log.ts";
 import { createMediaEvents } from "./media-events.ts";
 import { startMediaHost, type MediaHost } from "./media/media-host.ts";
+import { createRoom } from "./room-methods.ts";
 import { createRoomService } from "./room-service.ts";
 import { createRoomTable } from "./room-table.ts";
 import { createRtcEndpoint } from "./rtc-endpoint.ts";
@@ -22,6 +23,19 @@ export interface RoomServer extends AsyncDisposable {
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   listRooms(): RoomInfo[];
+  /** Throws a `ServiceError` when there is no space or the name is none. */
+  createRoom(wanted: NewRoom): RoomInfo;
+  /** Sends everybody out. A room that is gone is no error. */
+  deleteRoom(name: string): void;
+}
+
+export interface NewRoom {
+  name: string;
+  maxParticipants?: number | undefined;
+  /** Seconds until it closes when nobody came, and when everybody left. */
+  emptyTimeout?: number | undefined;
+  departureTimeout?: number | undefined;
+  metadata?: string | undefined;
 }
 
 const DEFAULT_PORT = 7880;
@@ -86,6 +100,8 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
     udpPort,
     ...handlers,
     listRooms: () => [...table.rooms.values()].map((room) => room.info()),
+    createRoom: (wanted) => createRoom(table, new CreateRoomRequest(wanted)).info(),
+    deleteRoom: (name) => table.rooms.get(name)?.close(DisconnectReason.ROOM_DELETED),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -3,6 +3,7 @@ export { defineBot } from "./bot.ts";
 export type { Bot, BotDefinition, Readiness } from "./bot.ts";
 export type {
   CommonArguments,
+  RoomArguments,
   RunnerArguments,
   WebRtcArguments,
   WebSocketArguments,
@@ -16,11 +17,15 @@ export type {
   AudioInput,
   AudioOutput,
   MessageChannelLike,
+  RoomParticipant,
+  RoomSide,
+  RoomSideEvents,
   Transport,
   TransportEvents,
   TransportOptions,
   WaitOptions,
 } from "./transports/transport.ts";
+export type { Invitation } from "@vocalhost/protocol";
 export type { WebRtcConnection } from "./transports/webrtc-connection.ts";
 
 // Conversation events

@@ -1,10 +1,10 @@
-import type { CarrierName } from "@vocalhost/protocol";
+import type { CarrierName, RoomProviderName } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
 import type { CallData } from "./call-data.ts";
 import type { WebRtcConnection } from "./transports/webrtc-connection.ts";
 
 /** Everything a bot is given. Where it runs and how the session was asked for is not among it. */
-export type RunnerArguments = WebRtcArguments | WebSocketArguments;
+export type RunnerArguments = WebRtcArguments | WebSocketArguments | RoomArguments;
 
 export interface WebRtcArguments extends CommonArguments {
   readonly kind: "webrtc";
@@ -20,6 +20,23 @@ export interface WebSocketArguments extends CommonArguments {
   readonly transportType: "websocket" | CarrierName;
   /** Same as `transportType`. */
   readonly transport_type: "websocket" | CarrierName;
+}
+
+export interface RoomArguments extends CommonArguments {
+  readonly kind: "room";
+  /** What the bot connects to: a LiveKit server's address, or a Daily room's. */
+  readonly roomUrl: string;
+  /** Same as `roomUrl`. */
+  readonly room_url: string;
+  /** Lets the bot in; it owns the room. */
+  readonly token: string;
+  readonly roomName: string;
+  /** Same as `roomName`. */
+  readonly room_name: string;
+  /** Who keeps the room. */
+  readonly provider: RoomProviderName;
+  /** Connects a caller who is on hold at Daily with the room; undefined unless it was made for such a call. */
+  readonly forwardCall: (() => Promise<void>) | undefined;
 }
 
 export interface CommonArguments {
@@ -60,12 +77,20 @@ export function createWebSocketArguments(
   return withAliases({ kind: "websocket", ...fields }) as WebSocketArguments;
 }
 
+export function createRoomArguments(
+  fields: CommonFields & Pick<RoomArguments, "roomUrl" | "token" | "roomName" | "provider" | "forwardCall">,
+): RoomArguments {
+  return withAliases({ kind: "room", ...fields }) as RoomArguments;
+}
+
 const ALIASES = {
   session_id: "sessionId",
   call_data: "callData",
   cli_args: "cliArgs",
   webrtc_connection: "webrtcConnection",
   transport_type: "transportType",
+  room_url: "roomUrl",
+  room_name: "roomName",
 } as const;
 
 // Aliases are getters off the enumerable list, so that a logged or spread object shows each value once.

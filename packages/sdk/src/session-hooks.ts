@@ -7,6 +7,8 @@ export interface SessionHooks {
   readonly log: Log;
   /** The session closes it when the bot settles. */
   transportCreated(transport: Transport): void;
+  /** Somebody to talk with is there; for transports whose door cannot see them come. */
+  connected(): void;
   /** The bot's code failed outside its own promise, for instance in a listener. */
   failed(error: unknown): void;
   /** The client is gone or asked for the end. */

@@ -64,6 +64,17 @@ test("an interruption is timed from cutting in to the clear", () => {
   assert.deepEqual(interruptionsMs, [300]);
 });
 
+test("the bot is cut off in vain when the caller had said nothing just before", () => {
+  const tally = { ...createTally(), clearsMs: [100, 900, 2_400, 3_000, 5_000, 9_000, 12_000] };
+  const bot = {
+    utterances: [talk(800, 910), talk(2_000, 3_000), talk(4_000, 5_010), talk(8_000, 8_800)],
+    loudMs: 1,
+  };
+  const caller = { utterances: [talk(500, 900), talk(4_800, 5_200)], loudMs: 900 };
+  // At 2400 it is the caller's doing, at 12000 the bot was silent.
+  assert.equal(summarizeCall({ ...facts(), tally, bot, caller }).falseInterruptions, 2);
+});
+
 test("pacing: what is early, what is late, what is a pause", () => {
   const tally = createTally();
   const chunks = [

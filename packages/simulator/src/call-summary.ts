@@ -30,6 +30,8 @@ export interface CallSummary {
   answersMs: number[];
   /** From the caller's cutting in to the bot's clear. */
   interruptionsMs: number[];
+  /** How often the bot stopped in the middle although the caller had said nothing. */
+  falseInterruptions: number;
   heard: {
     /** Audio of the bot that was played. */
     seconds: number;
@@ -73,6 +75,7 @@ export function summarizeCall(facts: CallFacts): CallSummary {
     firstAudioMs: rounded(firstHeardMs === undefined ? undefined : connectMs + firstHeardMs),
     answersMs: answers(caller.utterances, bot.utterances).map(Math.round),
     interruptionsMs: interruptions(facts).map(Math.round),
+    falseInterruptions: falseInterruptions(facts),
     heard: {
       seconds: seconds(playedMs),
       audibleSeconds: seconds(Math.min(bot.loudMs, playedMs)), // a window is loud or not as a whole
@@ -141,6 +144,20 @@ function interruptions({ tally, caller, bot }: CallFacts): number[] {
     return cutsIn && clearMs !== undefined ? [clearMs - startMs] : [];
   });
 }
+
+/** Clears in the middle of the bot's words that nothing the caller said can have caused. */
+function falseInterruptions({ tally, bot, caller }: CallFacts): number {
+  const isIn = (atMs: number, { startMs, endMs }: Utterance, laterMs: number): boolean =>
+    atMs >= startMs && atMs <= endMs + laterMs;
+  return tally.clearsMs.filter(
+    (atMs) =>
+      bot.utterances.some((talk) => isIn(atMs, talk, BREATH_MS)) &&
+      !caller.utterances.some((talk) => isIn(atMs, talk, REACTION_MAX_MS)),
+  ).length;
+}
+
+const BREATH_MS = 400; // a bot that is late or between two words has not finished
+const REACTION_MAX_MS = 1_500; // for the line, the detector and a busy machine
 
 function rounded(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms);

@@ -24,6 +24,12 @@ export type { BackgroundName } from "./caller/background.ts";
 export { isKey, keyTones, requireKeys } from "./caller/keys.ts";
 export { createSpeechLike } from "./caller/speech-like.ts";
 
+// What is heard around the caller
+export { createSurroundings, parseSurroundings, speechLevel } from "./surroundings/surroundings.ts";
+export type { SurroundingsChoice, SurroundingsOptions } from "./surroundings/surroundings.ts";
+export { surroundingNames } from "./surroundings/sounds.ts";
+export type { SurroundingName } from "./surroundings/sounds.ts";
+
 // Time
 export { systemClock } from "./clock.ts";
 export type { Clock } from "./clock.ts";

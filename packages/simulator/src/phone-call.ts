@@ -91,14 +91,14 @@ class Call {
 
   #onOpen(): void {
     if (this.#outcome) return this.#socket.close(1000);
-    const { carrier, voice, hangUpAfterSilenceMs, jitterMs, lossPercent, seed } = this.#options;
+    const { carrier, voice, surroundings, hangUpAfterSilenceMs, jitterMs, lossPercent, seed } = this.#options;
     const maxMs = this.#options.maxCallMs ?? MAX_CALL_MS;
     this.#cancelDeadline();
     this.#cancelDeadline = this.#clock.setTimer(() => this.hangUp("time-up"), maxMs);
     this.#tally.connectMs = this.#dialledMs();
     this.#tell({ type: "call-connected" });
     this.#telephone = startTelephone({
-      ...{ carrier, voice, hangUpAfterSilenceMs, jitterMs, lossPercent, seed, maxMs },
+      ...{ carrier, voice, surroundings, hangUpAfterSilenceMs, jitterMs, lossPercent, seed, maxMs },
       clock: this.#clock,
       tally: this.#tally,
       dialledMs: () => this.#dialledMs(),

@@ -10,6 +10,8 @@ export interface PlaceCallOptions {
   openSocket: () => CallSocket;
   /** Who talks; its rate is the one of `carrier.uplink`. */
   voice: CallerVoice;
+  /** What is heard around the caller: sent with the voice, and not taken for it. @default nothing */
+  surroundings?: ((samples: number) => Int16Array) | undefined;
   onEvent?: (event: CallEvent) => void;
   /** Hang up when voice and bot have been quiet this long. @default never */
   hangUpAfterSilenceMs?: number | undefined;

@@ -1,4 +1,4 @@
-import type { Session, SessionDetails } from "@vocalhost/protocol";
+import type { Session, SessionDetails, SessionFilter } from "@vocalhost/protocol";
 import { answer } from "../answer.ts";
 import { shownBytes, shownSeconds, shownTime } from "../moments.ts";
 import { findAgentName } from "../service/agent-name.ts";
@@ -83,6 +83,7 @@ function detailsOf(session: SessionDetails): [string, Cell][] {
     ["End", session.endReason ?? "–"],
     ["Completion", session.completionStatus ?? "–"],
     ["Start", steps.join(", ") || "–"],
+    ...(session.filter ? ([["Voice filter", filterWords(session.filter)]] satisfies [string, Cell][]) : []),
     ...(metrics
       ? ([
           [
@@ -96,6 +97,19 @@ function detailsOf(session: SessionDetails): [string, Cell][] {
         ] satisfies [string, Cell][])
       : []),
   ];
+}
+
+function filterWords(filter: SessionFilter): Cell {
+  const { model, version, framesIn, framesFiltered, nearShare, levelRemovedDb, cpuMs, warning } = filter;
+  if (warning !== null) return { text: `${model}. ${warning}.`, style: "yellow" };
+  const parts = [
+    version === null ? model : `${model} ${version}`,
+    `${framesFiltered} of ${framesIn} frames filtered`,
+    ...(nearShare === null ? [] : [`caller heard in ${Math.round(nearShare * 100)} %`]),
+    ...(levelRemovedDb === null ? [] : [`${levelRemovedDb.toFixed(1)} dB removed`]),
+    `${Math.round(cpuMs)} ms of CPU`,
+  ];
+  return parts.join(", ");
 }
 
 const BARS = "▁▂▃▄▅▆▇█";

@@ -1,11 +1,12 @@
-import { carrierNames } from "@vocalhost/protocol";
-import { backgroundNames } from "@vocalhost/simulator";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/protocol";
+import { backgroundNames, parseSurroundings } from "@vocalhost/simulator";
 import {
   choice,
   flag,
   list,
   number,
   optionalChoice,
+  parsed,
   parseDurationMs,
   parsePercent,
   text,
@@ -38,6 +39,12 @@ export const callOptions = {
     values: backgroundNames,
     help: "background sound while the caller is silent",
   }),
+  background: parsed({
+    takes: "sound:level",
+    parse: parseSurroundings,
+    help: "sound around the caller: talker, babble, music or noise, so much below the voice: talker:10dB",
+    short: "b",
+  }),
   interruptAfter: number({
     takes: "time",
     parse: parseDurationMs,
@@ -58,7 +65,7 @@ export const callOptions = {
   recordBoth: text({ takes: "file.wav", help: "record both sides: caller left, bot right" }),
   encoding: text({
     takes: "codec",
-    help: "telnyx: PCMU, PCMA, L16; plivo: mulaw, L16; exotel: PCM; with a rate: L16/16000",
+    help: `${carrierNames.map(codecsOf).join("; ")}; with a rate: L16/16000`,
   }),
   botEncoding: text({ takes: "codec", help: "telnyx: what the bot sends, if not PCMU" }),
   jitter: number({
@@ -83,5 +90,9 @@ export const callOptions = {
   strict: flag({ help: "fail if the bot broke the carrier's protocol" }),
   verbose: flag({ help: "show every event and message", short: "v" }),
 };
+
+function codecsOf(name: CarrierName): string {
+  return `${name}: ${carriers[name].encodings.map(({ codec }) => codec).join(", ")}`;
+}
 
 export type CallOptions = OptionValues<typeof callOptions>;

@@ -15,17 +15,18 @@ test("a call with everything in it", () => {
     `
 A call of 12.3 s over Telnyx. The caller hung up after silence.
 
-  connected    after 12 ms
-  first sound  1.42 s after dialling
-  answers      640 ms, 655 ms after the caller stopped
-  interrupted  the bot stopped after 310 ms
-  heard        4.1 s, 3.8 s of it audible; silence 69% of the call; 0.12 s cut off at the end
-  said         3.4 s, 3 chunks lost on the way
-  keys         12#
-  marks        5 received, 3 reached, 1 returned by a clear, 1 never reached
-  clears       1, 1.20 s never heard
-  pacing       up to 320 ms ahead (4 of 80 chunks over 250 ms), 1 gap, at most 35 ms; this machine itself was up to 60 ms late
-  messages     612 out (220 KB), 85 in (31 KB)
+  connected     after 12 ms
+  first sound   1.42 s after dialling
+  answers       640 ms, 655 ms after the caller stopped
+  interrupted   the bot stopped after 310 ms
+  false alarms  the bot stopped 2 times though the caller was silent
+  heard         4.1 s, 3.8 s of it audible; silence 69% of the call; 0.12 s cut off at the end
+  said          3.4 s, 3 chunks lost on the way
+  keys          12#
+  marks         5 received, 3 reached, 1 returned by a clear, 1 never reached
+  clears        1, 1.20 s never heard
+  pacing        up to 320 ms ahead (4 of 80 chunks over 250 ms), 1 gap, at most 35 ms; this machine itself was up to 60 ms late
+  messages      612 out (220 KB), 85 in (31 KB)
 
 Telnyx's protocol was broken:
   41 × bad-size: too short (first after 1.21 s)`,
@@ -72,6 +73,7 @@ function summary(): CallSummary {
     firstAudioMs: 1420,
     answersMs: [640, 655],
     interruptionsMs: [310],
+    falseInterruptions: 2,
     heard: { seconds: 4.1, audibleSeconds: 3.8, silenceRatio: 0.692, cutOffMs: 120 },
     said: { audibleSeconds: 3.4, chunks: 600, lostChunks: 3 },
     marks: { received: 5, reached: 3, returnedByClear: 1, unanswered: 1 },
@@ -97,6 +99,7 @@ function quiet(): CallSummary {
     firstAudioMs: undefined,
     answersMs: [],
     interruptionsMs: [],
+    falseInterruptions: 0,
     heard: { seconds: 0, audibleSeconds: 0, silenceRatio: 1, cutOffMs: 0 },
     marks: { received: 0, reached: 0, returnedByClear: 0, unanswered: 0 },
     clears: { count: 0, droppedMs: 0 },

@@ -56,6 +56,11 @@ function summaryRows(summary: CallSummary): Row[] {
       "interrupted",
       `the bot stopped after ${summary.interruptionsMs.map(milliseconds).join(", ")}`,
     ]);
+  if (summary.falseInterruptions > 0)
+    rows.push([
+      "false alarms",
+      `the bot stopped ${times(summary.falseInterruptions)} though the caller was silent`,
+    ]);
   rows.push(
     ["heard", heardText(heard)],
     [
@@ -72,6 +77,10 @@ function summaryRows(summary: CallSummary): Row[] {
     `${traffic.messagesOut} out (${kilobytes(traffic.bytesOut)}), ${traffic.messagesIn} in (${kilobytes(traffic.bytesIn)})`,
   ]);
   return rows;
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
 }
 
 function heardText({

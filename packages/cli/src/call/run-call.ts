@@ -4,7 +4,9 @@ import {
   createBackground,
   createCarrier,
   createConversation,
+  createSurroundings,
   placeCall,
+  speechLevel,
   writeStereoWav,
   type CallReport,
 } from "@vocalhost/simulator";
@@ -76,6 +78,7 @@ async function conductCall(
       ...{ sampleRateHz, sentences, background },
       ...(options.interruptAfter !== undefined && { interruptAfterMs: options.interruptAfter }),
     }),
+    ...surroundingsOf(options, sentences, sampleRateHz),
     openSocket: () => dialled.socket,
     onEvent: progress.onEvent,
     maxCallMs: options.hangUpAfter ?? DEFAULT_MAX_CALL_MS,
@@ -91,6 +94,16 @@ async function conductCall(
   if (report.outcome.type === "not-connected")
     throw dialled.problem ?? unreachable(stream.url, new DOMException("no answer", "TimeoutError"));
   return report;
+}
+
+function surroundingsOf(
+  { background, seed }: CallOptions,
+  [first]: AudioFrame[],
+  sampleRateHz: number,
+): { surroundings?: (samples: number) => Int16Array } {
+  if (!background) return {};
+  const voiceLevel = first && speechLevel(first.samples, first.sampleRateHz);
+  return { surroundings: createSurroundings({ ...background, sampleRateHz, voiceLevel, seed }) };
 }
 
 async function saveRecordings(options: CallOptions, { heard, said }: CallReport): Promise<void> {

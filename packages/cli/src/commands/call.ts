@@ -17,6 +17,10 @@ export const call = defineCommand({
       about: "a bad European line",
     },
     {
+      line: "vocalhost call --background talker:10dB --hang-up-after 15s",
+      about: "somebody else talks in the room",
+    },
+    {
       line: "vocalhost call --dtmf 12# --expect-audio --json",
       about: "for a script; fails without an answer",
     },

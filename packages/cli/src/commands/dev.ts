@@ -19,6 +19,7 @@ export const dev = defineCommand({
     { line: "vocalhost dev src/bot.ts --port 7861 --no-open", about: "another file and port, no browser" },
     { line: "vocalhost dev --watch prompts", about: "also restart when a prompt changes" },
     { line: "vocalhost dev -t twilio --proxy bot.example.com", about: "the runner's own options" },
+    { line: "vocalhost dev --voice-filter tel", about: "hear the hosted service's voice isolation" },
     { line: "vocalhost dev --json", about: "one JSON object per line, for programs" },
   ],
   load: () => import("../dev/run-dev.ts"),

@@ -11,6 +11,11 @@ export const doctor = defineCommand({
     "Changes nothing.",
   options: {
     ...operateOptions,
+    filter: text({
+      takes: "agent",
+      help: "call this agent twice with somebody talking in the background, with and without its voice filter",
+    }),
+    apiKey: text({ takes: "key", help: "public key to call with (default: the one kept here)" }),
     webhook: text({ takes: "url", help: "address a carrier is given (default: VOCALHOST_PUBLIC_URL)" }),
   },
   examples: [
@@ -18,6 +23,10 @@ export const doctor = defineCommand({
     {
       line: "vocalhost doctor --webhook https://bot.example.com/",
       about: "including the path of a phone call",
+    },
+    {
+      line: "vocalhost doctor --filter my-bot",
+      about: "does voice isolation keep others from interrupting it",
     },
     { line: "vocalhost doctor --json", about: "for monitoring; fails if a hop does" },
   ],

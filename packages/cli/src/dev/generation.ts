@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { childEnvironment } from "../config.ts";
+import { findEngine } from "./find-engine.ts";
 
 /** The bot's code as it was at one moment, running in a process of its own. */
 export interface Generation {
@@ -51,7 +52,7 @@ export function startGeneration(options: GenerationOptions): Generation {
   const { number, socketPath } = options;
   const child = spawn(process.execPath, [...NODE_FLAGS, options.file, ...options.flags], {
     cwd: options.workingFolder,
-    env: childEnvironment({ VOCALHOST_DEV_SOCKET: socketPath }),
+    env: childEnvironment({ VOCALHOST_DEV_SOCKET: socketPath }, { VOCALHOST_VIVA_ENGINE: findEngine() }),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: true, // a Ctrl-C in the terminal is ours to pass on
   });

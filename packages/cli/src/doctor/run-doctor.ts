@@ -6,7 +6,9 @@ import { toServiceUrl } from "../service/base-url.ts";
 import { readCredentials } from "../service/open-service.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
 import type { Style, Ui } from "../ui.ts";
+import { openCallableService } from "./callable-service.ts";
 import { checkCarrier } from "./check-carrier.ts";
+import { checkFilter } from "./check-filter.ts";
 import { checkDisk } from "./check-disk.ts";
 import { checkDevPort, checkEngine, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
@@ -14,6 +16,9 @@ import { ok, type Hop } from "./hop.ts";
 
 interface Options extends OperateOptions {
   webhook: string | undefined;
+  /** Agent to call. */
+  filter: string | undefined;
+  apiKey: string | undefined;
 }
 
 const MARKS: Record<Hop["state"], { mark: string; style: Style }> = {
@@ -29,7 +34,12 @@ export async function run(options: Options, context: CommandContext): Promise<nu
     context,
     () => "Nothing was changed.",
     async () => {
-      const hops = await context.ui.task("Checking every hop", () => look(options, context));
+      const { filter } = options;
+      const hops = await (filter === undefined
+        ? context.ui.task("Checking every hop", () => look(options, context))
+        : context.ui.task(`Calling '${filter}' twice, with somebody talking in the background`, () =>
+            lookAtFilter(filter, options, context),
+          ));
       const broken = hops.filter(({ state }) => state === "failed");
       const text = [...hops.map((hop) => shown(hop, context.ui)), "", summaryOf(hops, context.ui)].join("\n");
       context.ui.print(context.isJson ? JSON.stringify({ ok: broken.length === 0, hops }) : text);
@@ -38,7 +48,10 @@ export async function run(options: Options, context: CommandContext): Promise<nu
   );
 }
 
-async function look({ webhook, ...service }: Options, { signal }: CommandContext): Promise<Hop[]> {
+async function look(
+  { webhook, filter: _filter, apiKey: _key, ...service }: Options,
+  { signal }: CommandContext,
+): Promise<Hop[]> {
   const { credentials } = await readCredentials();
   const { iceServers, publicUrl } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
@@ -53,6 +66,10 @@ async function look({ webhook, ...service }: Options, { signal }: CommandContext
     checkDisk(service, signal),
   ]);
   return [ok("node", process.version), project, ports, engine, disk, ...hops, ice, carrier];
+}
+
+async function lookAtFilter(agent: string, { apiKey }: Options, context: CommandContext): Promise<Hop[]> {
+  return checkFilter(await openCallableService(apiKey, context), agent, context.signal);
 }
 
 const NAME_CHARACTERS = 15;

@@ -61,7 +61,7 @@ export async function openService(options: ServiceOptions, { ui, signal }: Comma
 export async function openPublicService(
   key: string | undefined,
   { ui, signal }: CommandContext,
-): Promise<Pick<Service, "api" | "apiUrl">> {
+): Promise<Pick<Service, "api" | "apiUrl"> & { token: string }> {
   const { credentials } = await readCredentials();
   if (credentials.remark !== undefined) ui.note(credentials.remark);
   const token = key ?? credentials.publicKey;
@@ -72,7 +72,7 @@ export async function openPublicService(
     });
   const apiUrl = toBaseUrl(credentials.apiUrl);
   const fetch = createServiceFetch({ signal });
-  return { api: createApiClient({ baseUrl: apiUrl, token, fetch }), apiUrl };
+  return { api: createApiClient({ baseUrl: apiUrl, token, fetch }), apiUrl, token };
 }
 
 async function firstOrganization(options: {

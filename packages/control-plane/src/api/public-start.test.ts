@@ -32,9 +32,27 @@ test("a start is passed on and answered with exactly what clients take", async (
       transport: "webrtc",
       body: { a: [1] },
       enableDefaultIceServers: true,
+      room: { requested: "webrtc", roomProperties: undefined, tokenProperties: undefined },
       idempotencyKey: "abc-1",
       wsBase: "wss://voice.example.com",
     },
+  );
+});
+
+test("what a start says of its room is passed on in all its spellings", async () => {
+  await using api = await startApiHarness();
+  const room = { roomUrl: "wss://a", token: "t", url: "wss://a" };
+  api.onStart = async () => ({ sessionId: "0f8fad5b-d9cb-469f-a165-70867728950e", ...room });
+  const properties = { max_participants: 2 };
+  const answer = await post(api, { createDailyRoom: true, dailyRoomProperties: properties });
+  assert.deepEqual(await answer.json(), { sessionId: "0f8fad5b-d9cb-469f-a165-70867728950e", ...room });
+  await post(api, { transport: "livekit", roomProperties: properties, tokenProperties: { name: "Ann" } });
+  assert.deepEqual(
+    api.started.map(({ transport, room: wanted }) => [transport, wanted]),
+    [
+      ["room", { requested: "daily", roomProperties: properties, tokenProperties: undefined }],
+      ["room", { requested: "livekit", roomProperties: properties, tokenProperties: { name: "Ann" } }],
+    ],
   );
 });
 
@@ -71,8 +89,6 @@ test("starts that are refused before anything starts", async (t) => {
     code: string;
   }[] = [
     { name: "unknown transport", body: { transport: "pigeon" }, status: 400, code: "TRANSPORT_UNKNOWN" },
-    { name: "reserved transport", body: { transport: "daily" }, status: 400, code: "TRANSPORT_DISABLED" },
-    { name: "wants a room", body: { createDailyRoom: true }, status: 400, code: "TRANSPORT_DISABLED" },
     {
       name: "socket body too large",
       body: { transport: "websocket", body: large },

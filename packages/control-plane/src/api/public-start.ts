@@ -2,6 +2,7 @@ import {
   AppError,
   chooseTransport,
   IdempotencyKey,
+  requestedTransport,
   requireStartBodyFits,
   Started,
   StartRequest,
@@ -13,13 +14,6 @@ import { originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
-
-/** What released clients may send beside our own fields. */
-const HostedStartRequest = StartRequest.extend({
-  createDailyRoom: z.boolean().nullish(),
-  dailyRoomProperties: z.unknown().optional(),
-  dailyMeetingTokenProperties: z.unknown().optional(),
-});
 
 const StartHeaders = z.object({ "idempotency-key": IdempotencyKey.optional() });
 
@@ -33,7 +27,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
       path: "/public/:serviceName/start",
       right: "public",
       params: AgentParams,
-      body: HostedStartRequest,
+      body: StartRequest,
       headers: StartHeaders,
       answers: { 200: Started },
       refusals: [409, 504],
@@ -43,7 +37,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
       },
       run: async ({ principal, params, body, request, reply }) => {
         const agentName = params.serviceName;
-        const requested = body.transport ?? (body.createDailyRoom === true ? "daily" : undefined);
+        const requested = requestedTransport(body);
         const transport = chooseTransport(requested, {
           accepted: transportNames,
           refusal: "is not available in this service.",
@@ -59,6 +53,11 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
             transport,
             body: body.body,
             enableDefaultIceServers: body.enableDefaultIceServers === true,
+            room: {
+              requested: requested ?? "room",
+              roomProperties: body.roomProperties ?? body.dailyRoomProperties,
+              tokenProperties: body.tokenProperties ?? body.dailyMeetingTokenProperties,
+            },
             idempotencyKey,
             wsBase: originOf(request).replace(/^http/, "ws"),
           })

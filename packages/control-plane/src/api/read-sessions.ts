@@ -4,6 +4,7 @@ import { findAgent } from "../agents/find-agent.ts";
 import { toTime } from "../to-time.ts";
 import { sql } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
+import { filterReport } from "../ledger/filter-report.ts";
 import { doorOf } from "../sessions/doors/doors.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { SessionRow } from "../store/schema.ts";
@@ -75,17 +76,7 @@ export function toSession(row: SessionRow): Session {
     endReason: row.endReason,
     seconds: row.seconds,
     lengthCorrectionMs: row.lengthCorrectionMs,
-    filter: filterOf(row),
-  };
-}
-
-function filterOf({ filter, ...row }: SessionRow): Session["filter"] {
-  if (filter === null) return null;
-  return {
-    asked: filter,
-    state: row.filterState,
-    framesIn: row.filterFramesIn ?? 0,
-    framesFiltered: row.filterFramesFiltered ?? 0,
+    filter: filterReport(row),
   };
 }
 

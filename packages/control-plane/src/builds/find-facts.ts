@@ -20,11 +20,14 @@ export async function findFacts(
     throw new BuildProblem(
       `No bot found. The folder needs one of ${BOT_FILES.join(", ")} that exports "bot"`,
     );
-  return {
-    botFile,
-    baseVersion: await baseVersionIn(join(folder, dockerfilePath)),
-    filterPackages: await filterPackagesIn(folder, manifest),
-  };
+  const filterPackages = await filterPackagesIn(folder, manifest);
+  if (filterPackages.length > 0) throw new BuildProblem(filterPackageProblem(filterPackages));
+  return { botFile, baseVersion: await baseVersionIn(join(folder, dockerfilePath)), filterPackages };
+}
+
+/** Also said of builds that were made before this was looked at. */
+export function filterPackageProblem(packages: readonly string[]): string {
+  return `The base image brings the voice filter. Remove ${packages.join(", ")} from the bot's dependency files and build again`;
 }
 
 async function baseVersionIn(dockerfile: string): Promise<string> {

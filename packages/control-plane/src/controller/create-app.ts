@@ -14,6 +14,7 @@ import { VERSION } from "../version.ts";
 import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
+import { openRooms } from "./open-rooms.ts";
 import type { Ground } from "./take-over.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
@@ -23,15 +24,22 @@ export interface App {
   builds: Builds;
 }
 
+export interface AppOptions {
+  stack: AsyncDisposableStack;
+  isEnding(): boolean;
+  /** Gives the address of our own room server. */
+  openRoomServer(): Promise<string>;
+}
+
 export async function createApp(
   ground: Ground,
   decider: Decider,
-  { stack, isEnding }: { stack: AsyncDisposableStack; isEnding(): boolean },
+  { stack, isEnding, openRoomServer }: AppOptions,
 ): Promise<App> {
   const { config, log, clock, failpoint, newId, store } = ground;
   const { world, wakeups, reconciler } = decider;
   const { metrics } = ground;
-  const { instanceToken, masterKeys, peopleSecret, socketSecret } = ground.secrets;
+  const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
   const { publicUrl, dataFolder, oidc, queueMs, iceServers } = config;
   const regions = config.regions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
@@ -54,7 +62,8 @@ export async function createApp(
   const signer = { secret: socketSecret };
   const admit = createAdmission({ store, clock, keyCache, people, signer });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
-  const doors = createSessionDoors({ starter, admit, iceServers, queueMs, instanceToken, signer });
+  const rooms = openRooms({ config: config.rooms, apiSecret: roomsSecret, openServer: openRoomServer, log });
+  const doors = createSessionDoors({ starter, admit, iceServers, queueMs, instanceToken, signer, rooms });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
   const app = createApiApp(log);

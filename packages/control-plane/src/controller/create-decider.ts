@@ -73,6 +73,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     passed: output.passed,
     took: ground.metrics.passDone,
     failed: ground.metrics.passFailed,
+    filterDone: ground.metrics.filterDone,
   });
   driver.onChange(() => reconciler.nudge());
   return { world, wakeups, reconciler, output };

@@ -12,6 +12,8 @@ export interface ServiceSecrets {
   /** Signs cookies. */
   peopleSecret: string;
   instanceToken(instanceId: string): string;
+  /** Signs the tokens of our own room server. */
+  roomsSecret: string;
   /** Made just now, because there was none. */
   isNewMasterKey: boolean;
 }
@@ -32,6 +34,7 @@ export async function openServiceSecrets(
     masterKeys: keys,
     socketSecret: derive("sockets"),
     peopleSecret: derive("people"),
+    roomsSecret: derive("rooms"),
     instanceToken: (instanceId) => derive(`instance:${instanceId}`),
     isNewMasterKey: created,
   };

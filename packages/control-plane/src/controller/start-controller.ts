@@ -25,7 +25,16 @@ export interface Controller extends AsyncDisposable {
   readonly replaced: Promise<void>;
 }
 
-export async function startController(config: Config, log: Log): Promise<Controller> {
+export interface ControllerOptions {
+  /** Has our own room server started by whoever started us, with this secret, and gives its address. */
+  openRoomServer(secret: string): Promise<string>;
+}
+
+export async function startController(
+  config: Config,
+  log: Log,
+  { openRoomServer }: ControllerOptions,
+): Promise<Controller> {
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const { dataFolder, publicUrl } = config;
   const ground = await takeOver(config, { log, stack });
@@ -39,7 +48,11 @@ export async function startController(config: Config, log: Log): Promise<Control
   let isEnding = false;
   const decider = createDecider(ground, stack);
   const { world, reconciler, output } = decider;
-  const { app, people, builds } = await createApp(ground, decider, { stack, isEnding: () => isEnding });
+  const { app, people, builds } = await createApp(ground, decider, {
+    stack,
+    isEnding: () => isEnding,
+    openRoomServer: () => openRoomServer(ground.secrets.roomsSecret),
+  });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 
   // What an earlier controller left is taken over before anybody asks; what cannot be must not keep us from serving.

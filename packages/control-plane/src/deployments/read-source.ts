@@ -1,5 +1,6 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import { BuildFacts } from "../builds/build-facts.ts";
+import { filterPackageProblem } from "../builds/find-facts.ts";
 import { badField, badRequest } from "../refusals.ts";
 import type { Db } from "../store/store.ts";
 import { baseVersionOf, FILTER_BASE_VERSION, hasFilter } from "./base-version.ts";
@@ -56,9 +57,5 @@ export async function requireFilterBase(
       `The voice filter needs the base image vocalhost/base:${FILTER_BASE_VERSION} or later; this bot is built on ${version}`,
     );
   const packages = facts?.filterPackages ?? [];
-  if (packages.length > 0)
-    throw badField(
-      "vendorViva.audioFilter",
-      `The base image brings the voice filter. Remove ${packages.join(", ")} from the bot's dependency files and build again`,
-    );
+  if (packages.length > 0) throw badField("vendorViva.audioFilter", filterPackageProblem(packages));
 }

@@ -21,6 +21,7 @@ import {
 import { valuesOf } from "./headers.ts";
 import { isIngressPath } from "./ingress-address.ts";
 import { hasBody, relayToController, type ControllerRelay } from "./relay-to-controller.ts";
+import { isRoomPath, relayToRooms, takeRoomSocket } from "./relay-to-rooms.ts";
 import { relayToSession } from "./relay-to-session.ts";
 import { createRelayedSockets, type RelayedSockets } from "./relayed-sockets.ts";
 import {
@@ -39,6 +40,8 @@ import { tellFigures } from "./tell-figures.ts";
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
+  /** Where our room server listens: `host:port`. */
+  setRoomServer(address: string | undefined): void;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -60,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     answerMs: timing.controllerAnswerMs,
     slowBodies: createSlowBodies(timing, limits),
+    roomServer: undefined,
   };
   const server = createHttpServer(timing, limits);
   if (!doors.forwarding.trustForwarded)
@@ -80,6 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
     port,
+    setRoomServer: (found) => void (doors.roomServer = found),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -87,6 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 interface Doors extends SocketRelay, ControllerRelay {
   log: GatewayOptions["log"];
   slowBodies: SlowBodies;
+  roomServer: string | undefined;
 }
 
 async function takeRequest(doors: Doors, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -120,6 +126,12 @@ function route(
   if (path.raw === "/healthz") return answer(response, path.raw, HEALTHY);
   if (isIngressPath(path))
     throw new AppError("GENERIC_BAD_REQUEST", { message: "This address takes WebSockets only" });
+  if (isRoomPath(path))
+    return relayToRooms(request, response, {
+      path,
+      address: doors.roomServer,
+      timeoutMs: doors.timing.instanceUpgradeMs,
+    });
   if (isPreflight(request, path.raw)) return answerPreflight(response);
   const session = parseSessionPath(path);
   if (hasBody(request))
@@ -162,9 +174,11 @@ async function routeUpgrade(doors: Doors, { request, socket, head, path }: Upgra
   socket.on("error", () => undefined);
   if (!path) throw new AppError("GENERIC_BAD_REQUEST", { message: "The address is not valid" });
   const session = parseSessionPath(path);
-  if (!session && !isIngressPath(path)) throw new AppError("NOT_FOUND");
+  const isRoom = isRoomPath(path);
+  if (!session && !isRoom && !isIngressPath(path)) throw new AppError("NOT_FOUND");
   checkUpgradeRequest(request);
   const client = holdClient({ request, socket, head, keepBytes: doors.limits.openingBytes });
+  if (isRoom) return takeRoomSocket(doors, client, { path, address: doors.roomServer });
   return session
     ? takeSessionSocket(doors, client, { ...path, ...session })
     : takeIngressSocket(doors, client, path);

@@ -13,6 +13,7 @@ import { writeUsage } from "./close-usage.ts";
 import { exportUsage, HELD_AFTER_MS } from "./export.ts";
 import { createExportTeller } from "./tell-export.ts";
 import { silentLog } from "../log.ts";
+import { filterReport } from "./filter-report.ts";
 import { readUsage, usageCsv } from "./read-usage.ts";
 
 const ours = "organization" as OrganizationId;
@@ -139,12 +140,29 @@ test("the CSV has a line per session and is no programme", async () => {
   const session = closingSession({ boundAt: january, elapsedMs: 5_000 });
   await store.db
     .insertInto("sessions")
-    .values(sessionRow({ id: "s1", boundAt: january, endedAt: january + 5_000, filter: "tel" }))
+    .values([
+      sessionRow({
+        ...{ id: "s1", boundAt: january, endedAt: january + 5_000, filter: "tel", filterState: "ran" },
+        ...{ filterFramesIn: 500, filterFramesFiltered: 498, filterFigures: JSON.stringify(FIGURES) },
+      }),
+      sessionRow({ id: "s2", boundAt: january, filter: "pro", filterState: "not-attached" }),
+      sessionRow({ id: "s3", boundAt: january + 1, filter: "pro", filterState: "unavailable" }),
+      sessionRow({ id: "s4", boundAt: january }),
+    ])
     .execute();
   await close(store, session);
-  assert.deepEqual((await usageCsv(store, ours, "2026-01")).split("\r\n"), [
-    "kind,period,session,agent,filter,started,ended,seconds,found",
-    "usage,2026-01,s1,'=cmd(),tel,2026-01-31T23:59:30.500Z,2026-01-31T23:59:35.500Z,5,",
+  await close(store, { ...session, id: "s2" });
+  const [head, ...lines] = (await usageCsv(store, ours, "2026-01")).split("\r\n");
+  assert.equal(
+    head,
+    "kind,period,session,agent,filter,started,ended,seconds,found,filter_state,model_version,frames_in," +
+      "frames_filtered,filtered_seconds,near_share,level_removed_db,filter_cpu_ms,failures,note",
+  );
+  const began = "2026-01-31T23:59:30.50";
+  assert.deepEqual(lines, [
+    `usage,2026-01,s1,'=cmd(),tel,${began}0Z,2026-01-31T23:59:35.500Z,5,,ran,1.0.0,500,498,5,0.25,-6.5,40,2,`,
+    `usage,2026-01,s2,'=cmd(),pro,${began}0Z,,5,,not-attached,,0,0,0,,,0,0,"${warningOf("not-attached")}"`,
+    `not-billed,2026-01,s3,'=cmd(),pro,${began}1Z,,0,,unavailable,,0,0,0,,,0,0,${warningOf("unavailable")}`,
     "",
   ]);
   assert.equal((await usageCsv(store, others, "2026-01")).split("\r\n").length, 2);
@@ -248,6 +266,22 @@ async function openFilled(): Promise<Store> {
   return store;
 }
 
+const FIGURES = {
+  ...{
+    version: "1.0.0",
+    seconds: 5,
+    nearShare: 0.25,
+    levelRemovedDb: -6.5,
+    cpuMs: 40,
+    bypassedSeconds: 0,
+    failures: 2,
+  },
+};
+
+function warningOf(filterState: "not-attached" | "unavailable"): string | null | undefined {
+  return filterReport(sessionRow({ filter: "pro", filterState }))?.warning;
+}
+
 function close(store: Store, session: ReturnType<typeof closingSession>, nowMs = 1): Promise<void> {
   return store.transaction((tx) => writeUsage(tx, session, { nowMs }));
 }
@@ -284,6 +318,7 @@ function sessionRow(row: Partial<SessionRow>): SessionRow {
     filterState: null,
     filterFramesIn: null,
     filterFramesFiltered: null,
+    filterFigures: null,
     coldStart: null,
     apiKeyId: null,
     epoch: 1,

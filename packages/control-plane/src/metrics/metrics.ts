@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Store } from "../store/store.ts";
 import { addDiskMetrics, type DiskMetrics } from "./disk-metrics.ts";
+import { addFilterMetrics, type FilterMetrics } from "./filter-metrics.ts";
 import { addProcessMetrics, type ProcessMetrics } from "./process-metrics.ts";
 import { addStoreMetrics } from "./store-metrics.ts";
 
 /** Figures for operators. `deploy/` has a dashboard and alerts made of them. */
-export interface Metrics extends ProcessMetrics, DiskMetrics {
+export interface Metrics extends ProcessMetrics, DiskMetrics, FilterMetrics {
   registry: Registry;
   /** By `started` or the code of the refusal. */
   countStart(outcome: string): void;
@@ -64,6 +65,7 @@ export function createMetrics({ store, dataFolder, version }: MetricsOptions): M
     registry,
     ...addProcessMetrics(registry),
     ...addDiskMetrics(registry, dataFolder),
+    ...addFilterMetrics(registry),
     countStart: (outcome) => starts.inc({ outcome }),
     requestDone: (request, seconds) => requests.observe(request, seconds),
     passDone: (seconds) => passes.observe(seconds),

@@ -38,6 +38,7 @@ const POOL_SESSION_COLUMNS = [
   "filterState",
   "filterFramesIn",
   "filterFramesFiltered",
+  "filterFigures",
   "coldStart",
   "apiKeyId",
   "epoch",

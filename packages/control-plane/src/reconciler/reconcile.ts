@@ -36,6 +36,7 @@ export interface ReconcilerOptions {
   passed?(pools: PoolRows[], reports: ReadonlyMap<string, InstanceReport>): Promise<void>;
   /** Told how long each pass took. */
   took?(seconds: number): void;
+  filterDone?: StepContext["filterDone"];
   /** Told of each pass that failed, and of each step or part of one. */
   failed?(what: string): void;
 }
@@ -85,7 +86,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       .finally(() => beingStopped.delete(sessionId));
   }
 
-  const context: StepContext = { world, deploying, redact: options.redact, wakeups, destroy, sendStop };
+  const { redact, filterDone } = options;
+  const context: StepContext = { world, deploying, redact, wakeups, destroy, sendStop, filterDone };
   const sweep = createSweep({
     world,
     destroy,

@@ -1,6 +1,8 @@
+import type { SessionFilter } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { Deploying } from "../deployments/deploying.ts";
 import { closeSession, type Ending } from "../sessions/close-session.ts";
+import { closedFilter } from "../sessions/filter-facts.ts";
 import { failSession } from "../sessions/fail-session.ts";
 import { expirePending } from "../sessions/pending-sessions.ts";
 import { moveSession } from "../sessions/session-state.ts";
@@ -28,6 +30,8 @@ export interface StepContext {
   destroy(instanceId: string, graceMs: number): void;
   /** The same for asking a session's bot to stop: one that does not answer must not hold up all others. */
   sendStop(step: SendStop): void;
+  /** Told what became of the voice filter in each session that is closed and had one. */
+  filterDone?: ((filter: SessionFilter) => void) | undefined;
 }
 
 /** Does one step. Whatever has changed since the plan was made makes it do nothing. */
@@ -256,7 +260,8 @@ async function activate(deployment: DeploymentRow, view: PoolView, world: World)
   world.log.info({ agent: view.agent.name, deploymentId: deployment.id }, "deployment is active");
 }
 
-async function close(session: PoolSession, view: PoolView, { world, wakeups }: StepContext): Promise<void> {
+async function close(session: PoolSession, view: PoolView, context: StepContext): Promise<void> {
+  const { world, wakeups } = context;
   const { instanceId } = session;
   const { status, heardAtMs = 0 } = (instanceId === null ? undefined : view.reports.get(instanceId)) ?? {};
   const told = status?.session?.sessionId === session.id ? status.session : undefined;
@@ -278,6 +283,8 @@ async function close(session: PoolSession, view: PoolView, { world, wakeups }: S
   world.failpoint("close.committed.after");
   if (!closed) return;
   wakeups.wake(session.id);
+  const filter = closedFilter(session, exit ?? alive);
+  if (filter) context.filterDone?.(filter);
   const level = exit ? "info" : "warn";
   world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost" }, "session closed");
   await tellCorrection(session.id, world);

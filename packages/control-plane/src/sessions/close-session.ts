@@ -9,6 +9,7 @@ import {
 import { moveInstance } from "../pools/instance-state.ts";
 import type { InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
+import { filterFacts } from "./filter-facts.ts";
 import { moveSession } from "./session-state.ts";
 import { withMarks } from "./timeline.ts";
 
@@ -66,19 +67,6 @@ export async function closeSession(tx: Tx, session: ClosingRow, ending: Ending):
   if (!exit && instance?.state === "busy")
     await moveInstance(tx, instance, { to: "lost", cause: "it is gone and left no exit record", nowMs });
   return true;
-}
-
-/** A service without an engine ran none, whatever else is written down. */
-function filterFacts(
-  session: ClosingRow,
-  record: ExitRecord | AliveRecord | undefined,
-): Pick<SessionRow, "filterState" | "filterFramesIn" | "filterFramesFiltered"> {
-  const told = record?.sessionId === session.id ? record.filter : undefined;
-  return {
-    filterState: session.filterState ?? told?.state ?? null,
-    filterFramesIn: told?.framesIn ?? null,
-    filterFramesFiltered: told?.framesFiltered ?? null,
-  };
 }
 
 function roundedMs(ms: number | null): number | null {

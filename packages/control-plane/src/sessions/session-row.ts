@@ -21,6 +21,7 @@ export function newSessionRow(options: {
     filterState: null,
     filterFramesIn: null,
     filterFramesFiltered: null,
+    filterFigures: null,
     coldStart: null,
     apiKeyId: request.apiKeyId,
     epoch: 0,

@@ -210,7 +210,14 @@ export async function bootController(setting: SimulationSetting, name: string): 
       }),
     pend: () =>
       socketDoor.start(
-        { starter, signer: { secret: "" }, iceServers: [], queueMs: 0, instanceToken: () => "" },
+        {
+          starter,
+          signer: { secret: "" },
+          iceServers: [],
+          rooms: { make: () => Promise.reject(new Error("There are no rooms in a simulation")) },
+          queueMs: 0,
+          instanceToken: () => "",
+        },
         {
           asked: {
             principal: { kind: "user", userId: "", email: "", role: "owner", organizationId },
@@ -218,6 +225,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
             transport: "websocket",
             body: {},
             enableDefaultIceServers: false,
+            room: { requested: "room", roomProperties: undefined, tokenProperties: undefined },
             idempotencyKey: undefined,
             wsBase: "",
           },

@@ -1,5 +1,6 @@
 import {
   AppError,
+  noFilterFigures,
   type AliveRecord,
   type ExitRecord,
   type FilterStatus,
@@ -256,5 +257,6 @@ function filterOf({ filter, sessionId }: InstanceStart): FilterStatus | null {
     state: hasFailed ? "failed" : "ran",
     framesIn: 50,
     framesFiltered: hasFailed ? 0 : 50,
+    figures: { ...noFilterFigures, failures: hasFailed ? 50 : 0 },
   };
 }

@@ -166,6 +166,8 @@ export interface SessionRow {
   filterState: FilterStatus["state"] | null;
   filterFramesIn: number | null;
   filterFramesFiltered: number | null;
+  /** `FilterFigures` of the protocol. */
+  filterFigures: Json | null;
   coldStart: 0 | 1 | null;
   apiKeyId: Id | null;
   epoch: number;

@@ -350,6 +350,7 @@ export function sessionRow(change: Partial<SessionRow>): SessionRow {
     filterState: null,
     filterFramesIn: null,
     filterFramesFiltered: null,
+    filterFigures: null,
     coldStart: null,
     apiKeyId: null,
     epoch: 1,

@@ -5,6 +5,7 @@ import type { FirstRun } from "../controller/first-run.ts";
 import type { Log } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { CONFIG_EXIT_CODE } from "../run-until-told.ts";
+import { superviseRooms } from "./supervise-rooms.ts";
 import { supervise } from "./supervise.ts";
 
 /** The whole service on one machine: gateway and controller, each started again when it dies. */
@@ -32,6 +33,8 @@ export async function startService({ config, environment, log }: ServiceOptions)
   const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
   const base = { clock: systemClock, log, timing: config.timing };
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const running = stack.use(new AsyncDisposableStack()); // last of all: calls may still be in rooms
+  let isOver = false;
   const gateway = stack.use(
     supervise({ ...base, name: "gateway", file: join(source, `gateway-main.${extension}`), environment }),
   );
@@ -46,10 +49,19 @@ export async function startService({ config, environment, log }: ServiceOptions)
       environment: { ...compileCache, ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
     }),
   );
+  void controller.told("want-rooms").then(async (wanted) => {
+    const { apiSecret } = wanted as { apiSecret: string };
+    const rooms = await superviseRooms({ ...base, environment, apiSecret });
+    if (isOver) return rooms[Symbol.asyncDispose]();
+    running.use(rooms);
+    await rooms.told("listening");
+    for (const each of [gateway, controller]) each.send({ type: "rooms", address: rooms.address });
+  });
   const { firstRun, ownerLink } = (await orFailed(controller.told("ready"), controller.ended)) as {
     firstRun: FirstRun | null;
     ownerLink: string | null;
   };
+  stack.defer(() => void (isOver = true));
   stack.defer(async () => {
     controller.send({ type: "end-sessions" });
     const late = new AbortController();

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { FilterStatus } from "../instance-api.ts";
+import { FilterFigures, FilterStatus } from "../instance-api.ts";
+import { VoiceFilter } from "./agent-settings.ts";
 import { pageQuery, Time, UnixSeconds } from "./values.ts";
 
 export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend({
@@ -13,6 +14,21 @@ export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend
   startTimeMax: z.coerce.number().int().min(0).max(86_400).default(0),
 });
 export type SessionListQuery = z.infer<typeof SessionListQuery>;
+
+/** What became of the voice filter that a session's deployment asked for. */
+export const SessionFilter = z.object({
+  model: VoiceFilter,
+  /** Null: nobody knows, or not yet. */
+  state: FilterStatus.shape.state.nullable(),
+  framesIn: FilterStatus.shape.framesIn,
+  framesFiltered: FilterStatus.shape.framesFiltered,
+  ...FilterFigures.shape,
+  /** False where the service could not run it. */
+  billed: z.boolean(),
+  /** What its owner should know, in words: billed and never used, or not run. */
+  warning: z.string().nullable(),
+});
+export type SessionFilter = z.infer<typeof SessionFilter>;
 
 export const Session = z.object({
   sessionId: z.uuid(),
@@ -33,8 +49,8 @@ export const Session = z.object({
   seconds: z.number().int().nullable(),
   /** By how much the length is more, or less, than the bot said, where the service saw otherwise. */
   lengthCorrectionMs: z.number().int().nullable(),
-  /** What became of the voice filter; null when the deployment had none. A state of null: nobody knows, or not yet. */
-  filter: FilterStatus.extend({ state: FilterStatus.shape.state.nullable() }).nullable(),
+  /** Null when the deployment had no voice filter. */
+  filter: SessionFilter.nullable(),
 });
 export type Session = z.infer<typeof Session>;
 

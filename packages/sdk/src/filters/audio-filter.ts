@@ -9,6 +9,7 @@ export interface AudioFilter {
 export interface FilterContext {
   /** Sample rate of both input and output. */
   sampleRateHz: number;
+  sessionId: string;
   /** The session's own. */
   log: Log;
   /** Aborts with the session. */

@@ -114,6 +114,6 @@ function filterOf(process: OpenFilter["process"]): AudioFilter {
 
 async function open(filter: AudioFilter, { signal } = new AbortController()) {
   const { log, messages } = createCollectedLog();
-  const stage = await openFilterStage(filter, { sampleRateHz: 16_000, log, signal });
+  const stage = await openFilterStage(filter, { sampleRateHz: 16_000, sessionId: "s1", log, signal });
   return { stage, messages: () => messages().filter((message) => message !== "opened") };
 }

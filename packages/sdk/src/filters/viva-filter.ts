@@ -1,24 +1,35 @@
 import { AppError } from "@vocalhost/protocol";
 import type { AudioFilter, OpenFilter } from "./audio-filter.ts";
-import { providedVoiceIsolation } from "./voice-isolation.ts";
+import { providedVoiceIsolation, type VoiceIsolation } from "./voice-isolation.ts";
 
 /**
  * Voice isolation by the hosted service, as the deployment asks for it. Throws `VIVA_UNAVAILABLE_LOCALLY` where no
- * service runs the bot: guard it with the variable `ENV`, which is `local` in the runner.
+ * service runs the bot: guard it with the variable `ENV`, which is `local` in the runner. The runner's flag
+ * `--voice-filter` has it all the same.
  */
 export function vivaFilter(): AudioFilter {
   const isolation = providedVoiceIsolation();
   if (!isolation) throw new AppError("VIVA_UNAVAILABLE_LOCALLY");
+  return createVivaFilter(isolation);
+}
+
+/** What a bot that chose no filter gets. */
+export function filterWithoutAsking(): AudioFilter | undefined {
+  const isolation = providedVoiceIsolation();
+  return isolation?.attaches === "always" ? createVivaFilter(isolation) : undefined;
+}
+
+function createVivaFilter(isolation: VoiceIsolation): AudioFilter {
   return {
-    async open({ sampleRateHz, log }) {
+    async open({ sampleRateHz, sessionId, log }) {
       const { asked } = isolation;
       if (asked === null) {
         log.warn({}, "the voice filter is not enabled in this deployment, audio passes untouched");
         return untouched;
       }
-      const engine = await isolation.open({ model: asked, sampleRateHz });
+      const engine = await isolation.open({ model: asked, sampleRateHz, sessionId });
       if (!engine) {
-        log.warn({}, "the voice filter's engine is not installed on this service, audio passes untouched");
+        log.warn({}, "the voice filter's engine is not available, audio passes untouched");
         return untouched;
       }
       return {

@@ -28,7 +28,14 @@ export function mountRehearsal(app: FastifyInstance): Rehearsal {
   const lease = createLease({
     sessions,
     records: { address: nothing, alive: nothing, exit: nothing },
-    isolation: { asked: null, begin: () => undefined, open: nothing, status: () => null },
+    isolation: {
+      asked: null,
+      attaches: "when-asked",
+      begin: () => undefined,
+      open: nothing,
+      status: () => null,
+      switchOf: () => undefined,
+    },
     log: silentLog,
     changed: () => void JSON.stringify(lease.status()),
     over: () => over.resolve(),

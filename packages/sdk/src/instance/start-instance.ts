@@ -18,6 +18,7 @@ import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionRoutes } from "../server/session-routes.ts";
 import type { SessionServer } from "../server/session-server.ts";
 import type { Session } from "../server/session.ts";
+import { mountVoiceFilter } from "../server/voice-filter-route.ts";
 import { requireToken } from "./admission.ts";
 import type { InstanceConfig } from "./config.ts";
 import { createEventStream } from "./event-stream.ts";
@@ -136,7 +137,9 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     // Those who may reach an instance have judged origin and signature.
     checkOrigin: () => undefined,
     socketBase: () => "ws://instance",
-    signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
+    signatureKeys: {},
+    dialIn: undefined,
+    rooms: undefined, // the controller makes them
   };
 
   function mountInstanceRoutes(): void {
@@ -171,6 +174,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   mountInstanceRoutes();
   const rehearsal = mountRehearsal(app);
   mountDoors(server);
+  mountVoiceFilter(app, isolation);
   mountSessionRoutes(server);
   return {
     done: done.promise,

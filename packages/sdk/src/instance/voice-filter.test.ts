@@ -26,9 +26,10 @@ export async function bot(args) {
 const ENGINE = `
 export function openEngine({ model, sampleRateHz }) {
   if (model !== "tel" || sampleRateHz !== 16_000) throw new Error("asked for something else");
-  const figures = { framesIn: 0, framesFiltered: 0 };
+  const figures = { framesIn: 0, framesFiltered: 0, nearShare: 0.25, levelRemovedDb: 6.02, cpuMs: 3.14 };
   let held = new Int16Array(160);
   return {
+    version: "1.2.3",
     figures,
     process(samples) {
       figures.framesIn += 1;
@@ -45,7 +46,20 @@ export function openEngine({ model, sampleRateHz }) {
 
 test("an engine that runs is heard, and the record says how much it did", async () => {
   const { exit, heard } = await call({ bot: filtering("vivaFilter()"), engine: ENGINE });
-  assert.deepEqual(exit.filter, { asked: "tel", state: "ran", framesIn: FRAMES, framesFiltered: FRAMES });
+  const { figures, ...filter } = exit.filter ?? {};
+  assert.deepEqual(filter, { asked: "tel", state: "ran", framesIn: FRAMES, framesFiltered: FRAMES });
+  const seconds = FRAMES / 50;
+  assert.deepEqual(figures, {
+    ...{
+      version: "1.2.3",
+      seconds,
+      nearShare: 0.25,
+      levelRemovedDb: 6,
+      cpuMs: 3.1,
+      bypassedSeconds: 0,
+      failures: 0,
+    },
+  });
   // Half as loud, and the edge of a resampled sound.
   assert.ok(Math.max(...heard) < 700, `heard ${Math.max(...heard)}`);
 });
@@ -57,13 +71,13 @@ test("a call goes on untouched whatever is wrong with the filter, and the record
     what: string;
     bot?: string;
     engine?: string;
-    expect: ExitRecord["filter"];
+    expect: Omit<NonNullable<ExitRecord["filter"]>, "figures">;
     said?: RegExp;
   }[] = [
     {
       what: "no engine",
       expect: { asked: "tel", state: "unavailable", ...none },
-      said: /engine is not installed on this service/,
+      said: /engine is not available/,
     },
     {
       what: "an engine that cannot be loaded",
@@ -92,7 +106,9 @@ test("a call goes on untouched whatever is wrong with the filter, and the record
   ];
   for (const { what, bot = filtering("vivaFilter()"), engine, expect, said } of cases) {
     const { exit, heard, output } = await call({ bot, engine });
-    assert.deepEqual(exit.filter, expect, what);
+    const { figures, ...filter } = exit.filter ?? {};
+    assert.deepEqual(filter, expect, what);
+    assert.equal((figures?.failures ?? 0) > 0, expect.state === "failed", what);
     assert.ok(Math.max(...heard) > 900, `${what}: heard ${Math.max(...heard)}`);
     if (said) assert.match(output, said, what);
   }

@@ -3,18 +3,21 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { isLoopback, readConfig, type Environment, type RunnerConfig } from "./config.ts";
 import { FlagError, parseFlags } from "./flags.ts";
 
 test("what is not set has its default", () => {
-  const { signatureKeys, ...config } = read([]);
+  const { signatureKeys, rooms, ...config } = read([]);
   assert.deepEqual(config, {
     host: "localhost",
     port: 7860,
     onlyTransport: undefined,
     proxy: undefined,
     folder: undefined,
+    voiceFilter: undefined,
     devSocket: undefined,
+    dialIn: undefined,
     socketAuth: "none",
     iceServers: [],
     allowedOrigins: [],
@@ -24,6 +27,9 @@ test("what is not set has its default", () => {
     warnings: [],
   });
   assert.ok(Object.values(signatureKeys).every((key) => key === undefined));
+  assert.equal(rooms.providers.preferred, "embedded");
+  assert.equal(rooms.embedded.listen, false);
+  assert.equal(rooms.embedded.media?.udpPort, 0);
 });
 
 test("a flag wins over its variable, a variable set to nothing is not set", () => {
@@ -46,7 +52,11 @@ test("ports are whole numbers a machine has", () => {
 
 test("transports are known, available, or neither", () => {
   check({ args: ["-t", "websocket"], expect: { onlyTransport: "websocket" } });
-  refuse({ args: ["-t", "livekit"], text: /^--transport livekit is not available in this version/ });
+  check({ args: ["-t", "livekit"], expect: { onlyTransport: "room" } });
+  refuse({ args: ["-t", "daily"], text: /set DAILY_API_KEY$/ });
+  const daily = read(["-t", "daily"], { DAILY_API_KEY: "k" });
+  assert.deepEqual([daily.onlyTransport, daily.rooms.providers.preferred], ["room", "daily"]);
+  refuse({ environment: { VOCALHOST_ROOMS_API_SECRET: "short" }, text: /at least 32 characters/ });
   refuse({ args: ["-t", "pigeon"], text: /^--transport must be one of webrtc, websocket, .*got "pigeon"$/ });
 });
 
@@ -72,6 +82,22 @@ test("beyond this machine WebSockets need a token unless told otherwise", () => 
   assert.equal(read(["--host", "0.0.0.0", "--ws-auth", "none"]).socketAuth, "none");
   assert.match(warned(["--host", "::", "--ws-auth", "none"]), /everyone who can reach this machine/);
   refuse({ args: ["--ws-auth", "maybe"], text: /^--ws-auth must be none or token, got "maybe"$/ });
+});
+
+test("voice isolation is off, or has a model and an engine", () => {
+  const engine = fileURLToPath(import.meta.resolve("@vocalhost/viva"));
+  check({ args: ["--voice-filter", "tel"], expect: { voiceFilter: { model: "tel", engine } } });
+  check({
+    environment: { VOCALHOST_VOICE_FILTER: "pro", VOCALHOST_VIVA_ENGINE: import.meta.filename },
+    expect: { voiceFilter: { model: "pro", engine: import.meta.filename } },
+  });
+  check({ environment: { VOCALHOST_VIVA_ENGINE: "/gone.js" }, expect: { voiceFilter: undefined } });
+  refuse({ args: ["--voice-filter", "hifi"], text: /^--voice-filter must be one of tel, pro, got "hifi"$/ });
+  refuse({
+    args: ["--voice-filter", "tel"],
+    environment: { VOCALHOST_VIVA_ENGINE: "/gone.js" },
+    text: /^VOCALHOST_VIVA_ENGINE: there is no file \/gone\.js$/,
+  });
 });
 
 test("origins are origins", () => {

@@ -1,6 +1,7 @@
 import {
-  reservedTransportNames,
+  roomAliases,
   transportNames,
+  VoiceFilter,
   type IceServer,
   type TransportName,
 } from "@vocalhost/protocol";
@@ -9,9 +10,12 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
 import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
+import type { DialInSettings } from "../server/doors/dial-in.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
+import { findEngine } from "./find-engine.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
+import { readRoomsConfig, type RoomsConfig } from "./rooms.ts";
 
 /** How a runner was asked to run. */
 export interface RunnerConfig {
@@ -30,6 +34,11 @@ export interface RunnerConfig {
   opusComplexity: number;
   /** What carriers' webhooks are checked with. */
   signatureKeys: SignatureKeys;
+  /** Voice isolation of every session, and the module that does it. */
+  voiceFilter: { model: VoiceFilter; engine: string } | undefined;
+  rooms: RoomsConfig;
+  /** Phone calls may come in through rooms. */
+  dialIn: DialInSettings | undefined;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
   devSocket: string | undefined;
   /** Things the user should know about the settings. */
@@ -67,6 +76,9 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
+    voiceFilter: parseVoiceFilter(text("voice-filter"), environment["VOCALHOST_VIVA_ENGINE"] || undefined),
+    dialIn: parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
+    rooms: parseRooms(text("transport"), environment),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
   };
@@ -105,12 +117,33 @@ function parseTransport(text: string | undefined): TransportName | undefined {
   if (text === undefined) return undefined;
   const name = transportNames.find((candidate) => candidate === text);
   if (name) return name;
-  const known = (reservedTransportNames as readonly string[]).includes(text);
-  throw new FlagError(
-    known
-      ? `--transport ${text} is not available in this version; available: ${transportNames.join(", ")}`
-      : `--transport must be one of ${transportNames.join(", ")}, got "${text}"`,
-  );
+  if ((roomAliases as readonly string[]).includes(text)) return "room";
+  throw new FlagError(`--transport must be one of ${transportNames.join(", ")}, got "${text}"`);
+}
+
+/** `-t daily` and `-t livekit` say whose rooms, too. */
+function parseRooms(transport: string | undefined, environment: Environment): RoomsConfig {
+  const alias = roomAliases.find((each) => each === transport);
+  const provider = alias === "livekit" && !environment["LIVEKIT_URL"] ? "embedded" : alias; // as in /start
+  try {
+    return readRoomsConfig(provider ? { ...environment, VOCALHOST_ROOM_PROVIDER: provider } : environment);
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function parseDialIn(
+  asked: FlagValue | undefined,
+  environment: Environment,
+  warnings: string[],
+): DialInSettings | undefined {
+  if (asked === undefined || asked === "" || asked === "0" || asked === "false") return undefined;
+  const dailySecret = environment["DAILY_DIALIN_HMAC"] || undefined;
+  if (environment["DAILY_API_KEY"] && !dailySecret)
+    warnings.push(
+      "Dial-in webhooks of Daily are not checked: set DAILY_DIALIN_HMAC to the secret of your dial-in configuration.",
+    );
+  return { dailySecret };
 }
 
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {
@@ -143,6 +176,21 @@ function parseSocketAuth(text: string | undefined, host: string, warnings: strin
   return text ?? "token";
 }
 
+function parseVoiceFilter(text: string | undefined, named: string | undefined): RunnerConfig["voiceFilter"] {
+  if (text === undefined) return undefined;
+  const model = VoiceFilter.safeParse(text).data;
+  if (!model)
+    throw new FlagError(`--voice-filter must be one of ${VoiceFilter.options.join(", ")}, got "${text}"`);
+  const engine = findEngine(named);
+  if (engine === undefined)
+    throw new FlagError(
+      named === undefined
+        ? "--voice-filter needs the engine, which comes with the hosted service. Use vocalhost dev, or install it without naming it in your package.json: npm install --no-save @vocalhost/viva"
+        : `VOCALHOST_VIVA_ENGINE: there is no file ${named}`,
+    );
+  return { model, engine };
+}
+
 function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && url.origin !== "null" && (url.pathname === "/" || url.pathname === "")) return url.origin;
@@ -157,9 +205,9 @@ function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined
 
 function checkedKeys(environment: Environment): SignatureKeys {
   const keys = readSignatureKeys(environment);
-  if (!keys.telnyxPublicKey) return keys;
+  if (!keys.telnyx) return keys;
   try {
-    ed25519Key(keys.telnyxPublicKey);
+    ed25519Key(keys.telnyx);
   } catch (error) {
     throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
   }

@@ -52,6 +52,13 @@ export const FLAGS = [
     help: `allow this transport only: ${transportNames.join(", ")}`,
   },
   {
+    name: "dialin",
+    takes: "nothing",
+    value: "",
+    variable: "VOCALHOST_DIALIN",
+    help: "take phone calls into rooms: webhooks for Daily and LiveKit",
+  },
+  {
     name: "proxy",
     short: "x",
     takes: "text",
@@ -87,6 +94,13 @@ export const FLAGS = [
     value: "ORIGIN…",
     variable: "VOCALHOST_ALLOWED_ORIGINS",
     help: "other web origins that may use this runner",
+  },
+  {
+    name: "voice-filter",
+    takes: "text",
+    value: "tel|pro",
+    variable: "VOCALHOST_VOICE_FILTER",
+    help: "isolate the caller's voice, as the hosted service does (off)",
   },
   {
     name: "verbose",

@@ -1,16 +1,24 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
+import type { FastifyInstance } from "fastify";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot.ts";
+import {
+  createVoiceIsolation,
+  provideVoiceIsolation,
+  type VoiceIsolation,
+} from "../filters/voice-isolation.ts";
 import { startMediaHost } from "../media/media-host.ts";
 import type { MediaTiming } from "../media/messages.ts";
 import type { Log } from "../log.ts";
 import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
+import { mountVoiceFilter } from "../server/voice-filter-route.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
+import { createRunnerRooms } from "./rooms.ts";
 import { socketBase } from "./socket-base.ts";
 
 /** A runner that listens. Disposing it ends its sessions first, then the rest. */
@@ -44,7 +52,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
     }),
   );
+  const isolation = config.voiceFilter && provideRunnerFilter(config.voiceFilter, log);
   let shuttingDown = false;
+  const rooms = stack.use(createRunnerRooms(config.rooms, { log, botUrl: () => nearUrl(app, config) }));
   const guards = createGuards(config);
   installGuards(app, guards);
   const server: SessionServer = {
@@ -67,12 +77,16 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
+    dialIn: config.dialIn,
+    rooms,
   };
   mountSessionServer(server);
+  if (server.transports.includes("room")) rooms.mount(app);
   app.get("/status", async (): Promise<StatusAnswer> => ({
     status: "ready",
     transports: server.transports,
   }));
+  mountVoiceFilter(app, isolation);
   mountFiles(app, config.folder);
   await mountClientPage(app);
   stack.defer(() => app.close());
@@ -91,6 +105,23 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     abandon: async () => media[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+// A bot is asked to leave the filter out when it runs here, so with the flag it is there without being asked for.
+function provideRunnerFilter(
+  { model, engine }: NonNullable<RunnerConfig["voiceFilter"]>,
+  log: Log,
+): VoiceIsolation {
+  const isolation = createVoiceIsolation({ engine, log, attaches: "always" });
+  isolation.begin(model);
+  provideVoiceIsolation(isolation);
+  return isolation;
+}
+
+/** What a bot in this process connects to; with hot reload in between, the front process. */
+function nearUrl(app: FastifyInstance, { host, port, devSocket }: RunnerConfig): string {
+  const address = devSocket ? { port } : (app.server.address() as AddressInfo);
+  return `ws://${browsableHost(host)}:${address.port}`;
 }
 
 // A host that means every address is none a browser can open.

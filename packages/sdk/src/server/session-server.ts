@@ -3,6 +3,8 @@ import type { FastifyRequest } from "fastify";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { MediaHost } from "../media/media-host.ts";
+import type { RoomMaker } from "./doors/room-maker.ts";
+import type { DialInSettings } from "./doors/dial-in.ts";
 import { mountOpenDoors } from "./doors/doors.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
 import type { SessionApp } from "./session-app.ts";
@@ -24,6 +26,10 @@ export interface SessionServer extends SessionApp {
   iceServers: IceServer[];
   socketAuth: "none" | "token";
   signatureKeys: SignatureKeys;
+  /** Whether phone calls may come in through rooms. */
+  dialIn: DialInSettings | undefined;
+  /** Makes rooms; an instance is told of one instead. */
+  rooms: RoomMaker | undefined;
   /** Throws when a WebSocket from this origin is not welcome. */
   checkOrigin(request: FastifyRequest): void;
   /** Scheme, host and port under which the client reached us, for WebSockets: `wss://example.com`. */

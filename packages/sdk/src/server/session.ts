@@ -16,6 +16,8 @@ export interface Session {
   /** What the client sent along; an offer may bring its own. */
   body: unknown;
   readonly signal: AbortSignal;
+  /** How long somebody may take to come. */
+  readonly connectDeadlineMs: number;
   /** Set by the door once somebody has come through it. */
   client: Client | undefined;
   readonly log: Log;
@@ -145,6 +147,7 @@ export function createSession(options: SessionOptions): Session {
     },
     body: options.body,
     signal: controller.signal,
+    connectDeadlineMs: options.connectDeadlineMs,
     client: undefined,
     log,
     run(bot, args) {
@@ -159,6 +162,7 @@ export function createSession(options: SessionOptions): Session {
           transports.add(transport);
           transport.audioOut.on("started", () => mark("firstAudio"));
         },
+        connected: () => mark("clientConnected"),
         failed: (error) => session.fail(error),
         ended: (reason) => void session.end(reason),
       });

@@ -1,4 +1,10 @@
-import { chooseTransport, requireStartBodyFits, StartRequest, type Started } from "@vocalhost/protocol";
+import {
+  chooseTransport,
+  requestedTransport,
+  requireStartBodyFits,
+  StartRequest,
+  type Started,
+} from "@vocalhost/protocol";
 import { doorOf } from "./doors/doors.ts";
 import { parseRequest } from "./error-replies.ts";
 import type { SessionServer } from "./session-server.ts";
@@ -7,7 +13,7 @@ import type { SessionServer } from "./session-server.ts";
 export function mountStartRoute(server: SessionServer): void {
   server.app.post("/start", { config: { lenientBody: true } }, async (request, reply): Promise<Started> => {
     const input = parseRequest(StartRequest, request.body);
-    const transport = chooseTransport(input.transport, {
+    const transport = chooseTransport(requestedTransport(input), {
       accepted: server.transports,
       only: server.onlyTransport,
       refusal: "is disabled in this runner environment. Check the startup banner for enabled transports.",

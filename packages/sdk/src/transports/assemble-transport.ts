@@ -7,7 +7,7 @@ import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
 import { createListeners } from "../listeners.ts";
-import type { Transport, TransportEvents } from "./transport.ts";
+import type { RoomSide, Transport, TransportEvents } from "./transport.ts";
 
 /** A user's options with every default filled in. */
 export interface TransportParts {
@@ -17,7 +17,11 @@ export interface TransportParts {
   maxQueuedInMs: number;
   maxQueuedOutMs: number;
   filter: FilterStage | undefined;
+  /** One more of the same filter, for a stream of its own. */
+  openFilter(): Promise<FilterStage | undefined>;
   autoReady: boolean;
+  hear: "everyone" | "each" | { only: string };
+  stay: boolean;
 }
 
 /** What a kind of connection must be able to do to become a transport. */
@@ -26,6 +30,7 @@ export interface Wire {
   clear(generation: number): void;
   send(message: unknown): void;
   close(): void | Promise<void>;
+  room?: RoomSide;
 }
 
 /** A transport with the side on which its connection puts what happens. */
@@ -118,6 +123,7 @@ export function assembleTransport(
       onMessage: (listener) => messageListeners.on("message", listener),
     },
     dtmf: keys,
+    room: wire.room,
     signal: args.signal,
     on: listeners.on,
     off: listeners.off,

@@ -117,7 +117,7 @@ function stageOf(process: OpenFilter["process"], flush?: OpenFilter["flush"]): P
   const { log } = createCollectedLog();
   const { signal } = new AbortController();
   const filter = { open: () => ({ process, ...(flush ? { flush } : {}) }) };
-  return openFilterStage(filter, { sampleRateHz: 16_000, log, signal });
+  return openFilterStage(filter, { sampleRateHz: 16_000, sessionId: "s1", log, signal });
 }
 
 function start(options: Partial<AudioInputOptions> = {}) {

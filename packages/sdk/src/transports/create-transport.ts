@@ -1,7 +1,9 @@
-import { openFilterStage } from "../filters/filter-stage.ts";
+import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
+import { filterWithoutAsking } from "../filters/viva-filter.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { hooksOf } from "../session-hooks.ts";
 import type { TransportParts } from "./assemble-transport.ts";
+import { createRoomTransport } from "./room.ts";
 import { createTelephonyTransport } from "./telephony.ts";
 import type { Transport, TransportOptions } from "./transport.ts";
 import { createWebRtcTransport } from "./webrtc.ts";
@@ -13,12 +15,12 @@ export async function createTransport(
   options: TransportOptions = {},
 ): Promise<Transport> {
   const parts = await openParts(args, options);
-  const transport = connect(args, parts);
+  const transport = await connect(args, parts);
   parts.hooks.transportCreated(transport);
   return transport;
 }
 
-function connect(args: RunnerArguments, parts: TransportParts): Transport {
+async function connect(args: RunnerArguments, parts: TransportParts): Promise<Transport> {
   switch (args.kind) {
     case "webrtc":
       return createWebRtcTransport(args, parts);
@@ -26,6 +28,8 @@ function connect(args: RunnerArguments, parts: TransportParts): Transport {
       return args.transportType === "websocket"
         ? createWebSocketTransport(args, parts)
         : createTelephonyTransport(args, parts);
+    case "room":
+      return createRoomTransport(args, parts);
     default:
       return args satisfies never;
   }
@@ -34,17 +38,26 @@ function connect(args: RunnerArguments, parts: TransportParts): Transport {
 async function openParts(args: RunnerArguments, options: TransportOptions): Promise<TransportParts> {
   const hooks = hooksOf(args);
   const inputHz = sampleRate(options.audioIn?.sampleRateHz ?? 16_000, "audioIn");
-  const filter = options.audioIn?.filter;
+  const filter = options.audioIn?.filter ?? filterWithoutAsking();
+  const openFilter = async (): Promise<FilterStage | undefined> =>
+    filter &&
+    openFilterStage(filter, {
+      sampleRateHz: inputHz,
+      sessionId: args.sessionId,
+      log: hooks.log,
+      signal: args.signal,
+    });
   return {
     hooks,
     inputHz,
     outputHz: sampleRate(options.audioOut?.sampleRateHz ?? 24_000, "audioOut"),
     maxQueuedInMs: options.audioIn?.maxQueuedMs ?? 10_000,
     maxQueuedOutMs: options.audioOut?.maxQueuedMs ?? 60_000,
-    filter:
-      filter &&
-      (await openFilterStage(filter, { sampleRateHz: inputHz, log: hooks.log, signal: args.signal })),
+    filter: await openFilter(),
+    openFilter,
     autoReady: options.rtvi?.autoReady ?? true,
+    hear: options.room?.hear ?? "everyone",
+    stay: options.room?.stay ?? false,
   };
 }
 

@@ -266,6 +266,7 @@ async function connect(start: object, options: TransportOptions = {}, early: obj
   attachHooks(args, {
     log,
     transportCreated: () => undefined,
+    connected: () => undefined,
     failed(error) {
       calls.push(`failed: ${error instanceof Error ? error.message : String(error)}`);
       tell();

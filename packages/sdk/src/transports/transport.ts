@@ -1,4 +1,5 @@
 import type { AudioFrame } from "@vocalhost/audio";
+import type { Invitation } from "@vocalhost/protocol";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import type { RtviSession } from "../rtvi/rtvi-session.ts";
 
@@ -15,12 +16,40 @@ export interface Transport extends AsyncDisposable {
   readonly messages: MessageChannelLike;
   /** Keys pressed on the user's phone or client. */
   readonly dtmf: AsyncIterable<string>;
+  /** Who else is there; undefined unless the session is in a room. */
+  readonly room: RoomSide | undefined;
   /** Aborts when the client is gone, the session is stopped or its time is up. */
   readonly signal: AbortSignal;
   on<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
   off<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
   /** Ends the connection; queued audio is dropped. Called for you when `bot` settles. */
   close(): Promise<void>;
+}
+
+/** The room a bot is in. */
+export interface RoomSide {
+  readonly name: string;
+  /** Everybody but the bot itself. */
+  readonly participants: readonly RoomParticipant[];
+  on<E extends keyof RoomSideEvents>(event: E, listener: RoomSideEvents[E]): void;
+  off<E extends keyof RoomSideEvents>(event: E, listener: RoomSideEvents[E]): void;
+  /** What one more person or bot needs to join. Throws when nobody more may come. */
+  invite(): Invitation;
+}
+
+export interface RoomSideEvents {
+  "participant-joined": (participant: RoomParticipant) => void;
+  "participant-left": (participant: RoomParticipant) => void;
+}
+
+export interface RoomParticipant {
+  readonly identity: string;
+  readonly name: string;
+  readonly isBot: boolean;
+  /** What the server knows of them; of a phone call `sip.phoneNumber` and the like. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** What only they say; undefined unless `room.hear` is `"each"`. */
+  readonly audioIn: AudioInput | undefined;
 }
 
 export interface TransportEvents {
@@ -79,6 +108,17 @@ export interface TransportOptions {
     sampleRateHz?: number;
     /** Newest audio is dropped beyond this. @default 60000 */
     maxQueuedMs?: number;
+  };
+  /** For sessions in a room. */
+  room?: {
+    /**
+     * Whom `audioIn` hears: every person mixed, or one participant only. `"each"` gives every participant an
+     * `audioIn` of their own as well.
+     * @default "everyone"
+     */
+    hear?: "everyone" | "each" | { only: string };
+    /** Go on when the last person has left. @default false */
+    stay?: boolean;
   };
   rtvi?: {
     /** Answer `client-ready` with `bot-ready` automatically. @default true */

@@ -210,6 +210,7 @@ async function connect(options: TransportOptions = {}, early: Uint8Array[] = [])
   attachHooks(args, {
     log,
     transportCreated: (transport) => void created.push(transport),
+    connected: () => undefined,
     failed: (error) => note(`failed: ${(error as Error).message}`),
     ended: (reason) => note(`ended: ${reason}`),
   });

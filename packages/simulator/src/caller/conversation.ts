@@ -1,4 +1,5 @@
-import { createResampler, type AudioFrame } from "@vocalhost/audio";
+import type { AudioFrame } from "@vocalhost/audio";
+import { addTo, atRate } from "../at-rate.ts";
 import type { CallerVoice, LineMoment } from "./caller-voice.ts";
 
 /** A caller with manners: lets the bot greet, says its sentences one by one, waits for each answer. */
@@ -56,19 +57,3 @@ export interface ConversationOptions {
 const GREETING_WAIT_MS = 1000; // bots that greet have begun by then
 const ANSWER_WAIT_MS = 8000; // for a bot that thinks; a person would ask "hello?" now
 const TURN_PAUSE_MS = 1000; // longer than a bot breathes between sentences
-
-function atRate({ samples, sampleRateHz }: AudioFrame, toHz: number): Int16Array {
-  if (sampleRateHz === toHz) return samples;
-  const resampler = createResampler({ fromHz: sampleRateHz, toHz });
-  const main = resampler.process(samples);
-  const tail = resampler.flush();
-  const all = new Int16Array(main.length + tail.length);
-  all.set(main);
-  all.set(tail, main.length);
-  return all;
-}
-
-function addTo(sound: Int16Array, more: Int16Array): void {
-  for (let at = 0; at < more.length; at++)
-    sound[at] = Math.max(-32_768, Math.min(32_767, sound[at]! + more[at]!));
-}

@@ -1,4 +1,5 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
+import { addTo } from "../at-rate.ts";
 import type { CallHappening } from "../call-events.ts";
 import type { CallTally } from "../call-tally.ts";
 import type { CallerVoice, LineMoment } from "../caller/caller-voice.ts";
@@ -26,8 +27,10 @@ export function createMouthpiece(options: MouthpieceOptions): Mouthpiece {
     speak(line) {
       const samples = voice.next(chunkSamples, line);
       const at = samplesIn(line.atMs, sampleRateHz);
+      meter.hear(new Int16Array(Math.max(0, at - metered)));
+      meter.hear(samples); // before anybody else joins in
+      if (options.surroundings) addTo(samples, options.surroundings(samples.length));
       said.write(at, samples);
-      meter.hear(said.read(metered, at + samples.length));
       metered = at + samples.length;
       if (delivery.losesNext()) {
         tally.chunksLost += 1;
@@ -45,6 +48,7 @@ export interface MouthpieceOptions {
   carrier: Carrier;
   clock: Clock;
   voice: CallerVoice;
+  surroundings?: ((samples: number) => Int16Array) | undefined;
   delivery: Delivery;
   tally: CallTally;
   /** Longest call. */

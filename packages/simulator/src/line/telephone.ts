@@ -79,6 +79,7 @@ export interface TelephoneOptions {
   carrier: Carrier;
   clock: Clock;
   voice: CallerVoice;
+  surroundings?: ((samples: number) => Int16Array) | undefined;
   tally: CallTally;
   /** Longest call. */
   maxMs: number;

@@ -8,9 +8,11 @@ import { useConnection } from "../connection/use-connection.ts";
 import { callWords } from "./call-words.ts";
 import { carrierTitle } from "../../shared/phone/carriers.ts";
 import { finishedCall } from "../../shared/phone/phone-state.ts";
+import { FilterPanel } from "../../shared/visuals/filter-panel.tsx";
 import { Orb } from "../../shared/visuals/orb.tsx";
 import { Ribbon } from "../../shared/visuals/ribbon.tsx";
 import { connection, latency, speaking } from "../state/client-state.ts";
+import { Attendees } from "./attendees.tsx";
 import { Controls } from "./controls.tsx";
 import { ProblemCard } from "./problem-card.tsx";
 import { statusWords, type StatusWords } from "./status-words.ts";
@@ -35,10 +37,12 @@ export function Stage({ runner }: { runner: RunnerStatus }) {
         </div>
         <ProblemCard runner={runner} />
         {phase.name === "live" && !phase.interrupted && <SessionLine phase={phase} />}
+        {phase.name === "live" && <Attendees />}
         <Controls />
         {phase.name === "live" && (
           <div className="mt-6">
             <Ribbon connection={connection} latency={latency} />
+            <FilterPanel connection={connection} />
           </div>
         )}
       </div>

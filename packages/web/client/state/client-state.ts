@@ -1,6 +1,6 @@
 import { createSavedText, createStore } from "../../shared/store.ts";
 import { emptyTimeline, nextTimeline } from "../../shared/events/connect-timeline.ts";
-import type { ConnectionEvent } from "../../shared/events/connection-event.ts";
+import type { Attendee, ConnectionEvent } from "../../shared/events/connection-event.ts";
 import { Connection } from "../../shared/connection/connection.ts";
 import { emptyLog, nextLog, type EventLog } from "./event-log.ts";
 import { emptyMetrics, nextMetrics } from "./bot-metrics.ts";
@@ -8,7 +8,7 @@ import { watchFigures } from "./watch-figures.ts";
 import { emptyLatency, nextLatency } from "../../shared/figures/response-latency.ts";
 import { createKeypad } from "../../shared/phone/keypad.ts";
 import { nextCallTranscript } from "../../shared/phone/call-transcript.ts";
-import { runner } from "../runner/runner.ts";
+import { runner, wasInvited } from "../runner/runner.ts";
 import { emptyTranscript, nextTranscript, type Transcript } from "../../shared/transcript/transcript.ts";
 import { nextSpeaking, noOneSpeaking } from "../../shared/voice/speaking.ts";
 
@@ -26,10 +26,15 @@ export const metrics = connection.fold(nextMetrics, emptyMetrics);
 export const linkFigures = watchFigures(connection);
 export const log = connection.fold<EventLog>(nextLog, emptyLog);
 
+/** Who is in the room of this session, and how others can be let in. */
+export const attendees = connection.fold<Attendee[]>(nextAttendees, []);
+export const sessionId = connection.fold(nextSessionId, "");
+
 export const keypad = createKeypad(connection);
 
 /** What the user chose, kept in this browser. */
 export const chosenTransport = createSavedText("vocalhost-transport");
+if (wasInvited) chosenTransport.set("room");
 export const startBodyText = createSavedText("vocalhost-start-body");
 export const singleKeys = createSavedText("vocalhost-single-keys", "on");
 
@@ -38,4 +43,24 @@ export const helpOpen = createStore(false);
 
 function nextTransport(transport: string, event: ConnectionEvent): string {
   return event.type === "session-requested" ? event.transport : transport;
+}
+
+const NOBODY: Attendee[] = [];
+
+function nextAttendees(before: Attendee[], event: ConnectionEvent): Attendee[] {
+  switch (event.type) {
+    case "attendees-changed":
+      return event.attendees;
+    case "session-requested":
+    case "session-ended":
+    case "session-failed":
+      return NOBODY;
+    default:
+      return before;
+  }
+}
+
+function nextSessionId(before: string, event: ConnectionEvent): string {
+  if (event.type === "session-known") return event.sessionId;
+  return event.type === "session-requested" ? "" : before;
 }

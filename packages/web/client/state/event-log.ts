@@ -19,8 +19,7 @@ export const emptyLog: EventLog = { entries: [], nextId: 1, dropped: 0 };
 export const LOG_MAX = 1_000; // about ten minutes of a talkative bot
 
 export function nextLog(log: EventLog, event: ConnectionEvent): EventLog {
-  // The first is a measuring point, many a minute; the second follows from the bot's own message.
-  if (event.type === "user-quiet" || event.type === "bot-ready") return log;
+  if (UNTOLD.has(event.type)) return log;
   const entry = { ...toEntry(event), id: log.nextId, atMs: event.atMs };
   const surplus = Math.max(0, log.entries.length + 1 - LOG_MAX);
   return {
@@ -29,6 +28,9 @@ export function nextLog(log: EventLog, event: ConnectionEvent): EventLog {
     dropped: log.dropped + surplus,
   };
 }
+
+/** A measuring point, many a minute; what follows from the bot's own message; who speaks in a room. */
+const UNTOLD = new Set<ConnectionEvent["type"]>(["user-quiet", "bot-ready", "attendees-changed"]);
 
 /** Every word of the filter must occur in the entry's name or data. */
 export function filterLog(entries: LogEntry[], filter: string): LogEntry[] {

@@ -20,15 +20,9 @@ import { useTitle } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { toLength, useNow, When } from "../ui/time.tsx";
+import { FilterCard } from "./filter-card.tsx";
 import { ResourceCharts } from "./resource-charts.tsx";
-import {
-  isOpen,
-  momentsOf,
-  toCorrectionWords,
-  toFilterWords,
-  toReason,
-  toSessionState,
-} from "./session-words.ts";
+import { isOpen, momentsOf, toCorrectionWords, toReason, toSessionState } from "./session-words.ts";
 
 const HEARTBEAT_MS = 5_000; // brings samples and steps, which no event tells of
 
@@ -92,7 +86,6 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
               { label: "Ended because", value: toReason(session.endReason) },
               { label: "Over", value: session.transport },
               { label: "Start", value: startWords(session) },
-              ...(session.filter ? [{ label: "Voice filter", value: toFilterWords(session.filter) }] : []),
               {
                 label: "Deployment",
                 value: session.deploymentId === "" ? "–" : <code>{toShortId(session.deploymentId)}</code>,
@@ -102,6 +95,7 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
         </Card>
         <Timeline session={session} />
       </div>
+      {session.filter && <FilterCard filter={session.filter} />}
       <ResourceCharts metrics={session.resourceMetrics} isOpen={isOpen(session)} />
       <Card title="Logs" about="What its instance printed during the session.">
         <LogView agentName={name} sessionId={session.sessionId} height="h-80" />

@@ -1,7 +1,14 @@
-import type { Session } from "@vocalhost/protocol";
+import type { Session, SessionFilter } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { momentsOf, toCorrectionWords, toReason, toSessionState } from "./session-words.ts";
+import {
+  filterFacts,
+  momentsOf,
+  toCorrectionWords,
+  toFilterState,
+  toReason,
+  toSessionState,
+} from "./session-words.ts";
 
 test("moments count from the request, in the order they happened", () => {
   const moments = momentsOf({
@@ -22,6 +29,26 @@ test("a bot that failed is no session that merely ended", () => {
   const session = { status: "ended", endReason: "bot-failed" } as Session;
   assert.equal(toSessionState(session).word, "Failed");
   assert.equal(toSessionState({ ...session, endReason: "client-left" }).word, "Ended");
+});
+
+test("the voice filter says what it did, and nothing of what did not happen", () => {
+  const filter: SessionFilter = {
+    ...{ model: "tel", state: "ran", version: "1.0.0", framesIn: 2_000, framesFiltered: 1_990 },
+    ...{ seconds: 20, nearShare: 0.254, levelRemovedDb: 6.25, cpuMs: 100, bypassedSeconds: 0, failures: 0 },
+    ...{ billed: true, warning: null },
+  };
+  assert.equal(toFilterState(filter).word, "Ran");
+  const facts = Object.fromEntries(filterFacts(filter).map(({ label, value }) => [label, value]));
+  assert.equal(facts["Model"], "tel 1.0.0");
+  assert.equal(facts["Frames filtered"], "1990 of 2000");
+  assert.equal(facts["Caller heard in"], "25 %");
+  assert.equal(facts["Level removed"], "6.3 dB");
+  assert.match(facts["CPU time"] ?? "", /\(0\.5 % of a core\)$/);
+  const idle: SessionFilter = { ...filter, state: "not-attached", version: null, framesIn: 0 };
+  assert.deepEqual(filterFacts(idle), [
+    { label: "Model", value: "tel" },
+    { label: "Billed", value: "yes" },
+  ]);
 });
 
 test("unknown reasons are shown as they are", () => {

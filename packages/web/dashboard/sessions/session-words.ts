@@ -1,4 +1,5 @@
-import type { Session, StartTimeline } from "@vocalhost/protocol";
+import type { Session, SessionFilter, StartTimeline } from "@vocalhost/protocol";
+import { toDelay } from "../../shared/duration.ts";
 import type { Tone } from "../ui/badge.tsx";
 
 const states: Record<Session["status"], { word: string; tone: Tone }> = {
@@ -48,25 +49,48 @@ export function toCorrectionWords(correctionMs: number): string {
   return `the bot said ${seconds} s ${correctionMs > 0 ? "less" : "more"} than was seen`;
 }
 
-/** What became of the voice filter, and whether it counts. */
-export function toFilterWords({ asked, state, framesIn, framesFiltered }: VoiceFilterOutcome): string {
+/** What became of the voice filter, in one word. */
+export function toFilterState({ state }: SessionFilter): { word: string; tone: Tone } {
   switch (state) {
     case "ran":
-      return `${asked}, ${framesFiltered} of ${framesIn} frames filtered`;
+      return { word: "Ran", tone: "good" };
     case "not-attached":
-      return `${asked}, not used by the bot`;
+      return { word: "Never attached", tone: "bad" };
     case "unavailable":
-      return `${asked}, not billed: its engine is not installed`;
+      return { word: "No engine", tone: "bad" };
     case "failed":
-      return `${asked}, not billed: it failed`;
+      return { word: "Failed", tone: "bad" };
     case null:
-      return asked;
+      return { word: "Not known yet", tone: "plain" };
     default:
       return state satisfies never;
   }
 }
 
-type VoiceFilterOutcome = NonNullable<Session["filter"]>;
+/** What it did, as far as it did anything. */
+export function filterFacts(filter: SessionFilter): { label: string; value: string }[] {
+  const { framesIn, framesFiltered, seconds, nearShare, levelRemovedDb, cpuMs } = filter;
+  const facts = [
+    { label: "Model", value: filter.version === null ? filter.model : `${filter.model} ${filter.version}` },
+    { label: "Billed", value: filter.billed ? "yes" : "no" },
+  ];
+  if (framesIn === 0 && filter.failures === 0) return facts;
+  const share = seconds > 0 ? ` (${((cpuMs / (seconds * 1_000)) * 100).toFixed(1)} % of a core)` : "";
+  return [
+    ...facts,
+    { label: "Frames filtered", value: `${framesFiltered} of ${framesIn}` },
+    { label: "Audio", value: toDelay(seconds * 1_000) },
+    ...(nearShare === null ? [] : [{ label: "Caller heard in", value: `${(nearShare * 100).toFixed(0)} %` }]),
+    ...(levelRemovedDb === null
+      ? []
+      : [{ label: "Level removed", value: `${levelRemovedDb.toFixed(1)} dB` }]),
+    { label: "CPU time", value: `${toDelay(cpuMs)}${share}` },
+    ...(filter.bypassedSeconds > 0
+      ? [{ label: "Switched off for", value: `${toDelay(filter.bypassedSeconds * 1_000)}, to compare` }]
+      : []),
+    { label: "Failures", value: String(filter.failures) },
+  ];
+}
 
 export interface Moment {
   label: string;

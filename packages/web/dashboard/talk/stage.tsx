@@ -13,6 +13,7 @@ import { parseStartBody } from "../../shared/start-body/parse-start-body.ts";
 import { useStore } from "../../shared/use-store.ts";
 import { LevelBar } from "../../shared/visuals/level-bar.tsx";
 import { Orb } from "../../shared/visuals/orb.tsx";
+import { FilterPanel } from "../../shared/visuals/filter-panel.tsx";
 import { Ribbon } from "../../shared/visuals/ribbon.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
 import { LinkButton } from "../ui/link-button.tsx";
@@ -47,6 +48,7 @@ export function Stage({ talk, chosen }: { talk: Talk; chosen: TransportChoice })
       {phase.name === "live" && (
         <div className="mt-6 grid gap-4">
           <Ribbon connection={connection} latency={talk.latency} />
+          <FilterPanel connection={connection} />
           <div className="grid grid-cols-2 gap-4 text-left text-[0.8125rem] text-muted">
             <div>
               Your voice

@@ -2,7 +2,7 @@ import type { Transport } from "@pipecat-ai/client-js";
 import type { LinkSample } from "../figures/link-figures.ts";
 import type { MicrophoneMedia } from "../media/microphone-media.ts";
 import type { BotServer } from "./bot-server.ts";
-import type { ReceivedMessage } from "../events/connection-event.ts";
+import type { Attendee, ReceivedMessage } from "../events/connection-event.ts";
 import type { ProblemCode } from "../events/problem.ts";
 
 /** One way to reach a bot: a client transport with its media, and what the page wants to know of it. */
@@ -37,4 +37,6 @@ export interface LinkOptions {
   microphoneId: string | undefined;
   speakerId: string | undefined;
   onPlaybackBlocked: () => void;
+  /** Who is in the room, where there is one. */
+  onAttendees: (attendees: Attendee[]) => void;
 }

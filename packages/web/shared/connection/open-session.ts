@@ -1,6 +1,7 @@
 import type { CarrierName } from "@vocalhost/protocol";
 import type { VoiceHistory } from "../voice/voice-history.ts";
 import type { BotServer } from "./bot-server.ts";
+import type { FilterAddress } from "./filter-remote.ts";
 import type { ConnectionReport } from "../events/connection-event.ts";
 import type { Link } from "./link.ts";
 
@@ -9,6 +10,8 @@ export interface OpenSession {
   readonly link: Pick<Link, "sample" | "resumePlayback"> & {
     readonly media: Pick<Link["media"], "userMeter" | "botMeter" | "updateMic" | "updateSpeaker">;
   };
+  /** Once the session is started. */
+  readonly filterAt?: FilterAddress | undefined;
   setMuted(muted: boolean): void;
   /** Ignored on the telephone. */
   sendText(text: string): void;

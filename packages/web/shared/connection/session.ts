@@ -2,6 +2,7 @@ import { LogLevel, type APIRequest, type RTVIMessage } from "@pipecat-ai/client-
 import { restAudioContext } from "../media/audio-context.ts";
 import { watchVoices } from "../voice/watch-voices.ts";
 import type { ConnectionReport, ConnectStep } from "../events/connection-event.ts";
+import type { FilterAddress } from "./filter-remote.ts";
 import type { Link } from "./link.ts";
 import { ObservedClient } from "./observed-client.ts";
 import type { OpenSession, OpenSessionOptions } from "./open-session.ts";
@@ -29,6 +30,7 @@ const CLOSE_LIMIT_MS = 2_000; // an ended session must not hang on a dead networ
 /** One conversation with a bot, from the start request to its end. */
 export class Session implements OpenSession {
   readonly link: Link;
+  filterAt: FilterAddress | undefined;
   readonly #options: SessionOptions;
   readonly #client: ObservedClient;
   readonly #owned = new DisposableStack();
@@ -85,12 +87,17 @@ export class Session implements OpenSession {
     let answer: unknown;
     try {
       // The two halves of startBotAndConnect(), so that giving up in between is noticed.
-      answer = await this.#client.startBot({ endpoint: server.startUrl, requestData });
+      answer =
+        server.takeStarted?.(link.startRequest["transport"]) ??
+        (await this.#client.startBot({ endpoint: server.startUrl, requestData }));
     } catch (error) {
       const runnerAnswers = await server.isThere();
       return this.#fail(problemFromStart({ error, refusal: this.#refusal, runnerAnswers }));
     }
     if (this.#finished) return;
+    this.filterAt = server.filterAt(answer);
+    const sessionId = sessionIdIn(answer);
+    if (sessionId) this.#report({ type: "session-known", sessionId });
     this.#reach("connect");
     try {
       await this.#client.connect(link.toConnectParams(answer, server));
@@ -202,6 +209,11 @@ export class Session implements OpenSession {
   #report(report: ConnectionReport & { atMs?: number }): void {
     if (!this.#finished) this.#options.report(report);
   }
+}
+
+function sessionIdIn(answer: unknown): string | undefined {
+  const { sessionId } = (answer ?? {}) as { sessionId?: unknown };
+  return typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
 }
 
 function libraryOf(about: unknown): { library?: string } {

@@ -24,6 +24,8 @@ export type ConnectionEvent = { atMs: number } & (
   | { type: "mark-reached"; name: string }
   | { type: "audio-cleared"; droppedMs: number }
   | { type: "violation-found"; code: string; detail: string }
+  | { type: "attendees-changed"; attendees: Attendee[] }
+  | { type: "session-known"; sessionId: string }
   | { type: "microphone-muted" }
   | { type: "microphone-unmuted" }
   | { type: "link-interrupted" }
@@ -34,6 +36,14 @@ export type ConnectionEvent = { atMs: number } & (
   | { type: "session-failed"; problem: Problem }
   | { type: "runner-found" }
 );
+
+/** Somebody in a room, this page included. */
+export interface Attendee {
+  identity: string;
+  name: string;
+  kind: "you" | "bot" | "person";
+  isSpeaking: boolean;
+}
 
 export type ReceivedMessage = Pick<RtviMessage, "type" | "data"> & { id?: string };
 

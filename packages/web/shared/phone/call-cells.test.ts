@@ -13,6 +13,7 @@ const summary: CallSummary = {
   firstAudioMs: 630,
   answersMs: [900, 1100, 1000],
   interruptionsMs: [],
+  falseInterruptions: 0,
   heard: { seconds: 3, audibleSeconds: 2.5, silenceRatio: 0.7, cutOffMs: 0 },
   said: { audibleSeconds: 2, chunks: 500, lostChunks: 0 },
   marks: { received: 4, reached: 2, returnedByClear: 1, unanswered: 1 },

@@ -59,8 +59,7 @@ export function liveCells(figures: ShownFigures, answersMs: number[]): FigurePro
 
 /** What is shown of a call that is over. */
 export function summaryCells(summary: CallSummary): FigureProps[] {
-  const { connectMs, firstAudioMs, answersMs, interruptionsMs, heard, said, clears, pacing, traffic } =
-    summary;
+  const { connectMs, firstAudioMs, answersMs, heard, said, clears, pacing, traffic } = summary;
   const firstMs = firstAudioMs === undefined ? undefined : firstAudioMs - (connectMs ?? 0);
   return [
     {
@@ -100,7 +99,7 @@ export function summaryCells(summary: CallSummary): FigureProps[] {
       name: "Clears",
       hint: "Times your bot cleared audio before it was played",
       value: String(clears.count),
-      note: clearsNote(clears.droppedMs, interruptionsMs),
+      note: clearsNote(summary),
     },
     { name: "Keys", hint: "Keys you pressed", value: shortened(summary.digits) || "–", note: "" },
     {
@@ -155,9 +154,10 @@ function marksCell(marks: { received: number; reached: number; returnedByClear: 
   };
 }
 
-function clearsNote(droppedMs: number, interruptionsMs: number[]): string {
+function clearsNote({ clears, interruptionsMs, falseInterruptions }: CallSummary): string {
+  if (falseInterruptions > 0) return `${falseInterruptions} while you were silent`;
   if (interruptionsMs.length > 0) return `${toDelay(median(interruptionsMs))} after you cut in`;
-  return droppedMs > 0 ? `${toSpan(droppedMs)} dropped` : "";
+  return clears.droppedMs > 0 ? `${toSpan(clears.droppedMs)} dropped` : "";
 }
 
 /** Zero is a length here, not the absence of one. */

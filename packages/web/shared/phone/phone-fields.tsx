@@ -1,6 +1,7 @@
 import type { CarrierName } from "@vocalhost/protocol";
 import { ChoiceField } from "../choice-field.tsx";
 import { useStore } from "../use-store.ts";
+import { BackgroundFields } from "./background-fields.tsx";
 import { toCarrier } from "./call-choice.ts";
 import { carriersAmong, carrierTitle } from "./carriers.ts";
 import { NumberField } from "./number-field.tsx";
@@ -49,6 +50,7 @@ export function PhoneFields({
         />
         <NumberField label="Calling from" value={useStore(fromNumber)} onChange={fromNumber.set} />
       </div>
+      <BackgroundFields />
     </>
   );
 }

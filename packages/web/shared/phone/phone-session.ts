@@ -1,6 +1,8 @@
 import {
   createCarrier,
+  createSurroundings,
   openWebSocket,
+  parseSurroundings,
   placeCall,
   writeStereoWav,
   type CallEvent,
@@ -22,7 +24,7 @@ import { emptyFigures, leadMs, nextFigures } from "./call-figures.ts";
 import { toLoggedMessage } from "./carrier-message.ts";
 import { toBars } from "./loudness-bars.ts";
 import { createMicrophoneVoice, type MicrophoneVoice } from "./microphone-voice.ts";
-import { callFigures, finishedCall } from "./phone-state.ts";
+import { callFigures, chosenBackground, chosenBackgroundLevel, finishedCall } from "./phone-state.ts";
 import { requestCall } from "./request-call.ts";
 
 export function openPhoneSession(options: OpenSessionOptions): OpenSession {
@@ -140,6 +142,7 @@ class PhoneSession implements OpenSession {
       this.#call = placeCall({
         carrier: this.#carrier,
         voice: this.#voice,
+        surroundings: chosenSurroundings(this.#carrier.uplink.sampleRateHz),
         openSocket: () => openWebSocket(address),
         onEvent: (event) => this.#handle(event),
       });
@@ -248,6 +251,15 @@ class PhoneSession implements OpenSession {
   #report(report: ConnectionReport & { atMs?: number }): void {
     if (!this.#finished) this.#options.report(report);
   }
+}
+
+function chosenSurroundings(sampleRateHz: number): ((samples: number) => Int16Array) | undefined {
+  const background = chosenBackground.get();
+  if (background === "") return undefined;
+  return createSurroundings({
+    ...parseSurroundings(`${background}:${chosenBackgroundLevel.get()}dB`),
+    sampleRateHz,
+  });
 }
 
 function isBotGone(outcome: CallOutcome): boolean {

@@ -8,6 +8,10 @@ export const chosenCarrier = createSavedText("vocalhost-carrier", "twilio");
 export const fromNumber = createSavedText("vocalhost-from", "+12025550143");
 export const toNumber = createSavedText("vocalhost-to", "+12025550199");
 
+/** A sound around the user; empty for none. Not kept: who comes back tomorrow expects a quiet line. */
+export const chosenBackground = createStore("");
+export const chosenBackgroundLevel = createStore("10");
+
 /** The call in progress, a few times a second. */
 export const callFigures = createStore<ShownFigures>({ ...emptyFigures, leadMs: 0, ownLagMs: 0 });
 

@@ -19,6 +19,13 @@ const choices: (TransportChoice & { isAccepted: (accepted: string[]) => boolean 
     load: () => overLink(import("./websocket-link.ts").then((code) => code.createWebsocketLink)),
   },
   {
+    name: "room",
+    label: "Room",
+    hint: "Several people and a bot in one conversation",
+    isAccepted: (accepted) => accepted.includes("room"),
+    load: () => overLink(import("./room-link.ts").then((code) => code.createRoomLink)),
+  },
+  {
     name: PHONE,
     label: "Phone",
     hint: "A call as a carrier delivers it, at 8 kHz",
@@ -35,5 +42,9 @@ async function overLink(
   loading: Promise<(options: LinkOptions) => Link>,
 ): Promise<(options: OpenSessionOptions) => OpenSession> {
   const [createLink, { Session }] = await Promise.all([loading, import("../connection/session.ts")]);
-  return (options) => new Session({ ...options, link: createLink(options) });
+  return (options) => {
+    const onAttendees: LinkOptions["onAttendees"] = (attendees) =>
+      options.report({ type: "attendees-changed", attendees });
+    return new Session({ ...options, link: createLink({ ...options, onAttendees }) });
+  };
 }

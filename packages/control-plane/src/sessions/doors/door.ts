@@ -1,4 +1,4 @@
-import type { IceServer, Started, TransportName } from "@vocalhost/protocol";
+import type { Connect, IceServer, RoomStarted, Started, TransportName } from "@vocalhost/protocol";
 import type { Principal } from "../../auth/principal.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { TokenSigner } from "./socket-tokens.ts";
@@ -20,6 +20,33 @@ export interface DoorContext {
   /** How long a session waits for capacity. */
   queueMs: number;
   instanceToken(instanceId: string): string;
+  rooms: SessionRooms;
+}
+
+/** Makes rooms, whoever keeps them. */
+export interface SessionRooms {
+  make(wanted: WantedSessionRoom): Promise<MadeSessionRoom>;
+}
+
+/** What the start said of the room it wants. */
+export interface RoomWish {
+  /** `room`, `livekit` or `daily`. */
+  requested: string;
+  roomProperties: unknown;
+  tokenProperties: unknown;
+}
+
+export interface WantedSessionRoom extends RoomWish {
+  prefix: string;
+  /** The same mark means the same room. */
+  mark: string | undefined;
+  reachedAs: string;
+}
+
+export interface MadeSessionRoom {
+  connect: Extract<Connect, { kind: "room" }>;
+  answer(sessionId: string): RoomStarted;
+  close(): Promise<void>;
 }
 
 export interface DoorRequest {
@@ -34,6 +61,7 @@ export interface StartSessionRequest {
   transport: TransportName;
   body: unknown;
   enableDefaultIceServers: boolean;
+  room: RoomWish;
   idempotencyKey: string | undefined;
   /** `ws://host` or `wss://host`, as the client knows us. */
   wsBase: string;

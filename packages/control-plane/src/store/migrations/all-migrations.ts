@@ -2,6 +2,13 @@ import { firstTables } from "./0001-first-tables.ts";
 import { longHistories } from "./0002-long-histories.ts";
 import { voiceFilter } from "./0003-voice-filter.ts";
 import { observedLengths } from "./0004-observed-lengths.ts";
+import { filterFigures } from "./0005-filter-figures.ts";
 import type { Migration } from "./migration.ts";
 
-export const allMigrations: readonly Migration[] = [firstTables, longHistories, voiceFilter, observedLengths];
+export const allMigrations: readonly Migration[] = [
+  firstTables,
+  longHistories,
+  voiceFilter,
+  observedLengths,
+  filterFigures,
+];

@@ -3,11 +3,12 @@ import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { carrierDoor } from "./carrier.ts";
 import type { Door } from "./door.ts";
+import { roomDoor } from "./room.ts";
 import { webrtcDoor } from "./webrtc.ts";
 import { websocketDoor } from "./websocket.ts";
 
 /** Every way in. Runner and instance mount the same ones. */
-export const doors: readonly Door[] = [webrtcDoor, websocketDoor, carrierDoor];
+export const doors: readonly Door[] = [webrtcDoor, websocketDoor, roomDoor, carrierDoor];
 
 export function doorOf(transport: TransportName): Door {
   const door = doors.find(({ names }) => names.includes(transport));

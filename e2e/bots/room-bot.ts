@@ -1,0 +1,41 @@
+// Hears as its start body says, and says back only what it hears that way.
+import { createTransport, type AudioFrame, type RunnerArguments } from "vocalhost";
+import { main } from "vocalhost/runner";
+
+interface Options {
+  hear?: "everyone" | "each" | "first-guest";
+  /** Say back what guests say, of those heard apart. */
+  guestsOnly?: boolean;
+  /** Speak without end until told to stop. */
+  toneHz?: number;
+}
+
+const RATE_HZ = 24_000;
+
+export async function bot(args: RunnerArguments): Promise<void> {
+  const { hear = "everyone", guestsOnly, toneHz } = args.body as Options;
+  const only = { only: `Guest-1-${args.sessionId.slice(0, 8)}` };
+  const transport = await createTransport(args, { room: { hear: hear === "first-guest" ? only : hear } });
+  if (toneHz !== undefined) transport.audioOut.write(tone(toneHz));
+  transport.rtvi.on("client-message", ({ respond }) => {
+    transport.audioOut.clear();
+    respond(transport.audioOut.queuedMs);
+  });
+  const echo = async (audio: AsyncIterable<AudioFrame>): Promise<void> => {
+    for await (const frame of audio) transport.audioOut.write(frame);
+  };
+  transport.room?.on("participant-joined", ({ identity, audioIn }) => {
+    if (guestsOnly && audioIn && identity.startsWith("Guest-")) void echo(audioIn);
+  });
+  if (guestsOnly || toneHz !== undefined) for await (const _ of transport.audioIn);
+  else await echo(transport.audioIn);
+}
+
+function tone(toneHz: number): AudioFrame {
+  const samples = Int16Array.from({ length: RATE_HZ * 50 }, (_, at) =>
+    Math.round(8_000 * Math.sin((2 * Math.PI * toneHz * at) / RATE_HZ)),
+  );
+  return { samples, sampleRateHz: RATE_HZ };
+}
+
+if (import.meta.main) await main();

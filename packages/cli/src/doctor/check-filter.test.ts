@@ -1,0 +1,46 @@
+import { noFilterFigures, type SessionFilter } from "@vocalhost/protocol";
+import type { CallSummary } from "@vocalhost/simulator";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { judge } from "./check-filter.ts";
+import type { FilterCall } from "./filter-call.ts";
+
+const RAN: SessionFilter = {
+  ...{ ...noFilterFigures, model: "tel", state: "ran", framesIn: 1_600, framesFiltered: 1_600 },
+  ...{ levelRemovedDb: 8.25, billed: true, warning: null },
+};
+
+test("two calls show that the filter works, that it does not, or nothing", () => {
+  for (const [withFilter, without, states] of [
+    [call(0), call(2, { wasBypassed: true }), ["ok", "ok"]],
+    [call(1), call(3, { wasBypassed: true }), ["ok", "ok"]],
+    [call(2), call(2, { wasBypassed: true }), ["failed", "ok"]],
+    [call(0), call(0, { wasBypassed: true }), ["ok", "warning"]],
+    [call(0), call(0), ["ok", "warning"]],
+    [
+      call(2, { filter: { ...RAN, state: "not-attached", warning: "Billed, but" } }),
+      call(2),
+      ["failed", "skipped"],
+    ],
+    [call(2, { filter: null }), call(2), ["failed", "skipped"]],
+  ] as const)
+    assert.deepEqual(
+      judge({ agent: "parrot", withFilter, without }).map(({ state }) => state),
+      states,
+    );
+  const [first, second] = judge({
+    agent: "parrot",
+    withFilter: call(0),
+    without: call(1, { wasBypassed: true }),
+  });
+  assert.equal(
+    first?.says,
+    "0 false interruptions in 16 s with a talker 10 dB below the caller; 8.3 dB removed",
+  );
+  assert.equal(second?.says, "1 false interruption in 16 s with a talker 10 dB below the caller");
+});
+
+function call(falseInterruptions: number, rest: Partial<FilterCall> = {}): FilterCall {
+  const summary = { falseInterruptions, durationMs: 16_040 } as CallSummary;
+  return { summary, filter: RAN, wasBypassed: false, ...rest };
+}

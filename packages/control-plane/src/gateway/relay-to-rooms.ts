@@ -1,0 +1,82 @@
+import { AppError } from "@vocalhost/protocol";
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
+import type { ClientSocket } from "./client-socket.ts";
+import { KEEP_ALIVE_MS } from "./client-socket.ts";
+import { headersEndToEnd } from "./headers.ts";
+import { openInstanceSocket, parseAddress } from "./open-instance-socket.ts";
+import type { RequestPath } from "./request-path.ts";
+import type { SocketEnd, SocketRelay } from "./session-socket.ts";
+
+/** Paths of the room server that its clients need; the service calls are not among them. */
+export function isRoomPath({ raw }: RequestPath): boolean {
+  return raw === "/rtc" || raw.startsWith("/rtc/");
+}
+
+/** A participant's signalling, passed to our room server: it judges the token. */
+export async function takeRoomSocket(
+  { timing, limits, relayed }: SocketRelay,
+  client: ClientSocket,
+  { path, address }: { path: RequestPath; address: string | undefined },
+): Promise<SocketEnd> {
+  if (address === undefined) throw new AppError("NOT_FOUND");
+  const bearer = /^bearer +(\S+) *$/i.exec(client.request.headers.authorization ?? "")?.[1];
+  const server = await openInstanceSocket({
+    address,
+    token: bearer ?? new URLSearchParams(path.query).get("access_token") ?? "none",
+    path: path.raw + path.query,
+    headers: [],
+    protocols: client.protocols,
+    connectMs: timing.instanceConnectMs,
+    upgradeMs: timing.instanceUpgradeMs,
+    headBytes: limits.headBytes,
+  });
+  if (client.gone.aborted) {
+    server.socket.destroy();
+    return { status: CLIENT_LEFT };
+  }
+  server.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  client.accept(server.protocol);
+  await relayed.relay({
+    client: client.socket,
+    instance: server.socket,
+    fromClient: client.take(),
+    fromInstance: server.head,
+    timing,
+    relayBytes: limits.relayBytes,
+    isPinged: false, // both ends ping each other in words of their own
+  }).ended;
+  return { status: 101 };
+}
+
+const CLIENT_LEFT = 499; // only in the access log
+
+/** `GET /rtc/validate`: why a join would be refused. */
+export async function relayToRooms(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { path, address, timeoutMs }: { path: RequestPath; address: string | undefined; timeoutMs: number },
+): Promise<void> {
+  if (address === undefined || request.method !== "GET") throw new AppError("NOT_FOUND");
+  const told = await new Promise<IncomingMessage>((resolve, reject) => {
+    const upstream = httpRequest({
+      ...parseAddress(address),
+      agent: false,
+      path: path.raw + path.query,
+      headers: { host: address, ...authorizationOf(request), connection: "close" },
+      timeout: timeoutMs,
+    });
+    upstream.once("response", resolve).once("error", reject);
+    upstream.once("timeout", () => upstream.destroy(new Error("The room server does not answer")));
+    response.once("close", () => upstream.destroy());
+    upstream.end();
+  }).catch((cause: unknown) => {
+    throw new AppError("SERVICE_UNAVAILABLE", { cause });
+  });
+  response.writeHead(told.statusCode ?? 502, headersEndToEnd(told.rawHeaders));
+  pipeline(told, response, () => undefined);
+}
+
+function authorizationOf({ headers: { authorization } }: IncomingMessage): { authorization?: string } {
+  return authorization === undefined ? {} : { authorization };
+}

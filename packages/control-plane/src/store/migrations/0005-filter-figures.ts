@@ -1,0 +1,12 @@
+import { sql } from "kysely";
+import type { Migration } from "./migration.ts";
+
+/** What the voice filter did in a session. */
+export const filterFigures: Migration = {
+  version: 5,
+  name: "filter figures",
+  async up({ schema }, dialect) {
+    const text = dialect === "sqlite" ? sql`text` : sql`text collate "C"`;
+    await schema.alterTable("sessions").addColumn("filterFigures", text).execute();
+  },
+};

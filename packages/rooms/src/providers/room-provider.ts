@@ -1,0 +1,72 @@
+import { AppError, type FieldProblem, type RoomProviderName } from "@vocalhost/protocol";
+import { randomBytes } from "node:crypto";
+import type { z } from "zod";
+
+/** Somebody who keeps rooms: our own server, a LiveKit server, Daily. */
+export interface RoomProvider extends AsyncDisposable {
+  readonly name: RoomProviderName;
+  createRoom(wanted: WantedRoom): Promise<MadeRoom>;
+  /** Lets one participant into one room, and into no other. */
+  issueToken(wanted: WantedToken): Promise<string>;
+  /** Sends everybody out. A room that is gone is no error. */
+  deleteRoom(name: string): Promise<void>;
+}
+
+export interface WantedRoom {
+  /** Its name begins with this. */
+  prefix: string;
+  /** Its name ends so, and there may be a room of that name already. @default something new */
+  mark?: string | undefined;
+  /** In the provider's own words; refused when they are not. */
+  properties?: unknown;
+  /** A phone call is to come in. */
+  sip?: { displayName: string };
+  /** `ws://host` under which the client knows us; only our own server is there too. */
+  reachedAs?: string | undefined;
+}
+
+export interface MadeRoom {
+  name: string;
+  /** What a client connects to. */
+  url: string;
+  /** What a bot connects to: nearer, where that is possible. */
+  botUrl: string;
+  /** Where a phone call is sent, of a room made for one. */
+  sipUri?: string | undefined;
+}
+
+export interface WantedToken {
+  room: string;
+  identity: string;
+  /** The bot owns its room. */
+  isBot: boolean;
+  properties?: unknown;
+}
+
+export const TOKEN_VALID_S = 2 * 3600;
+
+const NAME_BYTES = 16; // Daily's rooms are open to whoever knows the name
+
+export function roomNameOf({ prefix, mark }: Pick<WantedRoom, "prefix" | "mark">): string {
+  return `${prefix}-${mark ?? randomBytes(NAME_BYTES).toString("hex")}`;
+}
+
+/** Reads what a caller wants a room or token to be, or says which field is wrong. */
+export function parseProperties<S extends z.ZodType>(schema: S, properties: unknown): z.infer<S> {
+  const result = schema.safeParse(properties ?? {});
+  if (result.success) return result.data;
+  const problems: FieldProblem[] = result.error.issues.map((issue) => ({
+    loc: [
+      "body",
+      "properties",
+      ...issue.path.map((part) => (typeof part === "number" ? part : String(part))),
+    ],
+    msg: issue.message,
+    type: issue.code,
+  }));
+  const [first] = problems;
+  throw new AppError("INVALID_REQUEST", {
+    problems,
+    message: first ? `${first.loc.slice(1).join(".")}: ${first.msg}` : "The properties are not valid",
+  });
+}

@@ -1,0 +1,100 @@
+import { AppError, type Connect } from "@vocalhost/protocol";
+import type { CallData } from "../../call-data.ts";
+import { createRoomArguments } from "../../runner-arguments.ts";
+import { createInvitations, setRoomAccess, type Invitations } from "../../transports/room-access.ts";
+import type { Client } from "../client.ts";
+import type { SessionServer } from "../session-server.ts";
+import type { Session } from "../session.ts";
+import type { RoomMaker, RoomOfSession } from "./room-maker.ts";
+
+/** A room that is to be made, and why. */
+export interface RoomOpening {
+  body: unknown;
+  /** Of a phone call that comes into it. */
+  callData: CallData | null;
+  make(rooms: RoomMaker, sessionId: string): Promise<RoomOfSession>;
+}
+
+export interface RoomRun {
+  connect: Extract<Connect, { kind: "room" }>;
+  callData: CallData | null;
+  forwardCall?: (() => Promise<void>) | undefined;
+}
+
+const invitations = new WeakMap<Session, Invitations>();
+
+/** Of a session that is in a room. */
+export function invitationsOf(session: Session): Invitations | undefined {
+  return invitations.get(session);
+}
+
+/** Makes a room for a session and runs the bot in it. */
+export async function openRoom(
+  server: SessionServer,
+  { body, callData, make }: RoomOpening,
+): Promise<{ session: Session; room: RoomOfSession }> {
+  if (!server.rooms) throw new AppError("TRANSPORT_DISABLED");
+  const session = server.sessions.create({ transport: "room", body });
+  try {
+    const room = await make(server.rooms, session.id);
+    session.client = clientIn(session, room);
+    if (session.state === "ended") {
+      session.client.close(); // ended while its room was made
+      throw new AppError("SESSION_NOT_FOUND");
+    }
+    const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+    const clientUrl = room.answer.roomUrl;
+    // The answer goes first.
+    setImmediate(() =>
+      runInRoom(server, session, {
+        connect: { kind: "room", provider, roomName, roomUrl, clientUrl, token, guestTokens },
+        callData,
+        forwardCall: room.forwardCall,
+      }),
+    );
+    return { session, room };
+  } catch (error) {
+    await session.end("never-connected");
+    throw error;
+  }
+}
+
+/** The room is the session's: whoever is still there is sent out at its end. */
+export function clientIn(session: Session, room: Pick<RoomOfSession, "roomName" | "close">): Client {
+  let closing: Promise<void> | undefined;
+  return {
+    id: room.roomName,
+    isConnected: false,
+    onConnected: () => undefined, // the transport sees who comes
+    close() {
+      closing ??= room
+        .close()
+        .catch((error: unknown) => session.log.warn({ err: error }, "room could not be closed"));
+    },
+    closed: async () => closing,
+  };
+}
+
+export function runInRoom(
+  server: SessionServer,
+  session: Session,
+  { connect, callData, forwardCall }: RoomRun,
+): void {
+  const { provider, roomUrl, roomName, token, clientUrl, guestTokens } = connect;
+  const args = createRoomArguments({
+    sessionId: session.id,
+    body: session.body,
+    callData,
+    cliArgs: server.cliArgs,
+    signal: session.signal,
+    provider,
+    roomUrl,
+    roomName,
+    token,
+    forwardCall,
+  });
+  const offered = createInvitations(clientUrl, guestTokens);
+  invitations.set(session, offered);
+  setRoomAccess(args, { invitations: offered, connectDeadlineMs: session.connectDeadlineMs });
+  session.run(server.bot(), args);
+}

@@ -1,0 +1,83 @@
+import { AppError, requestedTransport, type Invitation, type StartRequest } from "@vocalhost/protocol";
+import type { FastifyRequest } from "fastify";
+import type { SessionServer } from "../session-server.ts";
+import { mountDialIn } from "./dial-in.ts";
+import type { Door } from "./door.ts";
+import { emptyRoom } from "./empty-room.ts";
+import { clientIn, invitationsOf, openRoom, runInRoom, type RoomOpening } from "./open-room.ts";
+
+/** Where a browser is sent that asks for a room by its address. */
+const OPEN_PATHS = { "/room": "room", "/livekit": "livekit", "/daily": "daily" } as const;
+
+/** Bot and client meet in a room; nobody has to come here, so the bot starts at once. */
+export const roomDoor: Door = {
+  names: ["room"],
+  paths: ["/api/invite"],
+  async start({ server, request, input }) {
+    const { session, room } = await openRoom(server, wantedBy(server, request, input));
+    return { sessionId: session.id, answer: room.answer };
+  },
+  mount: mountInvitations,
+  mountOpen(server) {
+    mountRedirects(server);
+    mountDialIn(server);
+  },
+  async begin(server, session, connect) {
+    if (connect.kind !== "room") return;
+    const close = connect.provider === "daily" ? async () => undefined : () => emptyRoom(connect);
+    session.client = clientIn(session, { roomName: connect.roomName, close });
+    runInRoom(server, session, { connect, callData: null });
+  },
+};
+
+function wantedBy(server: SessionServer, request: FastifyRequest, input: StartRequest): RoomOpening {
+  return {
+    body: input.body,
+    callData: null,
+    make: (rooms, sessionId) =>
+      rooms.make({
+        requested: requestedTransport(input) ?? "room",
+        sessionId,
+        reachedAs: server.socketBase(request),
+        roomProperties: input.roomProperties ?? input.dailyRoomProperties,
+        tokenProperties: input.tokenProperties ?? input.dailyMeetingTokenProperties,
+      }),
+  };
+}
+
+/** One more may come: for whoever knows the session. */
+function mountInvitations({ app, sessions }: SessionServer): void {
+  app.post<{ Params: { id: string } }>("/sessions/:id/api/invite", async (request): Promise<Invitation> => {
+    const session = sessions.get(request.params.id);
+    const invitations = session && invitationsOf(session);
+    if (!invitations)
+      throw new AppError("SESSION_NOT_FOUND", { message: "There is no such session, or it is in no room" });
+    return invitations.next();
+  });
+}
+
+/** `GET /room`: makes a room, starts the bot in it and sends the browser there. */
+function mountRedirects(server: SessionServer): void {
+  for (const [path, requested] of Object.entries(OPEN_PATHS))
+    server.app.get(path, async (request, reply) => {
+      requireOwnVisit(request);
+      server.bot();
+      const { room, session } = await openRoom(server, wantedBy(server, request, { transport: requested }));
+      const { roomUrl, token } = room.answer;
+      void reply.header("cache-control", "no-store");
+      if (room.provider === "daily") return reply.redirect(roomUrl, 307);
+      // Behind the hash, so that no log and no other server sees the token.
+      const place = new URLSearchParams({ room: roomUrl, token, session: session.id });
+      return reply.redirect(`/client/#${place.toString()}`, 307);
+    });
+}
+
+// It starts something, so a page of somebody else must not be able to have it opened.
+function requireOwnVisit(request: FastifyRequest): void {
+  const site = request.headers["sec-fetch-site"];
+  if (site === undefined || site === "none" || site === "same-origin") return;
+  throw new AppError("ORIGIN_NOT_ALLOWED", {
+    message:
+      "This address starts a bot, so links of other pages do not open it. Type it into the address bar.",
+  });
+}

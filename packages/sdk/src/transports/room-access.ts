@@ -1,0 +1,43 @@
+import { AppError, type Invitation } from "@vocalhost/protocol";
+import type { RoomArguments } from "../runner-arguments.ts";
+
+/** What a session in a room has beside what its bot sees. */
+export interface RoomAccess {
+  invitations: Invitations;
+  /** How long the bot waits for somebody to talk with. */
+  connectDeadlineMs: number;
+}
+
+/** Tokens for those who may still come; each is given away once. */
+export interface Invitations {
+  next(): Invitation;
+}
+
+export function createInvitations(clientUrl: string, guestTokens: readonly string[]): Invitations {
+  const left = [...guestTokens];
+  return {
+    next() {
+      const token = left.shift();
+      if (token === undefined)
+        throw new AppError("ROOM_REFUSED", {
+          message:
+            guestTokens.length === 0
+              ? "Nobody can be invited into a room of this provider from here"
+              : `All ${guestTokens.length} invitations of this session are given away`,
+        });
+      return { roomUrl: clientUrl, url: clientUrl, token };
+    },
+  };
+}
+
+const accessOfArguments = new WeakMap<RoomArguments, RoomAccess>();
+
+export function setRoomAccess(args: RoomArguments, access: RoomAccess): void {
+  accessOfArguments.set(args, access);
+}
+
+export function roomAccessOf(args: RoomArguments): RoomAccess {
+  const access = accessOfArguments.get(args);
+  if (!access) throw new TypeError("createTransport() wants the arguments object that bot() was given");
+  return access;
+}

@@ -1,0 +1,150 @@
+import { createResampler } from "@vocalhost/audio";
+import { AppError } from "@vocalhost/protocol";
+import type { AudioSource, Room } from "@livekit/rtc-node";
+import { createPlayout } from "../audio/playout.ts";
+import type { RoomArguments } from "../runner-arguments.ts";
+import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
+import { roomAccessOf } from "./room-access.ts";
+import { openRoomPeople } from "./room-people.ts";
+import type { Transport } from "./transport.ts";
+import { waitFor } from "./wait-for.ts";
+
+const OPUS_RATES_HZ = [8_000, 12_000, 16_000, 24_000, 48_000];
+const BEST_RATE_HZ = 48_000;
+const CHUNK_MS = 20;
+const LEAD_MS = 60; // held by the native side, so that a short pause of this thread is not heard
+const CONNECT_MS = 20_000;
+const MESSAGE_MAX_BYTES = 60_000; // the server takes 64 KiB with everything around it
+
+/** Hears and speaks as a participant of a room. */
+export async function createRoomTransport(args: RoomArguments, parts: TransportParts): Promise<Transport> {
+  if (args.provider === "daily")
+    throw new AppError("ROOM_NOT_JOINABLE", {
+      message:
+        "A bot cannot join a Daily room because Daily has no SDK for Node; use embedded or LiveKit rooms (transport 'room'), or the phone carriers.",
+    });
+  const livekit = await loadLiveKitClient();
+  const { hooks } = parts;
+  const room = new livekit.Room();
+  const sound = createSound(livekit, parts.outputHz);
+  let generation = 0;
+  let isClosing = false;
+
+  const playout = createPlayout({
+    sampleRateHz: parts.outputHz,
+    chunkMs: CHUNK_MS,
+    leadMs: LEAD_MS,
+    maxQueuedMs: parts.maxQueuedOutMs,
+    send: (chunk) => chunk && sound.play(chunk),
+    progress: () => audioOut.played(generation, playout.playedSamples),
+    speaking: (speaking) => audioOut.speaking(speaking),
+    onError: (error) => hooks.failed(error),
+  });
+  const people = openRoomPeople({
+    livekit,
+    room,
+    parts,
+    invitations: roomAccessOf(args).invitations,
+    hear: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
+    receive: (message) => receive(message),
+    met(isSomebodyThere) {
+      clearTimeout(lonely);
+      emit(isSomebodyThere ? "client-connected" : "client-disconnected");
+      if (isSomebodyThere) hooks.connected();
+      else if (!parts.stay) hooks.ended("client-left");
+    },
+  });
+  const transport = assembleTransport(args, parts, {
+    room: people.side(args.roomName),
+    play: (samples) => void playout.write(samples),
+    clear(next) {
+      generation = next;
+      playout.clear();
+      sound.clear();
+    },
+    send: createSender(room, hooks.log),
+    async close() {
+      isClosing = true;
+      clearTimeout(lonely);
+      playout.stop();
+      people.close();
+      await sound.close();
+      await room.disconnect();
+    },
+  });
+  const { audioIn, audioOut, receive, emit } = transport.inner;
+  room.on(livekit.RoomEvent.Disconnected, () => {
+    if (!isClosing) hooks.ended("client-lost"); // the room was closed, or its server is gone for good
+  });
+  const lonely = setTimeout(() => hooks.ended("never-connected"), roomAccessOf(args).connectDeadlineMs);
+  try {
+    await join(livekit, { room, args, source: sound.source });
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
+  people.greet();
+  playout.start();
+  return transport;
+}
+
+interface Joining {
+  room: Room;
+  args: RoomArguments;
+  source: AudioSource;
+}
+
+// Clients wait for the bot's track before they speak to it, so it is published at once, silent.
+async function join(livekit: LiveKitClient, { room, args, source }: Joining): Promise<void> {
+  const options = { autoSubscribe: true, dynacast: false };
+  const { signal } = args;
+  const wait = { what: "the room", signal, timeoutMs: CONNECT_MS };
+  await waitFor(room.connect(args.roomUrl, args.token, options), wait);
+  const track = livekit.LocalAudioTrack.createAudioTrack("bot", source);
+  const publish = new livekit.TrackPublishOptions();
+  publish.source = livekit.TrackSource.SOURCE_MICROPHONE;
+  const self = room.localParticipant;
+  if (!self) throw new Error("The room was left while the bot came in");
+  await waitFor(self.publishTrack(track, publish), wait);
+}
+
+/** The bot's mouth, as LiveKit wants it. */
+function createSound(
+  livekit: LiveKitClient,
+  outputHz: number,
+): { source: AudioSource; play(samples: Int16Array): void; clear(): void; close(): Promise<void> } {
+  const wireHz = OPUS_RATES_HZ.includes(outputHz) ? outputHz : BEST_RATE_HZ;
+  const source = new livekit.AudioSource(wireHz, 1);
+  const resampler = outputHz === wireHz ? undefined : createResampler({ fromHz: outputHz, toHz: wireHz });
+  let isOpen = true;
+  return {
+    source,
+    play(chunk) {
+      const samples = resampler ? resampler.process(chunk) : chunk;
+      if (!isOpen || samples.length === 0) return;
+      const frame = new livekit.AudioFrame(samples.slice(), wireHz, 1, samples.length);
+      source.captureFrame(frame).catch(() => undefined); // it was closed meanwhile
+    },
+    clear: () => source.clearQueue(),
+    async close() {
+      isOpen = false;
+      await source.close();
+    },
+  };
+}
+
+/** One message after the other, in the order in which the bot said them. */
+function createSender(room: Room, log: TransportParts["hooks"]["log"]): (message: unknown) => void {
+  let before = Promise.resolve();
+  return (message) => {
+    const bytes = new TextEncoder().encode(JSON.stringify(message));
+    if (bytes.length > MESSAGE_MAX_BYTES)
+      return log.warn({ bytes: bytes.length, maxBytes: MESSAGE_MAX_BYTES }, "message too large, not sent");
+    before = before
+      .then(() => room.localParticipant?.publishData(bytes, { reliable: true }))
+      .catch((error: unknown) =>
+        log.debug({ reason: error instanceof Error ? error.message : String(error) }, "message not sent"),
+      );
+  };
+}

@@ -1,0 +1,69 @@
+import { atRate } from "../at-rate.ts";
+import { renderSound, SOUND_HZ, surroundingNames, type SurroundingName } from "./sounds.ts";
+
+/** What is to be heard around a caller, and how loud. */
+export interface SurroundingsChoice {
+  name: SurroundingName;
+  /** Below the caller's own voice. */
+  belowDb: number;
+}
+
+/** `talker:10dB`, or `talker` for 10 dB. Throws an Error that says what is wanted. */
+export function parseSurroundings(text: string): SurroundingsChoice {
+  const [, word = "", level = String(USUAL_BELOW_DB)] =
+    /^\s*([a-z]+)\s*(?::\s*(\d+(?:\.\d+)?)\s*(?:db)?)?\s*$/i.exec(text) ?? [];
+  const name = surroundingNames.find((known) => known === word.toLowerCase());
+  const belowDb = Number(level);
+  if (name && belowDb <= BELOW_MAX_DB) return { name, belowDb };
+  throw new Error(
+    `"${text}" is not a background. For example: talker:10dB, which is 10 dB below the caller's voice. ` +
+      `There are ${surroundingNames.join(", ")}, 0 to ${BELOW_MAX_DB} dB below.`,
+  );
+}
+
+/** The sound itself, without end: as many samples as are asked for. */
+export function createSurroundings(options: SurroundingsOptions): (samples: number) => Int16Array {
+  const { sampleRateHz, belowDb } = options;
+  const rendered = renderSound(options.name, options.seed ?? 1);
+  const level = (options.voiceLevel ?? USUAL_VOICE_LEVEL) * 10 ** (-belowDb / 20);
+  const factor = level / Math.max(1e-9, speechLevel(rendered, SOUND_HZ));
+  const loop = atRate(
+    { samples: Int16Array.from(rendered, (value) => clipped(value * factor)), sampleRateHz: SOUND_HZ },
+    sampleRateHz,
+  );
+  let at = 0;
+  return (count) => {
+    const sound = new Int16Array(count);
+    for (let index = 0; index < count; index++, at = (at + 1) % loop.length) sound[index] = loop[at]!;
+    return sound;
+  };
+}
+
+export interface SurroundingsOptions extends SurroundingsChoice {
+  sampleRateHz: number;
+  /** Of the caller, as `speechLevel` gives it. @default that of a usual caller, -22 dB */
+  voiceLevel?: number | undefined;
+  /** Seed of the noise. @default 1 */
+  seed?: number | undefined;
+}
+
+/** Level of the louder half of a sound, so that pauses do not count. */
+export function speechLevel(samples: ArrayLike<number>, sampleRateHz: number): number {
+  const length = Math.round(sampleRateHz / 50);
+  const powers: number[] = [];
+  for (let from = 0; from + length <= samples.length; from += length) {
+    let sum = 0;
+    for (let at = from; at < from + length; at++) sum += samples[at]! ** 2;
+    powers.push(sum / length);
+  }
+  const louder = powers.sort((one, other) => other - one).slice(0, Math.ceil(powers.length / 2));
+  return Math.sqrt(louder.reduce((sum, power) => sum + power, 0) / Math.max(1, louder.length));
+}
+
+function clipped(value: number): number {
+  return Math.max(-32_768, Math.min(32_767, Math.round(value)));
+}
+
+const USUAL_BELOW_DB = 10;
+const BELOW_MAX_DB = 60; // beyond this nothing is left of it on a telephone line
+const USUAL_VOICE_LEVEL = 2_600;
