@@ -13,6 +13,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   const files = new Map<string, FileTally>();
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
+    if (isInterruption(event)) yield unfinished(event.data.tests);
     if (event.type === "test:summary" && event.data.file)
       yield fileLine(event.data.file, files.get(event.data.file), event.data.duration_ms);
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
@@ -39,6 +40,24 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   }
   const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
   yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
+}
+
+interface UnfinishedTest {
+  name: string;
+  file?: string;
+}
+
+// Missing in the type declarations.
+function isInterruption(event: {
+  type: string;
+}): event is { type: string; data: { tests: UnfinishedTest[] } } {
+  return event.type === "test:interrupted";
+}
+
+function unfinished(tests: UnfinishedTest[]): string {
+  return tests
+    .map(({ file, name }) => `\n✖ ${place(file)} › ${name}\nwas not finished when time was up\n`)
+    .join("");
 }
 
 // With a process per file the runner reports the file as a test of its own.

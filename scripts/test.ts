@@ -101,7 +101,8 @@ async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Pr
       "--conditions=@vocalhost/source",
       "--test-reporter=./scripts/test-reporter.ts",
       "--test-reporter-destination=stdout",
-      ...(own.length > 1 ? ["--test", "--test-isolation=none"] : []),
+      "--test",
+      "--test-isolation=none",
       ...own,
     ],
     {

@@ -12,6 +12,7 @@ import {
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import { patientMs } from "../../testing/patience.ts";
 import { pause, until } from "../../testing/wait.ts";
 import { vocalhost } from "../cli/vocalhost-process.ts";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
@@ -37,7 +38,8 @@ const VOICE_AT_MS = 1_000;
 const CALL_MS = 12_000; // the talker pauses from 4.4 to 6.9 s, when the bot has begun to answer
 const BELOW_DB = 10;
 const PRO_HZ = 32_000;
-const READY_MS = 20_000;
+const READY_MS = 20_000; // on a quiet machine at once
+const ANSWER_MS = 6_000; // longer than an answer, and than the talker's pause
 // What is said before the bot listens is lost.
 const CLIENT_READY = {
   label: "rtvi-ai",
@@ -114,17 +116,28 @@ async function callByTwilio(agent: string, body: object): Promise<Call> {
   const details = { ids: newCallIds("twilio"), from: "+12025550143", to: "+12025550199", parameters: {} };
   const carrier = createCarrier({ name: "twilio" }, details);
   const { sampleRateHz } = carrier.uplink;
+  let isAnswered = false;
   const call = placeCall({
     carrier,
+    onEvent({ type }) {
+      if (type !== "bot-speech-start" || isAnswered) return;
+      isAnswered = true;
+      setTimeout(() => call.hangUp(), ANSWER_MS);
+    },
     openSocket: () => openWebSocket(token ? `${wsUrl}/${token}` : wsUrl),
     voice: createConversation({ sampleRateHz, sentences: [voice] }),
     surroundings: talkerAt(sampleRateHz),
-    maxCallMs: CALL_MS,
+    connectTimeoutMs: patientMs(READY_MS),
+    maxCallMs: patientMs(READY_MS) + CALL_MS,
   });
   const { outcome, summary } = await call.ended;
   assert.equal(outcome.type, "hung-up", JSON.stringify(outcome));
-  const answers = summary.heard.audibleSeconds > 0 ? 1 : 0;
-  return { over: "Twilio", sessionId, answers, interruptions: summary.falseInterruptions };
+  return {
+    over: "Twilio",
+    sessionId,
+    answers: isAnswered ? 1 : 0,
+    interruptions: summary.falseInterruptions,
+  };
 }
 
 async function callByWebRtc(agent: string, body: object): Promise<Call> {
@@ -143,6 +156,7 @@ async function callByWebRtc(agent: string, body: object): Promise<Call> {
   peer.sendText(JSON.stringify(CLIENT_READY));
   await until(() => messages().some(({ type }) => type === "bot-ready"), READY_MS, "bot over WebRTC");
   await peer.say(heardAt(48_000));
+  await until(() => isOver(messages()), READY_MS, "answer over WebRTC");
   return { over: "WebRTC", sessionId, ...counted(messages()) };
 }
 
@@ -157,11 +171,17 @@ async function callByWebSocket(agent: string, body: object): Promise<Call> {
     client.sendAudio(samples.subarray(at, at + 320), 16_000);
     await pause(Math.max(0, startMs + (at + 320) / 16 - performance.now()));
   }
+  await until(() => isOver(client.messages), READY_MS, "answer over WebSocket");
   return { over: "WebSocket", sessionId, ...counted(client.messages) };
 }
 
 interface Message {
   type?: string;
+}
+
+/** The first answer: played to its end, or cut off. */
+function isOver(messages: Message[]): boolean {
+  return messages.some(({ type }) => type === "bot-stopped-speaking");
 }
 
 function counted(messages: Message[]): { answers: number; interruptions: number } {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 
 const STATES = ["authenticating", "authenticated", "connecting", "connected", "ready"];
 
 export function connectingCases(line: Line): void {
-  test("the client becomes ready and is told the protocol version", async (context) => {
+  testCase("the client becomes ready and is told the protocol version", async (context) => {
     const caller = await line.openCaller(context, { body: { mode: "quiet" } });
     const ready = await caller.connect();
     assert.equal(ready.version, "2.1.0");
@@ -18,7 +18,7 @@ export function connectingCases(line: Line): void {
     assert.deepEqual(await caller.events("error"), []);
   });
 
-  test("the start body reaches the bot, which is called once", async (context) => {
+  testCase("the start body reaches the bot, which is called once", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     const report = await caller.report();
     assert.deepEqual(report.body, caller.startBody);
@@ -27,13 +27,13 @@ export function connectingCases(line: Line): void {
     assert.match(report.sessionId, /^[0-9a-f-]{36}$/);
   });
 
-  test("a bot that takes its time to start still meets its client", async (context) => {
+  testCase("a bot that takes its time to start still meets its client", async (context) => {
     const caller = await line.call(context, { mode: "slow-start" });
     const { greetings } = await caller.report();
     assert.equal(greetings, 1);
   });
 
-  test("two clients at once have conversations of their own", async (context) => {
+  testCase("two clients at once have conversations of their own", async (context) => {
     const callers = await Promise.all([1, 2].map(() => line.call(context, { mode: "quiet" })));
     const reports = await Promise.all(callers.map((caller) => caller.report()));
     assert.deepEqual(
@@ -43,7 +43,7 @@ export function connectingCases(line: Line): void {
     assert.notEqual(reports[0]?.sessionId, reports[1]?.sessionId);
   });
 
-  test("the client tells why a start was refused", async (context) => {
+  testCase("the client tells why a start was refused", async (context) => {
     const caller = await line.openCaller(context, { body: {} });
     const { startUrl, headers = {} } = line.target();
     const reason = await caller.page.evaluate(
@@ -64,7 +64,7 @@ export function connectingCases(line: Line): void {
   });
 
   if (line.transport === "websocket")
-    test("a token from the start opens the socket", async (context) => {
+    testCase("a token from the start opens the socket", async (context) => {
       const { tokenStartUrl } = line.target();
       if (!tokenStartUrl) return context.skip("this service has no tokens");
       const caller = await line.openCaller(context, { body: { mode: "quiet" }, startUrl: tokenStartUrl });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { LAST_NOTE_HZ } from "../../bots/conformance-bot.ts";
+import { testCase } from "../case.ts";
 import type { Caller } from "../caller.ts";
 import { eventually } from "../../../testing/wait.ts";
 import type { Line } from "../line.ts";
@@ -9,7 +9,7 @@ import { isMostly } from "../tone.ts";
 const ENDED_MS = 2_000;
 
 export function endingCases(line: Line): void {
-  test("the session ends soon after the client disconnects", async (context) => {
+  testCase("the session ends soon after the client disconnects", async (context) => {
     const caller = await line.call(context, { mode: "tone" });
     const { sessionId } = await caller.report();
     await caller.page.evaluate(() => window.callerPage.client.disconnect());
@@ -17,14 +17,14 @@ export function endingCases(line: Line): void {
     assert.equal(await caller.state(), "disconnected");
   });
 
-  test("the session ends soon after the page was left", async (context) => {
+  testCase("the session ends soon after the page was left", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     const { sessionId } = await caller.report();
     await caller.page.goto("about:blank");
     assert.equal(await line.target().sessionEnded(sessionId, ENDED_MS), "client-left");
   });
 
-  test("a client may send its bot away", async (context) => {
+  testCase("a client may send its bot away", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     const { sessionId } = await caller.report();
     await caller.page.evaluate(() => window.callerPage.client.disconnectBot());
@@ -32,14 +32,14 @@ export function endingCases(line: Line): void {
     await disconnected(caller);
   });
 
-  test("the client disconnects when the bot finishes", async (context) => {
+  testCase("the client disconnects when the bot finishes", async (context) => {
     const caller = await line.call(context, { mode: "goodbye" });
     await disconnected(caller);
     if (line.transport === "websocket") assert.match(await lastError(caller), /Code: 1000$/);
     else assert.equal((await caller.events("botDisconnected")).length, 1);
   });
 
-  test("a bot that finishes is heard to its last note", async (context) => {
+  testCase("a bot that finishes is heard to its last note", async (context) => {
     for (let attempt = 1; ; attempt += 1) {
       const caller = await line.openCaller(context, { body: { mode: "goodbye" } });
       const goodbye = caller.nextUtterance();

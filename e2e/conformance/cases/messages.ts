@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { eventually } from "../../../testing/wait.ts";
+import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 
 const LARGE_CHARACTERS = 50_000; // with its envelope still under the 64 KiB a data channel takes
 const BURST_MESSAGES = 200;
 
 export function messageCases(line: Line): void {
-  test("messages, requests and refusals", async (context) => {
+  testCase("messages, requests and refusals", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     await caller.send("note", { word: "café" });
     assert.deepEqual((await caller.report()).notes, [{ word: "café" }]);
@@ -21,7 +21,7 @@ export function messageCases(line: Line): void {
     assert.deepEqual(refusal, { type: "error-response", data: { error: "The bot refuses" } });
   });
 
-  test("large messages and many messages arrive whole and in order", async (context) => {
+  testCase("large messages and many messages arrive whole and in order", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     const large = "0123456789".repeat(LARGE_CHARACTERS / 10);
     assert.equal(await caller.request("repeat", large), large);
@@ -37,7 +37,7 @@ export function messageCases(line: Line): void {
     );
   });
 
-  test("text, keys and interface events reach the bot", async (context) => {
+  testCase("text, keys and interface events reach the bot", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     await caller.page.evaluate(async () => {
       const { client } = window.callerPage;
@@ -55,7 +55,7 @@ export function messageCases(line: Line): void {
     assert.deepEqual(report.uiEvents, [{ event: "clicked", payload: { button: "order" } }]);
   });
 
-  test("a message of an unsupported type is answered with an error", async (context) => {
+  testCase("a message of an unsupported type is answered with an error", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     await caller.page.evaluate(() =>
       window.callerPage.client.appendToContext({ role: "user", content: "remember this" }),
@@ -70,7 +70,7 @@ export function messageCases(line: Line): void {
     assert.equal(await caller.state(), "ready");
   });
 
-  test("everything a bot tells about a turn becomes an event", async (context) => {
+  testCase("everything a bot tells about a turn becomes an event", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     await caller.send("perform");
     const { functionResults } = await eventually({

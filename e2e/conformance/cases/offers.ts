@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
 import { BOT_TONE_HZ } from "../../bots/conformance-bot.ts";
 import { eventually } from "../../../testing/wait.ts";
+import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
 
 /** What only clients with a peer connection do. */
 export function offerCases(line: Line): void {
-  test("data in the offer takes the place of the start body", async (context) => {
+  testCase("data in the offer takes the place of the start body", async (context) => {
     const caller = await line.openCaller(context, { body: { mode: "quiet" } });
     const requestData = { mode: "quiet", conversation: "from the offer" };
     await caller.connect({ toConnection: (answer) => offerTo(offerUrlOf(line, answer), requestData) });
     assert.deepEqual((await caller.report()).body, requestData);
   });
 
-  test("an offer without a start is a session too", async (context) => {
+  testCase("an offer without a start is a session too", async (context) => {
     const { bareOfferUrl } = line.target();
     if (!bareOfferUrl) return context.skip("this service wants a start first");
     const caller = await line.openCaller(context, { body: {} });
@@ -25,7 +25,7 @@ export function offerCases(line: Line): void {
     return undefined;
   });
 
-  test("an offer to an unknown session is refused for good", async (context) => {
+  testCase("an offer to an unknown session is refused for good", async (context) => {
     const caller = await line.openCaller(context, { body: {} });
     const toNowhere = (): unknown => offerTo(offerUrlOf(line, { sessionId: randomUUID() }), {});
     await assert.rejects(
@@ -40,14 +40,14 @@ export function offerCases(line: Line): void {
     assert.match(String(offer?.status), /^4\d\d$/);
   });
 
-  test("a client that waits for its candidates connects as well", async (context) => {
+  testCase("a client that waits for its candidates connects as well", async (context) => {
     const caller = await line.openCaller(context, { body: { mode: "echo" }, waitForIceGathering: true });
     await caller.connect();
     await caller.hears(MICROPHONE_TONE_HZ);
     assert.equal((await caller.report()).calls, 1);
   });
 
-  test("a new offer on a running connection changes nothing for the bot", async (context) => {
+  testCase("a new offer on a running connection changes nothing for the bot", async (context) => {
     const caller = await line.call(context, { mode: "tone" });
     await caller.hears(BOT_TONE_HZ);
     const before = await caller.report();

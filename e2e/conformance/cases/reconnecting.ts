@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { BOT_TONE_HZ } from "../../bots/conformance-bot.ts";
 import { openBreakablePath } from "../breakable-path.ts";
+import { testCase } from "../case.ts";
 import type { Caller } from "../caller.ts";
 import { eventually } from "../../../testing/wait.ts";
 import type { Line } from "../line.ts";
@@ -12,10 +13,11 @@ const RECONNECT_MS = 30_000; // released clients need 5 to 11 s to notice that n
 const LOST_MS = 22_000; // a service gives up on whoever is not heard for longer; only a starved browser is that slow
 
 export function reconnectingCases(line: Line): void {
-  test("the conversation goes on", (context) => loseNetwork(context, line, { lostOffers: 0 }));
+  testCase("the conversation goes on", (context) => loseNetwork(context, line, { lostOffers: 0 }));
 
-  test("the conversation goes on even if the first offers are lost too", (context) =>
-    loseNetwork(context, line, { lostOffers: 2 }));
+  testCase("the conversation goes on even if the first offers are lost too", (context) =>
+    loseNetwork(context, line, { lostOffers: 2 }),
+  );
 }
 
 async function loseNetwork(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { BOT_TONE_HZ } from "../../bots/conformance-bot.ts";
+import { testCase } from "../case.ts";
 import type { Caller } from "../caller.ts";
 import { eventually } from "../../../testing/wait.ts";
 import type { Line } from "../line.ts";
@@ -10,31 +10,31 @@ import { isSilence } from "../tone.ts";
 const SILENT_WITHIN_MS = 4_000; // a third of a second on an idle machine; the bot has far more to say
 
 export function soundCases(line: Line): void {
-  test("the bot hears the microphone, and nobody hears a quiet bot", async (context) => {
+  testCase("the bot hears the microphone, and nobody hears a quiet bot", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     await caller.botHears(MICROPHONE_TONE_HZ);
     assert(isSilence(await caller.hear()));
     assert.deepEqual(await caller.events("botStartedSpeaking"), []);
   });
 
-  test("the caller hears the bot", async (context) => {
+  testCase("the caller hears the bot", async (context) => {
     const caller = await line.call(context, { mode: "tone" });
     await caller.hears(BOT_TONE_HZ);
     await told(caller, "botStartedSpeaking");
   });
 
-  test("a bot may speak before its client is there", async (context) => {
+  testCase("a bot may speak before its client is there", async (context) => {
     const caller = await line.call(context, { mode: "eager-tone" });
     await caller.hears(BOT_TONE_HZ);
   });
 
-  test("the microphone comes back from an echoing bot", async (context) => {
+  testCase("the microphone comes back from an echoing bot", async (context) => {
     const caller = await line.call(context, { mode: "echo" });
     await caller.hears(MICROPHONE_TONE_HZ);
     await caller.botHears(MICROPHONE_TONE_HZ);
   });
 
-  test("a muted microphone is silence for the bot until it is on again", async (context) => {
+  testCase("a muted microphone is silence for the bot until it is on again", async (context) => {
     const caller = await line.call(context, { mode: "quiet" });
     await caller.botHears(MICROPHONE_TONE_HZ);
     await caller.page.evaluate(() => window.callerPage.client.enableMic(false));
@@ -47,7 +47,7 @@ export function soundCases(line: Line): void {
     await caller.botHears(MICROPHONE_TONE_HZ);
   });
 
-  test("an interrupted bot falls silent at once", async (context) => {
+  testCase("an interrupted bot falls silent at once", async (context) => {
     const caller = await line.call(context, { mode: "monologue" });
     await caller.hears(BOT_TONE_HZ);
     const heardMs = await caller.page.evaluate(stopAndListen);

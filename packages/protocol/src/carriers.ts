@@ -1,4 +1,4 @@
-/** Telephony providers whose media streams a bot can take. */
+/** Telephony providers whose media streams a bot can take; an opening message that fits several is the first one's. */
 export const carrierNames = ["twilio", "telnyx", "plivo", "exotel"] as const;
 export type CarrierName = (typeof carrierNames)[number];
 

@@ -1,4 +1,4 @@
-import type { AgentRecord, RevisionInfo } from "@vocalhost/protocol";
+import { agentSettings, type AgentRecord, type RevisionInfo } from "@vocalhost/protocol";
 import { answer } from "../answer.ts";
 import { shownTime } from "../moments.ts";
 import { findAgentName } from "../service/agent-name.ts";
@@ -38,7 +38,7 @@ function factsOf(record: AgentRecord): [string, Cell][] {
     ["Profile", record.agentProfile ?? "–"],
     ["Agents", `${autoScaling.minReplicas} kept ready, ${autoScaling.maxReplicas} at most`],
     ["Audio filter", record.vendorViva?.audioFilter ?? "none"],
-    ["Longest session", `${spec?.maxSessionDurationSeconds ?? 7200} s`],
+    ["Longest session", `${spec?.maxSessionDurationSeconds ?? agentSettings.maxSessionDurationS.default} s`],
     ["Secret set", spec?.envFromSecretNames?.join(", ")],
     ["Image-pull secret", spec?.imagePullSecretName],
     ["Created", shownTime(record.createdAt)],

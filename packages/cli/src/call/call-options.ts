@@ -1,4 +1,4 @@
-import { carrierNames } from "@vocalhost/protocol";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/protocol";
 import { backgroundNames, parseSurroundings } from "@vocalhost/simulator";
 import {
   choice,
@@ -65,7 +65,7 @@ export const callOptions = {
   recordBoth: text({ takes: "file.wav", help: "record both sides: caller left, bot right" }),
   encoding: text({
     takes: "codec",
-    help: "telnyx: PCMU, PCMA, L16; plivo: mulaw, L16; exotel: PCM; with a rate: L16/16000",
+    help: `${carrierNames.map(codecsOf).join("; ")}; with a rate: L16/16000`,
   }),
   botEncoding: text({ takes: "codec", help: "telnyx: what the bot sends, if not PCMU" }),
   jitter: number({
@@ -90,5 +90,9 @@ export const callOptions = {
   strict: flag({ help: "fail if the bot broke the carrier's protocol" }),
   verbose: flag({ help: "show every event and message", short: "v" }),
 };
+
+function codecsOf(name: CarrierName): string {
+  return `${name}: ${carriers[name].encodings.map(({ codec }) => codec).join(", ")}`;
+}
 
 export type CallOptions = OptionValues<typeof callOptions>;

@@ -1,32 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Project } from "../project/read-project.ts";
-import type { DeployOptions } from "./deploy-options.ts";
+import { deployArguments, deployOptions, type DeployOptions } from "./deploy-options.ts";
 import { toDeployRequest } from "./deploy-request.ts";
 
-const none: DeployOptions = {
-  ...{ agent: undefined, image: undefined, buildDir: undefined, dockerfile: undefined, buildId: undefined },
-  ...{
-    minAgents: undefined,
-    maxAgents: undefined,
-    secrets: undefined,
-    credentials: undefined,
-    region: undefined,
-  },
-  ...{
-    profile: undefined,
-    vendorVivaAudioFilter: undefined,
-    maxSessionDuration: undefined,
-    websocketAuth: undefined,
-  },
-  ...{
-    force: undefined,
-    dryRun: undefined,
-    timeout: undefined,
-    configFile: undefined,
-    organization: undefined,
-  },
-};
+const none = Object.fromEntries(
+  [...Object.keys(deployArguments), ...Object.keys(deployOptions)].map((name) => [name, undefined]),
+) as DeployOptions;
 const project = (config: Project["config"]): Project => ({ path: "/p/vocalhost.toml", folder: "/p", config });
 const named = project({ agent_name: "my-bot" });
 

@@ -1,3 +1,4 @@
+import { defaultValues } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
@@ -198,13 +199,10 @@ async function insertDeployment(
     image: "vocalhost/builds:test",
     buildId: null,
     nodeType: "arm",
-    imagePullSecretSet: null,
-    secretSet: null,
     secretVersion: null,
-    agentProfile: "agent-1x",
+    ...defaultValues("deployment"),
     audioFilter: random.pick(["tel", "pro", null]),
     maxSessionDurationS: 30,
-    websocketAuth: "token",
   };
   await store.db
     .insertInto("deployments")

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import { agentSettings, type AgentSetting } from "./agent-settings.ts";
+import { DeploymentSettings } from "./deployments.ts";
 import { defaultValues, placeAt, readAt, settingName, storedSettings } from "./setting-values.ts";
 
 const rows: [string, AgentSetting][] = Object.entries(agentSettings);
@@ -49,4 +50,10 @@ test("a deployment older than a setting has its default", () => {
   assert.deepEqual(spec.parse({}), defaultValues("deployment"));
   // Bounds may have been others when it was made.
   assert.equal(spec.parse({ maxSessionDurationS: 5 }).maxSessionDurationS, 5);
+});
+
+test("a service older than a setting is understood", () => {
+  const known = { image: "a/b:1", buildId: null, secretVersion: null, agentProfile: "agent-1x" };
+  const { websocketAuth, maxSessionDuration, audioFilter } = DeploymentSettings.parse(known);
+  assert.deepEqual([websocketAuth, maxSessionDuration, audioFilter], ["token", 7_200, null]);
 });

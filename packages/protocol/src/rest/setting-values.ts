@@ -76,11 +76,11 @@ export const storedSettings = Object.fromEntries(
 type DeploymentRow = Extract<Row, { of: "deployment" }>;
 type LastOf<Path> = Path extends readonly [...unknown[], infer Last extends string] ? Last : never;
 
-/** What REST tells of a deployment's settings, each under the last name of its path. */
-export type ToldSettings = { [R in DeploymentRow as LastOf<R["rest"]>]: Stored<R> };
+/** What REST tells of a deployment's settings, each under the last name of its path; an older service knows fewer. */
+export type ToldSettings = { [R in DeploymentRow as LastOf<R["rest"]>]: z.ZodDefault<Stored<R>> };
 
 export const toldSettings = Object.fromEntries(
-  settingsOf("deployment").map(([, row]) => [settingName(row), accepted(row)]),
+  settingsOf("deployment").map(([, row]) => [settingName(row), accepted(row).default(row.default as never)]),
 ) as ToldSettings;
 
 export type SettingName = LastOf<Row["rest"]>;

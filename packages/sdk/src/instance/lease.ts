@@ -33,7 +33,7 @@ export interface Lease {
 export interface LeaseOptions {
   sessions: SessionTable;
   records: Records;
-  isolation: VoiceIsolation;
+  isolation: Pick<VoiceIsolation, "begin" | "status">;
   log: Log;
   changed(): void;
   /** The session has ended, and its exit record is written if that was possible. */

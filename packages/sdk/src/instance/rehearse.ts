@@ -28,14 +28,7 @@ export function mountRehearsal(app: FastifyInstance): Rehearsal {
   const lease = createLease({
     sessions,
     records: { address: nothing, alive: nothing, exit: nothing },
-    isolation: {
-      asked: null,
-      attaches: "when-asked",
-      begin: () => undefined,
-      open: nothing,
-      status: () => null,
-      switchOf: () => undefined,
-    },
+    isolation: { begin: () => undefined, status: () => null },
     log: silentLog,
     changed: () => void JSON.stringify(lease.status()),
     over: () => over.resolve(),

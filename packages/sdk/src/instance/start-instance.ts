@@ -137,7 +137,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     // Those who may reach an instance have judged origin and signature.
     checkOrigin: () => undefined,
     socketBase: () => "ws://instance",
-    signatureKeys: { twilioAuthToken: undefined, telnyxPublicKey: undefined, plivoAuthToken: undefined },
+    signatureKeys: {},
     rooms: undefined, // the controller makes them
   };
 

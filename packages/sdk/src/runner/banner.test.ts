@@ -41,6 +41,17 @@ test("does not play down that others can come in", () => {
   assert.match(open, /^ {2}! Listening on 0\.0\.0\.0 without WebSocket tokens/m);
 });
 
+test("names the carriers that are not checked, and those that are", () => {
+  const off = shown([], { TELNYX_PUBLIC_KEY: "", PLIVO_AUTH_TOKEN: "x" });
+  assert.match(
+    off,
+    /Signatures +not checked, no key set: Twilio \(TWILIO_AUTH_TOKEN\), Telnyx \(TELNYX_PUBLIC_KEY\)$/m,
+  );
+  const key = Buffer.alloc(32, 9).toString("base64");
+  const on = shown([], { TWILIO_AUTH_TOKEN: "x", TELNYX_PUBLIC_KEY: key, PLIVO_AUTH_TOKEN: "x" });
+  assert.match(on, /Signatures +webhooks checked for Twilio, Telnyx and Plivo$/m);
+});
+
 test("every label is followed by its text in one column", () => {
   const rows = shown(["-x", "bots.example.com"])
     .split("\n")
@@ -49,8 +60,8 @@ test("every label is followed by its text in one column", () => {
   assert.equal(new Set(rows.map((row) => /^ {2}\S.*? {2,}/.exec(row)?.[0].length)).size, 1);
 });
 
-function shown(args: string[]): string {
-  const config: RunnerConfig = readConfig(parseFlags(args), {}, "/");
+function shown(args: string[], environment: Record<string, string> = {}): string {
+  const config: RunnerConfig = readConfig(parseFlags(args), environment, "/");
   const runner = { url: "http://localhost:7860" } as Runner;
   return stripVTControlCharacters(banner(runner, config));
 }

@@ -1,6 +1,6 @@
-import { carriers, isCarrier, transportNames } from "@vocalhost/protocol";
+import { carrierNames, carriers, isCarrier, transportNames } from "@vocalhost/protocol";
 import { styleText } from "node:util";
-import type { SignatureKeys } from "../telephony/config.ts";
+import { signatureVariables, type SignatureKeys } from "../telephony/config.ts";
 import { isLoopback, type RunnerConfig } from "./config.ts";
 import type { Runner } from "./start-runner.ts";
 
@@ -50,13 +50,12 @@ function phoneRows(runner: Runner, config: RunnerConfig): [string, string][] {
   ];
 }
 
-function signatureStatus({ twilioAuthToken, telnyxPublicKey, plivoAuthToken }: SignatureKeys): string {
-  const off = [
-    ...(twilioAuthToken ? [] : [`${carriers.twilio.title} (TWILIO_AUTH_TOKEN)`]),
-    ...(telnyxPublicKey ? [] : [`${carriers.telnyx.title} (TELNYX_PUBLIC_KEY)`]),
-    ...(plivoAuthToken ? [] : [`${carriers.plivo.title} (PLIVO_AUTH_TOKEN)`]),
-  ];
+function signatureStatus(keys: SignatureKeys): string {
+  const signing = carrierNames.filter((name) => name in signatureVariables) as (keyof SignatureKeys)[];
+  const off = signing.filter((name) => !keys[name]);
   return off.length === 0
-    ? "webhooks checked for Twilio, Telnyx and Plivo"
-    : `not checked, no key set: ${off.join(", ")}`;
+    ? `webhooks checked for ${listed.format(signing.map((name) => carriers[name].title))}`
+    : `not checked, no key set: ${off.map((name) => `${carriers[name].title} (${signatureVariables[name]})`).join(", ")}`;
 }
+
+const listed = new Intl.ListFormat("en-GB"); // "a, b and c"

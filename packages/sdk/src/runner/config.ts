@@ -199,9 +199,9 @@ function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined
 
 function checkedKeys(environment: Environment): SignatureKeys {
   const keys = readSignatureKeys(environment);
-  if (!keys.telnyxPublicKey) return keys;
+  if (!keys.telnyx) return keys;
   try {
-    ed25519Key(keys.telnyxPublicKey);
+    ed25519Key(keys.telnyx);
   } catch (error) {
     throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
   }

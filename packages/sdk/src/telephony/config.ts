@@ -1,3 +1,5 @@
+import type { CarrierName } from "@vocalhost/protocol";
+
 /** What lets us end calls and check who is calling; each part is optional. */
 export interface TelephonyCredentials {
   twilio: { accountSid: string; authToken: string } | undefined;
@@ -7,13 +9,14 @@ export interface TelephonyCredentials {
   addresses: { twilio: string; telnyx: string; plivo: string };
 }
 
-/** What webhooks and upgrades are checked with. */
-export interface SignatureKeys {
-  twilioAuthToken: string | undefined;
-  /** Base64 of the 32 bytes the Telnyx portal shows. */
-  telnyxPublicKey: string | undefined;
-  plivoAuthToken: string | undefined;
-}
+/** Of the carriers that sign: the variable with the key their webhooks and upgrades are checked with. */
+export const signatureVariables = {
+  twilio: "TWILIO_AUTH_TOKEN",
+  telnyx: "TELNYX_PUBLIC_KEY", // base64 of the 32 bytes the Telnyx portal shows
+  plivo: "PLIVO_AUTH_TOKEN",
+} as const satisfies Partial<Record<CarrierName, string>>;
+
+export type SignatureKeys = Partial<Record<keyof typeof signatureVariables, string>>;
 
 type Environment = Record<string, string | undefined>;
 
@@ -37,11 +40,11 @@ export function readTelephonyCredentials(environment: Environment = process.env)
 }
 
 export function readSignatureKeys(environment: Environment = process.env): SignatureKeys {
-  return {
-    twilioAuthToken: environment["TWILIO_AUTH_TOKEN"] || undefined,
-    telnyxPublicKey: environment["TELNYX_PUBLIC_KEY"] || undefined,
-    plivoAuthToken: environment["PLIVO_AUTH_TOKEN"] || undefined,
-  };
+  return Object.fromEntries(
+    Object.entries(signatureVariables).flatMap(([carrier, variable]) =>
+      environment[variable] ? [[carrier, environment[variable]]] : [],
+    ),
+  );
 }
 
 function twilioAddress({ TWILIO_EDGE, TWILIO_REGION }: Environment): string {

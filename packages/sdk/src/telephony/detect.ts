@@ -5,8 +5,7 @@ import { plivo } from "./plivo.ts";
 import { telnyx } from "./telnyx.ts";
 import { twilio } from "./twilio.ts";
 
-// Order matters: each rule is more particular than those after it.
-const CARRIERS: Carrier[] = [twilio, telnyx, plivo, exotel];
+const CARRIERS: Record<CarrierName, Carrier> = { twilio, telnyx, plivo, exotel };
 
 const OPENING_MESSAGES_MAX = 2; // a greeting and a start
 
@@ -53,9 +52,8 @@ function openStream(
   address: URLSearchParams,
   only: CarrierName | undefined,
 ): CarrierStream | undefined {
-  for (const carrier of CARRIERS) {
-    if (only && carrier.name !== only) continue;
-    const stream = carrier.open(message, address);
+  for (const name of only ? [only] : carrierNames) {
+    const stream = CARRIERS[name].open(message, address);
     if (stream) return stream;
   }
   return undefined;

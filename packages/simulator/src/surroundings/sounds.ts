@@ -2,10 +2,8 @@ import { decodeG711 } from "@vocalhost/audio";
 import { fromBase64 } from "../carriers/base64.ts";
 import { createSeededRandom } from "../seeded-random.ts";
 import { acrossTheRoom } from "./room.ts";
+import type { SurroundingName } from "./surrounding-names.ts";
 import { TALKER_HZ, talkerRecording } from "./talker-recording.ts";
-
-export const surroundingNames = ["talker", "babble", "music", "noise"] as const;
-export type SurroundingName = (typeof surroundingNames)[number];
 
 export const SOUND_HZ: number = TALKER_HZ;
 

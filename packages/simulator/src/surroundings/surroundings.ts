@@ -1,5 +1,6 @@
 import { atRate } from "../at-rate.ts";
-import { renderSound, SOUND_HZ, surroundingNames, type SurroundingName } from "./sounds.ts";
+import { renderSound, SOUND_HZ } from "./sounds.ts";
+import { surroundingNames, type SurroundingName } from "./surrounding-names.ts";
 
 /** What is to be heard around a caller, and how loud. */
 export interface SurroundingsChoice {

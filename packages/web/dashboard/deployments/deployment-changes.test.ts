@@ -1,19 +1,14 @@
-import type { DeploymentSettings } from "@vocalhost/protocol";
+import { DeploymentSettings } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changesBetween, settingsInWords } from "./deployment-changes.ts";
 
-const settings: DeploymentSettings = {
+const settings = DeploymentSettings.parse({
   image: "a/b:1",
   buildId: null,
   agentProfile: "agent-1x",
-  audioFilter: null,
-  maxSessionDuration: 7200,
-  secretSet: null,
   secretVersion: null,
-  imagePullSecretSet: null,
-  websocketAuth: "token",
-};
+});
 
 test("differences are named in words, also between the two filters", () => {
   assert.deepEqual(changesBetween(settings, settings), []);

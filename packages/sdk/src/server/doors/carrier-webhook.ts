@@ -109,11 +109,11 @@ function verdictOf(
 ): SignatureVerdict {
   switch (carrier) {
     case "twilio":
-      return checkTwilioSignature(signed, signatureKeys.twilioAuthToken);
+      return checkTwilioSignature(signed, signatureKeys.twilio);
     case "telnyx":
-      return checkTelnyxSignature(signed, signatureKeys.telnyxPublicKey);
+      return checkTelnyxSignature(signed, signatureKeys.telnyx);
     case "plivo":
-      return checkPlivoSignature(signed, signatureKeys.plivoAuthToken);
+      return checkPlivoSignature(signed, signatureKeys.plivo);
     case "exotel":
       return "off"; // signs nothing
     default:

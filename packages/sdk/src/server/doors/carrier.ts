@@ -81,7 +81,7 @@ function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): A
           rawBody: "",
           nowMs: Date.now(),
         },
-        server.signatureKeys.twilioAuthToken,
+        server.signatureKeys.twilio,
       )
     : "off";
   if (verdict === "invalid") throw new AppError("SIGNATURE_INVALID");
@@ -98,7 +98,7 @@ async function takeCall(
 ): Promise<void> {
   const stream = await openingOf(socket, address, onlyCarrier(server, admission.session));
   const { callId } = stream.callData;
-  if (stream.carrier === "twilio" && server.signatureKeys.twilioAuthToken && !admission.vouched)
+  if (stream.carrier === "twilio" && server.signatureKeys.twilio && !admission.vouched)
     throw new CarrierError(
       "The WebSocket carries no Twilio signature, and TWILIO_AUTH_TOKEN is set to check it",
     );
