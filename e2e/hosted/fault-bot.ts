@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 /** One line of the file in which bots write down what really happened. */
 export type Truth =
   | { event: "started"; sessionId: string; version: string; pid: number }
+  | { event: "frozen"; sessionId: string }
   | { event: "ended"; sessionId: string; endedAtMs: number };
 
 /**
@@ -39,7 +40,10 @@ export async function bot({ sessionId, body, kind, websocket, signal }) {
     websocket.send(JSON.stringify({ sessionId, version: ${JSON.stringify(version)}, pid: process.pid }));
     websocket.on("message", (data) => {
       const text = data.toString();
-      if (text === "freeze") for (;;);
+      if (text === "freeze") {
+        tell({ event: "frozen", sessionId });
+        for (;;);
+      }
       if (text === "hang up") over.resolve();
       else websocket.send(text);
     });

@@ -48,6 +48,7 @@ describe("SIGTERM", () => {
     await until(() => polite.echoed > 60, 10_000, "a second of talk");
     frozen.fallSilent();
     frozen.say("freeze");
+    await until(() => faults.truth().some(({ event }) => event === "frozen"), 10_000, "frozen bot");
     const exited = service.end("SIGTERM");
     // Whoever asks now gets a clear answer, and nothing is made for them.
     const late = await startUntilRefused(faults);

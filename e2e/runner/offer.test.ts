@@ -196,11 +196,11 @@ describe("PATCH /api/offer", () => {
       { candidate: "candidate:nonsense", sdp_mid: "9", sdp_mline_index: 99 },
       ...peer.candidates(),
     ];
+    peer.accept(sdp); // before its candidates are known, see the client
     for (const candidates of [[], ...shapes.map((shape) => [shape]), shapes]) {
       const answer = await call(port, "PATCH /api/offer", { body: { pc_id, candidates } });
       assert.deepEqual([answer.status, answer.json()], [200, { status: "success" }]);
     }
-    peer.accept(sdp);
     await peer.connected();
   });
 
