@@ -125,7 +125,7 @@ describe("installed in an empty project", () => {
     writeFileSync(join(project, "bot.ts"), BOT);
     copyFileSync(join(REPOSITORY, ".npmrc"), join(project, ".npmrc"));
     const files = [...packed.values()].map(({ filename }) => join(temporary, filename));
-    await npm(project, "install", "--prefer-offline", "--ignore-scripts", ...files);
+    await npm(project, "install", "--ignore-scripts", ...files);
   });
 
   test("a bot written with the published types passes their check", async () => {
@@ -341,11 +341,19 @@ async function npm(folder: string, ...args: string[]): Promise<string> {
   return (await run("npm", args, { cwd: folder, env: environment() })).stdout;
 }
 
+// What was fetched once is fetched no more, and a connection that stalls is given up and tried again.
+const NPM_SETTINGS = {
+  npm_config_prefer_offline: "true",
+  npm_config_fetch_timeout: "30000",
+  npm_config_fetch_retries: "5",
+  npm_config_fetch_retry_mintimeout: "1000",
+};
+
 /** As in a terminal: nothing of the npm script or the test runner this runs in, our Node first. */
 function environment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^npm_|^NODE_(?:OPTIONS|TEST_CONTEXT|V8_COVERAGE)$|^INIT_CWD$|^ENV$/.test(name),
   );
   const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter);
-  return { ...Object.fromEntries(inherited), PATH: path };
+  return { ...Object.fromEntries(inherited), ...NPM_SETTINGS, PATH: path };
 }

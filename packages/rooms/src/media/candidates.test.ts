@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { announceAddress, isUsableCandidate } from "./candidates.ts";
+import { announceAddress, isUsableCandidate, withoutCandidates } from "./candidates.ts";
 
 test("names are never looked up, private addresses only when allowed", () => {
   const usable = (address: string, allowPrivate = false): boolean =>
@@ -34,4 +34,10 @@ test("the announced address stands for all of the machine's own, once a section"
   assert.deepEqual(announceAddress(sdp, "203.0.113.7").match(/^a=candidate:.*$/gm), [
     "a=candidate:1 1 UDP 2114977791 203.0.113.7 7882 typ host",
   ]);
+});
+
+test("a description without candidates keeps everything else", () => {
+  const line = "a=candidate:1 1 UDP 2122260223 192.0.2.1 5000 typ host\r\n";
+  const rest = "a=ice-ufrag:abcd\r\na=setup:actpass\r\n";
+  assert.equal(withoutCandidates(`v=0\r\n${line}${rest}${line}a=end-of-candidates\r\n`), `v=0\r\n${rest}`);
 });

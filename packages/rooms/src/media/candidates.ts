@@ -50,3 +50,8 @@ export function announceAddress(sdp: string, address: string): string {
   });
   return lines.join("\r\n");
 }
+
+/** The description alone; whoever reads it cannot reach us yet. */
+export function withoutCandidates(sdp: string): string {
+  return sdp.replace(/^a=(?:candidate:.*|end-of-candidates)\r?\n/gm, "");
+}

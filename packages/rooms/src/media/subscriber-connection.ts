@@ -1,6 +1,7 @@
 import ndc from "node-datachannel";
 import type { DataChannel, Track } from "node-datachannel";
 import { randomInt } from "node:crypto";
+import { withoutCandidates } from "./candidates.ts";
 import type { DataKind, PeerId, TrackSid } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
 import type { PublishedTrack } from "./published-track.ts";
@@ -60,6 +61,9 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
   let lastOffer: SubscriberOffer | undefined;
   let awaiting = false;
   let wanted = true;
+  // With our candidates a participant's checks can be here before its answer, and the library then begins DTLS before it
+  // knows the fingerprint, which never succeeds. So they come with the second offer.
+  let isIntroduced = false;
   let closed = false;
 
   function negotiate(): void {
@@ -74,7 +78,7 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     offerId += 1;
     const midToTrack = Object.fromEntries([...subscriptions].map(([sid, { mid }]) => [mid, sid]));
     const sdp = await connection.describe("offer");
-    lastOffer = { offerId, sdp, midToTrack };
+    lastOffer = { offerId, sdp: isIntroduced ? sdp : withoutCandidates(sdp), midToTrack };
     options.offer(lastOffer);
   }
 
@@ -126,6 +130,8 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
       connection.applyRemote(parseDescription(sdp).sdp, "answer");
       awaiting = false;
       lastOffer = undefined;
+      wanted ||= !isIntroduced;
+      isIntroduced = true;
       for (const [sid, subscription] of subscriptions) {
         if (subscription.announced) continue;
         subscription.announced = true;
