@@ -27,6 +27,14 @@ import {
 } from "./packed/packed-package.ts";
 import { until } from "../testing/wait.ts";
 
+// What was fetched once is fetched no more, and a connection that stalls is given up and tried again.
+const NPM_SETTINGS = {
+  npm_config_prefer_offline: "true",
+  npm_config_fetch_timeout: "30000",
+  npm_config_fetch_retries: "5",
+  npm_config_fetch_retry_mintimeout: "1000",
+};
+
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
@@ -340,14 +348,6 @@ async function startBot() {
 async function npm(folder: string, ...args: string[]): Promise<string> {
   return (await run("npm", args, { cwd: folder, env: environment() })).stdout;
 }
-
-// What was fetched once is fetched no more, and a connection that stalls is given up and tried again.
-const NPM_SETTINGS = {
-  npm_config_prefer_offline: "true",
-  npm_config_fetch_timeout: "30000",
-  npm_config_fetch_retries: "5",
-  npm_config_fetch_retry_mintimeout: "1000",
-};
 
 /** As in a terminal: nothing of the npm script or the test runner this runs in, our Node first. */
 function environment(): NodeJS.ProcessEnv {

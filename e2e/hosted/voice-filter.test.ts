@@ -24,7 +24,8 @@ test("noise reaches a bot through the filter as near silence, and the record say
   assert.match(filter?.version ?? "", /^\d+\.\d+\.\d+$/);
   assert.ok((filter?.framesFiltered ?? 0) > NOISE_FRAMES, JSON.stringify(filter));
   assert.ok((filter?.levelRemovedDb ?? 0) > 10 && (filter?.nearShare ?? 1) < 0.2, JSON.stringify(filter));
-  assert.ok((filter?.cpuMs ?? 0) > 0 && (filter?.seconds ?? 0) > 2, JSON.stringify(filter));
+  // Some kernels tell a thread's time in ticks, of which a short call may see none.
+  assert.ok((filter?.cpuMs ?? -1) >= 0 && (filter?.seconds ?? 0) > 2, JSON.stringify(filter));
   const headers = { authorization: `Bearer ${service.privateKey}` };
   const figures = await (await fetch(new URL("/metrics", service.apiUrl), { headers })).text();
   assert.match(figures, /vocalhost_filter_sessions_total\{model="tel",state="ran"\} 1/);
