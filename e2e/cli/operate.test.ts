@@ -17,6 +17,7 @@ export async function bot(args) {
 }
 `;
 const BROKEN_BOT = `throw new Error("I cannot start");\nexport async function bot() {}\n`;
+const FAILING_BOT = `export async function bot() { throw new Error("I do not answer"); }\n`;
 const TOML = `agent_name = "my-bot"\n\n[scaling]\nmin_agents = 1\nmax_agents = 3\n`;
 const NO_ID = "00000000-0000-4000-8000-000000000000";
 
@@ -36,6 +37,8 @@ describe("operating the service", () => {
     writeFileSync(join(desk.folder, "bot.ts"), BOT);
     writeFileSync(join(desk.folder, "vocalhost.toml"), TOML);
     writeFileSync(join(root, "broken/bot.ts"), BROKEN_BOT);
+    mkdirSync(join(root, "failing"));
+    writeFileSync(join(root, "failing/bot.ts"), FAILING_BOT);
     service = await startServiceProcess({
       timing: { crashBackoffMs: [0], crashesToFail: 2, reconcileMs: 200 },
     });
@@ -214,7 +217,8 @@ describe("operating the service", () => {
     const { sessions } = await json<{ sessions: SessionShown[] }>("agent sessions --status active");
     const { sessionId = "" } = sessions.find(({ transport }) => transport === "webrtc") ?? {};
     await seen.run(`agent stop --session-id ${sessionId}`);
-    await seen.run(`agent stop --session-id ${sessionId} --yes`);
+    await seen.run(`agent stop --session-id ${sessionId.slice(0, 8)} --yes`);
+    await seen.run("agent stop --session-id ffffffff --yes");
     await seen.run(`agent sessions --id ${NO_ID}`);
     await seen.run("agent sessions nobody");
     await seen.run("agent rollback --to ffffffff --yes");
@@ -227,9 +231,9 @@ describe("operating the service", () => {
     await service.sessionEnded(sessionId);
     const table = (await vocalhost(desk, ["agent", "sessions"])).output;
     assert.match(table, /^Session +Status +Transport +Began +Length +Bot after +Start +End\n/);
-    assert.match(table, new RegExp(`${sessionId} +ended +webrtc`));
+    assert.match(table, new RegExp(`^${sessionId.slice(0, 8)} +ended +webrtc`, "m"));
     assert.match(
-      (await vocalhost(desk, ["agent", "sessions", "--id", sessionId])).output,
+      (await vocalhost(desk, ["agent", "sessions", "--id", sessionId.slice(0, 8)])).output,
       /^Session +\S+\nStatus +ended/,
     );
     assert.match(
@@ -243,6 +247,27 @@ describe("operating the service", () => {
     );
   });
 
+  test("calling an agent", async () => {
+    const answered = await json<{ sessionId: string; summary: { firstAudioMs?: number } }>(
+      "call my-bot --expect-audio --hang-up-after 3s",
+    );
+    const { session } = await json<{ session: SessionShown }>(`agent sessions --id ${answered.sessionId}`);
+    assert.equal(session.transport, "twilio");
+    await json(`deploy failing --build-dir ${join(root, "failing")} --min-agents 0`);
+    const failing = await vocalhost(desk, ["call", "failing", "--hang-up-after", "3s"]);
+    assert.equal(failing.exitCode, 1);
+    assert.match(
+      failing.errors,
+      /The bot of 'failing' failed during the call[^]*vocalhost logs failing --session-id [0-9a-f]{8}/,
+    );
+    const refused = await vocalhost(desk, ["call", "my-bot", "--api-key", `pk_${"A".repeat(36)}`]);
+    assert.equal(refused.exitCode, 1);
+    assert.match(refused.errors, /No call to 'my-bot' could be started/);
+    assert.match((await vocalhost(desk, ["call", "nobody"])).errors, /There is no agent 'nobody'/);
+    assert.equal((await vocalhost(desk, ["call", "my-bot", "--to", "ws://localhost:1/ws"])).exitCode, 2);
+    await json("agent delete failing");
+  });
+
   test("logs, builds, keys, regions, usage", async (t) => {
     const seen = transcript();
     await seen.run("logs nobody");
@@ -251,7 +276,7 @@ describe("operating the service", () => {
     await seen.run("build list --status timeout");
     await seen.run(`build logs ${NO_ID}`);
     const { builds } = await json<{ builds: { id: string }[] }>("build list");
-    await seen.run(`build logs ${builds.at(-1)?.id}`);
+    await seen.run(`build logs ${builds.at(-1)?.id.slice(0, 8)}`);
     await seen.run("keys create");
     await seen.run("keys create --name site --agent my-bot --rate-per-minute 60 --expires 2031-01-31");
     await seen.run("keys create --name x --expires never");
@@ -259,7 +284,7 @@ describe("operating the service", () => {
     const keys = await json<{ public: { id: string; metadata: { name: string } }[] }>("keys list");
     const id = keys.public.find(({ metadata }) => metadata.name === "site")?.id;
     await seen.run(`keys revoke ${id}`);
-    await seen.run(`keys revoke ${id} --yes`);
+    await seen.run(`keys revoke ${id?.slice(0, 8)} --yes`);
     await seen.run(`keys revoke ${NO_ID} --yes`);
     await seen.run("regions list");
     await seen.run("usage --month 2020-01");
@@ -294,7 +319,7 @@ describe("operating the service", () => {
       dead.output,
       /✗ port +No connection to port 1 of localhost[^]*→ Is the service running\?[^]*– gateway/,
     );
-    assert.match(dead.output, /One hop fails: port\./);
+    assert.match(dead.output, /Something is broken: port\./);
     const wrongKey: Desk = { ...desk, environment: { ...desk.environment, VOCALHOST_API_KEY: "sk_wrong" } };
     const refused = parsed(await vocalhost(wrongKey, ["doctor", "--json"])) as Diagnosis;
     assert.deepEqual([refused.ok, ...stateOf(refused, ["clock", "credentials"])], [false, "ok", "failed"]);

@@ -4,12 +4,23 @@ import { exitCodes, Problem, usageProblem } from "./problem.ts";
 
 type Asker = Pick<CommandContext, "ui" | "isYes" | "isJson" | "signal">;
 
-/** Asks for a yes. With `--yes` it is given; where nobody can answer, the question is a problem. */
-export async function confirm(asker: Asker, question: string): Promise<boolean> {
+/**
+ * Asks for a yes. With `--yes` it is given; where nobody can answer, the question is a problem. Enter alone says no to
+ * what cannot be undone.
+ */
+export async function confirm(
+  asker: Asker,
+  question: string,
+  { isDestructive = false }: { isDestructive?: boolean } = {},
+): Promise<boolean> {
   if (asker.isYes) return true;
   requireSomebody(asker, `"${question}" needs an answer.`, "Answer all questions with yes: --yes");
   const prompts = await import("@clack/prompts");
-  const answer = await prompts.confirm({ message: question, signal: asker.signal });
+  const answer = await prompts.confirm({
+    message: question,
+    initialValue: !isDestructive,
+    signal: asker.signal,
+  });
   return answered(prompts.isCancel(answer) ? undefined : answer);
 }
 

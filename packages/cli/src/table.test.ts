@@ -24,6 +24,14 @@ test("columns are as wide as their widest cell, and nothing a service sent moves
   );
 });
 
+test("the widest cells are cut where a table would be wider than a hundred characters", () => {
+  const table = toTable(ui, ["Id", "Image", "Name"], [["3f2a9c04", "x".repeat(150), "short"]]);
+  const [head = "", row = ""] = table.split("\n");
+  assert.equal([...row].length, 100);
+  assert.match(row, /^3f2a9c04 {2}x+… {2}short$/);
+  assert.match(head, /^Id {8}Image +Name$/);
+});
+
 test("times and sizes are short", () => {
   assert.equal(shownTime("2026-11-15T17:06:22.123Z"), "2026-11-15 17:06:22Z");
   assert.equal(shownTime(null), "–");

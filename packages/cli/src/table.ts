@@ -5,26 +5,44 @@ import type { Style, Ui } from "./ui.ts";
 export type Cell = string | { text: string; style: Style };
 
 const GAP = "  ";
+const WIDTH_MAX = 100; // of a table; whoever wants it all asks for JSON
+const NARROWEST = 8;
 
-/** Columns under their names. What the service sent is shown, not obeyed. */
+/** Columns under their names, the widest cut where the table would be too wide. What the service sent is shown, not obeyed. */
 export function toTable(ui: Pick<Ui, "style">, columns: readonly string[], rows: readonly Cell[][]): string {
   const texts = rows.map((row) => row.map(textOf));
-  const widths = columns.map((name, at) =>
-    Math.max(name.length, ...texts.map((row) => lengthOf(row[at] ?? ""))),
+  const widths = fitting(
+    columns.map((name, at) => Math.max(name.length, ...texts.map((row) => lengthOf(row[at] ?? "")))),
   );
-  const pad = (text: string, at: number): string =>
-    text + " ".repeat(Math.max(0, (widths[at] ?? 0) - lengthOf(text)));
+  const pad = (text: string, at: number): string => padded(text, widths[at] ?? 0);
   const head = columns.map((name, at) => ui.style("dim", pad(name, at))).join(GAP);
   const lines = rows.map((row, index) =>
     row
       .map((cell, at) => {
-        const padded = pad(texts[index]?.[at] ?? "", at);
-        return typeof cell === "string" ? padded : ui.style(cell.style, padded);
+        const shown = pad(texts[index]?.[at] ?? "", at);
+        return typeof cell === "string" ? shown : ui.style(cell.style, shown);
       })
       .join(GAP)
       .trimEnd(),
   );
   return [head.trimEnd(), ...lines].join("\n");
+}
+
+function fitting(widths: number[]): number[] {
+  const fitted = [...widths];
+  const overall = (): number => fitted.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  while (overall() > WIDTH_MAX) {
+    const widest = fitted.indexOf(Math.max(...fitted));
+    if (fitted[widest]! <= NARROWEST) break;
+    fitted[widest]! -= 1;
+  }
+  return fitted;
+}
+
+function padded(text: string, width: number): string {
+  const characters = [...text];
+  if (characters.length > width) return `${characters.slice(0, width - 1).join("")}…`;
+  return text + " ".repeat(width - characters.length);
 }
 
 /** Names and values, one a line. */

@@ -24,7 +24,7 @@ export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
   const { deployments } = await aboutAgent(service, name, service.api.agents.deployments(name));
   const rows = deployments.map(({ id, phase, settings, failure, createdAt }) => [
-    id,
+    shortId(id),
     { text: failure ? `${phase}: ${failure.code}` : phase, style: STYLES[phase] ?? ("dim" as const) },
     settings.buildId === null ? settings.image : `build ${shortId(settings.buildId)}`,
     settings.agentProfile,

@@ -5,6 +5,7 @@ import { exitCodes, Problem } from "../problem.ts";
 import { confirm } from "../questions.ts";
 import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent } from "../service/explain.ts";
+import { findDeployment } from "../service/find-deployment.ts";
 import { onService } from "../service/on-service.ts";
 import { shortId } from "../service/short-id.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
@@ -24,7 +25,10 @@ export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
   const record = await aboutAgent(service, name, api.agents.get(name));
   const { deployments } = await api.agents.deployments(name);
-  const target = findTarget({ name, deployments, currentId: record.desiredDeploymentId, wanted: options.to });
+  const target =
+    options.to === undefined
+      ? lastBefore(record.desiredDeploymentId, deployments, name)
+      : await findDeployment(service, name, options.to);
   const from = shortId(record.desiredDeploymentId);
   if (
     !(await confirm(
@@ -57,25 +61,8 @@ export const run = onService<Options>(async (service, options, context) => {
   );
 });
 
-/** The one that was named, by its whole id or its beginning; else the newest before the current one that has served. */
-function findTarget(options: {
-  name: string;
-  deployments: DeploymentListItem[];
-  currentId: string;
-  wanted: string | undefined;
-}): string {
-  const { name, deployments, currentId, wanted } = options;
-  if (wanted !== undefined) {
-    const found = deployments.filter(({ id }) => id.startsWith(wanted.toLowerCase()));
-    if (found.length === 1 && found[0]) return found[0].id;
-    const message =
-      found.length === 0
-        ? `'${name}' has no deployment ${wanted}`
-        : `Several deployments start with ${wanted}`;
-    throw new Problem("not_found", message, {
-      fixes: [`See which exist: vocalhost agent deployments ${name}`],
-    });
-  }
+/** The newest before the current one that has served. */
+function lastBefore(currentId: string, deployments: DeploymentListItem[], name: string): string {
   const current = deployments.findIndex(({ id }) => id === currentId);
   const before = deployments
     .slice(current + 1)

@@ -3,8 +3,10 @@ import { answer } from "../answer.ts";
 import { shownBytes, shownSeconds, shownTime } from "../moments.ts";
 import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent, aboutSession } from "../service/explain.ts";
+import { findSession } from "../service/find-session.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { shortId } from "../service/short-id.ts";
 import { toFacts, toTable, type Cell } from "../table.ts";
 import type { Style } from "../ui.ts";
 
@@ -28,14 +30,15 @@ export const run = onService<Options>(async (service, options, context) => {
   const { ui } = context;
   const name = await findAgentName(options.agent);
   if (options.id !== undefined) {
-    const session = await aboutSession(service, options.id, api.sessions.get(name, options.id));
+    const id = await findSession(service, name, options.id);
+    const session = await aboutSession(service, id, api.sessions.get(name, id));
     answer(context, { session }, toFacts(ui, detailsOf(session)));
     return 0;
   }
   const query = { status: options.status, limit: options.limit ?? DEFAULT_LIMIT };
   const { sessions, total_count: total } = await aboutAgent(service, name, api.sessions.list(name, query));
   const rows = sessions.map((session) => [
-    session.sessionId,
+    shortId(session.sessionId),
     stateOf(session),
     session.transport,
     shownTime(session.createdAt),

@@ -3,6 +3,7 @@ import { exitCodes, usageProblem } from "../problem.ts";
 import { confirm } from "../questions.ts";
 import { findAgentName } from "../service/agent-name.ts";
 import { aboutSession } from "../service/explain.ts";
+import { findSession } from "../service/find-session.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
 
@@ -13,14 +14,15 @@ interface Options extends ServiceOptions {
 
 /** `vocalhost agent stop` */
 export const run = onService<Options>(async (service, options, context) => {
-  const { sessionId } = options;
-  if (sessionId === undefined)
+  if (options.sessionId === undefined)
     throw usageProblem(
       "Which session? None was given.",
       "Give --session-id; vocalhost agent sessions lists them.",
     );
   const name = await findAgentName(options.agent);
-  const isSure = await confirm(context, `Stop session ${sessionId}? The bot cannot say goodbye.`);
+  const sessionId = await findSession(service, name, options.sessionId);
+  const question = `Stop session ${sessionId}? The bot cannot say goodbye.`;
+  const isSure = await confirm(context, question, { isDestructive: true });
   if (!isSure) {
     context.ui.note("Nothing was stopped.");
     return exitCodes.failed;

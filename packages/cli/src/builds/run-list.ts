@@ -3,6 +3,7 @@ import { answer } from "../answer.ts";
 import { shownBytes, shownSeconds, shownTime } from "../moments.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { shortId } from "../service/short-id.ts";
 import { toTable } from "../table.ts";
 import type { Style } from "../ui.ts";
 
@@ -30,7 +31,7 @@ export const run = onService<Options>(async ({ api }, { limit = DEFAULT_LIMIT, s
   };
   const { builds, total } = await api.builds.list(query);
   const rows = builds.map((build) => [
-    build.id,
+    shortId(build.id),
     { text: build.status, style: STYLES[build.status] },
     build.region,
     shownSeconds(build.buildDurationSeconds),

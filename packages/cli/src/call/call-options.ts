@@ -6,12 +6,13 @@ import {
   list,
   number,
   optionalChoice,
+  optionalWord,
   parsed,
   parseDurationMs,
   parsePercent,
   text,
 } from "../command-option.ts";
-import type { OptionValues } from "../command-option.ts";
+import type { ArgumentValues, OptionValues } from "../command-option.ts";
 
 export const DEFAULT_STREAM_URL = "ws://localhost:7860/ws";
 
@@ -80,6 +81,11 @@ export const callOptions = {
     help: "seed of jitter and loss, to repeat a call (default: 1)",
   }),
   parameter: list({ takes: "name=value", help: "custom parameter of the stream", short: "p" }),
+  apiKey: text({
+    takes: "key",
+    short: "k",
+    help: "public key to call an agent with (default: the one kept by vocalhost keys create --default)",
+  }),
   token: text({ takes: "token", help: "socket token; goes into the path of the address" }),
   signingSecret: text({
     takes: "secret",
@@ -96,3 +102,9 @@ function codecsOf(name: CarrierName): string {
 }
 
 export type CallOptions = OptionValues<typeof callOptions>;
+
+export const callArguments = {
+  agent: optionalWord({ help: "a deployed agent to call; its address and a token are found for you" }),
+};
+
+export type CallArguments = ArgumentValues<typeof callArguments>;

@@ -16,7 +16,8 @@ import { unreachable } from "../connection-problem.ts";
 import type { CommandContext } from "../define-command.ts";
 import { exitCodes, Problem } from "../problem.ts";
 import { shownUrl } from "../shown-url.ts";
-import type { CallOptions } from "./call-options.ts";
+import { callAgent } from "./agent-call.ts";
+import type { CallArguments, CallOptions } from "./call-options.ts";
 import { checkReport } from "./check-report.ts";
 import { describeReport } from "./describe-report.ts";
 import { findStream, type BotStream } from "./find-stream.ts";
@@ -26,21 +27,25 @@ import { readSentences } from "./read-sentences.ts";
 import { startProgress } from "./show-progress.ts";
 
 /** `vocalhost call` */
-export async function run(options: CallOptions, context: CommandContext): Promise<number> {
+export async function run(options: CallOptions & CallArguments, context: CommandContext): Promise<number> {
   const { ui } = context;
-  const plan = planCall(options, readConfig(process.cwd()));
   const sentences = await readSentences(options);
+  const agentCall =
+    options.agent === undefined ? undefined : await callAgent(options.agent, options, context);
+  const plan = planCall({ ...options, to: agentCall?.url ?? options.to }, readConfig(process.cwd()));
   const stream = await findStream(plan, options, context);
   for (const remark of stream.remarks) ui.note(remark);
-  ui.note(`Calling ${shownUrl(stream.url)} as ${carriers[stream.carrier.name].title} …`);
+  const whom = agentCall ? `the agent '${options.agent}'` : shownUrl(stream.url);
+  ui.note(`Calling ${whom} as ${carriers[stream.carrier.name].title} …`);
   const report = await conductCall(stream, sentences, options, context);
   await saveRecordings(options, report);
-  const problem = checkReport(report, options);
+  const problem = (await agentCall?.problem()) ?? checkReport(report, options);
   if (context.isJson) {
     ui.print(
       JSON.stringify({
         ok: !problem,
         url: shownUrl(stream.url),
+        ...(agentCall && { agent: options.agent, sessionId: agentCall.sessionId }),
         summary: report.summary,
         ...asJson(problem),
       }),
@@ -49,6 +54,7 @@ export async function run(options: CallOptions, context: CommandContext): Promis
   }
   ui.print(describeReport(report, ui));
   for (const file of [options.record, options.recordBoth]) if (file) ui.print(`Recorded ${file}`);
+  if (agentCall) ui.print(`Session ${agentCall.sessionId}`);
   if (problem) ui.problem(problem);
   return problem?.exitCode ?? exitCodes.ok;
 }

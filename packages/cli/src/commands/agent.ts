@@ -1,13 +1,5 @@
 import { transportNames } from "@vocalhost/protocol";
-import {
-  choice,
-  number,
-  optionalWord,
-  parseDurationMs,
-  parseWholeNumber,
-  text,
-  word,
-} from "../command-option.ts";
+import { choice, number, optionalWord, parseDurationMs, parseWholeNumber, text } from "../command-option.ts";
 import { defineCommand } from "../define-command.ts";
 import { serviceOptions } from "../service/service-options.ts";
 
@@ -77,12 +69,12 @@ const stop = defineCommand({
   description: "Stops one session immediately. The bot cannot say goodbye.",
   arguments: { agent },
   options: {
-    sessionId: text({ takes: "id", short: "s", help: "the session (required)" }),
+    sessionId: text({ takes: "id", short: "s", help: "the session, or the start of its id (required)" }),
     ...serviceOptions,
   },
   examples: [
-    { line: "vocalhost agent stop my-agent --session-id 0198…", about: "asks first" },
-    { line: "vocalhost agent stop my-agent -s 0198… --yes", about: "does not ask" },
+    { line: "vocalhost agent stop my-agent --session-id 3f2a9c04", about: "asks first" },
+    { line: "vocalhost agent stop my-agent -s 3f2a9c04 --yes", about: "does not ask" },
   ],
   load: () => import("../agent/run-stop.ts"),
 });
@@ -93,7 +85,7 @@ const sessions = defineCommand({
   description: "Lists sessions, newest first; with --id shows one with its start, CPU and memory.",
   arguments: { agent },
   options: {
-    id: text({ takes: "id", short: "i", help: "show this one" }),
+    id: text({ takes: "id", short: "i", help: "show this one; the start of its id will do" }),
     status: choice({ values: ["active", "ended", "all"], default: "all", help: "which" }),
     limit: number({
       takes: "count",
@@ -105,7 +97,7 @@ const sessions = defineCommand({
   },
   examples: [
     { line: "vocalhost agent sessions my-agent --status active", about: "calls in progress" },
-    { line: "vocalhost agent sessions my-agent --id 0198…", about: "one in detail" },
+    { line: "vocalhost agent sessions my-agent --id 3f2a9c04", about: "one in detail" },
   ],
   load: () => import("../agent/run-sessions.ts"),
 });
@@ -114,10 +106,10 @@ const remove = defineCommand({
   name: "agent delete",
   summary: "delete an agent",
   description: "Deletes an agent. It takes no more sessions; those in progress run to their end.",
-  arguments: { agent: word({ help: "name of the agent" }) },
+  arguments: { agent },
   options: serviceOptions,
   examples: [
-    { line: "vocalhost agent delete my-agent", about: "asks first" },
+    { line: "vocalhost agent delete", about: "the agent of this folder; asks first" },
     { line: "vocalhost agent delete my-agent --yes", about: "does not ask" },
   ],
   load: () => import("../agent/run-delete.ts"),

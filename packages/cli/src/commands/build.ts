@@ -29,7 +29,7 @@ const logs = defineCommand({
   name: "build logs",
   summary: "show what a build printed",
   description: "Shows the log of a build, and how it ended.",
-  arguments: { id: word({ help: "id of the build" }) },
+  arguments: { id: word({ help: "id of the build, or the start of it" }) },
   options: {
     limit: number({
       takes: "lines",
@@ -39,7 +39,7 @@ const logs = defineCommand({
     }),
     ...serviceOptions,
   },
-  examples: [{ line: "vocalhost build logs 0198…", about: "from its beginning" }],
+  examples: [{ line: "vocalhost build logs 3f2a9c04", about: "from its beginning" }],
   load: () => import("../builds/run-logs.ts"),
 });
 

@@ -138,7 +138,7 @@ test("wrong words exit with 2, help and version with 0", async () => {
     [["call", "--carrier", "vonage"], 2, /Allowed choices are twilio, telnyx, plivo, exotel/],
     [["call", "--jitter", "much"], 2, /is not a time/],
     [["call", "--encoding", "opus"], 2, /has no encoding/],
-    [["call", "somewhere"], 2, /too many arguments/],
+    [["call", "somewhere", "else"], 2, /too many arguments/],
     [["call", "--help"], 0, /Examples:.*vocalhost call -s hello\.wav/s],
     [["--help"], 0, /call a bot as a telephone carrier would/],
     [["--version"], 0, /^\d+\.\d+\.\d+\n$/],

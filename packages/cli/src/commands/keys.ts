@@ -53,9 +53,9 @@ const revoke = defineCommand({
   name: "keys revoke",
   summary: "revoke an API key",
   description: "Revokes a key: requests with it are refused from now on. Its record stays.",
-  arguments: { id: word({ help: "id of the key, from vocalhost keys list" }) },
+  arguments: { id: word({ help: "id of the key, or the start of it, from vocalhost keys list" }) },
   options: serviceOptions,
-  examples: [{ line: "vocalhost keys revoke 0198…", about: "asks first" }],
+  examples: [{ line: "vocalhost keys revoke 3f2a9c04", about: "asks first" }],
   load: () => import("../keys/run-revoke.ts"),
 });
 

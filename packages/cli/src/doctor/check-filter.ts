@@ -1,5 +1,5 @@
 import { aboutAgent } from "../service/explain.ts";
-import type { CallableService } from "./callable-service.ts";
+import type { CallableService } from "../service/callable-service.ts";
 import { placeFilterCall, type FilterCall } from "./filter-call.ts";
 import { failed, ok, skipped, warning, type Hop } from "./hop.ts";
 

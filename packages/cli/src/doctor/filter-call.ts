@@ -12,7 +12,7 @@ import {
 import { setTimeout as pause } from "node:timers/promises";
 import { openSocket } from "../call/open-socket.ts";
 import { createSigner } from "../webhook/signer.ts";
-import type { CallableService } from "./callable-service.ts";
+import type { CallableService } from "../service/callable-service.ts";
 
 /** What came of one call with somebody talking in the background. */
 export interface FilterCall {
@@ -35,7 +35,7 @@ export async function placeFilterCall(
   agent: string,
   { bypass, signal }: { bypass: boolean; signal: AbortSignal },
 ): Promise<FilterCall> {
-  const { sessionId, url } = await service.prepare(agent);
+  const { sessionId, url } = await service.prepare(agent, "twilio");
   const details = { ids: newCallIds("twilio"), from: "+12025550143", to: "+12025550199", parameters: {} };
   const carrier = createCarrier({ name: "twilio" }, details);
   const { sampleRateHz } = carrier.uplink;

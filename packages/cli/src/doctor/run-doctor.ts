@@ -6,7 +6,7 @@ import { toServiceUrl } from "../service/base-url.ts";
 import { readCredentials } from "../service/open-service.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
 import type { Style, Ui } from "../ui.ts";
-import { openCallableService } from "./callable-service.ts";
+import { openCallableService } from "../service/callable-service.ts";
 import { checkCarrier } from "./check-carrier.ts";
 import { checkFilter } from "./check-filter.ts";
 import { checkDisk } from "./check-disk.ts";
@@ -36,7 +36,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
     async () => {
       const { filter } = options;
       const hops = await (filter === undefined
-        ? context.ui.task("Checking every hop", () => look(options, context))
+        ? context.ui.task("Looking at everything a call passes through", () => look(options, context))
         : context.ui.task(`Calling '${filter}' twice, with somebody talking in the background`, () =>
             lookAtFilter(filter, options, context),
           ));
@@ -88,11 +88,15 @@ function summaryOf(hops: Hop[], ui: Ui): string {
   const broken = hops.filter(({ state }) => state === "failed");
   const doubtful = hops.filter(({ state }) => state === "warning").map(({ name }) => name);
   if (broken.length === 0 && doubtful.length > 0)
-    return ui.style("yellow", `No hop fails; check ${doubtful.join(", ")} before going public.`);
-  if (broken.length === 0) return ui.style("green", "Everything checked works.");
-  const names = broken.map(({ name }) => name).join(", ");
+    return ui.style("yellow", `Nothing is broken. Look at ${inWords(doubtful)} before other people use it.`);
+  if (broken.length === 0) return ui.style("green", "All is well.");
+  const names = inWords(broken.map(({ name }) => name));
   return ui.style(
     "red",
-    `${broken.length === 1 ? "One hop fails" : `${broken.length} hops fail`}: ${names}.`,
+    `Something is broken: ${names}. The arrows above say what to do; then run vocalhost doctor again.`,
   );
+}
+
+function inWords(names: string[]): string {
+  return new Intl.ListFormat("en", { type: "conjunction" }).format(names);
 }

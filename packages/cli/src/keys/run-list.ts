@@ -3,6 +3,7 @@ import { answer } from "../answer.ts";
 import { shownTime } from "../moments.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { shortId } from "../service/short-id.ts";
 import { toTable, type Cell } from "../table.ts";
 
 interface Options extends ServiceOptions {
@@ -33,7 +34,7 @@ function rowOf(kind: string, key: Key): Cell[] {
       ? "valid"
       : `until ${shownTime(key.expiresAt)}`;
   return [
-    key.id,
+    shortId(key.id),
     kind,
     { text: key.metadata.name, style: "bold" },
     key.key,

@@ -2,6 +2,7 @@ import { answer } from "../answer.ts";
 import { exitCodes } from "../problem.ts";
 import { confirm } from "../questions.ts";
 import { explained } from "../service/explain.ts";
+import { findId } from "../service/find-id.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
 
@@ -10,11 +11,18 @@ interface Options extends ServiceOptions {
 }
 
 /** `vocalhost keys revoke` */
-export const run = onService<Options>(async (service, { id }, context) => {
-  const keys = await service.api.keys.list();
-  const key = [...keys.public, ...keys.private].find((each) => each.id === id);
+export const run = onService<Options>(async (service, options, context) => {
+  const listed = await service.api.keys.list();
+  const keys = [...listed.public, ...listed.private];
+  const id = await findId(options.id, {
+    what: "key",
+    listedBy: "vocalhost keys list",
+    known: async () => keys.map((each) => each.id),
+  });
+  const key = keys.find((each) => each.id === id);
   const named = key ? `'${key.metadata.name}' (${key.key})` : id;
-  if (!(await confirm(context, `Revoke the key ${named}? Requests with it will be refused.`))) {
+  const question = `Revoke the key ${named}? Requests with it will be refused.`;
+  if (!(await confirm(context, question, { isDestructive: true }))) {
     context.ui.note("Nothing was revoked.");
     return exitCodes.failed;
   }

@@ -4,6 +4,8 @@ import type { CommandContext } from "../define-command.ts";
 import { exitCodes } from "../problem.ts";
 import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent } from "../service/explain.ts";
+import { findDeployment } from "../service/find-deployment.ts";
+import { findSession } from "../service/find-session.ts";
 import { onService } from "../service/on-service.ts";
 import type { Service } from "../service/open-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
@@ -26,7 +28,7 @@ const RECONNECT_MS = 1_000;
 /** `vocalhost logs` */
 export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
-  const filters = filtersOf(options);
+  const filters = await filtersOf(service, name, options);
   const isFiltered = Object.keys(filters).length > 0;
   const limit = options.limit ?? DEFAULT_LIMIT;
   const writer = createLineWriter(context);
@@ -61,10 +63,16 @@ interface Filters {
   query?: string;
 }
 
-function filtersOf({ deployment, sessionId, search }: Options): Filters {
+async function filtersOf(
+  service: Service,
+  agentName: string,
+  { deployment, sessionId, search }: Options,
+): Promise<Filters> {
   return {
-    ...(deployment === undefined ? {} : { deploymentId: deployment }),
-    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(deployment === undefined
+      ? {}
+      : { deploymentId: await findDeployment(service, agentName, deployment) }),
+    ...(sessionId === undefined ? {} : { sessionId: await findSession(service, agentName, sessionId) }),
     ...(search === undefined ? {} : { query: search }),
   };
 }

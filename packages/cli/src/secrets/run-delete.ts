@@ -11,7 +11,7 @@ interface Options extends ServiceOptions {
 
 /** `vocalhost secrets delete` */
 export const run = onService<Options>(async (service, { set }, context) => {
-  if (!(await confirm(context, `Delete the set '${set}' and everything in it?`))) {
+  if (!(await confirm(context, `Delete the set '${set}' and everything in it?`, { isDestructive: true }))) {
     context.ui.note("Nothing was deleted.");
     return exitCodes.failed;
   }

@@ -39,7 +39,7 @@ export const run = onService<Options>(async (service, options, context) => {
       );
   if (
     replaced.length > 0 &&
-    !(await confirm(context, `Replace ${replaced.join(", ")} in '${options.set}'?`))
+    !(await confirm(context, `Replace ${replaced.join(", ")} in '${options.set}'?`, { isDestructive: true }))
   ) {
     context.ui.note("Nothing was changed.");
     return exitCodes.failed;
@@ -55,6 +55,9 @@ export const run = onService<Options>(async (service, options, context) => {
         context,
         { set: options.set, added, replaced },
         `Stored ${keys.length === 1 ? "1 secret" : `${keys.length} secrets`} in '${options.set}'.\n` +
+          (existing
+            ? ""
+            : `Give them to an agent: vocalhost deploy --secrets ${options.set}, or secret_set = "${options.set}" in vocalhost.toml.\n`) +
           "Instances read them when they start: vocalhost deploy --force rolls them out to running agents.",
       );
       return exitCodes.ok;

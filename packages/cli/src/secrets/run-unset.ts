@@ -12,7 +12,7 @@ interface Options extends ServiceOptions {
 
 /** `vocalhost secrets unset` */
 export const run = onService<Options>(async (service, { set, key }, context) => {
-  if (!(await confirm(context, `Remove ${key} from '${set}'?`))) {
+  if (!(await confirm(context, `Remove ${key} from '${set}'?`, { isDestructive: true }))) {
     context.ui.note("Nothing was changed.");
     return exitCodes.failed;
   }

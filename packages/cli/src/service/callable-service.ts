@@ -1,8 +1,8 @@
-import type { ApiClient, SwitchFilter } from "@vocalhost/protocol";
+import type { ApiClient, CarrierName, SwitchFilter } from "@vocalhost/protocol";
 import type { CommandContext } from "../define-command.ts";
 import { Problem } from "../problem.ts";
-import { openPublicService, openService } from "../service/open-service.ts";
-import { createServiceFetch } from "../service/service-fetch.ts";
+import { openPublicService, openService } from "./open-service.ts";
+import { createServiceFetch } from "./service-fetch.ts";
 
 /** A service whose agents can be called, and looked at. */
 export interface CallableService {
@@ -10,7 +10,7 @@ export interface CallableService {
   api: ApiClient;
   apiUrl: string;
   /** A phone call that waits for its socket. */
-  prepare(agent: string): Promise<{ sessionId: string; url: string }>;
+  prepare(agent: string, carrier: CarrierName): Promise<{ sessionId: string; url: string }>;
   /** Lets a session's bot hear everything; false while no filter is attached. */
   bypass(agent: string, sessionId: string): Promise<boolean>;
 }
@@ -32,8 +32,8 @@ export async function openCallableService(
   return {
     api,
     apiUrl,
-    async prepare(agent) {
-      const answer = await post(`${encodeURIComponent(agent)}/start`, { transport: "twilio" });
+    async prepare(agent, carrier) {
+      const answer = await post(`${encodeURIComponent(agent)}/start`, { transport: carrier });
       const sessionId = answer.headers.get("x-vocalhost-session-id");
       const said = (await answer.json().catch(() => ({}))) as {
         wsUrl?: string;
