@@ -101,9 +101,9 @@ async function nothingHappened(): Promise<void> {
 }
 
 describe("in a browser", () => {
-  test("a page of another port reads nothing and starts nothing", async () => {
+  test("a foreign page reads nothing and starts nothing", async () => {
     const page = await browser.newPage();
-    await page.goto(`http://localhost:${evilPort}/`);
+    await page.goto(`http://evil.test:${evilPort}/`);
     for (const target of [`http://localhost:${runner.port}`, `http://127.0.0.1:${runner.port}`]) {
       const seen = await attack(page, target);
       for (const [what, got] of Object.entries(seen))
@@ -158,6 +158,23 @@ describe("in a browser", () => {
       if (what.startsWith("socket")) assert.equal(got, "closed 1006");
     }
     await nothingHappened();
+    await page.close();
+  });
+
+  test("a page of another server on this machine is a client, and reads nothing else", async () => {
+    const page = await browser.newPage();
+    await page.goto(`http://localhost:${evilPort}/`);
+    const seen = await attack(page, `http://localhost:${runner.port}`);
+    assert.match(seen["read"] ?? "", /^200 .*ready/);
+    assert.match(seen["post"] ?? "", /^200 .*wsUrl/);
+    assert.equal(seen["socket /ws-client"], "open");
+    assert.equal(seen["socket /mirror-socket"], "closed 1006");
+    assert.match(seen["read with cookies"] ?? "", /^failed/); // cookies are for nobody
+    const shown = await page.evaluate(
+      async (url) => (await fetch(url)).text(),
+      `http://localhost:${runner.port}/calls`,
+    );
+    assert.match(shown, /ORIGIN_NOT_ALLOWED/);
     await page.close();
   });
 

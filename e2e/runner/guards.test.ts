@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { after, describe, test } from "node:test";
 import { size } from "../../testing/sizes.ts";
 import { patientMs } from "../../testing/patience.ts";
+import { until } from "../../testing/wait.ts";
 import { isAlive } from "../harness/process-figures.ts";
 import { call, parseAnswer, rawExchange, statusOf, type Answer } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
@@ -95,10 +96,12 @@ describe("Origin", () => {
   const foreign = [
     "https://evil.example",
     "null",
-    "http://localhost",
-    "http://localhost:1",
-    `http://127.0.0.1:${port}`,
+    "http://evil.localhost:5173",
+    "http://localhost.evil.example",
+    "http://0.0.0.0:5173",
+    "http://192.168.1.5:5173",
     "file://",
+    "ftp://localhost",
     `${OWN}/`,
     `${OWN}.evil.example`,
     "*",
@@ -120,6 +123,26 @@ describe("Origin", () => {
         const cors = Object.keys(answer.headers).filter((name) => name.startsWith("access-control"));
         assert.deepEqual(cors, [], origin);
       }
+  });
+
+  test("a page of another server on this machine is a client like any other, and no more", async () => {
+    const origin = "http://localhost:5173";
+    const started = await call(port, "POST /start", {
+      headers: { origin },
+      body: { transport: "websocket" },
+    });
+    assert.equal(started.status, 200);
+    assert.equal(started.headers["access-control-allow-origin"], origin);
+    const { status, client } = await tryUpgrade(started.json().wsUrl, { origin });
+    client?.socket.terminate();
+    assert.equal(status, 101);
+    for (const line of ["GET /mirror", "GET /calls", "GET /client/", "DELETE /mirror"]) {
+      const answer = await call(port, line, { headers: { origin } });
+      assertRefused(answer, "ORIGIN_NOT_ALLOWED", /--allowed-origins/);
+      assert.equal(answer.headers["access-control-allow-origin"], origin); // so that it can be shown
+    }
+    assertRefused(await tryUpgrade(`ws://localhost:${port}/mirror-socket`, { origin }), "ORIGIN_NOT_ALLOWED");
+    await until(async () => (await figures()).sessions === 0, 5_000, "end of the session");
   });
 
   test("a foreign page opens no WebSocket, ours or the bot's own", async () => {

@@ -38,7 +38,7 @@ describe("vocalhost call", async () => {
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-calls-"));
   const [local, named] = await Promise.all([
     startPhoneRunner({ flags: ["--ws-auth", "token"], environment }),
-    startPhoneRunner({ flags: ["--proxy", "bots.example.com"], environment }),
+    startPhoneRunner({ flags: ["--proxy", "bots.example.com", "--ws-auth", "none"], environment }),
   ]);
   after(async () => {
     await Promise.all([local[Symbol.asyncDispose](), named[Symbol.asyncDispose]()]);

@@ -176,7 +176,10 @@ describe("webhooks with keys set", async () => {
 });
 
 describe("the stream of a signed carrier", async () => {
-  const runner = await startPhoneRunner({ flags: ["--proxy", "bots.example.com"], environment });
+  const runner = await startPhoneRunner({
+    flags: ["--proxy", "bots.example.com", "--ws-auth", "none"],
+    environment,
+  });
   after(() => runner[Symbol.asyncDispose]());
   const signature = (url: string): Record<string, string> => ({
     "x-twilio-signature": twilio.getExpectedTwilioSignature(TWILIO_TOKEN, url, {}),

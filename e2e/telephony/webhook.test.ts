@@ -27,7 +27,7 @@ const SIGNATURE_HEADERS: Record<Exclude<CarrierName, "exotel">, string> = {
 const CARRIERS_WITH_XML = ["twilio", "telnyx", "plivo"] as const;
 
 describe("without -t", async () => {
-  const runner = await startPhoneRunner({ flags: ["--proxy", "bots.example.com"] });
+  const runner = await startPhoneRunner({ flags: ["--proxy", "bots.example.com", "--ws-auth", "none"] });
   after(() => runner[Symbol.asyncDispose]());
 
   for (const carrier of CARRIERS_WITH_XML) {
@@ -207,7 +207,7 @@ describe("without --proxy", async () => {
 
 describe("with -t", async () => {
   const [twilio, exotel, websocket] = await Promise.all([
-    startPhoneRunner({ flags: ["-t", "twilio", "--proxy", "bots.example.com"] }),
+    startPhoneRunner({ flags: ["-t", "twilio", "--proxy", "bots.example.com", "--ws-auth", "none"] }),
     startPhoneRunner({ flags: ["-t", "exotel", "--proxy", "bots.example.com"] }),
     startPhoneRunner({ flags: ["-t", "websocket"] }),
   ]);

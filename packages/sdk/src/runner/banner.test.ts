@@ -38,6 +38,12 @@ test("does not play down that others can come in", () => {
   assert.match(shown(["--host", "0.0.0.0"]), /WebSockets +need a token from \/start$/m);
   const open = shown(["--host", "0.0.0.0", "--ws-auth", "none"]);
   assert.match(open, /WebSockets +open to everyone who can reach 0\.0\.0\.0$/m);
+  const behind = ["-x", "bots.example.com"];
+  assert.match(shown(behind), /WebSockets +need a token from \/start$/m);
+  assert.match(
+    shown([...behind, "--ws-auth", "none"]),
+    /WebSockets +open to everyone who can reach bots\.example\.com$/m,
+  );
   assert.match(open, /^ {2}! Listening on 0\.0\.0\.0 without WebSocket tokens/m);
 });
 

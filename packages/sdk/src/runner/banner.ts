@@ -37,8 +37,9 @@ export function banner(runner: Runner, config: RunnerConfig): string {
   ].join("\n");
 }
 
-function socketAdmission({ socketAuth, host }: RunnerConfig): string {
+function socketAdmission({ socketAuth, host, proxy }: RunnerConfig): string {
   if (socketAuth === "token") return "need a token from /start";
+  if (proxy) return `open to everyone who can reach ${proxy}`;
   return isLoopback(host) ? "open to this machine" : `open to everyone who can reach ${host}`;
 }
 

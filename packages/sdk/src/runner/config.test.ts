@@ -61,12 +61,16 @@ test("transports are known, available, or neither", () => {
 });
 
 test("the public name is a bare host name", () => {
-  check({ args: ["-x", "Bots.Example.com"], expect: { proxy: "bots.example.com" } });
-  check({ args: ["-x", "bots.example.com:8443"], expect: { proxy: "bots.example.com:8443" } });
+  check({ args: ["-x", "Bots.Example.com"], expect: { proxy: "bots.example.com", socketAuth: "token" } });
+  check({
+    args: ["-x", "bots.example.com:8443"],
+    expect: { proxy: "bots.example.com:8443", socketAuth: "token" },
+  });
   check({
     args: ["-x", "https://bots.example.com//"],
     expect: {
       proxy: "bots.example.com",
+      socketAuth: "token",
       warnings: [`--proxy takes only a host name; using "bots.example.com".`],
     },
   });
@@ -81,6 +85,11 @@ test("beyond this machine WebSockets need a token unless told otherwise", () => 
   assert.match(warned(["--host", "0.0.0.0"]), /^Listening on 0\.0\.0\.0: .* need a token from \/start\.$/);
   assert.equal(read(["--host", "0.0.0.0", "--ws-auth", "none"]).socketAuth, "none");
   assert.match(warned(["--host", "::", "--ws-auth", "none"]), /everyone who can reach this machine/);
+  const behind = ["--proxy", "bots.example.com"];
+  assert.equal(read(behind).socketAuth, "token");
+  assert.equal(read([...behind, "--ws-auth", "none"]).socketAuth, "none");
+  assert.match(warned([...behind, "--ws-auth", "none"]), /everyone who can reach that name/);
+  assert.equal(read([...behind, "-t", "exotel"]).socketAuth, "none"); // its address has no place for a token
   refuse({ args: ["--ws-auth", "maybe"], text: /^--ws-auth must be none or token, got "maybe"$/ });
 });
 

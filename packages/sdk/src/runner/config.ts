@@ -62,13 +62,15 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
   );
   const text = (name: FlagName): string | undefined => textSetting(flags, environment, name);
   const host = text("host") ?? "localhost";
+  const proxy = parseProxy(text("proxy"), warnings);
+  const onlyTransport = parseTransport(text("transport"));
   return {
     host,
     port: parsePort(text("port") ?? "7860"),
-    onlyTransport: parseTransport(text("transport")),
-    proxy: parseProxy(text("proxy"), warnings),
+    onlyTransport,
+    proxy,
     folder: parseFolder(text("folder"), workingFolder),
-    socketAuth: parseSocketAuth(text("ws-auth"), host, warnings),
+    socketAuth: parseSocketAuth(text("ws-auth"), { host, proxy, onlyTransport }, warnings),
     iceServers: parseIceServers(flags.known["ice-servers"], environment[variableOf("ice-servers")]),
     allowedOrigins: listSetting(flags, environment, "allowed-origins").map(parseOrigin),
     logLevel: parseLogLevel(flags.known.verbose, environment[variableOf("verbose")]),
@@ -155,19 +157,28 @@ function parseFolder(text: string | undefined, workingFolder: string): string | 
   throw new FlagError(`--folder: ${folder} is not a folder`);
 }
 
-function parseSocketAuth(text: string | undefined, host: string, warnings: string[]): "none" | "token" {
+/** Whoever can be reached by others wants tokens, unless it was told otherwise. */
+function parseSocketAuth(
+  text: string | undefined,
+  { host, proxy, onlyTransport }: Pick<RunnerConfig, "host" | "proxy" | "onlyTransport">,
+  warnings: string[],
+): "none" | "token" {
   if (text !== undefined && text !== "none" && text !== "token")
     throw new FlagError(`--ws-auth must be none or token, got "${text}"`);
-  if (isLoopback(host)) return text ?? "none";
-  if (text === "none")
+  if (isLoopback(host) && proxy === undefined) return text ?? "none";
+  // Exotel is given one address for good, which leaves no place for a token.
+  const auth = text ?? (onlyTransport === "exotel" ? "none" : "token");
+  if (auth === "none")
     warnings.push(
-      `Listening on ${host} without WebSocket tokens: everyone who can reach this machine can talk to your bot.`,
+      isLoopback(host)
+        ? `Behind ${proxy} without WebSocket tokens: everyone who can reach that name can talk to your bot.`
+        : `Listening on ${host} without WebSocket tokens: everyone who can reach this machine can talk to your bot.`,
     );
-  else
+  else if (!isLoopback(host))
     warnings.push(
       `Listening on ${host}: other machines can reach this runner, so WebSockets need a token from /start.`,
     );
-  return text ?? "token";
+  return auth;
 }
 
 function parseVoiceFilter(text: string | undefined, named: string | undefined): RunnerConfig["voiceFilter"] {

@@ -72,6 +72,33 @@ test("a page that may use the runner is told so, and no other", async () => {
   assert.equal(script.headers["access-control-allow-origin"], undefined);
 });
 
+test("a page of another server on this machine gets what a client needs, and may read why it gets no more", async () => {
+  const origins = [
+    "http://localhost:5173",
+    "http://127.0.0.1:3000",
+    "https://[::1]:8443",
+    "http://localhost",
+  ];
+  for (const origin of origins) {
+    for (const url of ["/start", "/status?x=1", "/sessions/1/api/offer", "/api/offer", "/ws-client/token"]) {
+      const reply = await request({ headers: { origin }, url });
+      assert.equal(reply.statusCode, 404, url); // there are no routes here; it was let through
+      assert.equal(reply.headers["access-control-allow-origin"], origin);
+    }
+    for (const url of ["/", "/files/x", "/startle", "/statuses", "/api/offers", "/mirror", "//start"]) {
+      const reply = await request({ headers: { origin }, url });
+      assert.equal(reply.json<{ code: string }>().code, "ORIGIN_NOT_ALLOWED", url);
+      assert.equal(reply.headers["access-control-allow-origin"], origin);
+    }
+  }
+  const notNeighbours = ["http://localhost.evil.com", "http://evil.com:5173", "file://localhost", "null"];
+  for (const origin of notNeighbours)
+    await check({ url: "/start", headers: { origin }, refused: "ORIGIN_NOT_ALLOWED" });
+  const config = { proxy: "bots.example.com" };
+  const headers = { origin: "http://localhost:5173", host: "bots.example.com" };
+  await check({ config, url: "/start", headers, refused: "ORIGIN_NOT_ALLOWED" }); // their localhost is not ours
+});
+
 test("preflights of allowed origins are answered, wherever they go", async () => {
   const origin = "https://app.example.com";
   const headers = { origin, "access-control-request-method": "PATCH" };

@@ -6,9 +6,13 @@ import { isLoopback, type RunnerConfig } from "./config.ts";
 /** Keeps web pages of others away from a developer's machine. */
 export interface Guards {
   checkHost(request: FastifyRequest): void;
+  /** Whether the page comes from this machine itself, as that of another development server does. */
+  isNeighbour(request: FastifyRequest): boolean;
   checkOrigin(request: FastifyRequest): void;
 }
 
+// What a client needs; the rest (files, webhooks, the bot's own routes at the root) is for our own page alone.
+const CLIENT_PATHS = /^\/(?:start|status|ws-client|api\/offer|sessions)(?=[/?]|$)/;
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const CORS_METHODS = "GET, POST, PUT, PATCH, DELETE";
 const CORS_HEADERS = "content-type, authorization";
@@ -27,7 +31,14 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
     return names.has(name) || (!isLoopback(config.host) && isIP(name.replace(/^\[|\]$/g, "")) !== 0);
   }
 
+  function isNeighbour({ headers }: FastifyRequest): boolean {
+    const url = headers.origin !== undefined && URL.canParse(headers.origin) && new URL(headers.origin);
+    if (!url || url.origin !== headers.origin || !/^https?:$/.test(url.protocol)) return false;
+    return isLoopback(url.hostname) && isLoopback(hostName(headers.host) ?? "");
+  }
+
   return {
+    isNeighbour,
     checkHost(request) {
       const name = hostName(request.headers.host);
       if (name !== undefined && isOurName(name)) return;
@@ -41,6 +52,7 @@ export function createGuards(config: Pick<RunnerConfig, "host" | "proxy" | "allo
       if (origin === undefined || allowedOrigins.has(origin.toLowerCase())) return;
       const url = URL.canParse(origin) ? new URL(origin) : undefined;
       if (url && url.origin === origin && url.host === request.headers.host?.toLowerCase()) return;
+      if (isNeighbour(request) && CLIENT_PATHS.test(request.originalUrl)) return;
       throw new AppError("ORIGIN_NOT_ALLOWED", {
         message:
           "Origin is not allowed. Start the runner with --allowed-origins <origin> to let that page use it.",
@@ -54,6 +66,8 @@ export function installGuards(app: FastifyInstance, guards: Guards): void {
   app.addHook("onRequest", async (request, reply) => {
     guards.checkHost(request);
     if (request.ws && request.routeOptions.config.asksAdmission) return undefined; // its token is judged first
+    // A page of this machine may also read why it was refused.
+    if (guards.isNeighbour(request)) allowOrigin(request, reply);
     guards.checkOrigin(request);
     allowOrigin(request, reply);
     if (request.method === "OPTIONS" && request.headers["access-control-request-method"])
