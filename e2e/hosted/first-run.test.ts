@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -20,6 +20,7 @@ interface FirstRun {
   dashboardUrl: string;
   privateKey: string;
   publicKey: string;
+  ownerLink: string;
 }
 
 describe("the first start", () => {
@@ -55,6 +56,11 @@ describe("the first start", () => {
     }
   });
 
+  test("leads on to the conversation", () => {
+    const [link = ""] = /^ {4}(http\S+)$/m.exec(service.output())?.slice(1) ?? [];
+    assert.equal(link, made.ownerLink.replace("/owner#", "/owner?talk=parrot#"));
+  });
+
   test("the command it shows starts a session", () => {
     const [command = ""] = /curl [\s\S]+?'\{.*\}'/.exec(service.output()) ?? [];
     const { stdout } = spawnSync("sh", ["-c", command.replace("curl", "curl -s")], { encoding: "utf8" });
@@ -83,6 +89,7 @@ describe("the first start", () => {
       (await again.api.agents.list()).services.map(({ id }) => id),
       ids,
     );
+    assert.ok(again.output().includes(`Keys        in ${join(dataFolder, "first-run.json")}`));
     assert.doesNotMatch(again.output(), /[sp]k_[0-9A-Za-z]{36}/);
     assert.deepEqual(JSON.parse(readFileSync(join(dataFolder, "first-run.json"), "utf8")), made);
     await again.stop();
@@ -135,6 +142,41 @@ describe("a start that cannot be", { concurrency: 2 }, () => {
       else assert.match(told ?? "", sentence);
       assert.deepEqual(rest, []);
     });
+});
+
+test("a second service on the same folder says who has it", async () => {
+  await using first = await startServiceProcess({});
+  const { code, errors } = await runProgram(UP, {
+    workingFolder: first.dataFolder,
+    environment: {
+      VOCALHOST_PORT: "0",
+      VOCALHOST_DATA_DIR: first.dataFolder,
+      VOCALHOST_TIMING: JSON.stringify({ sharedFolderMs: 300 }),
+    },
+  });
+  assert.notEqual(code, 0);
+  const [, pid] = /is in use by another Vocalhost service: process (\d+) on /.exec(errors) ?? [];
+  assert.equal(Number(pid), first.pid("controller"));
+  assert.equal((await first.api.agents.list()).services.length, 0); // undisturbed
+});
+
+test("without a setting everything is kept outside of the folder one is in", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-project-"));
+  const share = mkdtempSync(join(tmpdir(), "vocalhost-share-"));
+  const { VOCALHOST_DATA_DIR: _folder, ...environment } = process.env;
+  await using started = watchProcess(
+    spawn(process.execPath, ["--conditions=@vocalhost/source", UP], {
+      cwd: folder,
+      env: { ...environment, VOCALHOST_PORT: "0", XDG_DATA_HOME: share },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+    "service",
+  );
+  await started.printed(/Vocalhost is running/);
+  assert.ok(existsSync(join(share, "vocalhost/first-run.json")));
+  assert.deepEqual(readdirSync(folder), []);
+  assert.equal(await started.end(), 0);
+  for (const each of [folder, share]) rmSync(each, { recursive: true, force: true });
 });
 
 test("settings can come from a file; the environment wins", async () => {

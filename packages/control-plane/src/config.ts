@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
@@ -85,6 +85,7 @@ export class ConfigError extends Error {
 type Environment = Record<string, string | undefined>;
 
 const DEFAULT_PORT = "7870";
+const LOCAL_DATA_FOLDER = ".vocalhost";
 const SOCKET_PATH_MAX = 100; // the system allows 107 bytes, on some systems 103
 
 /** The environment, and under it the file that `VOCALHOST_CONFIG` names. */
@@ -100,7 +101,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
   const host = text("HOST") ?? "localhost";
   const port = wholeNumber("PORT", text("PORT") ?? DEFAULT_PORT, { min: 0, max: 65_535 });
   const users = readUsers(text("BOT_UIDS"));
-  const dataFolder = resolve(text("DATA_DIR") ?? ".vocalhost");
+  const dataFolder = resolve(text("DATA_DIR") ?? defaultDataFolder(environment));
   return {
     host,
     port,
@@ -139,6 +140,16 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     restarts: wholeNumber("RESTARTS", text("RESTARTS") ?? "0", { min: 0, max: Number.MAX_SAFE_INTEGER }),
     controllerSocket: text("CONTROLLER_SOCKET") ?? socketIn(dataFolder),
   };
+}
+
+/**
+ * Keys are kept here: not in the folder somebody happens to be in, which is often one whose files are committed. A folder
+ * that an earlier start has made there goes on being used.
+ */
+function defaultDataFolder(environment: Environment): string {
+  if (existsSync(LOCAL_DATA_FOLDER)) return LOCAL_DATA_FOLDER;
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "vocalhost");
+  return join(environment["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "vocalhost");
 }
 
 function socketIn(dataFolder: string): string {

@@ -18,6 +18,8 @@ export interface Timing {
   crashesToFail: number;
   leaseMs: number;
   leaseRenewMs: number;
+  /** Another service that goes on using our folder this long is not about to end. */
+  sharedFolderMs: number;
   idempotencyMs: number;
   socketTokenMs: number;
   reconcileMs: number;
@@ -45,6 +47,7 @@ export const defaultTiming: Timing = {
   crashesToFail: 5,
   leaseMs: 10_000,
   leaseRenewMs: 3_000,
+  sharedFolderMs: 20_000,
   idempotencyMs: 86_400_000,
   socketTokenMs: 300_000,
   reconcileMs: 1_000,

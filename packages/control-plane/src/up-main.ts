@@ -1,7 +1,9 @@
 // `npm start`: the whole service on this machine, and on the first start an example bot deployed to it.
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, readEnvironment } from "./config.ts";
+import { FIRST_RUN_FILE } from "./controller/first-run.ts";
 import { createServiceLog } from "./service-log.ts";
 import { systemClock } from "./system-clock.ts";
 import { deployFolder } from "./up/deploy-folder.ts";
@@ -17,17 +19,26 @@ await main().catch((error: unknown) => {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { help: { type: "boolean", short: "h" }, example: { type: "string" } },
+    options: {
+      help: { type: "boolean", short: "h" },
+      example: { type: "string" },
+      "default-data-dir": { type: "string" },
+    },
   });
   if (values.help) return void process.stdout.write(HELP);
-  const environment = readEnvironment();
+  const environment = { ...readEnvironment() };
+  environment["VOCALHOST_DATA_DIR"] ||= values["default-data-dir"];
   const config = readConfig(environment);
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
   const service = await startService({ config, environment, log });
   endOnSignals({ service, log, isUnderNpm: environment["npm_lifecycle_event"] === "start" });
   const { firstRun, publicUrl, ownerLink } = service;
   const { dataFolder } = config;
-  if (!firstRun) return void process.stdout.write(readyText({ publicUrl, dataFolder, ownerLink }));
+  if (!firstRun) {
+    const file = join(dataFolder, FIRST_RUN_FILE);
+    const keysFile = existsSync(file) ? file : undefined;
+    return void process.stdout.write(readyText({ publicUrl, dataFolder, keysFile, ownerLink }));
+  }
   const [agentName, folder] = (values.example ?? "").split("=");
   if (agentName && folder)
     await deployFolder({

@@ -13,7 +13,7 @@ export const backupCommands = [
     arguments: { file: optionalWord({ help: "archive to write (default: vocalhost-<time>.tar.gz)" }) },
     options: operateOptions,
     examples: [
-      { line: "vocalhost backup", about: "of the service in .vocalhost" },
+      { line: "vocalhost backup", about: "of the service that vocalhost up runs" },
       {
         line: "vocalhost backup /backups/monday.tar.gz --data-dir /var/lib/vocalhost",
         about: "of another one, to a name of yours",

@@ -10,7 +10,7 @@ export const up = defineCommand({
     "environment variables, such as VOCALHOST_DATABASE_URL; the options here cover the common ones.",
   options: upOptions,
   examples: [
-    { line: "vocalhost up", about: "at http://localhost:7870, kept in .vocalhost" },
+    { line: "vocalhost up", about: "at http://localhost:7870, kept in a folder of your user" },
     { line: "vocalhost up --port 8080 --data-dir /var/lib/vocalhost", about: "elsewhere" },
     {
       line: "vocalhost up --host 0.0.0.0 --public-url https://voice.example.com",

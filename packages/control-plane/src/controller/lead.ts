@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
+import { ConfigError } from "../config.ts";
 import { holderName, isHolderDead } from "../leader/holder.ts";
-import { renewLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
+import { leaseHolder, renewLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
@@ -14,13 +15,17 @@ export interface Leadership {
 
 const LOOK_AGAIN_MS = 200;
 
-/** Waits until nobody else leads. A predecessor that died on this machine is recognised at once. */
+/**
+ * Waits until nobody else leads. A predecessor that died on this machine is recognised at once; one that goes on using
+ * the same folder is a second service, which is a mistake. On Postgres it is a standby, which is none.
+ */
 export async function becomeLeader(options: {
   store: Store;
   clock: Clock;
   timing: Timing;
   log: Log;
   newestEpoch: LeaseOptions["newestEpoch"];
+  dataFolder: string;
 }): Promise<Leadership> {
   const { store, clock, timing, log, newestEpoch } = options;
   const lease: LeaseOptions = {
@@ -31,16 +36,34 @@ export async function becomeLeader(options: {
     isDead: isHolderDead,
     newestEpoch,
   };
-  let isTold = false;
+  const sinceMs = clock.monotonicMs();
+  let waitsFor: string | undefined;
   let epoch = await takeLease(lease);
   while (epoch === undefined) {
-    if (!isTold) log.info({}, "another controller leads, waiting");
-    isTold = true;
+    const holder = await leaseHolder(store);
+    if (holder !== undefined && holder !== waitsFor)
+      log.warn({ ...shownHolder(holder) }, "another controller leads, waiting for it to end");
+    const isMistake = holder === waitsFor && clock.monotonicMs() - sinceMs > timing.sharedFolderMs;
+    if (holder !== undefined && isMistake && store.dialect === "sqlite")
+      throw inUse(options.dataFolder, shownHolder(holder));
+    waitsFor = holder;
     await clock.sleep(LOOK_AGAIN_MS);
     epoch = await takeLease(lease);
   }
   log.info({ epoch }, "leading");
   return { epoch, keep: (signal) => keepLease(lease, epoch, { clock, timing, log, signal }) };
+}
+
+function shownHolder(holder: string): { host: string; pid: number } {
+  const [host = "", pid] = holder.split("/");
+  return { host, pid: Number(pid) };
+}
+
+function inUse(dataFolder: string, { host, pid }: { host: string; pid: number }): ConfigError {
+  return new ConfigError(
+    `${dataFolder} is in use by another Vocalhost service: process ${pid} on ${host}. ` +
+      "Use that one, stop it, or choose another folder: VOCALHOST_DATA_DIR",
+  );
 }
 
 async function keepLease(

@@ -65,6 +65,7 @@ export async function takeOver(
     timing,
     log,
     newestEpoch: () => driver.newestEpoch(),
+    dataFolder,
   });
   await driver.fence(leadership.epoch);
   return {

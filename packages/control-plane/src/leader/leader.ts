@@ -40,6 +40,12 @@ export async function takeLease(options: LeaseOptions): Promise<number | undefin
   });
 }
 
+/** Who has the lease, in the form of `LeaseOptions.holder`. */
+export async function leaseHolder(store: Store): Promise<string | undefined> {
+  return (await store.db.selectFrom("leader").select("holder").where("id", "=", 1).executeTakeFirst())
+    ?.holder;
+}
+
 /** Whether the lease is still ours; extends it. */
 export async function renewLease(options: LeaseOptions, epoch: number): Promise<boolean> {
   const { store, clock, timing } = options;

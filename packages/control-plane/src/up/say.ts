@@ -5,12 +5,14 @@ export const HELP = `Runs the hosted service on this machine.
 
 Options
   --example name=folder  on the first start, deploy this bot under this name
+  --default-data-dir     folder to keep everything in where no setting names one
   -h, --help             this text
 
 Settings come from the environment, or from a file of them that VOCALHOST_CONFIG names:
   VOCALHOST_PORT         port to listen on                     (7870)
   VOCALHOST_HOST         address to listen on                  (localhost)
-  VOCALHOST_DATA_DIR     folder for everything that is kept    (.vocalhost)
+  VOCALHOST_DATA_DIR     folder for everything that is kept    (.vocalhost if there is one here,
+                                                               else ~/.local/share/vocalhost)
   VOCALHOST_PUBLIC_URL   how callers reach it                  (http://localhost:7870)
   VOCALHOST_DATABASE_URL a Postgres database instead of SQLite
 All of them: docs/hosted/configuration.md
@@ -20,9 +22,12 @@ All of them: docs/hosted/configuration.md
 export function readyText(options: {
   publicUrl: string;
   dataFolder: string;
+  /** Where the first start has written its keys, if that is still there. */
+  keysFile: string | undefined;
   ownerLink: string | undefined;
 }): string {
-  const { publicUrl, dataFolder, ownerLink } = options;
+  const { publicUrl, dataFolder, keysFile, ownerLink } = options;
+  const keys = keysFile ? `  Keys        in ${keysFile}\n` : "";
   const owner = ownerLink
     ? `  Owner link  ${ownerLink}\n              makes you the owner; once, within 24 hours\n`
     : "";
@@ -33,7 +38,7 @@ export function readyText(options: {
   Reference   ${publicUrl}/v1/docs
   Dashboard   ${publicUrl}
 ${owner}  Data        ${dataFolder}
-
+${keys}
 `;
 }
 
@@ -44,15 +49,20 @@ export function welcomeText(options: {
   dataFolder: string;
 }): string {
   const { firstRun, agentName, dataFolder } = options;
-  const curl = agentName
-    ? `
-  Start a session:
+  const next = agentName
+    ? `  Next: open this link, choose a password and talk to '${agentName}'. It makes you the owner; once, within 24 hours.
+
+    ${talkLink(firstRun.ownerLink, agentName)}
+
+  From a program, an application starts sessions like this:
 
     curl -X POST ${firstRun.apiUrl}/public/${agentName}/start \\
       -H "Authorization: Bearer ${firstRun.publicKey}" \\
       -H "Content-Type: application/json" -d '{"transport":"webrtc"}'
 `
-    : "";
+    : `  Next: open the owner link and choose a password. It makes you the owner; once, within 24 hours.
+  Then deploy a bot from its folder: npx vocalhost deploy
+`;
   return `
   Vocalhost is running.
 
@@ -62,9 +72,16 @@ export function welcomeText(options: {
   Private key  ${firstRun.privateKey}   manages agents; keep it on servers
   Public key   ${firstRun.publicKey}   starts sessions; may be in web pages
   Owner link   ${firstRun.ownerLink}
-               makes you the owner; once, within 24 hours
-${curl}
+
+${next}
   The same is in ${dataFolder}/${FIRST_RUN_FILE}. Ctrl-C ends everything.
 
 `;
+}
+
+/** The owner's link that leads on to the conversation. */
+function talkLink(ownerLink: string, agentName: string): string {
+  const url = new URL(ownerLink);
+  url.searchParams.set("talk", agentName);
+  return url.href;
 }

@@ -14,6 +14,8 @@ const PASSWORD_MIN = 8;
 /** Takes an owner's link or an invitation: what stands behind the # never reaches a server's log. */
 export function OwnerPage() {
   const token = useHiddenToken();
+  // Whoever has just started the service wants to hear its bot.
+  const [agentName] = useState(() => new URLSearchParams(location.search).get("talk"));
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const navigate = useNavigate();
@@ -21,7 +23,8 @@ export function OwnerPage() {
     mutationFn: async () => {
       await redeemLink({ token, email: email.trim(), password });
       await enter();
-      await navigate({ to: "/agents" });
+      if (agentName === null) await navigate({ to: "/agents" });
+      else await navigate({ to: "/agents/$name/talk", params: { name: agentName } });
     },
   });
   if (token === "") {
