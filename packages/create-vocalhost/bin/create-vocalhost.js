@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major < 24 || (major === 24 && minor < 12)) {
+if (major < 20 || (major === 20 && minor < 12)) {
   process.stderr.write(
-    `Vocalhost needs Node 24.12 or later, this is ${process.version} (${process.execPath}).\n` +
+    `npm create vocalhost needs Node 20.12 or later, this is ${process.version} (${process.execPath}).\n` +
       "Install a newer one from https://nodejs.org, or put it first in PATH.\n",
   );
   process.exit(2);

@@ -1,5 +1,6 @@
 import { basename, relative, resolve } from "node:path";
 import { startedBy } from "./config.ts";
+import { broughtPackages } from "./brought-packages.ts";
 import { installPackages } from "./install.ts";
 import { FolderError, makeFolder } from "./make-folder.ts";
 import { projectFiles } from "./project-files.ts";
@@ -35,8 +36,11 @@ export async function main(args: readonly string[]): Promise<number> {
 async function create(options: Options, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const path = resolve(options.folder ?? (await folderName(options, terminal, signal)));
   await using folder = await makeFolder(path);
-  const files = projectFiles({ ...options, name: basename(path) });
+  const brought = broughtPackages();
+  const sources = { ...brought?.sources, ...options.sources };
+  const files = projectFiles({ ...options, sources, name: basename(path) });
   await folder.write(files);
+  if (brought) await folder.write(brought.files);
   signal.throwIfAborted();
   let failure: string | undefined;
   if (options.install) {

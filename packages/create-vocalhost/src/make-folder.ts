@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 /** The folder of a project that is being made. Until it is kept, disposing it leaves nothing behind. */
 export interface NewFolder extends AsyncDisposable {
   readonly path: string;
-  write(files: ReadonlyMap<string, string>): Promise<void>;
+  write(files: ReadonlyMap<string, string | Uint8Array>): Promise<void>;
   keep(): void;
 }
 

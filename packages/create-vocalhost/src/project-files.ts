@@ -59,7 +59,8 @@ const ABOUT: Record<Template, string> = {
 };
 
 function manifest(name: string, sources: Record<string, string>): string {
-  const { vocalhost = `^${version}`, "@vocalhost/cli": cli = `^${version}`, ...others } = sources;
+  // Packages of ours that these two need are not the bot's; they are only said to come from elsewhere.
+  const { vocalhost = `^${version}`, "@vocalhost/cli": cli = `^${version}`, ...overrides } = sources;
   const content = {
     name,
     version: "0.1.0",
@@ -72,9 +73,10 @@ function manifest(name: string, sources: Record<string, string>): string {
       call: "vocalhost call",
       deploy: "vocalhost deploy",
     },
-    dependencies: { ...others, vocalhost },
+    dependencies: { vocalhost },
     devDependencies: { "@types/node": "^24.0.0", "@vocalhost/cli": cli },
-    engines: { node: ">=24.12" },
+    ...(Object.keys(overrides).length > 0 && { overrides }),
+    engines: { node: ">=20.12" },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
 }

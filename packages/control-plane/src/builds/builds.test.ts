@@ -157,6 +157,24 @@ test("a bot's own npm settings and packages from elsewhere run nothing", async (
   }
 });
 
+test("the voice filter that comes with the command line is not taken for the bot's", async () => {
+  const lock = {
+    packages: {
+      "": {},
+      "node_modules/@vocalhost/cli": { dev: true },
+      "node_modules/@vocalhost/control-plane": { dev: true },
+      "node_modules/@vocalhost/viva": { dev: true },
+    },
+  };
+  await using service = await start();
+  const { build } = await service.deploy({
+    "bot.ts": BOT,
+    "package.json": JSON.stringify({ devDependencies: { "@vocalhost/cli": "^0.1.0" } }),
+    "package-lock.json": JSON.stringify(lock),
+  });
+  assert.equal((await service.final(build)).errorMessage, null);
+});
+
 test("voice filter packages are refused wherever they are named", async () => {
   await using service = await start();
   const build = await service.final(

@@ -43,7 +43,10 @@ async function filterPackagesIn(folder: string, manifest: BotManifest): Promise<
   );
   for (const file of LOCK_FILES) {
     const text = await readFile(join(folder, file), "utf8").catch(() => "");
-    for (const name of packagesIn(text)) names.add(name);
+    const locked = packagesIn(text);
+    // Our own command line brings the service, and that its filter; a bot that only uses the command brings none.
+    const isServices = locked.includes("@vocalhost/control-plane");
+    for (const name of locked) if (!(isServices && name === "@vocalhost/viva")) names.add(name);
   }
   return [...names].filter((name) => FILTER_PACKAGE.test(name)).sort();
 }
