@@ -4,15 +4,15 @@ import { once } from "node:events";
 import {
   copyFileSync,
   existsSync,
-  globSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -217,22 +217,13 @@ describe("installed in an empty project", () => {
     assert.match(runner.output(), /session ended.*client-left/);
   });
 
-  test("a project made by npm create passes its own test and serves its bot", async () => {
-    const sources = Object.entries({
-      vocalhost: "vocalhost",
-      "@vocalhost/cli": "vocalhost-cli",
-      "@vocalhost/control-plane": "vocalhost-control-plane",
-      "@vocalhost/protocol": "vocalhost-protocol",
-      "@vocalhost/audio": "vocalhost-audio",
-      "@vocalhost/simulator": "vocalhost-simulator",
-      "@vocalhost/viva": "vocalhost-viva",
-      "@vocalhost/rooms": "vocalhost-rooms",
-    }).flatMap(([name, file]) => [
-      "--source",
-      `${name}=file:${globSync(`${temporary}/${file}-[0-9]*.tgz`)[0]}`,
-    ]);
-    const command = join(project, "node_modules/.bin/create-vocalhost");
-    await run(command, ["made", "--yes", ...sources], { cwd: temporary, env: environment() });
+  test("a project made from the one archive passes its own test and serves its bot", async () => {
+    const folder = mkdtempSync(join(temporary, "all-"));
+    const pack = [join(REPOSITORY, "scripts/pack.ts"), "--no-build", "--out", folder];
+    await run(process.execPath, pack, { env: environment() });
+    const [archive = ""] = readdirSync(folder);
+    const npx = ["--yes", `./${basename(folder)}/${archive}`, "made", "--yes"];
+    await run("npx", npx, { cwd: temporary, env: environment() });
     const made = join(temporary, "made");
     await npm(made, "test");
     const dev = spawn(join(made, "node_modules/.bin/vocalhost"), ["dev", "--port", "0", "--json"], {
@@ -270,10 +261,6 @@ describe("installed in an empty project", () => {
       const { apiUrl, privateKey, publicKey } = JSON.parse(
         readFileSync(join(dataFolder, "first-run.json"), "utf8"),
       ) as Record<"apiUrl" | "privateKey" | "publicKey", string>;
-      // As it is when packages come from a registry: here they were named by files outside of the folder.
-      const manifest = { name: "made", type: "module", dependencies: { vocalhost: "0.1.0" } };
-      writeFileSync(join(made, "package.json"), JSON.stringify(manifest));
-      rmSync(join(made, "package-lock.json"));
       const reach = { VOCALHOST_API_URL: apiUrl, VOCALHOST_API_KEY: privateKey };
       const { stdout } = await run(command, ["deploy", "--yes"], {
         cwd: made,

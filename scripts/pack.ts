@@ -17,7 +17,11 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = ["protocol", "audio", "simulator", "rooms", "viva", "sdk", "control-plane", "cli"];
 
 const { values } = parseArgs({
-  options: { out: { type: "string" }, "no-build": { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  options: {
+    out: { type: "string" },
+    "no-build": { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+  },
 });
 if (values.help) {
   process.stdout.write(HELP);

@@ -49,9 +49,10 @@ test("the packages are of this version, or from where they were asked to be", ()
     packageManager: "npm",
     sources: { vocalhost: "file:a.tgz", "@vocalhost/audio": "file:b.tgz" },
   });
-  assert.match(
-    files.get("package.json") ?? "",
-    /"@vocalhost\/audio": "file:b.tgz",\s+"vocalhost": "file:a.tgz"/,
+  const made = JSON.parse(files.get("package.json") ?? "") as Record<string, unknown>;
+  assert.deepEqual(
+    [made["dependencies"], made["overrides"]],
+    [{ vocalhost: "file:a.tgz" }, { "@vocalhost/audio": "file:b.tgz" }],
   );
 });
 
