@@ -71,6 +71,25 @@ test("two people and a bot talk in a room, over the death of a controller, until
   await within(gone, 10_000, "goodbye to those who are still there");
 });
 
+test("a second bot comes into a room with an invitation, and the room outlives it", async (context) => {
+  const first = (await (await start(service, "echo", { transport: "room" })).json()) as RoomStarted;
+  const ann = await join(context, first, 440);
+  const answer = await start(service, "echo", { room: { token: first.token } });
+  assert.equal(answer.status, 200);
+  const second = (await answer.json()) as RoomStarted;
+  await ann.speak();
+  const bots = await botsOf(ann, 2);
+  for (const bot of bots) await hears(ann, bot, 440);
+  await service.api.sessions.stop("echo", second.sessionId);
+  assert.equal(await service.sessionEnded(second.sessionId), "stopped");
+  const [left] = await botsOf(ann, 1);
+  await hears(ann, left ?? "", 440);
+  const stranger = await start(service, "echo", { room: { token: `${first.token.slice(0, -4)}AAAA` } });
+  assert.equal(stranger.status, 403);
+  await ann.leave();
+  assert.equal(await service.sessionEnded(first.sessionId), "client-left");
+});
+
 test("a start that is repeated comes into the same room, and refusals name what is wrong", async (context) => {
   const key = randomUUID();
   const again = async (): Promise<RoomStarted> => {
@@ -170,12 +189,19 @@ async function join(
 }
 
 async function botOf(attendee: NodeAttendee): Promise<string> {
-  const others = await eventually({
-    what: "a bot in the room",
-    look: () => attendee.others(),
-    until: (seen) => seen.some(({ identity }) => identity.startsWith("Bot-")),
+  const [bot = ""] = await botsOf(attendee, 1);
+  return bot;
+}
+
+async function botsOf(attendee: NodeAttendee, count: number): Promise<string[]> {
+  return eventually({
+    what: `${count} bots in the room`,
+    look: async () =>
+      (await attendee.others())
+        .map(({ identity }) => identity)
+        .filter((identity) => identity.startsWith("Bot-")),
+    until: ({ length }) => length === count,
   });
-  return others.find(({ identity }) => identity.startsWith("Bot-"))?.identity ?? "";
 }
 
 async function hears(listener: NodeAttendee, bot: string, toneHz: number): Promise<void> {

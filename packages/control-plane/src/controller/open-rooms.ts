@@ -1,6 +1,7 @@
 import {
   createOwnServerRooms,
   createRoomProviders,
+  joinSessionRoom,
   makeSessionRoom,
   readDailyCall,
   readLiveKitCall,
@@ -8,6 +9,7 @@ import {
   type ProvidersConfig,
   type SessionRoom,
 } from "@vocalhost/rooms/providers";
+import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { MadeSessionRoom, SessionRooms } from "../sessions/doors/door.ts";
@@ -28,7 +30,11 @@ export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoo
   const embedded = createOwnServerRooms({ apiKey: ROOMS_API_KEY, apiSecret, open: openServer });
   const providers = createRoomProviders(config, { embedded, log });
   return {
-    make: async (wanted) => toMade(await makeSessionRoom(providers, wanted)),
+    async make({ token, ...wanted }) {
+      if (token === undefined) return toMade(await makeSessionRoom(providers, wanted));
+      const people = wanted.mark?.slice(0, 8) ?? randomBytes(4).toString("hex");
+      return toMade(await joinSessionRoom(providers, { ...wanted, token, people }));
+    },
     async readCall(told) {
       const isLiveKit = /^application\/webhook\+json\b/.test(String(told.headers["content-type"]));
       const read = isLiveKit ? readLiveKitCall : readDailyCall;
@@ -49,9 +55,12 @@ export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoo
 }
 
 function toMade(room: SessionRoom): MadeSessionRoom {
-  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest } = room;
   return {
-    connect: { kind: "room", provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens },
+    connect: {
+      kind: "room",
+      ...{ provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens, isGuest },
+    },
     answer: (sessionId) => roomAnswer(room, sessionId),
     close: room.close,
   };

@@ -228,7 +228,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
             transport: "websocket",
             body: {},
             enableDefaultIceServers: false,
-            room: { requested: "room", roomProperties: undefined, tokenProperties: undefined },
+            room: { requested: "room", roomProperties: undefined, tokenProperties: undefined, token: undefined },
             idempotencyKey: undefined,
             wsBase: "",
           },

@@ -109,6 +109,7 @@ export async function readLiveKitCall(
         clientToken: "", // the caller is there
         guestTokens: [],
         sipUri: undefined,
+        isGuest: false,
         forwardCall: undefined,
         close: () => provider.deleteRoom(roomName),
       };

@@ -11,6 +11,7 @@ export {
   type IncomingCall,
   type ToldCall,
 } from "./dial-in.ts";
+export { joinSessionRoom, type RoomToJoin } from "./join-room.ts";
 export type { MadeRoom, RoomProvider, WantedRoom, WantedToken } from "./room-provider.ts";
 export { createRoomProviders, type RoomProviders } from "./room-providers.ts";
 export { makeSessionRoom, roomAnswer, type SessionRoom, type WantedSessionRoom } from "./session-room.ts";

@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { RoomServiceClient } from "livekit-server-sdk";
+import { grantedRoom } from "./granted-room.ts";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
 import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
 
@@ -42,13 +43,17 @@ export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
         });
       return { name, url, botUrl: url };
     },
-    async issueToken({ room, identity, isBot, properties }) {
+    async issueToken({ room, identity, isBot, isGuest, properties }) {
       const { AccessToken } = await import("livekit-server-sdk");
       const wanted = parseProperties(LiveKitTokenProperties, properties);
       const token = new AccessToken(apiKey, apiSecret, { identity, ttl: TOKEN_VALID_S, ...wanted });
-      token.addGrant({ roomJoin: true, room, ...(isBot ? { roomAdmin: true, agent: true } : {}) });
+      token.addGrant({ roomJoin: true, room, ...(isBot ? { roomAdmin: !isGuest, agent: true } : {}) });
       if (isBot) token.kind = "agent";
       return token.toJwt();
+    },
+    async findRoom(token) {
+      const name = await grantedRoom(token, { apiKey, apiSecret });
+      return name === undefined ? undefined : { name, url, botUrl: url };
     },
     async deleteRoom(name) {
       if (name === roomName) return; // others may be in it

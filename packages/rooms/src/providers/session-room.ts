@@ -13,7 +13,9 @@ export interface SessionRoom {
   /** One for each that may be invited: whoever runs the bot cannot sign any. */
   guestTokens: string[];
   sipUri: string | undefined;
-  /** Sends everybody out. */
+  /** The room is another session's. */
+  isGuest: boolean;
+  /** Sends everybody out; nobody when the room is another session's. */
   close(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export async function makeSessionRoom(
       clientToken,
       guestTokens,
       sipUri: made.sipUri,
+      isGuest: false,
       close,
     };
   } catch (error) {

@@ -1,6 +1,7 @@
 import {
   createEmbeddedRooms,
   createRoomProviders,
+  joinSessionRoom,
   makeSessionRoom,
   readDailyCall,
   readLiveKitCall,
@@ -71,6 +72,12 @@ export function createRunnerRooms(
       const people = sessionId.slice(0, 8);
       return toRoom(await makeSessionRoom(providers, { ...wanted, prefix: PREFIX, people }), sessionId);
     },
+    async join({ sessionId, ...wanted }) {
+      return toRoom(
+        await joinSessionRoom(providers, { ...wanted, people: sessionId.slice(0, 8) }),
+        sessionId,
+      );
+    },
     calls: takesCalls ? { daily: read(readDailyCall), livekit: read(readLiveKitCall) } : undefined,
     mount: (app) => mountRoomServer(app, embedded),
     [Symbol.asyncDispose]: () => providers[Symbol.asyncDispose](),
@@ -83,9 +90,9 @@ function toRoom(
   room: SessionRoom & Partial<Pick<CallRoom, "forwardCall">>,
   sessionId: string,
 ): RoomOfSession {
-  const { provider, roomName, botRoomUrl, botToken, guestTokens, close, forwardCall } = room;
+  const { provider, roomName, botRoomUrl, botToken, guestTokens, isGuest, close, forwardCall } = room;
   const answer = roomAnswer(room, sessionId);
-  return { provider, roomName, botRoomUrl, botToken, guestTokens, close, forwardCall, answer };
+  return { provider, roomName, botRoomUrl, botToken, guestTokens, isGuest, close, forwardCall, answer };
 }
 
 const NO_HEAD = Buffer.alloc(0); // a client says nothing before its socket is open

@@ -22,7 +22,7 @@ export function createInvitations(clientUrl: string, guestTokens: readonly strin
         throw new AppError("ROOM_REFUSED", {
           message:
             guestTokens.length === 0
-              ? "Nobody can be invited into a room of this provider from here"
+              ? "This session can invite nobody: its room is Daily's, a caller's or another session's"
               : `All ${guestTokens.length} invitations of this session are given away`,
         });
       return { roomUrl: clientUrl, url: clientUrl, token };

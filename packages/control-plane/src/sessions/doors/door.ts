@@ -48,6 +48,8 @@ export interface RoomWish {
   requested: string;
   roomProperties: unknown;
   tokenProperties: unknown;
+  /** Lets into a room that there is already; undefined for one of the session's own. */
+  token: string | undefined;
 }
 
 export interface WantedSessionRoom extends RoomWish {

@@ -28,7 +28,7 @@ export function invitationsOf(session: Session): Invitations | undefined {
   return invitations.get(session);
 }
 
-/** Makes a room for a session and runs the bot in it. */
+/** Runs the bot in a room: one that is made for it, or one that it is invited into. */
 export async function openRoom(
   server: SessionServer,
   { body, callData, make }: RoomOpening,
@@ -42,12 +42,12 @@ export async function openRoom(
       session.client.close(); // ended while its room was made
       throw new AppError("SESSION_NOT_FOUND");
     }
-    const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+    const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest } = room;
     const clientUrl = room.answer.roomUrl;
     // The answer goes first.
     setImmediate(() =>
       runInRoom(server, session, {
-        connect: { kind: "room", provider, roomName, roomUrl, clientUrl, token, guestTokens },
+        connect: { kind: "room", provider, roomName, roomUrl, clientUrl, token, guestTokens, isGuest },
         callData,
         forwardCall: room.forwardCall,
       }),
