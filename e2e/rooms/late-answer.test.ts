@@ -32,7 +32,7 @@ test("who answers late is told our address only then, and is connected", async (
   // There and back through the media process: whatever it had to say of the first offer, it has said.
   await late.publish();
   assert.equal(offers.length, 1, "another offer while one was unanswered");
-    assert.deepEqual(candidatesOf(offers[0]), []);
+  assert.deepEqual(candidatesOf(offers[0]), []);
   assert.equal(heard, 0);
 
   mayAnswer.resolve();

@@ -228,7 +228,12 @@ export async function bootController(setting: SimulationSetting, name: string): 
             transport: "websocket",
             body: {},
             enableDefaultIceServers: false,
-            room: { requested: "room", roomProperties: undefined, tokenProperties: undefined, token: undefined },
+            room: {
+              requested: "room",
+              roomProperties: undefined,
+              tokenProperties: undefined,
+              token: undefined,
+            },
             idempotencyKey: undefined,
             wsBase: "",
           },

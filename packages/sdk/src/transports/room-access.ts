@@ -4,8 +4,10 @@ import type { RoomArguments } from "../runner-arguments.ts";
 /** What a session in a room has beside what its bot sees. */
 export interface RoomAccess {
   invitations: Invitations;
-  /** How long the bot waits for somebody to talk with. */
-  connectDeadlineMs: number;
+  /** How long the bot waits for somebody to talk with; undefined for as long as its session lasts. */
+  connectDeadlineMs: number | undefined;
+  /** It is there in place of somebody, a caller for instance, and no bot in the eyes of others. */
+  isStandIn: boolean;
 }
 
 /** Tokens for those who may still come; each is given away once. */

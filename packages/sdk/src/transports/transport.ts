@@ -94,6 +94,8 @@ export interface MessageChannelLike {
   onMessage(listener: (message: unknown) => void): void;
 }
 
+export type RoomHearing = "everyone" | "all" | "each" | { only: string };
+
 export interface TransportOptions {
   audioIn?: {
     /** @default 16000 */
@@ -112,11 +114,11 @@ export interface TransportOptions {
   /** For sessions in a room. */
   room?: {
     /**
-     * Whom `audioIn` hears: every person mixed, or one participant only. `"each"` gives every participant an
-     * `audioIn` of their own as well.
+     * Whom `audioIn` hears: every person mixed, `"all"` with bots, or one participant only. `"each"` gives every
+     * participant an `audioIn` of their own as well.
      * @default "everyone"
      */
-    hear?: "everyone" | "each" | { only: string };
+    hear?: RoomHearing;
     /** Go on when the last person has left. @default false */
     stay?: boolean;
   };

@@ -95,6 +95,7 @@ export function runInRoom(
   });
   const offered = createInvitations(clientUrl, guestTokens);
   invitations.set(session, offered);
-  setRoomAccess(args, { invitations: offered, connectDeadlineMs: session.connectDeadlineMs });
+  const { connectDeadlineMs } = session;
+  setRoomAccess(args, { invitations: offered, connectDeadlineMs, isStandIn: false });
   session.run(server.bot(), args);
 }
