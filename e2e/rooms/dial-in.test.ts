@@ -8,8 +8,8 @@ import { startDailyServer, type DailyServer } from "../../packages/rooms/src/tes
 import { eventually } from "../../testing/wait.ts";
 import { isMostly } from "../conformance/tone.ts";
 import { startRunnerProcess, type RunnerProcess } from "../harness/runner-process.ts";
-import { joinFromNode } from "./node-attendee.ts";
 import { openRoomTarget, type RoomTarget } from "./room-target.ts";
+import { calledBy, callsOf, joinAsCaller, SIP_IDENTITY, type ProbedCall } from "./sip-caller.ts";
 import { freshRoom } from "./stage.ts";
 
 const SECRET = randomBytes(32).toString("base64");
@@ -99,31 +99,12 @@ test("Daily: the test delivery is answered, and what is unsigned, altered, incom
 
 test("LiveKit: a caller who came into a room meets a bot that knows the call, and both leave together", async (context) => {
   const room = freshRoom();
-  const callId = randomUUID();
-  const attributes = {
-    "sip.callID": callId,
-    "sip.phoneNumber": "+15557770000",
-    "sip.trunkPhoneNumber": "+15551230000",
-    "sip.callStatus": "active",
-  };
-  const token = new AccessToken(target.apiKey, target.apiSecret, {
-    identity: "sip_+15557770000",
-    attributes,
-  });
-  token.addGrant({ roomJoin: true, room });
-  token.kind = "sip";
-  const caller = await joinFromNode({
-    url: target.url,
-    token: await token.toJwt(),
-    identity: "caller",
-    toneHz: 440,
-  });
-  context.after(() => caller.leave());
-  await caller.speak();
+  const caller = await joinAsCaller(context, target, room);
+  const { callId, attributes } = caller;
   const event = JSON.stringify({
     event: "participant_joined",
     room: { name: room },
-    participant: { identity: "sip_+15557770000", kind: "SIP", attributes },
+    participant: { identity: SIP_IDENTITY, kind: "SIP", attributes },
   });
   assert.equal((await tell(event, await vouchFor(`${event} `))).status, 403, "signed for another body");
   assert.equal((await tell(event, undefined)).status, 403);
@@ -151,25 +132,12 @@ test("LiveKit: a caller who came into a room meets a bot that knows the call, an
   assert.equal((await tell(other, await vouchFor(other))).status, 200, "what is no call is no error");
 });
 
-interface Call {
-  sessionId: string;
-  body: unknown;
-  callData: { callId: string; from: string; to: string; body: unknown } | null;
-  ended: unknown;
+function calls(): Promise<ProbedCall[]> {
+  return callsOf(runner.url);
 }
 
-async function calls(): Promise<Call[]> {
-  return (await (await fetch(`${runner.url}/calls`)).json()) as Call[];
-}
-
-async function called(callId: string): Promise<Call> {
-  const found = await eventually({
-    what: "the bot is called",
-    look: async () => (await calls()).find(({ callData }) => callData?.callId === callId),
-    until: (call) => call !== undefined,
-  });
-  if (!found) throw new Error("no call");
-  return found;
+function called(callId: string): Promise<ProbedCall> {
+  return calledBy(runner.url, callId);
 }
 
 function signed(body: string): Record<string, string> {
