@@ -13,6 +13,7 @@ import { calledBy, callsOf, joinAsCaller, SIP_IDENTITY, type ProbedCall } from "
 import { freshRoom } from "./stage.ts";
 
 const SECRET = randomBytes(32).toString("base64");
+const EVENT_SECRET = randomBytes(32).toString("base64");
 
 let daily: DailyServer;
 let target: RoomTarget;
@@ -28,6 +29,7 @@ before(async () => {
       DAILY_API_KEY: daily.apiKey,
       DAILY_API_URL: daily.url,
       DAILY_DIALIN_HMAC: SECRET,
+      DAILY_WEBHOOK_HMAC: EVENT_SECRET,
       LIVEKIT_URL: target.url,
       LIVEKIT_API_KEY: target.apiKey,
       LIVEKIT_API_SECRET: target.apiSecret,
@@ -42,13 +44,13 @@ after(async () => {
   await dispose(); // or rtc-node keeps the process
 });
 
-test("Daily: a call gets a room with a SIP address, a bot that knows of it, and is forwarded", async () => {
+test("Daily: a call gets a room with a SIP address, a bot that knows of it, and is forwarded when the room is ready", async () => {
   const call = {
     To: "+15551230000",
     From: "+15557770000",
     callId: randomUUID(),
     callDomain: randomUUID(),
-    sipHeaders: { "X-Foo": "bar" },
+    sipHeaders: { "X-Client": "own" },
   };
   const { status, body } = await deliver(call);
   assert.equal(status, 200);
@@ -72,15 +74,17 @@ test("Daily: a call gets a room with a SIP address, a bot that knows of it, and 
     to: call.To,
     body: call.sipHeaders,
   });
-  const forwarded = await eventually({
-    what: "the call is forwarded",
-    look: () => daily.requests.find(({ path }) => path === "/dialin/pinlessCallUpdate")?.body,
-    until: (request) => request !== undefined,
-  });
-  assert.equal(forwarded?.["callId"], call.callId);
-  assert.match(String(forwarded?.["sipUri"]), /^sip:/);
-
   assert.deepEqual((await deliver(call)).body, body, "a delivery that is repeated starts nothing");
+  assert.deepEqual(forwards(), [], "nobody is sent to a room that is not ready");
+
+  const webhook = `${runner.url}/daily-dialin-webhook`;
+  const roomName = (body["dailyRoom"] ?? "").split("/").at(-1) ?? "";
+  const stranger = await daily.tellReady(webhook, roomName, SECRET);
+  assert.equal(stranger.status, 403, "signed with another secret");
+  for (const time of ["first", "again"])
+    assert.equal((await daily.tellReady(webhook, roomName, EVENT_SECRET)).status, 200, time);
+  const { callId, callDomain } = call;
+  assert.deepEqual(forwards(), [{ callId, callDomain, sipUri: daily.setReady(roomName) }]);
   assert.equal((await calls()).filter(({ callData }) => callData?.callId === call.callId).length, 1);
   assert.ok(!runner.output().includes(daily.apiKey));
 });
@@ -131,6 +135,10 @@ test("LiveKit: a caller who came into a room meets a bot that knows the call, an
   const other = JSON.stringify({ event: "room_started", room: { name: room } });
   assert.equal((await tell(other, await vouchFor(other))).status, 200, "what is no call is no error");
 });
+
+function forwards(): object[] {
+  return daily.requests.filter(({ path }) => path === "/dialin/pinlessCallUpdate").map(({ body }) => body);
+}
 
 function calls(): Promise<ProbedCall[]> {
   return callsOf(runner.url);

@@ -59,5 +59,11 @@ function readDaily(text: (name: string) => string | undefined): DailyConfig | un
     throw new Error(
       `DAILY_ROOM_URL must be the address of a room such as https://you.daily.co/room, got "${roomUrl}"`,
     );
-  return { apiKey, apiUrl, roomUrl, dialInSecret: text("DAILY_DIALIN_HMAC") };
+  return {
+    apiKey,
+    apiUrl,
+    roomUrl,
+    dialInSecret: text("DAILY_DIALIN_HMAC"),
+    eventSecret: text("DAILY_WEBHOOK_HMAC"),
+  };
 }

@@ -19,6 +19,8 @@ export interface DailyConfig {
   roomUrl?: string | undefined;
   /** Checks the dial-in webhook; base64. */
   dialInSecret?: string | undefined;
+  /** Checks the webhook of events, which tells when a room is ready for its call; base64. */
+  eventSecret?: string | undefined;
 }
 
 export interface DailyRooms extends RoomProvider {

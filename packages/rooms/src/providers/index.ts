@@ -6,9 +6,12 @@ export { createLiveKitRooms, type LiveKitConfig } from "./livekit.ts";
 export { createOwnServerRooms, type OwnServerOptions } from "./own-server.ts";
 export {
   readDailyCall,
+  readDailyReady,
   readLiveKitCall,
   type CallRoom,
+  type ForwardCall,
   type IncomingCall,
+  type ReadyRoom,
   type ToldCall,
 } from "./dial-in.ts";
 export { joinSessionRoom, type RoomToJoin } from "./join-room.ts";

@@ -171,7 +171,10 @@ test("daily: a room for a phone call has a SIP address, and the call can be sent
     sip_mode: "dial-in",
     num_endpoints: 1,
   });
-  await daily.forwardCall({ callId: "c", callDomain: "d", sipUri: room.sipUri ?? "" });
+  const call = { callId: "c", callDomain: "d", sipUri: room.sipUri ?? "" };
+  await assert.rejects(daily.forwardCall(call), refusedAs("ROOM_REFUSED", /not registered/));
+  assert.equal(dailyServer.setReady(room.name), room.sipUri);
+  await daily.forwardCall(call);
   assert.deepEqual(dailyServer.requests.at(-1)?.body, { callId: "c", callDomain: "d", sipUri: room.sipUri });
 });
 

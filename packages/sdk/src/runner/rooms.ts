@@ -4,6 +4,7 @@ import {
   joinSessionRoom,
   makeSessionRoom,
   readDailyCall,
+  readDailyReady,
   readLiveKitCall,
   readProvidersConfig,
   readRoomServerConfig,
@@ -17,6 +18,7 @@ import {
 import { AppError } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../log.ts";
+import { createCallsOnHold } from "./calls-on-hold.ts";
 import type { CallReader, RoomMaker, RoomOfSession } from "../server/doors/room-maker.ts";
 
 /** How rooms were asked to be. */
@@ -54,17 +56,19 @@ export function createRunnerRooms(
 ): RunnerRooms {
   const embedded = createEmbeddedRooms({ server: { ...config.embedded, log }, botUrl });
   const providers = createRoomProviders(config.providers, { embedded, log });
+  const onHold = createCallsOnHold();
   const read =
     (readCall: typeof readDailyCall | typeof readLiveKitCall): CallReader =>
     async (told) => {
-      const call = await readCall(providers, config.providers, {
-        ...told,
-        nowMs: Date.now(),
-        mayBeUnsigned: true, // on a developer's machine; the start says so
-      });
+      const here = { ...told, nowMs: Date.now(), mayBeUnsigned: true }; // a developer's machine; the start says so
+      const ready = readDailyReady(config.providers, here);
+      if (ready) return void (await onHold.ready(ready));
+      const call = await readCall(providers, config.providers, here);
       if (!call) return undefined;
-      const open = async (sessionId: string): Promise<RoomOfSession> =>
-        toRoom(await call.openRoom({ prefix: PREFIX, people: sessionId.slice(0, 8) }), sessionId);
+      const open = async (sessionId: string): Promise<RoomOfSession> => {
+        const room = await call.openRoom({ prefix: PREFIX, people: sessionId.slice(0, 8) });
+        return toRoom(onHold.hold(room), sessionId);
+      };
       return { callId: call.callId, body: call.body, callData: call.callData, open };
     };
   return {

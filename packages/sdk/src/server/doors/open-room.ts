@@ -18,7 +18,7 @@ export interface RoomOpening {
 export interface RoomRun {
   connect: Extract<Connect, { kind: "room" }>;
   callData: CallData | null;
-  forwardCall?: (() => Promise<void>) | undefined;
+  forwardCall?: RoomOfSession["forwardCall"];
 }
 
 const invitations = new WeakMap<Session, Invitations>();

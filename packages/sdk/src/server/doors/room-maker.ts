@@ -43,8 +43,8 @@ export interface RoomOfSession {
   guestTokens: string[];
   /** The room is another session's, and stays when this one ends. */
   isGuest: boolean;
-  /** Connects the caller on hold with the room. */
-  forwardCall?: (() => Promise<void>) | undefined;
+  /** Connects the caller on hold with the room, at its own SIP address or another. */
+  forwardCall?: ((sipUri?: string) => Promise<void>) | undefined;
   /** Sends everybody out of a room of our own. */
   close(): Promise<void>;
 }
