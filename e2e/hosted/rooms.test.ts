@@ -19,6 +19,7 @@ let livekit: RoomTarget;
 let daily: DailyServer;
 
 const DIALIN_SECRET = randomBytes(32).toString("base64");
+const EVENT_SECRET = randomBytes(32).toString("base64");
 
 before(async () => {
   livekit = await openRoomTarget();
@@ -33,6 +34,7 @@ before(async () => {
       DAILY_API_KEY: daily.apiKey,
       DAILY_API_URL: daily.url,
       DAILY_DIALIN_HMAC: DIALIN_SECRET,
+      DAILY_WEBHOOK_HMAC: EVENT_SECRET,
     },
   });
   await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 1, maxAgents: 4 } });
@@ -158,8 +160,9 @@ test("a caller in a room of a LiveKit server meets a bot that knows the call", a
   assert.equal(await service.sessionEnded(first?.sessionId ?? ""), "client-left");
 });
 
-test("a call from Daily is forwarded once its bot runs, and only with the right signature", async () => {
-  const call = JSON.stringify({ To: "+1", From: "+2", callId: randomUUID(), callDomain: "d" });
+test("a call from Daily is forwarded once its room is ready, and the room is gone after the session", async () => {
+  const details = { To: "+1", From: "+2", callId: randomUUID(), callDomain: "d" };
+  const call = JSON.stringify({ ...details, sipHeaders: { "X-Client": "own" } });
   assert.equal((await tellOfCall(call, {})).status, 403);
   const timestamp = String(Math.floor(Date.now() / 1000));
   const hmac = createHmac("sha256", Buffer.from(DIALIN_SECRET, "base64")).update(`${timestamp}.${call}`);
@@ -168,8 +171,24 @@ test("a call from Daily is forwarded once its bot runs, and only with the right 
   assert.equal(answer.status, 200);
   const { dailyRoom, sessionId } = (await answer.json()) as RoomStarted;
   assert.match(dailyRoom ?? "", /\/vocalhost-telephony-[0-9a-f]{32}$/);
-  assert.ok(daily.requests.some(({ path }) => path === "/dialin/pinlessCallUpdate"));
-  assert.equal(await service.sessionEnded(sessionId), "bot-failed", "a bot cannot join Daily's rooms");
+  const roomName = (dailyRoom ?? "").split("/").at(-1) ?? "";
+  const forwards = (): object[] =>
+    daily.requests.filter(({ path }) => path === "/dialin/pinlessCallUpdate").map(({ body }) => body);
+  assert.deepEqual(forwards(), []);
+  await service.replaceController();
+  const webhook = `${service.apiUrl}/public/webhooks/${service.organization}/echo/dialin`;
+  assert.equal((await daily.tellReady(webhook, roomName, DIALIN_SECRET)).status, 403);
+  assert.equal((await daily.tellReady(webhook, roomName, EVENT_SECRET)).status, 200);
+  assert.deepEqual(forwards(), [
+    { callId: details.callId, callDomain: "d", sipUri: daily.setReady(roomName) },
+  ]);
+  await service.api.sessions.stop("echo", sessionId);
+  assert.equal(await service.sessionEnded(sessionId), "stopped");
+  await eventually({
+    what: "the room is deleted",
+    look: () => [...daily.rooms.keys()],
+    until: (rooms) => !rooms.includes(roomName),
+  });
   assert.ok(!service.output().includes(daily.apiKey));
 });
 

@@ -4,6 +4,7 @@ import {
   joinSessionRoom,
   makeSessionRoom,
   readDailyCall,
+  readDailyReady,
   readLiveKitCall,
   roomAnswer,
   type ProvidersConfig,
@@ -47,10 +48,15 @@ export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoo
         async open(mark) {
           const room = await call.openRoom({ prefix: "vocalhost", mark, people: mark.slice(0, 8) });
           const made = toMade(room);
-          return { ...made, connect: { ...made.connect, callData }, forwardCall: room.forwardCall };
+          // Whoever is told of ready rooms waits for that; a call that is forwarded earlier may meet nobody.
+          const forwardCall = config.daily?.eventSecret === undefined ? room.forwardCall : undefined;
+          return { ...made, connect: { ...made.connect, callData }, forwardCall };
         },
       };
     },
+    readReady: (told) => readDailyReady(config, { ...told, nowMs: clock.nowMs(), mayBeUnsigned: false }),
+    forwardCall: async (call) => providers.daily?.forwardCall(call),
+    close: (provider, roomName) => providers.named(provider).deleteRoom(roomName),
   };
 }
 

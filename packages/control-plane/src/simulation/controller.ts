@@ -216,6 +216,9 @@ export async function bootController(setting: SimulationSetting, name: string): 
           iceServers: [],
           rooms: {
             make: () => Promise.reject(new Error("There are no rooms in a simulation")),
+            readReady: () => undefined,
+            forwardCall: async () => undefined,
+            close: async () => undefined,
             readCall: async () => undefined,
           },
           queueMs: 0,

@@ -9,6 +9,7 @@ import type { MadeRoom, RoomProvider } from "./room-provider.ts";
 export interface RoomProviders extends AsyncDisposable {
   /** The one a client means by this name: `room`, `livekit` or `daily`. */
   of(requested: string): RoomProvider;
+  named(name: RoomProviderName): RoomProvider;
   /** The room a token lets into, and who keeps it; undefined when none of them does. */
   find(token: string, options: { reachedAs?: string | undefined }): Promise<FoundRoom | undefined>;
   readonly daily: DailyRooms | undefined;
@@ -46,6 +47,7 @@ export function createRoomProviders(
   return {
     of: (requested) =>
       requested === "daily" || requested === "livekit" ? named(requested) : named(config.preferred),
+    named,
     async find(token, options) {
       for (const provider of [embedded, livekit, daily]) {
         const room = await provider?.findRoom(token, options);
