@@ -46,6 +46,8 @@ export const Connect = z.discriminatedUnion("kind", [
     token: z.string(),
     /** For those the bot may invite; one for each. */
     guestTokens: z.array(z.string()),
+    /** Over which the bot may call somebody into the room. */
+    sipTrunk: z.string().optional(),
     callData: RoomCallData.optional(),
     /** The room is another session's, and stays when this one ends. */
     isGuest: z.boolean().optional(),

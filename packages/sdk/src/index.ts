@@ -18,6 +18,8 @@ export { bridge, type BridgeOptions } from "./transports/bridge.ts";
 export type {
   AudioInput,
   AudioOutput,
+  DialledParticipant,
+  DialOptions,
   MessageChannelLike,
   RoomHearing,
   RoomParticipant,

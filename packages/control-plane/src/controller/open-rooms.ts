@@ -61,11 +61,12 @@ export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoo
 }
 
 function toMade(room: SessionRoom): MadeSessionRoom {
-  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest } = room;
+  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest, sipTrunk } = room;
   return {
     connect: {
       kind: "room",
       ...{ provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens, isGuest },
+      ...(sipTrunk === undefined ? {} : { sipTrunk }),
     },
     answer: (sessionId) => roomAnswer(room, sessionId),
     close: room.close,

@@ -45,6 +45,7 @@ function readLiveKit(text: (name: string) => string | undefined): LiveKitConfig 
     apiKey,
     apiSecret,
     roomName: text("LIVEKIT_ROOM_NAME"),
+    sipTrunk: text("LIVEKIT_SIP_TRUNK"),
   };
 }
 

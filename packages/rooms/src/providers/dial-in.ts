@@ -132,6 +132,7 @@ export async function readLiveKitCall(
         clientToken: "", // the caller is there
         guestTokens: [],
         sipUri: undefined,
+        sipTrunk: provider.sipTrunk,
         isGuest: false,
         forwardCall: undefined,
         close: () => provider.deleteRoom(roomName),

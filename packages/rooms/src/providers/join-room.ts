@@ -36,6 +36,7 @@ export async function joinSessionRoom(providers: RoomProviders, wanted: RoomToJo
     clientToken: token,
     guestTokens: [],
     sipUri: undefined,
+    sipTrunk: undefined,
     isGuest: true,
     close: async () => undefined,
   };

@@ -11,6 +11,8 @@ export interface LiveKitConfig {
   apiSecret: string;
   /** Use this room for every session instead of making one each time. */
   roomName?: string | undefined;
+  /** The outbound trunk that bots may call with. */
+  sipTrunk?: string | undefined;
 }
 
 const CALL_S = 10;
@@ -19,7 +21,7 @@ const DEPARTURE_TIMEOUT_S = 20;
 
 /** Rooms on a LiveKit server, made and ended through its service calls. */
 export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
-  const { url, apiKey, apiSecret, roomName } = config;
+  const { url, apiKey, apiSecret, roomName, sipTrunk } = config;
   const httpUrl = url.replace(/^ws/, "http");
   let opening: Promise<RoomServiceClient> | undefined;
 
@@ -32,6 +34,7 @@ export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
 
   return {
     name: "livekit",
+    sipTrunk,
     async createRoom({ prefix, mark, properties }) {
       const wanted = parseProperties(LiveKitRoomProperties, properties);
       const name = roomName ?? roomNameOf({ prefix, mark });
@@ -48,6 +51,7 @@ export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
       const wanted = parseProperties(LiveKitTokenProperties, properties);
       const token = new AccessToken(apiKey, apiSecret, { identity, ttl: TOKEN_VALID_S, ...wanted });
       token.addGrant({ roomJoin: true, room, ...(isBot ? { roomAdmin: !isGuest, agent: true } : {}) });
+      if (isBot && !isGuest && sipTrunk !== undefined) token.addSIPGrant({ call: true });
       if (isBot) token.kind = "agent";
       return token.toJwt();
     },

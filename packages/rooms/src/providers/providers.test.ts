@@ -277,6 +277,18 @@ test("one more bot comes into a room with the token of somebody who may be there
   await assert.rejects(joinSessionRoom(providers, changed), refusedAs("INVALID_REQUEST", /there already/));
 });
 
+test("livekit: a bot may call somebody into its own room where there is a trunk, and nobody else may", async () => {
+  const url = server.url ?? "";
+  const grants = async (trunk: string | undefined, who: { isBot: boolean; isGuest?: boolean }) => {
+    const provider = createLiveKitRooms({ url, ...key, sipTrunk: trunk });
+    return decodeJwt(await provider.issueToken({ room: "r", identity: "a", ...who }))["sip"];
+  };
+  assert.deepEqual(await grants("ST_1", { isBot: true }), { call: true });
+  assert.equal(await grants("ST_1", { isBot: true, isGuest: true }), undefined);
+  assert.equal(await grants("ST_1", { isBot: false }), undefined);
+  assert.equal(await grants(undefined, { isBot: true }), undefined);
+});
+
 test("the name a client asks by chooses the provider", async () => {
   const none = createRoomProviders(readProvidersConfig({}), { embedded, log });
   assert.equal(none.of("room").name, "embedded");

@@ -5,6 +5,8 @@ import type { z } from "zod";
 /** Somebody who keeps rooms: our own server, a LiveKit server, Daily. */
 export interface RoomProvider extends AsyncDisposable {
   readonly name: RoomProviderName;
+  /** Over which the owner of a room may call somebody into it; undefined where nobody can be called. */
+  readonly sipTrunk?: string | undefined;
   createRoom(wanted: WantedRoom): Promise<MadeRoom>;
   /** Lets one participant into one room, and into no other. */
   issueToken(wanted: WantedToken): Promise<string>;

@@ -94,9 +94,13 @@ function toRoom(
   room: SessionRoom & Partial<Pick<CallRoom, "forwardCall">>,
   sessionId: string,
 ): RoomOfSession {
-  const { provider, roomName, botRoomUrl, botToken, guestTokens, isGuest, close, forwardCall } = room;
+  const { provider, roomName, botRoomUrl, botToken, guestTokens, sipTrunk, isGuest } = room;
+  const { close, forwardCall } = room;
   const answer = roomAnswer(room, sessionId);
-  return { provider, roomName, botRoomUrl, botToken, guestTokens, isGuest, close, forwardCall, answer };
+  return {
+    ...{ provider, roomName, botRoomUrl, botToken, guestTokens, sipTrunk, isGuest },
+    ...{ close, forwardCall, answer },
+  };
 }
 
 const NO_HEAD = Buffer.alloc(0); // a client says nothing before its socket is open

@@ -30,6 +30,7 @@ export async function joinRoom(
   setRoomAccess(roomArgs, {
     invitations: createInvitations(roomUrl, []),
     connectDeadlineMs: undefined,
+    sipTrunk: undefined,
     isStandIn: true,
   });
   attachHooks(roomArgs, {

@@ -6,6 +6,8 @@ export interface RoomAccess {
   invitations: Invitations;
   /** How long the bot waits for somebody to talk with; undefined for as long as its session lasts. */
   connectDeadlineMs: number | undefined;
+  /** Over which somebody can be called into the room. */
+  sipTrunk: string | undefined;
   /** It is there in place of somebody, a caller for instance, and no bot in the eyes of others. */
   isStandIn: boolean;
 }

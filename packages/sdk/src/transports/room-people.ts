@@ -22,6 +22,7 @@ export interface RoomPeopleOptions {
   room: Room;
   parts: TransportParts;
   invitations: Invitations;
+  dial: RoomSide["dial"];
   hear(samples: Int16Array, sampleRateHz: number): void;
   receive(message: unknown): void;
   /** The first person came, or the last one left. */
@@ -167,6 +168,7 @@ export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
       on: listeners.on,
       off: listeners.off,
       invite: () => options.invitations.next(),
+      dial: options.dial,
     }),
     greet: guarded(() => {
       for (const participant of room.remoteParticipants.values()) knownOf(participant);

@@ -5,6 +5,7 @@ import { createPlayout } from "../audio/playout.ts";
 import type { RoomArguments } from "../runner-arguments.ts";
 import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
+import { dialOut } from "./dial-out.ts";
 import { roomAccessOf } from "./room-access.ts";
 import { isRtvi, openRoomPeople } from "./room-people.ts";
 import type { Transport } from "./transport.ts";
@@ -26,7 +27,7 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
     });
   const livekit = await loadLiveKitClient();
   const { hooks } = parts;
-  const { invitations, connectDeadlineMs, isStandIn } = roomAccessOf(args);
+  const { invitations, connectDeadlineMs, sipTrunk, isStandIn } = roomAccessOf(args);
   const room = new livekit.Room();
   const sound = createSound(livekit, parts.outputHz);
   const send = createSender(room, hooks.log);
@@ -48,6 +49,7 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
     room,
     parts,
     invitations,
+    dial: (to, options) => dialOut({ ...args, sipTrunk }, to, options),
     hear: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
     receive: (message) => {
       if (!isStandIn || !isRtvi(message)) receive(message);

@@ -35,6 +35,20 @@ export interface RoomSide {
   off<E extends keyof RoomSideEvents>(event: E, listener: RoomSideEvents[E]): void;
   /** What one more person or bot needs to join. Throws when nobody more may come. */
   invite(): Invitation;
+  /** Calls somebody's phone into the room, over a LiveKit server's SIP trunk. Resolves when they have answered. */
+  dial(to: string, options?: DialOptions): Promise<DialledParticipant>;
+}
+
+export interface DialOptions {
+  /** Who they are in the room. @default `sip_` and the number */
+  identity?: string;
+  /** What others see. @default the number */
+  name?: string;
+}
+
+export interface DialledParticipant {
+  /** As `participant-joined` has it. */
+  identity: string;
 }
 
 export interface RoomSideEvents {

@@ -43,11 +43,22 @@ export async function openRoom(
       throw new AppError("SESSION_NOT_FOUND");
     }
     const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest } = room;
+    const trunk = room.sipTrunk === undefined ? {} : { sipTrunk: room.sipTrunk };
     const clientUrl = room.answer.roomUrl;
     // The answer goes first.
     setImmediate(() =>
       runInRoom(server, session, {
-        connect: { kind: "room", provider, roomName, roomUrl, clientUrl, token, guestTokens, isGuest },
+        connect: {
+          kind: "room",
+          provider,
+          roomName,
+          roomUrl,
+          clientUrl,
+          token,
+          guestTokens,
+          isGuest,
+          ...trunk,
+        },
         callData,
         forwardCall: room.forwardCall,
       }),
@@ -80,7 +91,7 @@ export function runInRoom(
   session: Session,
   { connect, callData, forwardCall }: RoomRun,
 ): void {
-  const { provider, roomUrl, roomName, token, clientUrl, guestTokens } = connect;
+  const { provider, roomUrl, roomName, token, clientUrl, guestTokens, sipTrunk } = connect;
   const args = createRoomArguments({
     sessionId: session.id,
     body: session.body,
@@ -96,6 +107,6 @@ export function runInRoom(
   const offered = createInvitations(clientUrl, guestTokens);
   invitations.set(session, offered);
   const { connectDeadlineMs } = session;
-  setRoomAccess(args, { invitations: offered, connectDeadlineMs, isStandIn: false });
+  setRoomAccess(args, { invitations: offered, connectDeadlineMs, sipTrunk, isStandIn: false });
   session.run(server.bot(), args);
 }

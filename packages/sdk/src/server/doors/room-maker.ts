@@ -41,6 +41,8 @@ export interface RoomOfSession {
   botRoomUrl: string;
   botToken: string;
   guestTokens: string[];
+  /** Over which the bot may call somebody into the room. */
+  sipTrunk: string | undefined;
   /** The room is another session's, and stays when this one ends. */
   isGuest: boolean;
   /** Connects the caller on hold with the room, at its own SIP address or another. */
