@@ -62,7 +62,10 @@ export function createRunnerRooms(
     async (told) => {
       const here = { ...told, nowMs: Date.now(), mayBeUnsigned: true }; // a developer's machine; the start says so
       const ready = readDailyReady(config.providers, here);
-      if (ready) return void (await onHold.ready(ready));
+      if (ready) {
+        await onHold.ready(ready);
+        return undefined;
+      }
       const call = await readCall(providers, config.providers, here);
       if (!call) return undefined;
       const open = async (sessionId: string): Promise<RoomOfSession> => {
