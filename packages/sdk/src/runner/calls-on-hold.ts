@@ -1,12 +1,19 @@
-import type { CallRoom, ForwardCall, ReadyRoom } from "@vocalhost/rooms/providers";
-
 /** Callers who are on hold at the provider until the room made for them is ready. */
 export interface CallsOnHold {
   /** The same room; its call is forwarded once, whoever asks for it first. */
-  hold(room: CallRoom): CallRoom;
+  hold<R extends HeldRoom>(room: R): R;
   /** Forwards the call of a room that is ready now; of another there is nothing to do. */
-  ready(room: ReadyRoom): Promise<void>;
+  ready(room: { roomName: string; sipUri: string }): Promise<void>;
 }
+
+export interface HeldRoom {
+  roomName: string;
+  /** Undefined when nobody is on hold. */
+  forwardCall: ForwardCall | undefined;
+  close(): Promise<void>;
+}
+
+type ForwardCall = (sipUri?: string) => Promise<void>;
 
 export function createCallsOnHold(): CallsOnHold {
   const held = new Map<string, ForwardCall>();
