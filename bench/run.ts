@@ -4,6 +4,7 @@ import { blocked } from "./rows/blocked.ts";
 import { capacity } from "./rows/capacity.ts";
 import { firstAudio } from "./rows/first-audio.ts";
 import { latency } from "./rows/latency.ts";
+import { roomBots } from "./rows/room-bots.ts";
 import { rooms } from "./rows/rooms.ts";
 import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
@@ -26,6 +27,7 @@ const ALL: Benchmark[] = [
   capacity,
   viva,
   rooms,
+  roomBots,
   hosted,
   history,
 ];

@@ -11,7 +11,7 @@ export interface Load extends Child {
   report(): Promise<LoadAnswer>;
 }
 
-export type LoadKind = "peer-load" | "socket-load" | "echo-probe" | "room-load";
+export type LoadKind = "peer-load" | "socket-load" | "echo-probe" | "room-load" | "room-caller-load";
 
 const ANSWER_MS = 90_000;
 

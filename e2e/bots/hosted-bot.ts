@@ -43,8 +43,13 @@ export async function bot(args: RunnerArguments): Promise<void> {
   using _truth = truthFolder === undefined ? undefined : keepTruth(join(truthFolder, args.sessionId));
   using _flood = flood === undefined ? undefined : keepPrinting(flood);
   for (const line of say) process.stdout.write(`${filledIn(line)}\n`);
+  if (args.callData?.body["X-Client"] === "own") return aborted(args.signal); // joins with a client of its own
   const transport = await createTransport(args, isFiltered ? { audioIn: { filter: vivaFilter() } } : {});
   for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function filledIn(line: string): string {

@@ -56,10 +56,19 @@ export async function bot(args: RunnerArguments): Promise<void> {
   };
   calls.push(call);
   args.signal.addEventListener("abort", () => (call.ended = args.signal.reason));
-  if (args.kind === "room") await args.forwardCall?.();
+  if (args.kind === "room" && args.provider === "daily" && sipHeader(args, "X-Client") === "own")
+    return aborted(args.signal); // as one that joins with a client of its own
   const transport = await createTransport(args);
   transport.rtvi.on("client-message", (message) => message.respond(message.data));
   for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+}
+
+function sipHeader({ callData }: RunnerArguments, name: string): unknown {
+  return callData?.body[name];
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 if (import.meta.main) await main();

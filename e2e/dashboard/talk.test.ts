@@ -51,7 +51,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]();
 });
 
-for (const label of ["WebRTC", "WebSocket"])
+for (const label of ["WebRTC", "WebSocket", "Room"])
   test(`a conversation over ${label}: both voices, mute, hang up`, async () => {
     await using dashboard = await openDashboard(browser, service);
     const { page } = dashboard;

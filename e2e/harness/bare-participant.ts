@@ -34,6 +34,8 @@ export interface BareParticipantOptions {
   token: string;
   /** Every RTP packet that arrives. */
   packet?(packet: Buffer): void;
+  /** Our answer to this offer is ready and in force here; it is sent once this resolves. */
+  beforeAnswer?(offer: SessionDescription): Promise<void>;
 }
 
 type Message = SignalRequest["message"];
@@ -83,12 +85,13 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
     if (socket.readyState === WebSocket.OPEN) socket.send(new SignalRequest({ message }).toBinary());
   }
 
-  async function answer({ sdp, id }: SessionDescription): Promise<void> {
-    subscriber.setRemoteDescription(sdp, "offer");
+  async function answer(offer: SessionDescription): Promise<void> {
+    subscriber.setRemoteDescription(offer.sdp, "offer");
     subscriber.setLocalDescription("answer");
     await gathered(subscriber);
+    await options.beforeAnswer?.(offer);
     if (over) return;
-    const description = { type: "answer", sdp: subscriber.localDescription()?.sdp ?? "", id };
+    const description = { type: "answer", sdp: subscriber.localDescription()?.sdp ?? "", id: offer.id };
     say({ case: "answer", value: new SessionDescription(description) });
   }
 

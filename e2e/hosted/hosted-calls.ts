@@ -13,6 +13,7 @@ export interface StartOptions {
   enableDefaultIceServers?: boolean;
   createDailyRoom?: boolean;
   roomProperties?: object;
+  room?: { token: string };
   /** @default the service's first public key */
   key?: string;
   headers?: Record<string, string>;

@@ -19,6 +19,7 @@ let livekit: RoomTarget;
 let daily: DailyServer;
 
 const DIALIN_SECRET = randomBytes(32).toString("base64");
+const EVENT_SECRET = randomBytes(32).toString("base64");
 
 before(async () => {
   livekit = await openRoomTarget();
@@ -33,6 +34,7 @@ before(async () => {
       DAILY_API_KEY: daily.apiKey,
       DAILY_API_URL: daily.url,
       DAILY_DIALIN_HMAC: DIALIN_SECRET,
+      DAILY_WEBHOOK_HMAC: EVENT_SECRET,
     },
   });
   await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 1, maxAgents: 4 } });
@@ -69,6 +71,25 @@ test("two people and a bot talk in a room, over the death of a controller, until
   await service.api.sessions.stop("echo", started.sessionId);
   assert.equal(await service.sessionEnded(started.sessionId), "stopped");
   await within(gone, 10_000, "goodbye to those who are still there");
+});
+
+test("a second bot comes into a room with an invitation, and the room outlives it", async (context) => {
+  const first = (await (await start(service, "echo", { transport: "room" })).json()) as RoomStarted;
+  const ann = await join(context, first, 440);
+  const answer = await start(service, "echo", { room: { token: first.token } });
+  assert.equal(answer.status, 200);
+  const second = (await answer.json()) as RoomStarted;
+  await ann.speak();
+  const bots = await botsOf(ann, 2);
+  for (const bot of bots) await hears(ann, bot, 440);
+  await service.api.sessions.stop("echo", second.sessionId);
+  assert.equal(await service.sessionEnded(second.sessionId), "stopped");
+  const [left] = await botsOf(ann, 1);
+  await hears(ann, left ?? "", 440);
+  const stranger = await start(service, "echo", { room: { token: `${first.token.slice(0, -4)}AAAA` } });
+  assert.equal(stranger.status, 403);
+  await ann.leave();
+  assert.equal(await service.sessionEnded(first.sessionId), "client-left");
 });
 
 test("a start that is repeated comes into the same room, and refusals name what is wrong", async (context) => {
@@ -139,8 +160,9 @@ test("a caller in a room of a LiveKit server meets a bot that knows the call", a
   assert.equal(await service.sessionEnded(first?.sessionId ?? ""), "client-left");
 });
 
-test("a call from Daily is forwarded once its bot runs, and only with the right signature", async () => {
-  const call = JSON.stringify({ To: "+1", From: "+2", callId: randomUUID(), callDomain: "d" });
+test("a call from Daily is forwarded once its room is ready, and the room is gone after the session", async () => {
+  const details = { To: "+1", From: "+2", callId: randomUUID(), callDomain: "d" };
+  const call = JSON.stringify({ ...details, sipHeaders: { "X-Client": "own" } });
   assert.equal((await tellOfCall(call, {})).status, 403);
   const timestamp = String(Math.floor(Date.now() / 1000));
   const hmac = createHmac("sha256", Buffer.from(DIALIN_SECRET, "base64")).update(`${timestamp}.${call}`);
@@ -149,8 +171,24 @@ test("a call from Daily is forwarded once its bot runs, and only with the right 
   assert.equal(answer.status, 200);
   const { dailyRoom, sessionId } = (await answer.json()) as RoomStarted;
   assert.match(dailyRoom ?? "", /\/vocalhost-telephony-[0-9a-f]{32}$/);
-  assert.ok(daily.requests.some(({ path }) => path === "/dialin/pinlessCallUpdate"));
-  assert.equal(await service.sessionEnded(sessionId), "bot-failed", "a bot cannot join Daily's rooms");
+  const roomName = (dailyRoom ?? "").split("/").at(-1) ?? "";
+  const forwards = (): object[] =>
+    daily.requests.filter(({ path }) => path === "/dialin/pinlessCallUpdate").map(({ body }) => body);
+  assert.deepEqual(forwards(), []);
+  await service.replaceController();
+  const webhook = `${service.apiUrl}/public/webhooks/${service.organization}/echo/dialin`;
+  assert.equal((await daily.tellReady(webhook, roomName, DIALIN_SECRET)).status, 403);
+  assert.equal((await daily.tellReady(webhook, roomName, EVENT_SECRET)).status, 200);
+  assert.deepEqual(forwards(), [
+    { callId: details.callId, callDomain: "d", sipUri: daily.setReady(roomName) },
+  ]);
+  await service.api.sessions.stop("echo", sessionId);
+  assert.equal(await service.sessionEnded(sessionId), "stopped");
+  await eventually({
+    what: "the room is deleted",
+    look: () => [...daily.rooms.keys()],
+    until: (rooms) => !rooms.includes(roomName),
+  });
   assert.ok(!service.output().includes(daily.apiKey));
 });
 
@@ -170,12 +208,19 @@ async function join(
 }
 
 async function botOf(attendee: NodeAttendee): Promise<string> {
-  const others = await eventually({
-    what: "a bot in the room",
-    look: () => attendee.others(),
-    until: (seen) => seen.some(({ identity }) => identity.startsWith("Bot-")),
+  const [bot = ""] = await botsOf(attendee, 1);
+  return bot;
+}
+
+async function botsOf(attendee: NodeAttendee, count: number): Promise<string[]> {
+  return eventually({
+    what: `${count} bots in the room`,
+    look: async () =>
+      (await attendee.others())
+        .map(({ identity }) => identity)
+        .filter((identity) => identity.startsWith("Bot-")),
+    until: ({ length }) => length === count,
   });
-  return others.find(({ identity }) => identity.startsWith("Bot-"))?.identity ?? "";
 }
 
 async function hears(listener: NodeAttendee, bot: string, toneHz: number): Promise<void> {

@@ -97,6 +97,28 @@ test("whoever knows the session can bring others, and the bot hears them all", a
   await ended(body.sessionId, "client-left");
 });
 
+test("a second bot comes into the room of the first with an invitation, and a stranger's does not", async (context) => {
+  const { body: first } = await post("/start", { transport: "room", body: { name: "first" } });
+  const ann = await join(context, first, 440);
+  const { body: room } = await post(`/sessions/${first.sessionId}/api/invite`, {});
+  const { status, body: second } = await post("/start", { room, body: { name: "second" } });
+  assert.equal(status, 200);
+  assert.deepEqual([second.roomUrl, second.token], [first.roomUrl, room.token]);
+  await ann.speak();
+  for (const { sessionId } of [first, second]) await hearsBot(ann, sessionId, 440);
+  assert.equal((await service.listRooms()).length, 1);
+
+  const none = await post(`/sessions/${second.sessionId}/api/invite`, {});
+  assert.match(none.body.error, /This session can invite nobody/);
+  const stranger = await post("/start", { room: { token: `${room.token.slice(0, -4)}AAAA` } });
+  assert.deepEqual([stranger.status, stranger.body.code], [403, "ACCESS_DENIED"]);
+  const wrong = await post("/start", { transport: "webrtc", room });
+  assert.deepEqual([wrong.status, wrong.body.code], [422, "INVALID_REQUEST"]);
+
+  await ann.leave();
+  for (const { sessionId } of [first, second]) await ended(sessionId, "client-left");
+});
+
 test("GET /room sends a browser into a room, but not for a page of somebody else", async (context) => {
   const refused = await fetch(`${runner.url}/room`, {
     redirect: "manual",

@@ -8,11 +8,12 @@ import { startDailyServer, type DailyServer } from "../../packages/rooms/src/tes
 import { eventually } from "../../testing/wait.ts";
 import { isMostly } from "../conformance/tone.ts";
 import { startRunnerProcess, type RunnerProcess } from "../harness/runner-process.ts";
-import { joinFromNode } from "./node-attendee.ts";
 import { openRoomTarget, type RoomTarget } from "./room-target.ts";
+import { calledBy, callsOf, joinAsCaller, SIP_IDENTITY, type ProbedCall } from "./sip-caller.ts";
 import { freshRoom } from "./stage.ts";
 
 const SECRET = randomBytes(32).toString("base64");
+const EVENT_SECRET = randomBytes(32).toString("base64");
 
 let daily: DailyServer;
 let target: RoomTarget;
@@ -28,6 +29,7 @@ before(async () => {
       DAILY_API_KEY: daily.apiKey,
       DAILY_API_URL: daily.url,
       DAILY_DIALIN_HMAC: SECRET,
+      DAILY_WEBHOOK_HMAC: EVENT_SECRET,
       LIVEKIT_URL: target.url,
       LIVEKIT_API_KEY: target.apiKey,
       LIVEKIT_API_SECRET: target.apiSecret,
@@ -42,13 +44,13 @@ after(async () => {
   await dispose(); // or rtc-node keeps the process
 });
 
-test("Daily: a call gets a room with a SIP address, a bot that knows of it, and is forwarded", async () => {
+test("Daily: a call gets a room with a SIP address, a bot that knows of it, and is forwarded when the room is ready", async () => {
   const call = {
     To: "+15551230000",
     From: "+15557770000",
     callId: randomUUID(),
     callDomain: randomUUID(),
-    sipHeaders: { "X-Foo": "bar" },
+    sipHeaders: { "X-Client": "own" },
   };
   const { status, body } = await deliver(call);
   assert.equal(status, 200);
@@ -72,15 +74,17 @@ test("Daily: a call gets a room with a SIP address, a bot that knows of it, and 
     to: call.To,
     body: call.sipHeaders,
   });
-  const forwarded = await eventually({
-    what: "the call is forwarded",
-    look: () => daily.requests.find(({ path }) => path === "/dialin/pinlessCallUpdate")?.body,
-    until: (request) => request !== undefined,
-  });
-  assert.equal(forwarded?.["callId"], call.callId);
-  assert.match(String(forwarded?.["sipUri"]), /^sip:/);
-
   assert.deepEqual((await deliver(call)).body, body, "a delivery that is repeated starts nothing");
+  assert.deepEqual(forwards(), [], "nobody is sent to a room that is not ready");
+
+  const webhook = `${runner.url}/daily-dialin-webhook`;
+  const roomName = (body["dailyRoom"] ?? "").split("/").at(-1) ?? "";
+  const stranger = await daily.tellReady(webhook, roomName, SECRET);
+  assert.equal(stranger.status, 403, "signed with another secret");
+  for (const time of ["first", "again"])
+    assert.equal((await daily.tellReady(webhook, roomName, EVENT_SECRET)).status, 200, time);
+  const { callId, callDomain } = call;
+  assert.deepEqual(forwards(), [{ callId, callDomain, sipUri: daily.setReady(roomName) }]);
   assert.equal((await calls()).filter(({ callData }) => callData?.callId === call.callId).length, 1);
   assert.ok(!runner.output().includes(daily.apiKey));
 });
@@ -99,31 +103,12 @@ test("Daily: the test delivery is answered, and what is unsigned, altered, incom
 
 test("LiveKit: a caller who came into a room meets a bot that knows the call, and both leave together", async (context) => {
   const room = freshRoom();
-  const callId = randomUUID();
-  const attributes = {
-    "sip.callID": callId,
-    "sip.phoneNumber": "+15557770000",
-    "sip.trunkPhoneNumber": "+15551230000",
-    "sip.callStatus": "active",
-  };
-  const token = new AccessToken(target.apiKey, target.apiSecret, {
-    identity: "sip_+15557770000",
-    attributes,
-  });
-  token.addGrant({ roomJoin: true, room });
-  token.kind = "sip";
-  const caller = await joinFromNode({
-    url: target.url,
-    token: await token.toJwt(),
-    identity: "caller",
-    toneHz: 440,
-  });
-  context.after(() => caller.leave());
-  await caller.speak();
+  const caller = await joinAsCaller(context, target, room);
+  const { callId, attributes } = caller;
   const event = JSON.stringify({
     event: "participant_joined",
     room: { name: room },
-    participant: { identity: "sip_+15557770000", kind: "SIP", attributes },
+    participant: { identity: SIP_IDENTITY, kind: "SIP", attributes },
   });
   assert.equal((await tell(event, await vouchFor(`${event} `))).status, 403, "signed for another body");
   assert.equal((await tell(event, undefined)).status, 403);
@@ -151,25 +136,16 @@ test("LiveKit: a caller who came into a room meets a bot that knows the call, an
   assert.equal((await tell(other, await vouchFor(other))).status, 200, "what is no call is no error");
 });
 
-interface Call {
-  sessionId: string;
-  body: unknown;
-  callData: { callId: string; from: string; to: string; body: unknown } | null;
-  ended: unknown;
+function forwards(): object[] {
+  return daily.requests.filter(({ path }) => path === "/dialin/pinlessCallUpdate").map(({ body }) => body);
 }
 
-async function calls(): Promise<Call[]> {
-  return (await (await fetch(`${runner.url}/calls`)).json()) as Call[];
+function calls(): Promise<ProbedCall[]> {
+  return callsOf(runner.url);
 }
 
-async function called(callId: string): Promise<Call> {
-  const found = await eventually({
-    what: "the bot is called",
-    look: async () => (await calls()).find(({ callData }) => callData?.callId === callId),
-    until: (call) => call !== undefined,
-  });
-  if (!found) throw new Error("no call");
-  return found;
+function called(callId: string): Promise<ProbedCall> {
+  return calledBy(runner.url, callId);
 }
 
 function signed(body: string): Record<string, string> {

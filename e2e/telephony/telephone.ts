@@ -7,6 +7,7 @@ import {
   type CallDetails,
   type CallEvent,
   type CallReport,
+  type CallerVoice,
   type CarrierChoice,
   type PlaceCallOptions,
 } from "@vocalhost/simulator";
@@ -23,6 +24,8 @@ export interface DialOptions {
   /** Said one after the other, each after an answer. */
   sentences?: AudioFrame[];
   interruptAfterMs?: number;
+  /** Hums this tone without end instead. */
+  toneHz?: number;
   /** Hang up when everything is said and the bot, having answered, has been quiet for so long. */
   hangUpAfterAnswerMs?: number;
   line?: Pick<PlaceCallOptions, "jitterMs" | "lossPercent" | "maxCallMs" | "seed">;
@@ -52,11 +55,15 @@ export function dial(options: DialOptions): Call {
   };
   const carrier = createCarrier(choice, details);
   const events: CallEvent[] = [];
-  const voice = createConversation({
-    sampleRateHz: carrier.uplink.sampleRateHz,
-    sentences: options.sentences ?? [],
-    ...(options.interruptAfterMs === undefined ? {} : { interruptAfterMs: options.interruptAfterMs }),
-  });
+  const { sampleRateHz } = carrier.uplink;
+  const voice =
+    options.toneHz === undefined
+      ? createConversation({
+          sampleRateHz,
+          sentences: options.sentences ?? [],
+          ...(options.interruptAfterMs === undefined ? {} : { interruptAfterMs: options.interruptAfterMs }),
+        })
+      : createHum(options.toneHz, sampleRateHz);
   let quiet: NodeJS.Timeout | undefined;
   const call = placeCall({
     connectTimeoutMs: patientMs(10_000),
@@ -79,5 +86,15 @@ export function dial(options: DialOptions): Call {
     press: call.press,
     hangUp: call.hangUp,
     ended: (timeoutMs = MAX_CALL_MS + 10_000) => within(call.ended, timeoutMs, "end of the call"),
+  };
+}
+
+function createHum(toneHz: number, sampleRateHz: number): CallerVoice {
+  const step = (2 * Math.PI * toneHz) / sampleRateHz;
+  let at = 0;
+  return {
+    sampleRateHz,
+    isFinished: false,
+    next: (samples) => Int16Array.from({ length: samples }, () => Math.round(8_000 * Math.sin(step * at++))),
   };
 }

@@ -9,6 +9,7 @@ export const limits = {
   audioFrameBytes: 64 * 1024,
   socketMessageBytes: 1024 * 1024, // what released WebSocket clients may send at once
   dataChannelMessageBytes: 64 * 1024,
+  roomTokenCharacters: 16 * 1024,
 } as const;
 
 /** Rates at which clients may send audio. A closed list, because each costs the receiver a filter. */

@@ -1,10 +1,16 @@
 import { z } from "zod";
+import { limits } from "./limits.ts";
 import { IceServer, type TransportName } from "./transports.ts";
+
+/** A room that there is already: an invitation into it, or any other token that lets its bearer hear and speak there. */
+export const RoomToJoin = z.object({ token: z.string().min(1).max(limits.roomTokenCharacters) });
 
 export const StartRequest = z.object({
   transport: z.string().nullish(),
   body: z.unknown().optional(),
   enableDefaultIceServers: z.boolean().nullish(),
+  /** Send the bot into this room instead of making one. */
+  room: RoomToJoin.nullish(),
   /** How the room is to be, in its provider's words. */
   roomProperties: z.unknown().optional(),
   /** What the client's token says beside what we say in it. */

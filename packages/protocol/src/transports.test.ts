@@ -26,6 +26,11 @@ test("a room has other names, and Daily's clients ask for theirs without naming 
   assert.equal(requestedTransport({ createDailyRoom: true }), "daily");
   assert.equal(requestedTransport({ createDailyRoom: true, transport: "webrtc" }), "webrtc");
   assert.equal(requestedTransport({ createDailyRoom: false }), undefined);
+  const room = { token: "t" };
+  assert.equal(requestedTransport({ room }), "room");
+  assert.equal(requestedTransport({ room, createDailyRoom: true }), "room");
+  assert.equal(requestedTransport({ room, transport: "livekit" }), "livekit");
+  assert.throws(() => requestedTransport({ room, transport: "webrtc" }), /Only transport 'room'/);
 });
 
 test("a transport that is unknown, not accepted or not the only one is refused in its own way", () => {

@@ -46,7 +46,11 @@ export const Connect = z.discriminatedUnion("kind", [
     token: z.string(),
     /** For those the bot may invite; one for each. */
     guestTokens: z.array(z.string()),
+    /** Over which the bot may call somebody into the room. */
+    sipTrunk: z.string().optional(),
     callData: RoomCallData.optional(),
+    /** The room is another session's, and stays when this one ends. */
+    isGuest: z.boolean().optional(),
   }),
 ]);
 export type Connect = z.infer<typeof Connect>;
@@ -55,8 +59,18 @@ export type Connect = z.infer<typeof Connect>;
 export function requestedTransport(input: {
   transport?: string | null | undefined;
   createDailyRoom?: boolean | null | undefined;
+  room?: object | null | undefined;
 }): string | undefined {
-  return input.transport ?? (input.createDailyRoom === true ? "daily" : undefined);
+  const { transport } = input;
+  if (!input.room) return transport ?? (input.createDailyRoom === true ? "daily" : undefined);
+  if (transport === undefined || transport === null || isRoomTransport(transport)) return transport ?? "room";
+  throw new AppError("INVALID_REQUEST", {
+    message: `Only transport 'room' goes into a room: leave out 'room', or transport '${transport.slice(0, 100)}'`,
+  });
+}
+
+function isRoomTransport(name: string): boolean {
+  return name === "room" || (roomAliases as readonly string[]).includes(name);
 }
 
 export interface TransportChoice {
@@ -73,7 +87,7 @@ export function chooseTransport(
   { accepted, only, refusal }: TransportChoice,
 ): TransportName {
   const asked = requested ?? only ?? "webrtc";
-  const name = (roomAliases as readonly string[]).includes(asked) ? "room" : asked;
+  const name = isRoomTransport(asked) ? "room" : asked;
   if (!(transportNames as readonly string[]).includes(name))
     throw new AppError("TRANSPORT_UNKNOWN", { message: `Unknown transport '${name.slice(0, 100)}'.` });
   if (only && name !== only)

@@ -9,7 +9,7 @@ export interface Admission {
   roomName: string;
   grants: Grants;
   autoSubscribe: boolean;
-  client: { clientProtocol: number; capabilities: ClientInfo_Capability[] };
+  client: { sdk: string; clientProtocol: number; capabilities: ClientInfo_Capability[] };
   /** The participant it was before its socket dropped. */
   resumes: string | undefined;
 }
@@ -53,7 +53,11 @@ export async function admit(table: RoomTable, { query, authorization }: JoinAtte
     roomName,
     grants,
     autoSubscribe: isTrue(query.get("auto_subscribe") ?? "1"),
-    client: { clientProtocol: Number(query.get("client_protocol") ?? 0) || 0, capabilities: [] },
+    client: {
+      sdk: query.get("sdk") ?? "",
+      clientProtocol: Number(query.get("client_protocol") ?? 0) || 0,
+      capabilities: [],
+    },
     resumes: sid,
   };
 }

@@ -41,8 +41,11 @@ export interface AttendanceOptions {
   remoteAddress: string;
 }
 
-type Wait = "resume" | "connect" | "media" | "token";
+type Wait = "resume" | "connect" | "media" | "token" | "tracks";
 
+// livekit-client takes itself for connected as soon as its connections are, but holds back what happens for two seconds
+// after a join that follows a lost one; and of that it never tells. Tracks that come then are received and not heard.
+const TRACKS_AGAIN_MS = 3_000;
 const MEDIA_LOST_MS = 10_000; // clients notice and come back by themselves
 const TOKEN_VALID_S = 600;
 const PROTOCOL_VERSION = 16;
@@ -103,6 +106,13 @@ export function attend({ room, admission, socket, remoteAddress }: AttendanceOpt
   }
 
   participant.signal = listen(socket, remoteAddress);
+  if (room.takeReturning(participant.identity) && participant.client.sdk === "js") {
+    participant.subscribing.isHeld = true;
+    waits.set("tracks", TRACKS_AGAIN_MS, () => {
+      participant.subscribing.isHeld = false;
+      room.syncSubscriptions();
+    });
+  }
   room.add(participant);
   participant.send({ case: "join", value: joinResponse(room, participant) });
   if (!participant.permission.hidden) {

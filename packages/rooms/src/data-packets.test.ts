@@ -88,6 +88,6 @@ function person(identity: string): Participant {
   return createParticipant({
     grants: { identity, name: "", kind: undefined, metadata: "", attributes: {}, video: {} },
     autoSubscribe: true,
-    client: { clientProtocol: 0, capabilities: [] },
+    client: { sdk: "", clientProtocol: 0, capabilities: [] },
   });
 }

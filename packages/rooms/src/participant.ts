@@ -38,6 +38,8 @@ export interface Participant {
 }
 
 export interface ClientDetails {
+  /** `js`, `rust`, … */
+  sdk: string;
   clientProtocol: number;
   capabilities: ClientInfo_Capability[];
 }
@@ -68,6 +70,8 @@ export interface Subscribing {
   readonly choices: Map<string, boolean>;
   /** Tracks the media process was told to send. */
   readonly tracks: Set<string>;
+  /** It would lose what came now. */
+  isHeld: boolean;
 }
 
 export interface ParticipantOptions {
@@ -105,7 +109,7 @@ export function createParticipant({ grants, autoSubscribe, client }: Participant
     attributes: { ...grants.attributes },
     signal: undefined,
     publishing: { announced: new Map(), tracks: new Map(), permission: undefined },
-    subscribing: { choices: new Map(), tracks: new Set() },
+    subscribing: { choices: new Map(), tracks: new Set(), isHeld: false },
     lastDataSequence: 0,
     send: (message) => participant.signal?.send(message),
     info(ending) {

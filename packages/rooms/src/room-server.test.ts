@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { createSocket } from "node:dgram";
+import { execFileSync } from "node:child_process";
+import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { SignalResponse } from "@livekit/protocol";
 import { WebSocket } from "ws";
+import { until } from "../../../testing/wait.ts";
 import { startRoomServer, type RoomServer } from "./room-server.ts";
 import { signToken } from "./tokens.ts";
 
@@ -43,6 +45,36 @@ test("a UDP port that is taken is said at once", async () => {
     taken.close();
   }
 });
+
+test("a media process that died is replaced, even when its port is somebody else's by then", async () => {
+  await using rooms = await startRoomServer({ ...KEY, listen: { port: 0 }, media: { udpPort: 0 } });
+  const before = rooms.udpPort;
+  const children = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(process.pid)], {
+    encoding: "utf8",
+  });
+  const media = children.split("\n").find((child) => child.includes("media-main")) ?? "";
+  process.kill(Number.parseInt(media, 10), "SIGKILL");
+  const thief = createSocket("udp6");
+  try {
+    await until(() => taken(thief, before), 5_000, "its port free");
+    await until(() => rooms.udpPort !== before, 15_000, "another port");
+    const token = await signToken({ identity: "alice", video: { roomJoin: true, room: "lobby" } }, KEY);
+    const socket = new WebSocket(`${rooms.url}/rtc?access_token=${token}`);
+    const heard: (string | undefined)[] = [];
+    socket.on("message", (data: Buffer) => heard.push(SignalResponse.fromBinary(data).message.case));
+    await until(() => heard.includes("offer"), 15_000, "offer of the new media process");
+    socket.terminate();
+  } finally {
+    thief.close();
+  }
+});
+
+function taken(socket: Socket, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    socket.once("error", () => resolve(false));
+    socket.bind({ port, exclusive: true }, () => resolve(true));
+  });
+}
 
 test("everybody is told when the server ends", async () => {
   const rooms = await startRoomServer({ ...KEY, listen: { port: 0 }, media: { udpPort: 0 } });

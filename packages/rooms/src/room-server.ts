@@ -18,6 +18,7 @@ import { DEFAULT_LIMITS, DEFAULT_TIMING, type RoomServerOptions, type RoomSettin
 export interface RoomServer extends AsyncDisposable {
   /** What participants connect to: `ws://…`. Undefined when it neither listens nor was told. */
   readonly url: string | undefined;
+  /** Where media is now; a free one may change when the media process had to be started again. */
   readonly udpPort: number;
   /** Answers what is addressed to a room server; false leaves the request to somebody else. */
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
@@ -67,17 +68,21 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
       events.forget(attendance);
     },
   });
-  const udpPort = await chooseUdpPort(options.media?.udpPort ?? DEFAULT_UDP_PORT);
+  let udpPort = 0;
   media = stack.use(
     await startMediaHost({
       log,
-      settings: {
-        udpPort,
-        bindAddress: options.media?.bindAddress,
-        announcedAddress: options.media?.announcedAddress,
-        allowPrivateCandidates: options.media?.allowPrivateCandidates ?? false,
-        maxDataBytes: settings.limits.dataBytes,
-        levelIntervalMs: settings.timing.levelIntervalMs,
+      async settings() {
+        // Anew for every process: a free port may be somebody else's by the time a second one is needed.
+        udpPort = await chooseUdpPort(options.media?.udpPort ?? DEFAULT_UDP_PORT);
+        return {
+          udpPort,
+          bindAddress: options.media?.bindAddress,
+          announcedAddress: options.media?.announcedAddress,
+          allowPrivateCandidates: options.media?.allowPrivateCandidates ?? false,
+          maxDataBytes: settings.limits.dataBytes,
+          levelIntervalMs: settings.timing.levelIntervalMs,
+        };
       },
       receive: (event) => events.receive(event),
       lost: () => table.reconnectAll(),
@@ -97,7 +102,9 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
   const owned = stack.move();
   return {
     url: options.publicUrl ?? address?.url,
-    udpPort,
+    get udpPort() {
+      return udpPort;
+    },
     ...handlers,
     listRooms: () => [...table.rooms.values()].map((room) => room.info()),
     createRoom: (wanted) => createRoom(table, new CreateRoomRequest(wanted)).info(),

@@ -33,6 +33,8 @@ export interface Room {
   broadcastInfo(participant: Participant): void;
   broadcastRoom(): void;
   others(participant: Participant): Participant[];
+  /** Whether they were here and did not go of their own accord; asked once. */
+  takeReturning(identity: string): boolean;
   /** Starts and ends subscriptions until everybody gets what they should. */
   syncSubscriptions(): void;
   setProperties(properties: Partial<RoomProperties>): void;
@@ -62,6 +64,7 @@ export interface RoomOptions {
   closed(): void;
 }
 
+const RETURNING_MAX = 1_000;
 const GOODBYE_MS = 250; // media outlives the goodbye, or clients take its end for a failure
 
 export function createRoom(options: RoomOptions): Room {
@@ -69,6 +72,7 @@ export function createRoom(options: RoomOptions): Room {
   const sid = newSid("RM");
   const createdMs = Date.now();
   const participants = new Map<string, Participant>();
+  const returning = new Set<string>();
   const deadlines = createDeadlines<"empty">();
   const log = options.log.child({ room: options.name, roomSid: sid });
   const properties: RoomProperties = {
@@ -112,6 +116,7 @@ export function createRoom(options: RoomOptions): Room {
         numPublishers: visible(participants.values()).filter(({ publishing }) => publishing.tracks.size > 0)
           .length,
       }),
+    takeReturning: (identity) => returning.delete(identity),
     add(participant) {
       everJoined = true;
       deadlines.clear("empty");
@@ -123,6 +128,8 @@ export function createRoom(options: RoomOptions): Room {
       if (participants.get(participant.identity) !== participant) return;
       participants.delete(participant.identity);
       participant.state = ParticipantInfo_State.DISCONNECTED;
+      if (reason !== DisconnectReason.CLIENT_INITIATED && returning.size < RETURNING_MAX)
+        returning.add(participant.identity);
       if (tell !== undefined) participant.send(leave(reason, tell));
       participant.signal?.close("left");
       participant.signal = undefined;

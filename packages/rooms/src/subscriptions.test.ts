@@ -13,6 +13,14 @@ test("everybody gets what the others publish, and not their own", () => {
   assert.deepEqual(plan(alice, [alice, bob]), { subscribe: ["TR_b2"], unsubscribe: ["TR_gone"] });
 });
 
+test("who is held gets nothing new, and keeps no more than it may", () => {
+  const alice = person("alice", []);
+  const bob = person("bob", ["TR_b1", "TR_b2"]);
+  alice.subscribing.tracks.add("TR_b1").add("TR_gone");
+  alice.subscribing.isHeld = true;
+  assert.deepEqual(plan(alice, [alice, bob]), { subscribe: [], unsubscribe: ["TR_gone"] });
+});
+
 test("choices win over auto-subscribe, rights over both", () => {
   const bob = person("bob", ["TR_b1", "TR_b2"]);
   const alice = person("alice", [], { autoSubscribe: false });
@@ -52,7 +60,7 @@ function person(
   const participant = createParticipant({
     grants: { identity, name: "", kind: undefined, metadata: "", attributes: {}, video },
     autoSubscribe,
-    client: { clientProtocol: 0, capabilities: [] },
+    client: { sdk: "", clientProtocol: 0, capabilities: [] },
   });
   for (const sid of tracks)
     participant.publishing.tracks.set(sid, {

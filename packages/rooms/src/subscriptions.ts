@@ -22,9 +22,9 @@ export function planSubscriptions(
     for (const trackSid of publisher.publishing.tracks.keys())
       if (isWanted(subscriber, { publisher, trackSid })) wanted.set(trackSid, { publisher, trackSid });
   }
-  const { tracks } = subscriber.subscribing;
+  const { tracks, isHeld } = subscriber.subscribing;
   return {
-    subscribe: [...wanted.values()].filter(({ trackSid }) => !tracks.has(trackSid)),
+    subscribe: isHeld ? [] : [...wanted.values()].filter(({ trackSid }) => !tracks.has(trackSid)),
     unsubscribe: [...tracks].filter((trackSid) => !wanted.has(trackSid)),
   };
 }

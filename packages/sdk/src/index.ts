@@ -13,10 +13,15 @@ export type { EndReason } from "./session-hooks.ts";
 
 // Hearing and speaking
 export { createTransport } from "./transports/create-transport.ts";
+export { joinRoom } from "./transports/join-room.ts";
+export { bridge, type BridgeOptions } from "./transports/bridge.ts";
 export type {
   AudioInput,
   AudioOutput,
+  DialledParticipant,
+  DialOptions,
   MessageChannelLike,
+  RoomHearing,
   RoomParticipant,
   RoomSide,
   RoomSideEvents,

@@ -35,8 +35,11 @@ export interface RoomArguments extends CommonArguments {
   readonly room_name: string;
   /** Who keeps the room. */
   readonly provider: RoomProviderName;
-  /** Connects a caller who is on hold at Daily with the room; undefined unless it was made for such a call. */
-  readonly forwardCall: (() => Promise<void>) | undefined;
+  /**
+   * Connects a caller who is on hold at Daily with the room, once; undefined unless it was made for such a call, and
+   * when hosted, where that is done for you.
+   */
+  readonly forwardCall: ((sipUri?: string) => Promise<void>) | undefined;
 }
 
 export interface CommonArguments {

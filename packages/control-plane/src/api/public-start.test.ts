@@ -32,7 +32,7 @@ test("a start is passed on and answered with exactly what clients take", async (
       transport: "webrtc",
       body: { a: [1] },
       enableDefaultIceServers: true,
-      room: { requested: "webrtc", roomProperties: undefined, tokenProperties: undefined },
+      room: { requested: "webrtc", roomProperties: undefined, tokenProperties: undefined, token: undefined },
       idempotencyKey: "abc-1",
       wsBase: "wss://voice.example.com",
     },
@@ -47,11 +47,17 @@ test("what a start says of its room is passed on in all its spellings", async ()
   const answer = await post(api, { createDailyRoom: true, dailyRoomProperties: properties });
   assert.deepEqual(await answer.json(), { sessionId: "0f8fad5b-d9cb-469f-a165-70867728950e", ...room });
   await post(api, { transport: "livekit", roomProperties: properties, tokenProperties: { name: "Ann" } });
+  await post(api, { room });
+  const none = { roomProperties: undefined, tokenProperties: undefined, token: undefined };
   assert.deepEqual(
     api.started.map(({ transport, room: wanted }) => [transport, wanted]),
     [
-      ["room", { requested: "daily", roomProperties: properties, tokenProperties: undefined }],
-      ["room", { requested: "livekit", roomProperties: properties, tokenProperties: { name: "Ann" } }],
+      ["room", { ...none, requested: "daily", roomProperties: properties }],
+      [
+        "room",
+        { ...none, requested: "livekit", roomProperties: properties, tokenProperties: { name: "Ann" } },
+      ],
+      ["room", { ...none, requested: "room", token: "t" }],
     ],
   );
 });

@@ -57,6 +57,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
               requested: requested ?? "room",
               roomProperties: body.roomProperties ?? body.dailyRoomProperties,
               tokenProperties: body.tokenProperties ?? body.dailyMeetingTokenProperties,
+              token: body.room?.token,
             },
             idempotencyKey,
             wsBase: originOf(request).replace(/^http/, "ws"),

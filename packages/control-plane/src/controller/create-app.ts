@@ -14,6 +14,7 @@ import { VERSION } from "../version.ts";
 import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
+import type { SessionRooms } from "../sessions/doors/door.ts";
 import { openRooms } from "./open-rooms.ts";
 import type { Ground } from "./take-over.ts";
 
@@ -22,6 +23,7 @@ export interface App {
   app: FastifyInstance;
   people: People;
   builds: Builds;
+  rooms: SessionRooms;
 }
 
 export interface AppOptions {
@@ -104,5 +106,5 @@ export async function createApp(
   });
   mountDashboard(app);
   mountInternalRoutes(app, { doors, left: () => reconciler.nudge(), sampled: metrics.gatewaySampled });
-  return { app, people, builds };
+  return { app, people, builds, rooms };
 }

@@ -1,13 +1,16 @@
 import {
   createOwnServerRooms,
   createRoomProviders,
+  joinSessionRoom,
   makeSessionRoom,
   readDailyCall,
+  readDailyReady,
   readLiveKitCall,
   roomAnswer,
   type ProvidersConfig,
   type SessionRoom,
 } from "@vocalhost/rooms/providers";
+import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { MadeSessionRoom, SessionRooms } from "../sessions/doors/door.ts";
@@ -28,7 +31,11 @@ export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoo
   const embedded = createOwnServerRooms({ apiKey: ROOMS_API_KEY, apiSecret, open: openServer });
   const providers = createRoomProviders(config, { embedded, log });
   return {
-    make: async (wanted) => toMade(await makeSessionRoom(providers, wanted)),
+    async make({ token, ...wanted }) {
+      if (token === undefined) return toMade(await makeSessionRoom(providers, wanted));
+      const people = wanted.mark?.slice(0, 8) ?? randomBytes(4).toString("hex");
+      return toMade(await joinSessionRoom(providers, { ...wanted, token, people }));
+    },
     async readCall(told) {
       const isLiveKit = /^application\/webhook\+json\b/.test(String(told.headers["content-type"]));
       const read = isLiveKit ? readLiveKitCall : readDailyCall;
@@ -41,17 +48,26 @@ export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoo
         async open(mark) {
           const room = await call.openRoom({ prefix: "vocalhost", mark, people: mark.slice(0, 8) });
           const made = toMade(room);
-          return { ...made, connect: { ...made.connect, callData }, forwardCall: room.forwardCall };
+          // Whoever is told of ready rooms waits for that; a call that is forwarded earlier may meet nobody.
+          const forwardCall = config.daily?.eventSecret === undefined ? room.forwardCall : undefined;
+          return { ...made, connect: { ...made.connect, callData }, forwardCall };
         },
       };
     },
+    readReady: (told) => readDailyReady(config, { ...told, nowMs: clock.nowMs(), mayBeUnsigned: false }),
+    forwardCall: async (call) => providers.daily?.forwardCall(call),
+    close: (provider, roomName) => providers.named(provider).deleteRoom(roomName),
   };
 }
 
 function toMade(room: SessionRoom): MadeSessionRoom {
-  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+  const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest, sipTrunk } = room;
   return {
-    connect: { kind: "room", provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens },
+    connect: {
+      kind: "room",
+      ...{ provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens, isGuest },
+      ...(sipTrunk === undefined ? {} : { sipTrunk }),
+    },
     answer: (sessionId) => roomAnswer(room, sessionId),
     close: room.close,
   };

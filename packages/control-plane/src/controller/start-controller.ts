@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import { measureDataFolder } from "../metrics/data-folder.ts";
 import { sampleProcess } from "../metrics/process-figures.ts";
 import { provisionSecrets } from "../secrets/provision.ts";
+import { createRoomCloser } from "../sessions/session-rooms.ts";
 import { startBackgroundWork } from "./background-work.ts";
 import { createApp } from "./create-app.ts";
 import { createDecider } from "./create-decider.ts";
@@ -48,7 +49,7 @@ export async function startController(
   let isEnding = false;
   const decider = createDecider(ground, stack);
   const { world, reconciler, output } = decider;
-  const { app, people, builds } = await createApp(ground, decider, {
+  const { app, people, builds, rooms } = await createApp(ground, decider, {
     stack,
     isEnding: () => isEnding,
     openRoomServer: () => openRoomServer(ground.secrets.roomsSecret),
@@ -70,6 +71,7 @@ export async function startController(
         { name: "output", run: output.run },
         { name: "sign-in", run: () => people.ready() },
         { name: "measuring the data folder", run: (signal) => keepMeasuring(ground, signal) },
+        createRoomCloser({ world, close: rooms.close }),
       ],
       store,
       clock,

@@ -8,6 +8,7 @@ import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts"
 import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
 import { failSession } from "./fail-session.ts";
 import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
+import { rememberRoom } from "./session-rooms.ts";
 import { newSessionRow } from "./session-row.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
@@ -140,6 +141,7 @@ async function bind(
     if (typeof claim === "string") return claim;
     const session = await writeStarting(tx, { request, agent, deployment, sessionId, claim, world, nowMs });
     await rememberKey(tx, request, session.id, nowMs);
+    await rememberRoom(tx, request.connect, session.id);
     return { isRepeated: false, session, claim, boundMs };
   });
   if (typeof bound !== "string" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);

@@ -216,6 +216,9 @@ export async function bootController(setting: SimulationSetting, name: string): 
           iceServers: [],
           rooms: {
             make: () => Promise.reject(new Error("There are no rooms in a simulation")),
+            readReady: () => undefined,
+            forwardCall: async () => undefined,
+            close: async () => undefined,
             readCall: async () => undefined,
           },
           queueMs: 0,
@@ -228,7 +231,12 @@ export async function bootController(setting: SimulationSetting, name: string): 
             transport: "websocket",
             body: {},
             enableDefaultIceServers: false,
-            room: { requested: "room", roomProperties: undefined, tokenProperties: undefined },
+            room: {
+              requested: "room",
+              roomProperties: undefined,
+              tokenProperties: undefined,
+              token: undefined,
+            },
             idempotencyKey: undefined,
             wsBase: "",
           },

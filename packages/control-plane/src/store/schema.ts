@@ -1,5 +1,5 @@
 // Text ids, integer milliseconds since 1970, JSON as text. Columns are snake case in the database.
-import type { FilterStatus, TransportName, VoiceFilter } from "@vocalhost/protocol";
+import type { FilterStatus, RoomProviderName, TransportName, VoiceFilter } from "@vocalhost/protocol";
 
 export interface Schema {
   organizations: OrganizationRow;
@@ -10,6 +10,7 @@ export interface Schema {
   instances: InstanceRow;
   sessions: SessionRow;
   idempotency: IdempotencyRow;
+  sessionRooms: SessionRoomRow;
   usedTokens: UsedTokenRow;
   secretSets: SecretSetRow;
   secretVersions: SecretVersionRow;
@@ -193,6 +194,16 @@ export interface SessionRow {
   seconds: number | null;
   /** `{ bootMs, startMs, clientConnectedMs, botEnteredMs, firstAudioMs }`, each optional. */
   timeline: Json;
+}
+
+/** The room of a session; forgotten once it is closed. */
+export interface SessionRoomRow {
+  sessionId: Id;
+  provider: RoomProviderName;
+  roomName: string;
+  /** Of a caller on hold at Daily, for whom the room was made. */
+  callId: string | null;
+  callDomain: string | null;
 }
 
 export interface IdempotencyRow {

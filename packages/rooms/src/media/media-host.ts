@@ -10,7 +10,8 @@ export interface MediaHost extends AsyncDisposable {
 }
 
 export interface MediaHostOptions {
-  settings: MediaSettings;
+  /** Asked for before every start. */
+  settings(): Promise<MediaSettings>;
   log: Log;
   receive(event: MediaEvent): void;
   /** The process is gone and with it every connection; another is on its way. */
@@ -85,7 +86,8 @@ export async function startMediaHost(options: MediaHostOptions): Promise<MediaHo
   };
 }
 
-async function startProcess({ settings }: MediaHostOptions): Promise<ChildProcess> {
+async function startProcess(options: MediaHostOptions): Promise<ChildProcess> {
+  const settings = await options.settings();
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const file = fileURLToPath(new URL(`./media-main.${extension}`, import.meta.url));
   const child = fork(file, [], {

@@ -45,6 +45,7 @@ function readLiveKit(text: (name: string) => string | undefined): LiveKitConfig 
     apiKey,
     apiSecret,
     roomName: text("LIVEKIT_ROOM_NAME"),
+    sipTrunk: text("LIVEKIT_SIP_TRUNK"),
   };
 }
 
@@ -59,5 +60,11 @@ function readDaily(text: (name: string) => string | undefined): DailyConfig | un
     throw new Error(
       `DAILY_ROOM_URL must be the address of a room such as https://you.daily.co/room, got "${roomUrl}"`,
     );
-  return { apiKey, apiUrl, roomUrl, dialInSecret: text("DAILY_DIALIN_HMAC") };
+  return {
+    apiKey,
+    apiUrl,
+    roomUrl,
+    dialInSecret: text("DAILY_DIALIN_HMAC"),
+    eventSecret: text("DAILY_WEBHOOK_HMAC"),
+  };
 }

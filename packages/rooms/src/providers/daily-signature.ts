@@ -2,16 +2,16 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 export interface DailySigned {
   rawBody: string;
-  /** `X-Pinless-Timestamp` */
+  /** `X-Pinless-Timestamp`, of events `X-Webhook-Timestamp` */
   timestamp: string | undefined;
-  /** `X-Pinless-Signature` */
+  /** `X-Pinless-Signature`, of events `X-Webhook-Signature` */
   signature: string | undefined;
   nowMs: number;
 }
 
 const TOLERANCE_S = 300;
 
-/** Of Daily's dial-in webhook: HMAC-SHA256 over the time and the raw body, with a secret that is written in base64. */
+/** Of Daily's webhooks: HMAC-SHA256 over the time and the raw body, with a secret that is written in base64. */
 export function isSignedByDaily(request: DailySigned, secret: string): boolean {
   const { rawBody, timestamp = "", signature = "", nowMs } = request;
   const age = Math.abs(nowMs / 1000 - Number(timestamp));

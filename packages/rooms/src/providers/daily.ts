@@ -1,4 +1,4 @@
-import { AppError } from "@vocalhost/protocol";
+import { AppError, isAppError } from "@vocalhost/protocol";
 import { z } from "zod";
 import type { Log } from "../log.ts";
 import { createDailyApi, type DailyApi } from "./daily-api.ts";
@@ -19,6 +19,8 @@ export interface DailyConfig {
   roomUrl?: string | undefined;
   /** Checks the dial-in webhook; base64. */
   dialInSecret?: string | undefined;
+  /** Checks the webhook of events, which tells when a room is ready for its call; base64. */
+  eventSecret?: string | undefined;
 }
 
 export interface DailyRooms extends RoomProvider {
@@ -35,6 +37,7 @@ const Room = z.object({
   config: z.object({ sip_uri: z.object({ endpoint: z.string() }).optional() }).default({}),
 });
 const Token = z.object({ token: z.string() });
+const KnownToken = z.object({ room_name: z.string().optional() });
 
 /** Rooms at Daily, over its REST interface. */
 export function createDailyRooms(
@@ -51,7 +54,7 @@ export function createDailyRooms(
         return { name: sharedName, url: roomUrl, botUrl: roomUrl };
       return makeRoom(api, wanted);
     },
-    async issueToken({ room, identity, isBot, properties }) {
+    async issueToken({ room, identity, isBot, isGuest, properties }) {
       const wanted = parseProperties(DailyTokenProperties, properties);
       const said = await api.post("/meeting-tokens", {
         properties: {
@@ -60,11 +63,22 @@ export function createDailyRooms(
           // Without a room it would open every room of the domain.
           room_name: room,
           exp: nowS() + TOKEN_VALID_S,
-          is_owner: isBot,
+          is_owner: isBot && !isGuest,
           eject_at_token_exp: false,
         },
       });
       return readAnswer(Token, said).token;
+    },
+    async findRoom(token) {
+      if (!isForm(token)) return undefined;
+      const said = await api.get(`/meeting-tokens/${token}`).catch((error: unknown) => {
+        if (isAppError(error) && error.code === "ROOM_REFUSED") return { found: false as const };
+        throw error;
+      });
+      const name = KnownToken.safeParse(said.found ? said.body : undefined).data?.room_name;
+      if (!name) return undefined; // a token for every room names none
+      const room = await api.get(`/rooms/${encodeURIComponent(name)}`);
+      return room.found ? toRoom(readAnswer(Room, room)) : undefined;
     },
     async deleteRoom(name) {
       if (name !== sharedName) await api.delete(`/rooms/${encodeURIComponent(name)}`);
@@ -116,6 +130,11 @@ function readAnswer<S extends z.ZodType>(schema: S, said: Awaited<ReturnType<Dai
   throw new AppError("ROOMS_UNAVAILABLE", {
     message: "Daily did not answer as documented. Check DAILY_API_URL.",
   });
+}
+
+/** Whether it could be a token at all; nothing else may become part of an address. */
+function isForm(token: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
 function nameIn(roomUrl: string): string {

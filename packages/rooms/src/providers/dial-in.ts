@@ -18,7 +18,16 @@ export interface IncomingCall {
 
 export interface CallRoom extends SessionRoom {
   /** Connects a caller who is on hold; undefined for one who is in the room already. */
-  forwardCall: (() => Promise<void>) | undefined;
+  forwardCall: ForwardCall | undefined;
+}
+
+/** Sends a caller on hold to this SIP address. @default the one the room was made with */
+export type ForwardCall = (sipUri?: string) => Promise<void>;
+
+/** A room whose SIP address takes calls now. */
+export interface ReadyRoom {
+  roomName: string;
+  sipUri: string;
 }
 
 /** A webhook's request. */
@@ -38,6 +47,20 @@ const DailyCall = z.object({
   sipHeaders: z.record(z.string(), z.unknown()).nullish(),
 });
 
+const DailyReady = z.object({
+  type: z.literal("dialin.ready"),
+  payload: z.object({ room: z.string().min(1), sip_endpoint: z.string().min(1) }),
+});
+
+/** Daily's event `dialin.ready`; undefined for everything else that comes to its webhooks. */
+export function readDailyReady(config: ProvidersConfig, told: ToldCall): ReadyRoom | undefined {
+  const event = DailyReady.safeParse(parseJson(told.rawBody)).data;
+  if (!event) return undefined;
+  requireDailySignature(config, told, "event");
+  const { room: roomName, sip_endpoint } = event.payload;
+  return { roomName, sipUri: `sip:${sip_endpoint.replace(/^sip:/, "")}` };
+}
+
 /** Daily's webhook; undefined for its test delivery. Throws what the provider is told. */
 export function readDailyCall(
   providers: RoomProviders,
@@ -47,7 +70,7 @@ export function readDailyCall(
   const parsed = parseJson(told.rawBody);
   if (parsed === undefined) throw new AppError("MALFORMED_JSON", { message: "Invalid JSON payload" });
   if (parsed["Test"] || parsed["test"]) return undefined; // sent before the secret can be known here
-  requireDailySignature(config, told);
+  requireDailySignature(config, told, "call");
   const call = DailyCall.safeParse(parsed).data;
   if (!call)
     throw new AppError("INVALID_REQUEST", {
@@ -70,7 +93,7 @@ export function readDailyCall(
       if (sipUri === undefined) return { ...room, forwardCall: undefined };
       return {
         ...room,
-        forwardCall: async () => providers.daily?.forwardCall({ callId, callDomain, sipUri }),
+        forwardCall: async (to = sipUri) => providers.daily?.forwardCall({ callId, callDomain, sipUri: to }),
       };
     },
   };
@@ -109,6 +132,8 @@ export async function readLiveKitCall(
         clientToken: "", // the caller is there
         guestTokens: [],
         sipUri: undefined,
+        sipTrunk: provider.sipTrunk,
+        isGuest: false,
         forwardCall: undefined,
         close: () => provider.deleteRoom(roomName),
       };
@@ -116,17 +141,23 @@ export async function readLiveKitCall(
   };
 }
 
-function requireDailySignature({ daily }: ProvidersConfig, told: ToldCall): void {
-  const secret = daily?.dialInSecret;
+const SIGNED = {
+  call: { variable: "DAILY_DIALIN_HMAC", headers: "x-pinless" },
+  event: { variable: "DAILY_WEBHOOK_HMAC", headers: "x-webhook" },
+};
+
+function requireDailySignature({ daily }: ProvidersConfig, told: ToldCall, what: keyof typeof SIGNED): void {
+  const { variable, headers } = SIGNED[what];
+  const secret = what === "call" ? daily?.dialInSecret : daily?.eventSecret;
   if (!daily || (secret === undefined && !told.mayBeUnsigned))
     throw new AppError("TRANSPORT_DISABLED", {
-      message: `Calls from Daily need an account there: set DAILY_API_KEY${daily ? " and DAILY_DIALIN_HMAC" : ""}`,
+      message: `Calls from Daily need an account there: set DAILY_API_KEY${daily ? ` and ${variable}` : ""}`,
     });
   if (secret === undefined) return;
   const signed = {
     rawBody: told.rawBody,
-    timestamp: textOf(told.headers["x-pinless-timestamp"]),
-    signature: textOf(told.headers["x-pinless-signature"]),
+    timestamp: textOf(told.headers[`${headers}-timestamp`]),
+    signature: textOf(told.headers[`${headers}-signature`]),
     nowMs: told.nowMs,
   };
   if (!isSignedByDaily(signed, secret)) throw new AppError("SIGNATURE_INVALID");

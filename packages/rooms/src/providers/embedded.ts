@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { RoomServer } from "../room-server.ts";
 import { ServiceError } from "../service-error.ts";
 import type { RoomServerOptions } from "../settings.ts";
+import { grantedRoom } from "./granted-room.ts";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
 import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
 
@@ -40,6 +41,11 @@ export function createEmbeddedRooms({ server: options, botUrl }: EmbeddedRoomsOp
     }
   }
 
+  function urlsOf(rooms: RoomServer, reachedAs: string | undefined): { url: string; botUrl: string } {
+    const near = botUrl?.() ?? rooms.url ?? "";
+    return { url: options.publicUrl ?? reachedAs ?? near, botUrl: near };
+  }
+
   return {
     name: "embedded",
     async createRoom({ prefix, mark, properties, sip, reachedAs }) {
@@ -57,11 +63,16 @@ export function createEmbeddedRooms({ server: options, botUrl }: EmbeddedRoomsOp
         if (!(cause instanceof ServiceError)) throw cause;
         throw new AppError("ROOMS_UNAVAILABLE", { message: cause.message, cause });
       }
-      const near = botUrl?.() ?? rooms.url ?? "";
-      return { name, url: options.publicUrl ?? reachedAs ?? near, botUrl: near };
+      return { name, ...urlsOf(rooms, reachedAs) };
     },
-    async issueToken({ room, identity, isBot, properties }) {
-      const video = { roomJoin: true, room, ...(isBot ? { roomAdmin: true, agent: true } : {}) };
+    async findRoom(token, { reachedAs } = {}) {
+      const name = await grantedRoom(token, options);
+      if (name === undefined) return undefined;
+      const rooms = await started();
+      return { name, ...urlsOf(rooms, reachedAs) };
+    },
+    async issueToken({ room, identity, isBot, isGuest, properties }) {
+      const video = { roomJoin: true, room, ...(isBot ? { roomAdmin: !isGuest, agent: true } : {}) };
       const wanted = parseProperties(LiveKitTokenProperties, properties);
       const kind = isBot ? { kind: "agent" } : {};
       const { signToken } = await import("../tokens.ts");

@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { RoomServiceClient } from "livekit-server-sdk";
+import { grantedRoom } from "./granted-room.ts";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
 import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
 
@@ -10,6 +11,8 @@ export interface LiveKitConfig {
   apiSecret: string;
   /** Use this room for every session instead of making one each time. */
   roomName?: string | undefined;
+  /** The outbound trunk that bots may call with. */
+  sipTrunk?: string | undefined;
 }
 
 const CALL_S = 10;
@@ -18,7 +21,7 @@ const DEPARTURE_TIMEOUT_S = 20;
 
 /** Rooms on a LiveKit server, made and ended through its service calls. */
 export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
-  const { url, apiKey, apiSecret, roomName } = config;
+  const { url, apiKey, apiSecret, roomName, sipTrunk } = config;
   const httpUrl = url.replace(/^ws/, "http");
   let opening: Promise<RoomServiceClient> | undefined;
 
@@ -31,6 +34,7 @@ export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
 
   return {
     name: "livekit",
+    sipTrunk,
     async createRoom({ prefix, mark, properties }) {
       const wanted = parseProperties(LiveKitRoomProperties, properties);
       const name = roomName ?? roomNameOf({ prefix, mark });
@@ -42,13 +46,18 @@ export function createLiveKitRooms(config: LiveKitConfig): RoomProvider {
         });
       return { name, url, botUrl: url };
     },
-    async issueToken({ room, identity, isBot, properties }) {
+    async issueToken({ room, identity, isBot, isGuest, properties }) {
       const { AccessToken } = await import("livekit-server-sdk");
       const wanted = parseProperties(LiveKitTokenProperties, properties);
       const token = new AccessToken(apiKey, apiSecret, { identity, ttl: TOKEN_VALID_S, ...wanted });
-      token.addGrant({ roomJoin: true, room, ...(isBot ? { roomAdmin: true, agent: true } : {}) });
+      token.addGrant({ roomJoin: true, room, ...(isBot ? { roomAdmin: !isGuest, agent: true } : {}) });
+      if (isBot && !isGuest && sipTrunk !== undefined) token.addSIPGrant({ call: true });
       if (isBot) token.kind = "agent";
       return token.toJwt();
+    },
+    async findRoom(token) {
+      const name = await grantedRoom(token, { apiKey, apiSecret });
+      return name === undefined ? undefined : { name, url, botUrl: url };
     },
     async deleteRoom(name) {
       if (name === roomName) return; // others may be in it

@@ -1,4 +1,5 @@
 import { AppError } from "@vocalhost/protocol";
+import { grantedRoom } from "./granted-room.ts";
 import { createLiveKitRooms } from "./livekit.ts";
 import type { RoomProvider } from "./room-provider.ts";
 
@@ -27,6 +28,11 @@ export function createOwnServerRooms({ open, apiKey, apiSecret }: OwnServerOptio
         });
       const made = await (await rooms()).createRoom(wanted);
       return { ...made, url: wanted.reachedAs ?? made.url };
+    },
+    async findRoom(token, { reachedAs } = {}) {
+      if ((await grantedRoom(token, { apiKey, apiSecret })) === undefined) return undefined; // starts no server
+      const found = await (await rooms()).findRoom(token);
+      return found && { ...found, url: reachedAs ?? found.url };
     },
     issueToken: async (wanted) => (await rooms()).issueToken(wanted),
     deleteRoom: async (name) => (await rooms()).deleteRoom(name),

@@ -5,11 +5,13 @@ import { RoomServiceClient } from "livekit-server-sdk";
 import type { RoomServer } from "../room-server.ts";
 import { startRoomServer } from "../room-server.ts";
 import type { Log } from "../log.ts";
+import { signToken } from "../tokens.ts";
 import { startDailyServer, type DailyServer } from "../testing/daily-server.ts";
 import { providerContract, refusedAs, type ProviderUnderTest } from "../testing/provider-contract.ts";
 import { readProvidersConfig } from "./config.ts";
 import { createDailyRooms, type DailyRooms } from "./daily.ts";
 import { createEmbeddedRooms, type EmbeddedRooms } from "./embedded.ts";
+import { joinSessionRoom } from "./join-room.ts";
 import { createLiveKitRooms } from "./livekit.ts";
 import { createOwnServerRooms } from "./own-server.ts";
 import { createRoomProviders } from "./room-providers.ts";
@@ -169,7 +171,10 @@ test("daily: a room for a phone call has a SIP address, and the call can be sent
     sip_mode: "dial-in",
     num_endpoints: 1,
   });
-  await daily.forwardCall({ callId: "c", callDomain: "d", sipUri: room.sipUri ?? "" });
+  const call = { callId: "c", callDomain: "d", sipUri: room.sipUri ?? "" };
+  await assert.rejects(daily.forwardCall(call), refusedAs("ROOM_REFUSED", /not registered/));
+  assert.equal(dailyServer.setReady(room.name), room.sipUri);
+  await daily.forwardCall(call);
   assert.deepEqual(dailyServer.requests.at(-1)?.body, { callId: "c", callDomain: "d", sipUri: room.sipUri });
 });
 
@@ -221,6 +226,67 @@ test("daily: a key that is refused, repeated back or sent nowhere is in no messa
     assert.ok(!text.includes(dailyServer.apiKey), text);
   }
   assert.ok(logged.length > 0);
+});
+
+test("one more bot comes into a room with the token of somebody who may be there, and owns nothing", async () => {
+  const livekitKey = { apiKey: "other", apiSecret: "another secret of thirty-two chars" };
+  const config = readProvidersConfig({
+    LIVEKIT_URL: "wss://lk.example.com",
+    LIVEKIT_API_KEY: livekitKey.apiKey,
+    LIVEKIT_API_SECRET: livekitKey.apiSecret,
+  });
+  const providers = createRoomProviders(config, { embedded, log });
+  const theirs = await signToken(
+    { identity: "User-1", video: { roomJoin: true, room: "lobby" } },
+    livekitKey,
+  );
+  const wanted = { people: "2", reachedAs: "wss://bots.example.com" };
+  const ours = await embedded.createRoom({ prefix: "parrot" });
+  const mine = await embedded.issueToken({ room: ours.name, identity: "User-1", isBot: false });
+  for (const [token, provider, roomName] of [
+    [theirs, "livekit", "lobby"],
+    [mine, "embedded", ours.name],
+  ] as const) {
+    const second = await joinSessionRoom(providers, { ...wanted, token });
+    assert.deepEqual([second.provider, second.roomName, second.isGuest], [provider, roomName, true]);
+    assert.deepEqual([second.clientToken, second.guestTokens], [token, []]);
+    const { sub, kind, video } = decodeJwt(second.botToken);
+    assert.deepEqual([sub, kind], ["Bot-2", "agent"]);
+    assert.equal((video as { roomAdmin?: boolean }).roomAdmin, false);
+  }
+  const listener = { roomJoin: true, room: ours.name, canPublish: false };
+  const rights = {
+    "that only lets listen": await signToken({ identity: "a", video: listener }, key),
+    "for the service": await signToken({ identity: "a", video: { roomCreate: true } }, key),
+    "that has expired": await signToken(
+      { identity: "a", video: { roomJoin: true, room: ours.name }, validForS: -600 },
+      key,
+    ),
+    "of a stranger": await signToken(
+      { identity: "a", video: { roomJoin: true, room: ours.name } },
+      { apiKey: "testkey", apiSecret: "x".repeat(32) },
+    ),
+  };
+  for (const [what, token] of Object.entries(rights))
+    await assert.rejects(
+      joinSessionRoom(providers, { ...wanted, token }),
+      refusedAs("ACCESS_DENIED", /lets nobody hear and speak/),
+      `a token ${what}`,
+    );
+  const changed = { ...wanted, token: mine, roomProperties: { maxParticipants: 9 } };
+  await assert.rejects(joinSessionRoom(providers, changed), refusedAs("INVALID_REQUEST", /there already/));
+});
+
+test("livekit: a bot may call somebody into its own room where there is a trunk, and nobody else may", async () => {
+  const url = server.url ?? "";
+  const grants = async (trunk: string | undefined, who: { isBot: boolean; isGuest?: boolean }) => {
+    const provider = createLiveKitRooms({ url, ...key, sipTrunk: trunk });
+    return decodeJwt(await provider.issueToken({ room: "r", identity: "a", ...who }))["sip"];
+  };
+  assert.deepEqual(await grants("ST_1", { isBot: true }), { call: true });
+  assert.equal(await grants("ST_1", { isBot: true, isGuest: true }), undefined);
+  assert.equal(await grants("ST_1", { isBot: false }), undefined);
+  assert.equal(await grants(undefined, { isBot: true }), undefined);
 });
 
 test("the name a client asks by chooses the provider", async () => {

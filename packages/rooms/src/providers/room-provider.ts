@@ -5,9 +5,13 @@ import type { z } from "zod";
 /** Somebody who keeps rooms: our own server, a LiveKit server, Daily. */
 export interface RoomProvider extends AsyncDisposable {
   readonly name: RoomProviderName;
+  /** Over which the owner of a room may call somebody into it; undefined where nobody can be called. */
+  readonly sipTrunk?: string | undefined;
   createRoom(wanted: WantedRoom): Promise<MadeRoom>;
   /** Lets one participant into one room, and into no other. */
   issueToken(wanted: WantedToken): Promise<string>;
+  /** The room in which this token lets somebody hear and speak; undefined when it is none of this provider's. */
+  findRoom(token: string, options?: { reachedAs?: string | undefined }): Promise<MadeRoom | undefined>;
   /** Sends everybody out. A room that is gone is no error. */
   deleteRoom(name: string): Promise<void>;
 }
@@ -38,8 +42,10 @@ export interface MadeRoom {
 export interface WantedToken {
   room: string;
   identity: string;
-  /** The bot owns its room. */
+  /** The bot owns its room … */
   isBot: boolean;
+  /** … unless it came into that of another. */
+  isGuest?: boolean;
   properties?: unknown;
 }
 

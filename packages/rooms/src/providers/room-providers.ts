@@ -3,13 +3,21 @@ import type { Log } from "../log.ts";
 import type { ProvidersConfig } from "./config.ts";
 import { createDailyRooms, type DailyRooms } from "./daily.ts";
 import { createLiveKitRooms } from "./livekit.ts";
-import type { RoomProvider } from "./room-provider.ts";
+import type { MadeRoom, RoomProvider } from "./room-provider.ts";
 
 /** Every provider that is configured. */
 export interface RoomProviders extends AsyncDisposable {
   /** The one a client means by this name: `room`, `livekit` or `daily`. */
   of(requested: string): RoomProvider;
+  named(name: RoomProviderName): RoomProvider;
+  /** The room a token lets into, and who keeps it; undefined when none of them does. */
+  find(token: string, options: { reachedAs?: string | undefined }): Promise<FoundRoom | undefined>;
   readonly daily: DailyRooms | undefined;
+}
+
+export interface FoundRoom {
+  provider: RoomProvider;
+  room: MadeRoom;
 }
 
 export function createRoomProviders(
@@ -39,6 +47,14 @@ export function createRoomProviders(
   return {
     of: (requested) =>
       requested === "daily" || requested === "livekit" ? named(requested) : named(config.preferred),
+    named,
+    async find(token, options) {
+      for (const provider of [embedded, livekit, daily]) {
+        const room = await provider?.findRoom(token, options);
+        if (provider && room) return { provider, room };
+      }
+      return undefined;
+    },
     daily,
     [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
   };

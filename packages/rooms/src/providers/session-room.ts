@@ -13,7 +13,11 @@ export interface SessionRoom {
   /** One for each that may be invited: whoever runs the bot cannot sign any. */
   guestTokens: string[];
   sipUri: string | undefined;
-  /** Sends everybody out. */
+  /** Over which the bot may call somebody into the room. */
+  sipTrunk: string | undefined;
+  /** The room is another session's. */
+  isGuest: boolean;
+  /** Sends everybody out; nobody when the room is another session's. */
   close(): Promise<void>;
 }
 
@@ -67,6 +71,8 @@ export async function makeSessionRoom(
       clientToken,
       guestTokens,
       sipUri: made.sipUri,
+      sipTrunk: provider.sipTrunk,
+      isGuest: false,
       close,
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { jwtVerify, SignJWT } from "jose";
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,6 +13,10 @@ export interface DailyServer extends AsyncDisposable {
   readonly rooms: ReadonlyMap<string, DailyRoom>;
   /** The next requests are answered so, whatever they ask. */
   refuseNext(times: number, answer: Refusal): void;
+  /** From now on calls can be forwarded to this room; gives its SIP address. */
+  setReady(roomName: string): string;
+  /** The same, and tells a webhook of it as Daily does; gives what that answered. */
+  tellReady(url: string, roomName: string, secret: string): Promise<Response>;
 }
 
 export interface DailyRequest {
@@ -67,6 +71,7 @@ export async function startDailyServer(): Promise<DailyServer> {
   const requests: DailyRequest[] = [];
   const rooms = new Map<string, DailyRoom>();
   const refusals: Refusal[] = [];
+  const readyUris = new Set<string>();
   const secret = new TextEncoder().encode(apiKey);
 
   async function answer(method: string, path: string, text: string): Promise<object> {
@@ -86,7 +91,8 @@ export async function startDailyServer(): Promise<DailyServer> {
     if (method === "POST" && path === "/dialin/pinlessCallUpdate") {
       for (const field of ["callId", "callDomain", "sipUri"]) requireText(body, field);
       if (!textOf(body["sipUri"])?.startsWith("sip:")) throw invalid("sipUri must begin with sip:");
-      return { status: "ok" };
+      if (!readyUris.has(textOf(body["sipUri"]) ?? "")) throw invalid("the SIP address is not registered");
+      return { ok: "true" };
     }
     throw refusal(404, "not-found");
   }
@@ -124,6 +130,13 @@ export async function startDailyServer(): Promise<DailyServer> {
     const room = rooms.get(decodeURIComponent(name));
     if (!room) throw refusal(404, "not-found", `room ${name} not found`);
     return room;
+  }
+
+  function setReady(name: string): string {
+    const { endpoint } = roomOf(name).config["sip_uri"] as { endpoint: string };
+    const sipUri = `sip:${endpoint}`;
+    readyUris.add(sipUri);
+    return sipUri;
   }
 
   async function createToken(body: Record<string, unknown>): Promise<object> {
@@ -181,6 +194,23 @@ export async function startDailyServer(): Promise<DailyServer> {
     requests,
     rooms,
     refuseNext: (times, said) => refusals.push(...Array.from({ length: times }, () => said)),
+    setReady,
+    async tellReady(url, room, webhookSecret) {
+      const nowS = Math.floor(Date.now() / 1000);
+      const payload = {
+        ...{ domain_id: randomUUID(), room, timestamp: String(nowS) },
+        sip_endpoint: setReady(room),
+      };
+      const id = `0000-dial-in-ready-${nowS}`;
+      const event = JSON.stringify({ version: "1.0.0", type: "dialin.ready", id, payload, event_ts: nowS });
+      const hmac = createHmac("sha256", Buffer.from(webhookSecret, "base64")).update(`${nowS}.${event}`);
+      const headers = {
+        "content-type": "application/json",
+        "x-webhook-timestamp": String(nowS),
+        "x-webhook-signature": hmac.digest("base64"),
+      };
+      return fetch(url, { method: "POST", headers, body: event });
+    },
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();

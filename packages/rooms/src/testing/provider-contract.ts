@@ -40,6 +40,19 @@ export function providerContract(name: string, open: () => ProviderUnderTest): v
     await provider.deleteRoom(room);
   });
 
+  test(`${name}: a token shows the room it is for, and nothing else does`, async () => {
+    const { provider, tryToken } = open();
+    const made = await provider.createRoom({ prefix: "parrot" });
+    const token = await provider.issueToken({ room: made.name, identity: "User-1", isBot: false });
+    assert.deepEqual(await provider.findRoom(token), made);
+    for (const wrong of [`${token.slice(0, -4)}AAAA`, "not.a.token", "../rooms", ""])
+      assert.equal(await provider.findRoom(wrong), undefined, wrong);
+    const guest = { room: made.name, identity: "Bot-2", isBot: true, isGuest: true };
+    const opened = await tryToken(made.botUrl, await provider.issueToken(guest));
+    assert.deepEqual(opened, { opens: made.name, isOwner: false });
+    await provider.deleteRoom(made.name);
+  });
+
   test(`${name}: a deleted room is gone, and deleting it again is no error`, async () => {
     const { provider, exists } = open();
     const { name: room } = await provider.createRoom({ prefix: "parrot" });

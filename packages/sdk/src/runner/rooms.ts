@@ -1,8 +1,10 @@
 import {
   createEmbeddedRooms,
   createRoomProviders,
+  joinSessionRoom,
   makeSessionRoom,
   readDailyCall,
+  readDailyReady,
   readLiveKitCall,
   readProvidersConfig,
   readRoomServerConfig,
@@ -16,6 +18,7 @@ import {
 import { AppError } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../log.ts";
+import { createCallsOnHold } from "./calls-on-hold.ts";
 import type { CallReader, RoomMaker, RoomOfSession } from "../server/doors/room-maker.ts";
 
 /** How rooms were asked to be. */
@@ -53,23 +56,34 @@ export function createRunnerRooms(
 ): RunnerRooms {
   const embedded = createEmbeddedRooms({ server: { ...config.embedded, log }, botUrl });
   const providers = createRoomProviders(config.providers, { embedded, log });
+  const onHold = createCallsOnHold();
   const read =
     (readCall: typeof readDailyCall | typeof readLiveKitCall): CallReader =>
     async (told) => {
-      const call = await readCall(providers, config.providers, {
-        ...told,
-        nowMs: Date.now(),
-        mayBeUnsigned: true, // on a developer's machine; the start says so
-      });
+      const here = { ...told, nowMs: Date.now(), mayBeUnsigned: true }; // a developer's machine; the start says so
+      const ready = readDailyReady(config.providers, here);
+      if (ready) {
+        await onHold.ready(ready);
+        return undefined;
+      }
+      const call = await readCall(providers, config.providers, here);
       if (!call) return undefined;
-      const open = async (sessionId: string): Promise<RoomOfSession> =>
-        toRoom(await call.openRoom({ prefix: PREFIX, people: sessionId.slice(0, 8) }), sessionId);
+      const open = async (sessionId: string): Promise<RoomOfSession> => {
+        const room = await call.openRoom({ prefix: PREFIX, people: sessionId.slice(0, 8) });
+        return toRoom(onHold.hold(room), sessionId);
+      };
       return { callId: call.callId, body: call.body, callData: call.callData, open };
     };
   return {
     async make({ sessionId, ...wanted }) {
       const people = sessionId.slice(0, 8);
       return toRoom(await makeSessionRoom(providers, { ...wanted, prefix: PREFIX, people }), sessionId);
+    },
+    async join({ sessionId, ...wanted }) {
+      return toRoom(
+        await joinSessionRoom(providers, { ...wanted, people: sessionId.slice(0, 8) }),
+        sessionId,
+      );
     },
     calls: takesCalls ? { daily: read(readDailyCall), livekit: read(readLiveKitCall) } : undefined,
     mount: (app) => mountRoomServer(app, embedded),
@@ -83,9 +97,13 @@ function toRoom(
   room: SessionRoom & Partial<Pick<CallRoom, "forwardCall">>,
   sessionId: string,
 ): RoomOfSession {
-  const { provider, roomName, botRoomUrl, botToken, guestTokens, close, forwardCall } = room;
+  const { provider, roomName, botRoomUrl, botToken, guestTokens, sipTrunk, isGuest } = room;
+  const { close, forwardCall } = room;
   const answer = roomAnswer(room, sessionId);
-  return { provider, roomName, botRoomUrl, botToken, guestTokens, close, forwardCall, answer };
+  return {
+    ...{ provider, roomName, botRoomUrl, botToken, guestTokens, sipTrunk, isGuest },
+    ...{ close, forwardCall, answer },
+  };
 }
 
 const NO_HEAD = Buffer.alloc(0); // a client says nothing before its socket is open

@@ -7,7 +7,7 @@ import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
 import { createListeners } from "../listeners.ts";
-import type { RoomSide, Transport, TransportEvents } from "./transport.ts";
+import type { RoomHearing, RoomSide, Transport, TransportEvents } from "./transport.ts";
 
 /** A user's options with every default filled in. */
 export interface TransportParts {
@@ -20,7 +20,7 @@ export interface TransportParts {
   /** One more of the same filter, for a stream of its own. */
   openFilter(): Promise<FilterStage | undefined>;
   autoReady: boolean;
-  hear: "everyone" | "each" | { only: string };
+  hear: RoomHearing;
   stay: boolean;
 }
 

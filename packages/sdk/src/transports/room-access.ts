@@ -4,8 +4,12 @@ import type { RoomArguments } from "../runner-arguments.ts";
 /** What a session in a room has beside what its bot sees. */
 export interface RoomAccess {
   invitations: Invitations;
-  /** How long the bot waits for somebody to talk with. */
-  connectDeadlineMs: number;
+  /** How long the bot waits for somebody to talk with; undefined for as long as its session lasts. */
+  connectDeadlineMs: number | undefined;
+  /** Over which somebody can be called into the room. */
+  sipTrunk: string | undefined;
+  /** It is there in place of somebody, a caller for instance, and no bot in the eyes of others. */
+  isStandIn: boolean;
 }
 
 /** Tokens for those who may still come; each is given away once. */
@@ -22,7 +26,7 @@ export function createInvitations(clientUrl: string, guestTokens: readonly strin
         throw new AppError("ROOM_REFUSED", {
           message:
             guestTokens.length === 0
-              ? "Nobody can be invited into a room of this provider from here"
+              ? "This session can invite nobody: its room is Daily's, a caller's or another session's"
               : `All ${guestTokens.length} invitations of this session are given away`,
         });
       return { roomUrl: clientUrl, url: clientUrl, token };

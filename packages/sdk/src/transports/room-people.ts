@@ -22,6 +22,7 @@ export interface RoomPeopleOptions {
   room: Room;
   parts: TransportParts;
   invitations: Invitations;
+  dial: RoomSide["dial"];
   hear(samples: Int16Array, sampleRateHz: number): void;
   receive(message: unknown): void;
   /** The first person came, or the last one left. */
@@ -44,10 +45,11 @@ export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
 
   const isBot = (participant: RemoteParticipant): boolean => participant.kind === ParticipantKind.AGENT;
 
-  // A second bot is heard by whoever asks for it by name; two that hear each other would talk for ever.
+  // A second bot is heard by whoever asks for it; two that hear each other would talk for ever.
   function isHeard(person: Known): boolean {
     const { hear: whom } = parts;
-    return typeof whom === "object" ? person.identity === whom.only : !person.isBot;
+    if (typeof whom === "object") return person.identity === whom.only;
+    return whom === "all" || !person.isBot;
   }
 
   function knownOf(participant: RemoteParticipant): Known {
@@ -166,6 +168,7 @@ export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
       on: listeners.on,
       off: listeners.off,
       invite: () => options.invitations.next(),
+      dial: options.dial,
     }),
     greet: guarded(() => {
       for (const participant of room.remoteParticipants.values()) knownOf(participant);
@@ -178,7 +181,7 @@ export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
   };
 }
 
-function isRtvi(message: unknown): boolean {
+export function isRtvi(message: unknown): boolean {
   return (
     typeof message === "object" && message !== null && "label" in message && message.label === RTVI_LABEL
   );

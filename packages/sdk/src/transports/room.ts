@@ -5,8 +5,9 @@ import { createPlayout } from "../audio/playout.ts";
 import type { RoomArguments } from "../runner-arguments.ts";
 import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
+import { dialOut } from "./dial-out.ts";
 import { roomAccessOf } from "./room-access.ts";
-import { openRoomPeople } from "./room-people.ts";
+import { isRtvi, openRoomPeople } from "./room-people.ts";
 import type { Transport } from "./transport.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -26,8 +27,10 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
     });
   const livekit = await loadLiveKitClient();
   const { hooks } = parts;
+  const { invitations, connectDeadlineMs, sipTrunk, isStandIn } = roomAccessOf(args);
   const room = new livekit.Room();
   const sound = createSound(livekit, parts.outputHz);
+  const send = createSender(room, hooks.log);
   let generation = 0;
   let isClosing = false;
 
@@ -45,9 +48,12 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
     livekit,
     room,
     parts,
-    invitations: roomAccessOf(args).invitations,
+    invitations,
+    dial: (to, options) => dialOut({ ...args, sipTrunk }, to, options),
     hear: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
-    receive: (message) => receive(message),
+    receive: (message) => {
+      if (!isStandIn || !isRtvi(message)) receive(message);
+    },
     met(isSomebodyThere) {
       clearTimeout(lonely);
       emit(isSomebodyThere ? "client-connected" : "client-disconnected");
@@ -63,7 +69,9 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
       playout.clear();
       sound.clear();
     },
-    send: createSender(room, hooks.log),
+    send: (message) => {
+      if (!isStandIn || !isRtvi(message)) send(message);
+    },
     async close() {
       isClosing = true;
       clearTimeout(lonely);
@@ -77,7 +85,10 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
   room.on(livekit.RoomEvent.Disconnected, () => {
     if (!isClosing) hooks.ended("client-lost"); // the room was closed, or its server is gone for good
   });
-  const lonely = setTimeout(() => hooks.ended("never-connected"), roomAccessOf(args).connectDeadlineMs);
+  const lonely =
+    connectDeadlineMs === undefined
+      ? undefined
+      : setTimeout(() => hooks.ended("never-connected"), connectDeadlineMs);
   try {
     await join(livekit, { room, args, source: sound.source });
   } catch (error) {

@@ -35,6 +35,20 @@ export interface RoomSide {
   off<E extends keyof RoomSideEvents>(event: E, listener: RoomSideEvents[E]): void;
   /** What one more person or bot needs to join. Throws when nobody more may come. */
   invite(): Invitation;
+  /** Calls somebody's phone into the room, over a LiveKit server's SIP trunk. Resolves when they have answered. */
+  dial(to: string, options?: DialOptions): Promise<DialledParticipant>;
+}
+
+export interface DialOptions {
+  /** Who they are in the room. @default `sip_` and the number */
+  identity?: string;
+  /** What others see. @default the number */
+  name?: string;
+}
+
+export interface DialledParticipant {
+  /** As `participant-joined` has it. */
+  identity: string;
 }
 
 export interface RoomSideEvents {
@@ -94,6 +108,8 @@ export interface MessageChannelLike {
   onMessage(listener: (message: unknown) => void): void;
 }
 
+export type RoomHearing = "everyone" | "all" | "each" | { only: string };
+
 export interface TransportOptions {
   audioIn?: {
     /** @default 16000 */
@@ -112,11 +128,11 @@ export interface TransportOptions {
   /** For sessions in a room. */
   room?: {
     /**
-     * Whom `audioIn` hears: every person mixed, or one participant only. `"each"` gives every participant an
-     * `audioIn` of their own as well.
+     * Whom `audioIn` hears: every person mixed, `"all"` with bots, or one participant only. `"each"` gives every
+     * participant an `audioIn` of their own as well.
      * @default "everyone"
      */
-    hear?: "everyone" | "each" | { only: string };
+    hear?: RoomHearing;
     /** Go on when the last person has left. @default false */
     stay?: boolean;
   };

@@ -22,7 +22,9 @@ const BOT_WAIT_MS = 18_000; // it starts with the room and loads what it needs
 
 /** A conversation in a room of LiveKit's kind: with a bot, and with whoever else is there. */
 export class RoomTransport extends Transport {
-  readonly room = new Room({ adaptiveStream: false, dynacast: false });
+  // Every server knows two connections; asking for one first costs a way there and back, and leaves an error in the
+  // console where the server is ours.
+  readonly room = new Room({ adaptiveStream: false, dynacast: false, singlePeerConnection: false });
   readonly #media: MicrophoneMedia;
   readonly #onAttendees: (attendees: Attendee[]) => void;
   readonly #botHere = Promise.withResolvers<void>();

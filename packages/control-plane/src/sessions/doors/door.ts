@@ -1,6 +1,14 @@
-import type { Connect, IceServer, RoomStarted, Started, TransportName } from "@vocalhost/protocol";
+import type {
+  Connect,
+  IceServer,
+  RoomProviderName,
+  RoomStarted,
+  Started,
+  TransportName,
+} from "@vocalhost/protocol";
 import type { Principal } from "../../auth/principal.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
+import type { HeldCall } from "../session-rooms.ts";
 import type { TokenSigner } from "./socket-tokens.ts";
 
 /** One way into hosted sessions. All of them start through `startSession`, at once or when their client comes. */
@@ -28,6 +36,11 @@ export interface SessionRooms {
   make(wanted: WantedSessionRoom): Promise<MadeSessionRoom>;
   /** Reads a webhook's request; undefined for what is no call. Throws what the provider is told. */
   readCall(told: ToldCall): Promise<ServiceCall | undefined>;
+  /** Reads that a room is ready for the call it was made for; undefined for what says something else. */
+  readReady(told: ToldCall): ReadyRoom | undefined;
+  forwardCall(call: HeldCall & { sipUri: string }): Promise<void>;
+  /** Sends everybody out. A room that is gone is no error. */
+  close(provider: RoomProviderName, roomName: string): Promise<void>;
 }
 
 export interface ToldCall {
@@ -35,11 +48,21 @@ export interface ToldCall {
   headers: Record<string, string | string[] | undefined>;
 }
 
+export interface ReadyRoom {
+  roomName: string;
+  sipUri: string;
+}
+
 /** A phone call that a provider has told of. */
 export interface ServiceCall {
   callId: string;
   body: object;
-  open(mark: string): Promise<MadeSessionRoom & { forwardCall: (() => Promise<void>) | undefined }>;
+  open(mark: string): Promise<CallRoom>;
+}
+
+export interface CallRoom extends MadeSessionRoom {
+  /** Undefined for a caller who is in the room, or is forwarded once the room says that it is ready. */
+  forwardCall: (() => Promise<void>) | undefined;
 }
 
 /** What the start said of the room it wants. */
@@ -48,6 +71,8 @@ export interface RoomWish {
   requested: string;
   roomProperties: unknown;
   tokenProperties: unknown;
+  /** Lets into a room that there is already; undefined for one of the session's own. */
+  token: string | undefined;
 }
 
 export interface WantedSessionRoom extends RoomWish {

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { findLiveAgent } from "../../agents/find-agent.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { startSession } from "../start-session.ts";
-import type { DoorContext, ToldCall } from "./door.ts";
+import { findHeldCall } from "../session-rooms.ts";
+import type { DoorContext, ReadyRoom, ToldCall } from "./door.ts";
 
 /** A provider tells of a phone call for this agent. */
 export interface CallRequest extends ToldCall {
@@ -18,7 +19,10 @@ export async function startCall(
 ): Promise<RoomStarted | undefined> {
   const { starter, rooms } = context;
   const { world } = starter;
-  const call = await rooms.readCall(told); // before anything is looked up: strangers learn nothing
+  // Before anything is looked up: strangers learn nothing.
+  const ready = rooms.readReady(told);
+  if (ready) return forwardHeldCall(context, ready);
+  const call = await rooms.readCall(told);
   if (!call) return undefined;
   const organizationId = await organizationNamed(context, organizationName);
   await findLiveAgent(world.store.db, organizationId, agentName);
@@ -44,6 +48,15 @@ export async function startCall(
       .catch((cause: unknown) => world.log.warn({ err: cause }, "room of a failed call could not be closed"));
     throw error;
   }
+}
+
+/** Daily tells it of every room of the account, so of some that are not ours, or are over. */
+async function forwardHeldCall(
+  { starter: { world }, rooms }: DoorContext,
+  { roomName, sipUri }: ReadyRoom,
+): Promise<undefined> {
+  const call = await findHeldCall(world.store.db, roomName);
+  if (call) await rooms.forwardCall({ ...call, sipUri });
 }
 
 async function organizationNamed({ starter: { world } }: DoorContext, name: string): Promise<OrganizationId> {

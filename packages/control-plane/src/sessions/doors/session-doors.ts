@@ -118,8 +118,12 @@ function idempotencyOf({
   agentName,
   transport,
   body,
+  room,
 }: StartSessionRequest): SessionRequest["idempotency"] {
   if (idempotencyKey === undefined) return undefined;
-  const parameters = JSON.stringify([agentName, transport, body ?? null]);
+  const parameters = JSON.stringify([
+    ...[agentName, transport, body ?? null],
+    ...(room.token === undefined ? [] : [room.token]),
+  ]);
   return { key: idempotencyKey, parametersHash: createHash("sha256").update(parameters).digest("hex") };
 }

@@ -18,7 +18,7 @@ export interface RoomOpening {
 export interface RoomRun {
   connect: Extract<Connect, { kind: "room" }>;
   callData: CallData | null;
-  forwardCall?: (() => Promise<void>) | undefined;
+  forwardCall?: RoomOfSession["forwardCall"];
 }
 
 const invitations = new WeakMap<Session, Invitations>();
@@ -28,7 +28,7 @@ export function invitationsOf(session: Session): Invitations | undefined {
   return invitations.get(session);
 }
 
-/** Makes a room for a session and runs the bot in it. */
+/** Runs the bot in a room: one that is made for it, or one that it is invited into. */
 export async function openRoom(
   server: SessionServer,
   { body, callData, make }: RoomOpening,
@@ -42,12 +42,23 @@ export async function openRoom(
       session.client.close(); // ended while its room was made
       throw new AppError("SESSION_NOT_FOUND");
     }
-    const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens } = room;
+    const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest } = room;
+    const trunk = room.sipTrunk === undefined ? {} : { sipTrunk: room.sipTrunk };
     const clientUrl = room.answer.roomUrl;
     // The answer goes first.
     setImmediate(() =>
       runInRoom(server, session, {
-        connect: { kind: "room", provider, roomName, roomUrl, clientUrl, token, guestTokens },
+        connect: {
+          kind: "room",
+          provider,
+          roomName,
+          roomUrl,
+          clientUrl,
+          token,
+          guestTokens,
+          isGuest,
+          ...trunk,
+        },
         callData,
         forwardCall: room.forwardCall,
       }),
@@ -80,7 +91,7 @@ export function runInRoom(
   session: Session,
   { connect, callData, forwardCall }: RoomRun,
 ): void {
-  const { provider, roomUrl, roomName, token, clientUrl, guestTokens } = connect;
+  const { provider, roomUrl, roomName, token, clientUrl, guestTokens, sipTrunk } = connect;
   const args = createRoomArguments({
     sessionId: session.id,
     body: session.body,
@@ -95,6 +106,7 @@ export function runInRoom(
   });
   const offered = createInvitations(clientUrl, guestTokens);
   invitations.set(session, offered);
-  setRoomAccess(args, { invitations: offered, connectDeadlineMs: session.connectDeadlineMs });
+  const { connectDeadlineMs } = session;
+  setRoomAccess(args, { invitations: offered, connectDeadlineMs, sipTrunk, isStandIn: false });
   session.run(server.bot(), args);
 }

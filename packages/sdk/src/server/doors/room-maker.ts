@@ -4,6 +4,8 @@ import type { RoomProviderName, RoomStarted } from "@vocalhost/protocol";
 /** Whoever can make a room for a session. */
 export interface RoomMaker {
   make(wanted: WantedRoom): Promise<RoomOfSession>;
+  /** A place for one more bot in a room that there is already. */
+  join(wanted: WantedRoom & { token: string }): Promise<RoomOfSession>;
   /** What webhooks of phone calls are read with; undefined where none may come. */
   readonly calls: { daily: CallReader; livekit: CallReader } | undefined;
 }
@@ -39,8 +41,12 @@ export interface RoomOfSession {
   botRoomUrl: string;
   botToken: string;
   guestTokens: string[];
-  /** Connects the caller on hold with the room. */
-  forwardCall?: (() => Promise<void>) | undefined;
-  /** Sends everybody out. */
+  /** Over which the bot may call somebody into the room. */
+  sipTrunk: string | undefined;
+  /** The room is another session's, and stays when this one ends. */
+  isGuest: boolean;
+  /** Connects the caller on hold with the room, at its own SIP address or another. */
+  forwardCall?: ((sipUri?: string) => Promise<void>) | undefined;
+  /** Sends everybody out of a room of our own. */
   close(): Promise<void>;
 }

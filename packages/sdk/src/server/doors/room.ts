@@ -24,7 +24,8 @@ export const roomDoor: Door = {
   },
   async begin(server, session, connect) {
     if (connect.kind !== "room") return;
-    const close = connect.provider === "daily" ? async () => undefined : () => emptyRoom(connect);
+    const isOthers = connect.isGuest || connect.provider === "daily";
+    const close = isOthers ? async () => undefined : () => emptyRoom(connect);
     session.client = clientIn(session, { roomName: connect.roomName, close });
     runInRoom(server, session, { connect, callData: connect.callData ?? null });
   },
@@ -34,14 +35,16 @@ function wantedBy(server: SessionServer, request: FastifyRequest, input: StartRe
   return {
     body: input.body,
     callData: null,
-    make: (rooms, sessionId) =>
-      rooms.make({
+    make(rooms, sessionId) {
+      const wanted = {
         requested: requestedTransport(input) ?? "room",
         sessionId,
         reachedAs: server.socketBase(request),
         roomProperties: input.roomProperties ?? input.dailyRoomProperties,
         tokenProperties: input.tokenProperties ?? input.dailyMeetingTokenProperties,
-      }),
+      };
+      return input.room ? rooms.join({ ...wanted, token: input.room.token }) : rooms.make(wanted);
+    },
   };
 }
 

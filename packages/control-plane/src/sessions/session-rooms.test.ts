@@ -1,0 +1,104 @@
+import type { Connect } from "@vocalhost/protocol";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog } from "../log.ts";
+import type { SessionState } from "../store/schema.ts";
+import type { Store } from "../store/store.ts";
+import { eachStore } from "../testing/each-store.ts";
+import { sessionRow } from "../testing/store-contract.ts";
+import { createTestClock } from "../testing/test-clock.ts";
+import { createRoomCloser, findHeldCall, rememberRoom } from "./session-rooms.ts";
+
+const SETTLED_MS = 6_000;
+const HOUR_MS = 3_600_000;
+
+type RoomConnect = Extract<Connect, { kind: "room" }>;
+
+function roomConnect(roomName: string, more: Partial<RoomConnect> = {}): RoomConnect {
+  const urls = { roomUrl: "https://a.daily.co/r", clientUrl: "https://a.daily.co/r", token: "t" };
+  return { kind: "room", provider: "daily", roomName, guestTokens: [], ...urls, ...more };
+}
+
+const CALL = { streamId: "domain", callId: "call", from: "+1", to: "+2", body: {} };
+
+async function makeSession(store: Store, id: string, state: SessionState, connect: Connect): Promise<void> {
+  const endedAt = ["ended", "failed"].includes(state) ? 0 : null;
+  await store.transaction(async (tx) => {
+    await tx.insertInto("sessions").values(sessionRow({ id, state, endedAt })).execute();
+    await rememberRoom(tx, connect, id);
+  });
+}
+
+eachStore((open) => {
+  test("the rooms of ended sessions are closed, those of others and of their hosts are not", async () => {
+    await using store = await open();
+    const { pass, closed, clock } = await openCloser(store);
+    await makeSession(store, "ended", "ended", roomConnect("over"));
+    await makeSession(store, "live", "active", roomConnect("going on"));
+    await makeSession(store, "guest", "ended", roomConnect("of another", { isGuest: true }));
+    await makeSession(store, "tried", "failed", roomConnect("second attempt"));
+    await makeSession(store, "again", "active", roomConnect("second attempt"));
+    await makeSession(store, "socket", "ended", { kind: "socket" });
+    clock.now = SETTLED_MS - 5_000;
+    await pass();
+    assert.deepEqual(closed, [], "a start may still be tried again");
+    clock.now = SETTLED_MS;
+    await pass();
+    await pass();
+    assert.deepEqual(closed, ["daily over"]);
+    const left = await store.db.selectFrom("sessionRooms").select("sessionId").orderBy("sessionId").execute();
+    assert.deepEqual(
+      left.map(({ sessionId }) => sessionId),
+      ["again", "live"],
+    );
+  });
+
+  test("what a provider refuses is tried again, not at once and not for ever", async () => {
+    await using store = await open();
+    const refusals = { left: 2 };
+    const { pass, closed, tried, clock } = await openCloser(store, refusals);
+    await makeSession(store, "one", "ended", roomConnect("stubborn"));
+    clock.now = SETTLED_MS;
+    await pass();
+    await pass();
+    assert.deepEqual(tried, ["daily stubborn"]);
+    clock.now += 60_000;
+    await pass();
+    clock.now += 60_000;
+    await pass();
+    assert.deepEqual([tried.length, closed], [3, ["daily stubborn"]]);
+    refusals.left = Infinity;
+    await makeSession(store, "two", "ended", roomConnect("gone for good"));
+    clock.now = 5 * HOUR_MS;
+    await pass();
+    assert.deepEqual(await store.db.selectFrom("sessionRooms").selectAll().execute(), []);
+  });
+
+  test("a room shows the call that waits for it, while its session lasts", async () => {
+    await using store = await open();
+    await makeSession(store, "held", "active", roomConnect("for a call", { callData: CALL }));
+    await makeSession(store, "plain", "active", roomConnect("for a browser"));
+    await makeSession(store, "over", "ended", roomConnect("for a late call", { callData: CALL }));
+    const sip = roomConnect("by SIP", { provider: "livekit", callData: CALL });
+    await makeSession(store, "there", "active", sip);
+    assert.deepEqual(await findHeldCall(store.db, "for a call"), { callId: "call", callDomain: "domain" });
+    for (const name of ["for a browser", "for a late call", "by SIP", "somebody else's"])
+      assert.equal(await findHeldCall(store.db, name), undefined, name);
+  });
+});
+
+async function openCloser(store: Store, refusals = { left: 0 }) {
+  await store.db.insertInto("leader").values({ id: 1, holder: "test", epoch: 1, until: 1 }).execute();
+  const clock = createTestClock(0);
+  const [tried, closed]: [string[], string[]] = [[], []];
+  const { pass } = createRoomCloser({
+    world: { store, clock, epoch: 1, log: silentLog },
+    async close(provider, roomName) {
+      tried.push(`${provider} ${roomName}`);
+      refusals.left -= 1;
+      if (refusals.left >= 0) throw new Error("not now");
+      closed.push(`${provider} ${roomName}`);
+    },
+  });
+  return { pass, closed, tried, clock };
+}

@@ -1,0 +1,124 @@
+import type { Connect, RoomProviderName } from "@vocalhost/protocol";
+import { asLeader } from "../leader/leader.ts";
+import type { SessionRoomRow } from "../store/schema.ts";
+import type { Db, Tx } from "../store/store.ts";
+import type { World } from "../world.ts";
+import { OPEN_SESSION_STATES } from "./session-state.ts";
+
+/** A caller on hold, and the room that was made for the call. */
+export interface HeldCall {
+  callId: string;
+  callDomain: string;
+}
+
+const LOOK_MS = 2_000;
+const AT_A_TIME = 50;
+const AGAIN_MS = 60_000;
+const LASTS_MS = 4 * 3_600_000; // then Daily ends it by itself
+// A start whose instance died is tried again with the same room, as another session.
+const SETTLED_MS = 5_000;
+
+/** In the transaction that makes the session. A room of another session is not ours to close. */
+export async function rememberRoom(tx: Tx, connect: Connect, sessionId: string): Promise<void> {
+  if (connect.kind !== "room" || connect.isGuest) return;
+  const { provider, roomName, callData } = connect;
+  const call = provider === "daily" ? callData : undefined;
+  await tx
+    .insertInto("sessionRooms")
+    .values({
+      ...{ sessionId, provider, roomName },
+      callId: call?.callId ?? null,
+      callDomain: call?.streamId ?? null,
+    })
+    .execute();
+}
+
+/** The call that waits for this room. */
+export async function findHeldCall(db: Db, roomName: string): Promise<HeldCall | undefined> {
+  const row = await db
+    .selectFrom("sessionRooms")
+    .innerJoin("sessions", "sessions.id", "sessionRooms.sessionId")
+    .select(["callId", "callDomain"])
+    .where("roomName", "=", roomName)
+    .where("sessions.state", "in", OPEN_SESSION_STATES)
+    .executeTakeFirst();
+  if (!row || row.callId === null || row.callDomain === null) return undefined;
+  return { callId: row.callId, callDomain: row.callDomain };
+}
+
+export interface RoomCloserOptions {
+  world: Pick<World, "store" | "clock" | "epoch" | "log">;
+  close(provider: RoomProviderName, roomName: string): Promise<void>;
+}
+
+/** Closes the rooms of sessions that are over. What a provider refuses is tried again for as long as a room may last. */
+export function createRoomCloser({ world, close }: RoomCloserOptions): {
+  name: string;
+  run(signal: AbortSignal): Promise<void>;
+  pass(): Promise<void>;
+} {
+  const { store, clock, log } = world;
+  const waitsUntilMs = new Map<string, number>();
+
+  async function closeOne({ sessionId, provider, roomName }: EndedRoom): Promise<boolean> {
+    try {
+      if (!(await isUsed(store.db, roomName))) await close(provider, roomName);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, sessionId, provider }, "room of an ended session could not be closed");
+      waitsUntilMs.set(sessionId, clock.nowMs() + AGAIN_MS);
+      return false;
+    }
+  }
+
+  async function pass(): Promise<void> {
+    const nowMs = clock.nowMs();
+    for (const room of await endedRooms(store.db, nowMs)) {
+      if ((waitsUntilMs.get(room.sessionId) ?? 0) > nowMs) continue;
+      const isGivenUp = (room.endedAt ?? 0) < nowMs - LASTS_MS;
+      if (!(await closeOne(room)) && !isGivenUp) continue;
+      waitsUntilMs.delete(room.sessionId);
+      await asLeader(world, (tx) =>
+        tx.deleteFrom("sessionRooms").where("sessionId", "=", room.sessionId).execute(),
+      );
+    }
+  }
+
+  return {
+    name: "closing rooms",
+    async run(signal) {
+      while (!signal.aborted) {
+        await pass();
+        await clock.sleep(LOOK_MS, signal);
+      }
+    },
+    pass,
+  };
+}
+
+interface EndedRoom extends Pick<SessionRoomRow, "sessionId" | "provider" | "roomName"> {
+  endedAt: number | null;
+}
+
+function endedRooms(db: Db, nowMs: number): Promise<EndedRoom[]> {
+  return db
+    .selectFrom("sessionRooms")
+    .innerJoin("sessions", "sessions.id", "sessionRooms.sessionId")
+    .select(["sessionId", "provider", "roomName", "sessions.endedAt"])
+    .where("sessions.state", "not in", OPEN_SESSION_STATES)
+    .where("sessions.endedAt", "<", nowMs - SETTLED_MS)
+    .orderBy("sessions.endedAt")
+    .limit(AT_A_TIME)
+    .execute();
+}
+
+async function isUsed(db: Db, roomName: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("sessionRooms")
+    .innerJoin("sessions", "sessions.id", "sessionRooms.sessionId")
+    .select("sessionId")
+    .where("roomName", "=", roomName)
+    .where("sessions.state", "in", OPEN_SESSION_STATES)
+    .executeTakeFirst();
+  return row !== undefined;
+}

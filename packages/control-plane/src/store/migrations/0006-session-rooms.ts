@@ -1,0 +1,20 @@
+import { sql } from "kysely";
+import type { Migration } from "./migration.ts";
+
+/** Rooms that end with their session, whoever keeps them. */
+export const sessionRooms: Migration = {
+  version: 6,
+  name: "session rooms",
+  async up({ schema }, dialect) {
+    const text = dialect === "sqlite" ? sql`text` : sql`text collate "C"`;
+    await schema
+      .createTable("sessionRooms")
+      .addColumn("sessionId", text, (column) => column.primaryKey())
+      .addColumn("provider", text, (column) => column.notNull())
+      .addColumn("roomName", text, (column) => column.notNull())
+      .addColumn("callId", text)
+      .addColumn("callDomain", text)
+      .execute();
+    await schema.createIndex("sessionRoomsName").on("sessionRooms").column("roomName").execute();
+  },
+};
