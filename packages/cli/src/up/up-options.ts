@@ -9,7 +9,10 @@ export const upOptions = {
     help: "port to listen on (default: 7870)",
   }),
   host: text({ takes: "name", help: "address to listen on (default: localhost)" }),
-  dataDir: text({ takes: "folder", help: "data folder (default: .vocalhost if there is one here, else one of your own)" }),
+  dataDir: text({
+    takes: "folder",
+    help: "data folder (default: .vocalhost if there is one here, else one of your own)",
+  }),
   publicUrl: text({ takes: "url", help: "address callers reach it by (default: http://localhost:7870)" }),
   settings: text({ takes: "file", help: "file of settings, one NAME=value per line" }),
   example: text({ takes: "name=folder", help: "on the first start, deploy this bot under this name" }),
