@@ -4,6 +4,7 @@ import { silentLog } from "../log.ts";
 import type { InstanceRow } from "../store/schema.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
+import { eachStore } from "../testing/each-store.ts";
 import { instanceRow } from "../testing/store-contract.ts";
 import { createMediaPorts } from "./media-ports.ts";
 
@@ -43,12 +44,33 @@ test("each instance gets a port of its own, in turn, and gives it back with its 
   );
 });
 
-test("the store refuses a port that two live instances would have", async () => {
-  await using store = await openMemoryStore();
-  await addInstance(store, 0, { state: "busy", mediaPort: 40_000 });
-  await addInstance(store, 1, { state: "stopped", mediaPort: 40_000 });
-  await addInstance(store, 2, { state: "ready", mediaPort: null });
-  await assert.rejects(addInstance(store, 3, { state: "ready", mediaPort: 40_000 }), /unique/i);
+// What is locked differs between the stores.
+eachStore((open) => {
+  test("the store refuses a port that two live instances would have", async () => {
+    await using store = await open();
+    await addInstance(store, 0, { state: "busy", mediaPort: 40_000 });
+    await addInstance(store, 1, { state: "stopped", mediaPort: 40_000 });
+    await addInstance(store, 2, { state: "ready", mediaPort: null });
+    await assert.rejects(addInstance(store, 3, { state: "ready", mediaPort: 40_000 }), /unique/i);
+  });
+
+  test("twenty made at once get twenty ports", async () => {
+    await using store = await open();
+    const ports = createMediaPorts({ range: { first: 40_000, last: 40_019 }, log: silentLog });
+    const make = (index: number) =>
+      store.transaction(async (tx) => {
+        const mediaPort = await ports.take({ store, tx });
+        if (mediaPort === "used-up") return undefined;
+        await tx
+          .insertInto("instances")
+          .values({ ...instanceRow(index), mediaPort })
+          .execute();
+        return mediaPort;
+      });
+    const made = await Promise.all(Array.from({ length: 22 }, (_, index) => make(index)));
+    assert.equal(new Set(made.filter((port) => port !== undefined)).size, 20);
+    assert.equal(made.filter((port) => port === undefined).length, 2);
+  });
 });
 
 test("a borrowed port is nobody's until it is released", async () => {
