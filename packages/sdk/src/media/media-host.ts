@@ -93,8 +93,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       const port = ports.get(event.connection);
       if (!port) continue;
       if (event.type === "answer") port.answering.get(event.request)?.resolve(event.sdp);
-      else if (event.type === "offer-refused")
-        port.answering.get(event.request)?.reject(new AppError("INVALID_SDP", { message: event.reason }));
+      else if (event.type === "offer-refused") port.answering.get(event.request)?.reject(refusalOf(event));
       else {
         if (event.type === "closed") forget(event.connection);
         port.handle(event);
@@ -178,6 +177,10 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       clearTimeout(timer);
     },
   };
+}
+
+function refusalOf({ reason, isOurFault }: MediaEvent & { type: "offer-refused" }): AppError {
+  return new AppError(isOurFault ? "SERVICE_UNAVAILABLE" : "INVALID_SDP", { message: reason });
 }
 
 function connectionIsOver(): AppError {

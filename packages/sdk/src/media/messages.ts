@@ -26,7 +26,7 @@ export interface MediaRates {
 /** What the media thread tells the main thread. */
 export type MediaEvent =
   | { type: "answer"; connection: number; request: number; sdp: string }
-  | { type: "offer-refused"; connection: number; request: number; reason: string }
+  | { type: "offer-refused"; connection: number; request: number; reason: string; isOurFault?: boolean }
   | { type: "connected"; connection: number }
   | { type: "disconnected"; connection: number }
   | { type: "channel-open"; connection: number }
