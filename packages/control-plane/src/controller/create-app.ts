@@ -9,6 +9,7 @@ import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
+import { createMediaProbe } from "./probe-media.ts";
 import { createIceServers } from "../sessions/doors/ice-servers.ts";
 import { createSessionDoors } from "../sessions/doors/session-doors.ts";
 import { VERSION } from "../version.ts";
@@ -93,6 +94,7 @@ export async function createApp(
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
     regions: config.regions,
     hasVoiceEngine: world.hasVoiceEngine,
+    probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,
     quotasOf,
     requestLimits: createRequestLimits({ clock, rates: config.requestRates }),
