@@ -60,6 +60,12 @@ test("an instance that waits answers at its port whoever asks whether it is reac
   const [idle] = liveRows();
   assert.ok(idle && idle.media_port >= first && idle.media_port < first + PORTS);
   assert.equal((await askUdpPort(idle.media_port))?.address, "127.0.0.1");
+  assert.deepEqual(await service.api.probeMedia(), {
+    addresses: ["127.0.0.1"],
+    ports: { first, last: first + PORTS - 1 },
+    port: idle.media_port,
+    answeredBy: "instance",
+  });
 });
 
 test("calls come through ports of their own; without one left there is a refusal, and a crash gives one back", async () => {
@@ -75,6 +81,7 @@ test("calls come through ports of their own; without one left there is a refusal
     calls.map((call) => [call.sessionId, call.mediaPort]).sort(),
   );
 
+  assert.equal((await service.api.probeMedia()).answeredBy, "nobody");
   const refused = await start(service, "echo", { transport: "webrtc" });
   assert.equal(refused.status, 429);
   assert.match(await refused.text(), /all media ports of the service are in use/);
