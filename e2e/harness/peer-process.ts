@@ -37,8 +37,8 @@ async function obey(command: PeerCommand): Promise<object> {
       const socket = createSocket("udp4");
       const { promise, resolve } = Promise.withResolvers<string>();
       socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""));
-      socket.send("hello", command.port, command.address, (error) =>
-        resolve((error as NodeJS.ErrnoException | null)?.code ?? "sent"),
+      socket.send("hello", command.port, command.address, (error: NodeJS.ErrnoException | null) =>
+        resolve(error?.code ?? "sent"),
       );
       const outcome = await promise;
       socket.close();

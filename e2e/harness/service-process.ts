@@ -87,7 +87,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
     ...options.environment,
   };
-  const [program = "", ...before] = [...(options.within ?? []), process.execPath];
+  const [program, ...before] = [...(options.within ?? []), process.execPath];
   const child = spawn(
     program,
     [

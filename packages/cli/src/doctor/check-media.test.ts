@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { test } from "node:test";
+import type { Credentials } from "../credentials/find-credentials.ts";
 import { startFakeService } from "../testing/fake-service.ts";
 import { checkMedia } from "./check-media.ts";
 import type { Hop } from "./hop.ts";
@@ -10,9 +11,13 @@ import type { Hop } from "./hop.ts";
 const { signal } = new AbortController();
 const PORTS = { first: 40_000, last: 40_199 };
 
+function credentialsFor(apiUrl: string): Credentials {
+  return { apiUrl, token: "t", source: "environment", organization: undefined, publicKey: undefined };
+}
+
 async function check(probe: MediaProbe): Promise<Hop> {
   await using service = await startFakeService({ "POST /v1/media/probe": { body: probe } });
-  return await checkMedia({ apiUrl: service.url, token: "t", source: "environment" }, signal);
+  return await checkMedia(credentialsFor(service.url), signal);
 }
 
 test("a port that answers is proof, one that does not is a fault with its cures", async () => {
@@ -51,6 +56,6 @@ test("what cannot be asked is said", async () => {
   const own = await check({ addresses: [], ports: PORTS, port: 40_000, answeredBy: "listener" });
   assert.deepEqual([own.state, /VOCALHOST_MEDIA_ADDRESS/.test(own.fixes.join())], ["warning", true]);
   await using old = await startFakeService({});
-  const unknown = await checkMedia({ apiUrl: old.url, token: "t", source: "environment" }, signal);
+  const unknown = await checkMedia(credentialsFor(old.url), signal);
   assert.equal(unknown.state, "skipped");
 });
