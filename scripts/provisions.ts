@@ -1,4 +1,4 @@
-// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set.
+// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -12,6 +12,7 @@ export function provide(): void {
   ensureChromium();
   ensurePostgres();
   ensureFakeTime();
+  ensureCoturn();
 }
 
 /** Its headless shell takes half the processor time of the whole browser; any of them will do. */
@@ -57,6 +58,15 @@ function ensureFakeTime(): void {
   console.log("Installing libfaketime with apt-get …");
   run("apt-get", ["update", "-qq"]);
   run("apt-get", [...INSTALL, "libfaketime"]);
+}
+
+/** Without it the test of calls through TURN is skipped, or fails in CI. */
+function ensureCoturn(): void {
+  if (["turnserver", "ip"].every(isInPath)) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  console.log("Installing coturn with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, "coturn", "iproute2"]);
 }
 
 function run(command: string, args: string[]): void {

@@ -55,6 +55,8 @@ export interface ServiceOptions {
   timing?: Record<string, number | number[]>;
   /** Taken over from an earlier service. */
   dataFolder?: string;
+  /** Put before its command, to run it in another network. */
+  within?: readonly string[];
   /** Of the command line. */
   args?: string[];
   /** Whether it can run the voice filter, with an engine that changes nothing. @default true */
@@ -85,9 +87,11 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
     ...options.environment,
   };
+  const [program, ...before] = [...(options.within ?? []), process.execPath];
   const child = spawn(
-    process.execPath,
+    program,
     [
+      ...before,
       "--conditions=@vocalhost/source",
       join(REPOSITORY, "packages/control-plane/src/up-main.ts"),
       ...(options.args ?? []),

@@ -41,7 +41,13 @@ async function openAndClose(registry: FinalizationRegistry<undefined>, connects:
     failed: (error) => assert.fail(String(error)),
   };
   registry.register(on, undefined);
-  const peer = createPeer({ iceServers: [], gatherMs: 2_000, ssrc: 5, on });
+  const peer = createPeer({
+    iceServers: [],
+    reach: { port: undefined, addresses: [] },
+    gatherMs: 2_000,
+    ssrc: 5,
+    on,
+  });
   client.accept(await peer.answer(parseOffer(await client.offer())));
   if (connects) await client.connected();
   peer.close();

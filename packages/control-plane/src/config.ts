@@ -3,7 +3,9 @@ import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
+import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
+import { readMedia, type MediaConfig } from "./media-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
 import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quotas/quotas.ts";
@@ -26,6 +28,9 @@ export interface Config {
   /** The first is the default. */
   regions: { code: string; displayName: string }[];
   iceServers: IceServers;
+  /** TURN servers that callers and bots get credentials for. */
+  turn: TurnConfig | undefined;
+  media: MediaConfig;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
   masterKeys: string | undefined;
@@ -113,7 +118,9 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     users,
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
-    rooms: readRooms(environment),
+    turn: asConfigError(() => readTurnConfig(environment)),
+    media: asConfigError(() => readMedia(text)),
+    rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
     metricsToken: text("METRICS_TOKEN"),
@@ -245,9 +252,9 @@ function readIceServers(text: string | undefined): IceServers {
   throw new ConfigError('VOCALHOST_ICE_SERVERS must be JSON such as [{"urls":["stun:stun.example.com"]}]');
 }
 
-function readRooms(environment: Environment): ProvidersConfig {
+function asConfigError<T>(read: () => T): T {
   try {
-    return readProvidersConfig(environment);
+    return read();
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
   }

@@ -33,6 +33,7 @@ import {
 import { Pool } from "./rest/pool.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
 import { Started } from "./session-api.ts";
+import { MediaProbe } from "./rest/media.ts";
 import { RegionList } from "./rest/regions.ts";
 import { VoiceFilterSupport } from "./rest/voice-filter.ts";
 import { SecretSet, SecretSetList, SecretsStored, type PutSecrets } from "./rest/secrets.ts";
@@ -78,6 +79,8 @@ export function createApiClient(options: ApiClientOptions) {
   return {
     regions: () => get(RegionList, "/regions"),
     voiceFilter: () => get(VoiceFilterSupport, "/voice-filter"),
+    /** Where somebody answers for a few seconds to whoever can reach it. */
+    probeMedia: () => send(MediaProbe, "POST", "/media/probe"),
     organizations: () => get(OrganizationList, "/organizations"),
     createOrganization: (body: CreateOrganization) =>
       send(OrganizationCreated, "POST", "/organizations", body),

@@ -31,6 +31,8 @@ export {
   WebrtcStarted,
 } from "./session-api.ts";
 export type { IceCandidate, Invitation, OfferAnswer, StatusAnswer } from "./session-api.ts";
+export { readStunAnswer, stunAnswer, stunRequest } from "./stun.ts";
+export type { StunAddress } from "./stun.ts";
 export { parseJsonBody } from "./parse-json-body.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 
@@ -142,6 +144,7 @@ export {
   UserAnswer,
 } from "./rest/organizations.ts";
 export { Instance, Pool } from "./rest/pool.ts";
+export { MediaProbe } from "./rest/media.ts";
 export { VoiceFilterSupport } from "./rest/voice-filter.ts";
 export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
 export { IdempotencyKey } from "./rest/public-start.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -31,6 +32,25 @@ test("inside another server it answers what is its own and leaves the rest", asy
     rooms.listRooms().map(({ name, numParticipants }) => [name, numParticipants]),
     [["lobby", 1]],
   );
+  socket.terminate();
+});
+
+test("participants are told of TURN servers, with credentials of their own", async () => {
+  const turn = { urls: ["turn:turn.example.com"], secret: "north" };
+  await using rooms = await startRoomServer({ ...KEY, turn, listen: { port: 0 }, media: { udpPort: 0 } });
+  const token = await signToken({ identity: "alice", video: { roomJoin: true, room: "lobby" } }, KEY);
+  const socket = new WebSocket(`${rooms.url}/rtc?access_token=${token}`);
+  const [data] = (await once(socket, "message")) as [Buffer];
+  const { message } = SignalResponse.fromBinary(data);
+  assert.ok(message.case === "join");
+  const { iceServers, participant } = message.value;
+  const [server] = iceServers;
+  assert.deepEqual([iceServers.length, server?.urls], [1, turn.urls]);
+  const [expires, user] = server?.username.split(":") ?? [];
+  assert.equal(user, participant?.sid);
+  assert.ok(Number(expires) > Date.now() / 1000 + 3_600);
+  const expected = createHmac("sha1", turn.secret).update(`${expires}:${user}`).digest("base64");
+  assert.equal(server?.credential, expected);
   socket.terminate();
 });
 

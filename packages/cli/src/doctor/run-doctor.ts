@@ -10,6 +10,7 @@ import { openCallableService } from "../service/callable-service.ts";
 import { checkCarrier } from "./check-carrier.ts";
 import { checkFilter } from "./check-filter.ts";
 import { checkDisk } from "./check-disk.ts";
+import { checkMedia } from "./check-media.ts";
 import { checkDevPort, checkEngine, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
 import { ok, type Hop } from "./hop.ts";
@@ -56,16 +57,17 @@ async function look(
   const { iceServers, publicUrl } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, ice, carrier, disk] = await Promise.all([
+  const [project, ports, engine, hops, ice, media, carrier, disk] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine(signal),
     checkService(credentials, signal),
     checkIce({ iceServers, isLocal }, signal),
+    checkMedia(credentials, signal),
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
   ]);
-  return [ok("node", process.version), project, ports, engine, disk, ...hops, ice, carrier];
+  return [ok("node", process.version), project, ports, engine, disk, ...hops, ice, media, carrier];
 }
 
 async function lookAtFilter(agent: string, { apiKey }: Options, context: CommandContext): Promise<Hop[]> {

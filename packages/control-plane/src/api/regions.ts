@@ -1,8 +1,8 @@
-import { RegionList, VoiceFilterSupport } from "@vocalhost/protocol";
+import { MediaProbe, RegionList, VoiceFilterSupport } from "@vocalhost/protocol";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
-export function regionOperations({ regions, hasVoiceEngine }: ApiPorts): Operation[] {
+export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPorts): Operation[] {
   return [
     defineOperation({
       id: "listRegions",
@@ -25,6 +25,16 @@ export function regionOperations({ regions, hasVoiceEngine }: ApiPorts): Operati
       right: "view",
       answers: { 200: VoiceFilterSupport },
       run: async () => ({ engine: hasVoiceEngine ? ("available" as const) : ("absent" as const) }),
+    }),
+    defineOperation({
+      id: "probeMedia",
+      tag: "Regions",
+      summary: "Where WebRTC calls come in, with a port that answers STUN for ten seconds",
+      method: "POST",
+      path: "/media/probe",
+      right: "manage",
+      answers: { 200: MediaProbe },
+      run: async () => probeMedia(),
     }),
   ];
 }

@@ -22,7 +22,8 @@ export interface SessionRequest {
   agentName: string;
   transport: TransportName;
   /** How the client will come to the instance. */
-  connect: Connect;
+  /** How the client connects; told when the session is known, if that matters. */
+  connect: Connect | ((session: SessionRow) => Connect);
   body: unknown;
   apiKeyId: string | null;
   /** Sessions this caller may have at once. */
@@ -127,13 +128,14 @@ async function bind(
     const nowMs = world.clock.nowMs();
     const boundMs = world.clock.monotonicMs();
     const sessionId = request.pending?.id ?? world.newId();
-    const { store, quotasOf, newId, epoch } = world;
+    const { store, quotasOf, mediaPorts, newId, epoch } = world;
     const claim = await claimInstance(tx, {
       store,
       agent,
       deploymentId: deployment.id,
       sessionId,
       quotasOf,
+      mediaPorts,
       newId,
       epoch,
       nowMs,
@@ -153,8 +155,9 @@ async function bind(
 
 function atCapacity(full: Full): AppError {
   if (full === "agent-full") return new AppError("AGENT-AT-CAPACITY");
+  const what = full === "ports-used-up" ? "media ports of the service" : "instances of the organisation";
   return new AppError("AGENT-AT-CAPACITY", {
-    message: "Rate limit exceeded. Please try again later: all instances of the organisation are in use",
+    message: `Rate limit exceeded. Please try again later: all ${what} are in use`,
   });
 }
 
@@ -212,7 +215,7 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
         body: request.body,
         maxDurationMs: session.maxDurationMs,
         connectDeadlineMs: world.timing.connectDeadlineMs,
-        connect: request.connect,
+        connect: typeof request.connect === "function" ? request.connect(session) : request.connect,
         filter: session.filter,
       },
       world.timing.startWarmMs,

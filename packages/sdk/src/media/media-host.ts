@@ -8,6 +8,7 @@ import {
   type MediaEvent,
   type MediaProblem,
   type MediaRates,
+  type MediaReach,
   type MediaTiming,
   type MediaWorkerData,
 } from "./messages.ts";
@@ -36,7 +37,10 @@ export type MediaNews = Exclude<MediaEvent, { type: "answer" | "offer-refused" }
 
 export interface MediaHostOptions {
   log: Log;
-  iceServers: IceServer[];
+  /** For one connection; credentials in it are for that one. */
+  iceServers(): IceServer[];
+  /** @default any port of the machine's own addresses */
+  reach?: MediaReach;
   /** 1 to 10: quality against CPU. @default 5 */
   opusComplexity?: number;
   /** When to start the thread, which costs some 25 MB: now, or once it is prepared for or needed. @default "now" */
@@ -65,6 +69,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
   function startWorker(): Worker {
     const workerData: MediaWorkerData = {
       opusComplexity: options.opusComplexity ?? 5,
+      reach: options.reach ?? { port: undefined, addresses: [] },
       timing: { ...DEFAULT_MEDIA_TIMING, ...options.timing },
     };
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
@@ -88,8 +93,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       const port = ports.get(event.connection);
       if (!port) continue;
       if (event.type === "answer") port.answering.get(event.request)?.resolve(event.sdp);
-      else if (event.type === "offer-refused")
-        port.answering.get(event.request)?.reject(new AppError("INVALID_SDP", { message: event.reason }));
+      else if (event.type === "offer-refused") port.answering.get(event.request)?.reject(refusalOf(event));
       else {
         if (event.type === "closed") forget(event.connection);
         port.handle(event);
@@ -140,7 +144,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
               new AppError("SERVICE_UNAVAILABLE", { message: "No answer to the offer in time, try again" }),
             );
           }, OFFER_DEADLINE_MS);
-          post({ type: "offer", connection, request, sdp, rebuild, iceServers });
+          post({ type: "offer", connection, request, sdp, rebuild, iceServers: iceServers() });
           try {
             return await promise;
           } finally {
@@ -157,7 +161,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       };
     },
     prepare(next) {
-      iceServers = next;
+      iceServers = () => next;
       if (!disposed) worker ??= startWorker();
     },
     async [Symbol.asyncDispose]() {
@@ -173,6 +177,10 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       clearTimeout(timer);
     },
   };
+}
+
+function refusalOf({ reason, isOurFault }: MediaEvent & { type: "offer-refused" }): AppError {
+  return new AppError(isOurFault ? "SERVICE_UNAVAILABLE" : "INVALID_SDP", { message: reason });
 }
 
 function connectionIsOver(): AppError {

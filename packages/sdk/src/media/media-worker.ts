@@ -6,12 +6,14 @@ import { createMediaConnection, type MediaConnection } from "./media-connection.
 import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";
 import { parseOffer } from "./offer.ts";
 import { createOpusEffort, OBSERVE_EVERY_MS } from "./opus-effort.ts";
+import { createSharedPort } from "./shared-port.ts";
 
 const port = parentPort;
 if (!port) throw new Error("media-worker.ts runs as a worker thread only");
 const settings = workerData as MediaWorkerData;
 const connections = new Map<number, MediaConnection>();
 const GOODBYES_MS = 200; // what connections are given to tell their clients before the thread ends
+const sharedPort = createSharedPort(settings.reach.port);
 const effort = createOpusEffort(settings.opusComplexity);
 let newestId = 0;
 let outbox: MediaEvent[] = [];
@@ -30,9 +32,8 @@ port.on("message", (message: MediaCommand[] | "shut-down") => {
 function execute(command: MediaCommand): void {
   if (command.type === "offer") {
     const { connection: id, request, sdp, rebuild, iceServers } = command;
-    const connection = connections.get(id) ?? openNew(id, iceServers);
+    const connection = connections.get(id) ?? openNew(id, request, iceServers);
     if (connection) void connection.offer(request, parseOffer(sdp), rebuild).catch(report);
-    else emit({ type: "offer-refused", connection: id, request, reason: "The connection is over" });
     return;
   }
   const connection = connections.get(command.connection);
@@ -55,10 +56,21 @@ function execute(command: MediaCommand): void {
   }
 }
 
-// Identifiers rise, so one that is neither in the table nor the newest belongs to a connection that has ended.
-function openNew(id: number, iceServers: IceServer[]): MediaConnection | undefined {
-  if (id <= newestId) return undefined;
+function openNew(id: number, request: number, iceServers: IceServer[]): MediaConnection | undefined {
+  // Identifiers rise, so one that is neither in the table nor the newest belongs to a connection that has ended.
+  if (id <= newestId) {
+    emit({ type: "offer-refused", connection: id, request, reason: "The connection is over" });
+    return undefined;
+  }
   newestId = id;
+  try {
+    sharedPort.open();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    emit({ type: "offer-refused", connection: id, request, reason, isOurFault: true });
+    emit({ type: "closed", connection: id, reason: "never-connected" });
+    return undefined;
+  }
   const connection = createMediaConnection({
     id,
     settings,
@@ -109,6 +121,7 @@ function shutDown(): void {
 function endThread(): void {
   for (const connection of connections.values()) connection.close(false);
   flush();
+  sharedPort.close();
   ndc.cleanup();
   port?.close();
 }

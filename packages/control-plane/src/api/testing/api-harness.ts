@@ -135,6 +135,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     people,
     regions: testRegions,
     hasVoiceEngine: false,
+    probeMedia: async () => ({ addresses: [], ports: null, port: null, answeredBy: "nobody" }),
     registries: [],
     quotasOf,
     requestLimits: createRequestLimits({ clock, rates: UNLIMITED }),

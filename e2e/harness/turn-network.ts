@@ -1,0 +1,113 @@
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+
+/**
+ * Three networks of their own: one for bots, one for a caller, and between them a TURN server, which both reach and
+ * which passes on nothing else. The bots' network is also reached from here, for signalling.
+ */
+export interface TurnNetwork extends AsyncDisposable {
+  /** Put before a command to run it there. */
+  readonly bots: readonly string[];
+  readonly caller: readonly string[];
+  /** Of the bots' network, as seen from here. */
+  readonly botsAddress: string;
+  /** The same, as seen from the TURN server. */
+  readonly botsMediaAddress: string;
+  readonly turnAddress: string;
+  readonly turn: WatchedProcess;
+}
+
+const TURN_ADDRESS = "198.51.100.1";
+const CALLER = "10.213.2";
+const BOTS = "10.213.1";
+const HERE = "10.213.0";
+
+/** Why there can be none on this machine; a machine for tests must have one. */
+export function turnIsMissing(): string | false {
+  const why = reason();
+  if (why && process.env["CI"]) throw new Error(`The test of TURN cannot be run: ${why}`);
+  return why ?? false;
+}
+
+function reason(): string | undefined {
+  if (process.getuid?.() !== 0) return "only root can make networks";
+  const missing = ["turnserver", "ip", "nsenter"].filter((program) => !isInPath(program));
+  return missing.length === 0 ? undefined : `there is no ${missing.join(", ")}`;
+}
+
+function isInPath(program: string): boolean {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
+}
+
+export async function openTurnNetwork(secret: string): Promise<TurnNetwork> {
+  await using stack = new AsyncDisposableStack(); // undoes a half-finished start
+  const mark = `vh${process.pid}`;
+  const [bots, caller, middle] = [`${mark}b`, `${mark}c`, `${mark}t`] as const;
+  for (const name of [bots, caller, middle]) {
+    ip("netns", "add", name);
+    stack.defer(() => ip("netns", "del", name));
+    ip("-n", name, "link", "set", "lo", "up");
+  }
+  // Deleted with the network at their other end.
+  link({ name: `${mark}0`, address: `${HERE}.1` }, { network: bots, address: `${HERE}.2` });
+  link({ network: middle, name: "bots", address: `${BOTS}.1` }, { network: bots, address: `${BOTS}.2` });
+  link(
+    { network: middle, name: "caller", address: `${CALLER}.1` },
+    { network: caller, address: `${CALLER}.2` },
+  );
+  ip("-n", middle, "addr", "add", `${TURN_ADDRESS}/32`, "dev", "lo");
+  ip("-n", bots, "route", "add", TURN_ADDRESS, "via", `${BOTS}.1`);
+  ip("-n", caller, "route", "add", TURN_ADDRESS, "via", `${CALLER}.1`);
+  const turn = stack.use(startTurn(within(middle), secret));
+  await turn.printed(/Total General servers/i);
+  const owned = stack.move();
+  return {
+    bots: within(bots),
+    caller: within(caller),
+    botsAddress: `${HERE}.2`,
+    botsMediaAddress: `${BOTS}.2`,
+    turnAddress: TURN_ADDRESS,
+    turn,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function startTurn(prefix: readonly string[], secret: string): WatchedProcess {
+  const [command = "", ...args] = prefix;
+  const settings = [
+    ...["-n", "--no-tls", "--no-dtls", "--no-cli", "--log-file=stdout", "--simple-log", "--verbose"],
+    ...[`--listening-ip=${TURN_ADDRESS}`, `--relay-ip=${TURN_ADDRESS}`, "--listening-port=3478"],
+    ...["--use-auth-secret", `--static-auth-secret=${secret}`, "--realm=vocalhost.test"],
+    "--pidfile=/dev/null",
+  ];
+  const child = spawn(command, [...args, "turnserver", ...settings], { stdio: ["ignore", "pipe", "pipe"] });
+  return watchProcess(child, "TURN server");
+}
+
+interface LinkEnd {
+  /** @default this one */
+  network?: string;
+  name?: string;
+  address: string;
+}
+
+function link(near: LinkEnd, far: LinkEnd): void {
+  const name = near.name ?? "near";
+  const farName = `to${far.address.split(".")[2]}`;
+  const inNear = near.network ? ["-n", near.network] : [];
+  ip(...inNear, "link", "add", name, "type", "veth", "peer", "name", farName, "netns", far.network ?? "");
+  ip(...inNear, "addr", "add", `${near.address}/30`, "dev", name);
+  ip(...inNear, "link", "set", name, "up");
+  ip("-n", far.network ?? "", "addr", "add", `${far.address}/30`, "dev", farName);
+  ip("-n", far.network ?? "", "link", "set", farName, "up");
+}
+
+function within(network: string): string[] {
+  return ["nsenter", `--net=/var/run/netns/${network}`];
+}
+
+function ip(...args: string[]): void {
+  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
+}

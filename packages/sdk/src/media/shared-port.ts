@@ -1,0 +1,30 @@
+import ndc from "node-datachannel";
+
+/** The UDP port that all connections share, ours from the first of them to the end. */
+export interface SharedPort {
+  /** Throws a sentence when it cannot be had. */
+  open(): void;
+  close(): void;
+}
+
+/**
+ * A connection that cannot open its port makes the library abort the process, so the port is opened here, where that
+ * is only an error, and kept.
+ */
+export function createSharedPort(port: number | undefined): SharedPort {
+  let listener: InstanceType<typeof ndc.IceUdpMuxListener> | undefined;
+  return {
+    open() {
+      if (port === undefined || listener) return;
+      try {
+        listener = new ndc.IceUdpMuxListener(port);
+      } catch (cause) {
+        throw new Error(`UDP port ${port} cannot be opened: another program uses it`, { cause });
+      }
+    },
+    close() {
+      listener?.stop();
+      listener = undefined;
+    },
+  };
+}
