@@ -16,6 +16,22 @@ test("what is written is played, and counted until it has been", () => {
   assert.equal(output.queuedMs, 0);
 });
 
+test("what is played is a copy of its own, without the recording it was cut from", () => {
+  const played: Int16Array[] = [];
+  const { output } = start({ play: (samples) => void played.push(samples), maxQueuedMs: 30 });
+  const recording = Int16Array.from({ length: 10_000 }, (_, at) => at);
+  output.write({ samples: recording.subarray(100, 120), sampleRateHz: 1000 });
+  output.write({ samples: recording.subarray(200, 220), sampleRateHz: 1000 }); // half of it does not fit
+  recording.fill(-1);
+  assert.deepEqual(
+    played.map((samples) => [samples[0], samples.length, samples.buffer.byteLength]),
+    [
+      [100, 20, 40],
+      [200, 10, 20],
+    ],
+  );
+});
+
 test("a writer is told when enough is queued and woken when it no longer is", async () => {
   const { sink, output } = start();
   assert.equal(output.write(speech(1999)), true);

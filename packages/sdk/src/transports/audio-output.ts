@@ -14,6 +14,7 @@ export interface AudioOutputSink {
 export interface AudioOutputOptions {
   sampleRateHz: number;
   maxQueuedMs: number;
+  /** The samples are the callee's own, with nothing else in the memory behind them. */
   play(samples: Int16Array): void;
   /** A new generation begins: everything played from now on belongs to it. */
   clear(generation: number): void;
@@ -74,7 +75,9 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
       if (ended) return false;
       const samples = toOutputRate(frame);
       const space = Math.max(0, maxSamples - (written - played));
-      const accepted = samples.length > space ? samples.subarray(0, space) : samples;
+      // A copy of exactly this: the frame stays the bot's, and what crosses to another thread takes along the
+      // whole memory behind it.
+      const accepted = samples.slice(0, space);
       droppedSamples += samples.length - accepted.length;
       written += accepted.length;
       if (accepted.length > 0) options.play(accepted);

@@ -70,7 +70,7 @@ export interface AudioOutput {
   /** Milliseconds thrown away because the queue was full. */
   readonly droppedMs: number;
   /**
-   * Queues audio of any length and rate. False means: more than enough is queued, `await ready()`
+   * Queues a copy of audio of any length and rate: the samples stay yours. False means: more than enough is queued, `await ready()`
    * before writing on. Beyond the cap what does not fit is dropped.
    */
   write(frame: AudioFrame): boolean;
