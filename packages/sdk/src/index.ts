@@ -17,6 +17,7 @@ export type {
   AudioInput,
   AudioOutput,
   MessageChannelLike,
+  Playback,
   RoomParticipant,
   RoomSide,
   RoomSideEvents,
@@ -54,6 +55,16 @@ export type {
   VoiceActivityDetectorOptions,
 } from "./speech/voice-activity.ts";
 export { createTurnDetector } from "./speech/turn-detector.ts";
-export type { TurnDetector, TurnDetectorOptions, TurnEnd, TurnEvent } from "./speech/turn-detector.ts";
+export type {
+  TurnDetector,
+  TurnDetectorOptions,
+  TurnEnd,
+  TurnEvent,
+  TurnStart,
+} from "./speech/turn-detector.ts";
 export { detectTurns } from "./speech/turns.ts";
 export type { DetectTurnsOptions } from "./speech/turns.ts";
+
+// Knowing what was heard
+export { heardWords, timeWords } from "./speech/words.ts";
+export type { TimedWord } from "./speech/words.ts";

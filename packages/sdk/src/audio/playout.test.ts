@@ -74,6 +74,45 @@ test("a held tail does not outlive clearing", () => {
   assert.deepEqual(sent, ["0: -", "20: -", "40: 100…104+15"]);
 });
 
+test("a pause is silence that keeps the rest, and clearing ends it", () => {
+  const { playout, clock, sent, speaking } = start();
+  playout.write(ramp(60));
+  clock.runUntil(25);
+  playout.pause(true);
+  clock.runUntil(505);
+  assert.deepEqual([sent.at(1), sent.at(2), sent.at(-1)], ["20: 21…40", "40: -", "500: -"]);
+  assert.deepEqual(speaking, ["0: true", "25: false"]);
+  playout.pause(false);
+  clock.runUntil(525);
+  assert.equal(sent.at(-1), "520: 41…60");
+  playout.pause(true);
+  playout.clear();
+  playout.write(ramp(20));
+  clock.runUntil(545);
+  assert.equal(sent.at(-1), "540: 1…20");
+});
+
+test("what was sent too early is taken back, to the sample, as far as it is remembered", () => {
+  const { playout, clock, sent } = start({ rewindMs: 60 });
+  playout.write(ramp(110));
+  clock.runUntil(85);
+  playout.rewind(50);
+  assert.deepEqual([playout.playedSamples, playout.queuedSamples], [50, 60]);
+  playout.rewind(45);
+  assert.equal(playout.playedSamples, 45);
+  playout.rewind(0);
+  assert.equal(playout.playedSamples, 40, "what came before is forgotten");
+  clock.runUntil(105);
+  assert.equal(sent.at(-1), "100: 41…60");
+  clock.runUntil(500);
+  assert.equal(playout.playedSamples, 110);
+  playout.rewind(105);
+  assert.equal(playout.queuedSamples, 5, "of the silence after the last nothing comes back");
+  playout.clear();
+  playout.rewind(0);
+  assert.equal(playout.queuedSamples, 0);
+});
+
 test("stopped, it says that the bot is not heard and ticks no more", () => {
   const { playout, clock, sent, speaking } = start();
   playout.write(ramp(100));

@@ -16,6 +16,7 @@ export interface MediaConnection {
   attach(rates: MediaRates): Promise<void>;
   play(samples: Int16Array): void;
   clear(generation: number): void;
+  pause(paused: boolean): void;
   send(text: string): void;
   setComplexity(complexity: number): void;
   close(sayGoodbye: boolean): void;
@@ -186,6 +187,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
       generation = next;
       playout?.clear();
     },
+    pause: (paused) => playout?.pause(paused),
     send(text) {
       if (peer?.sendText(text)) {
         if (peer.bufferedBytes() > CHANNEL_BUFFER_MAX_BYTES) end("client-lost");

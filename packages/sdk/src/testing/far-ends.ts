@@ -2,8 +2,12 @@ import { parseFrame } from "@vocalhost/protocol";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { within } from "../../../../testing/wait.ts";
-import { startMediaHost } from "../media/media-host.ts";
-import { createWebRtcArguments, createWebSocketArguments, type RunnerArguments } from "../runner-arguments.ts";
+import { startMediaHost, type MediaHost } from "../media/media-host.ts";
+import {
+  createWebRtcArguments,
+  createWebSocketArguments,
+  type RunnerArguments,
+} from "../runner-arguments.ts";
 import { attachHooks } from "../session-hooks.ts";
 import type { CarrierMessage } from "../telephony/carrier.ts";
 import { detectCall } from "../telephony/detect.ts";
@@ -165,11 +169,19 @@ function carrier(start: object): (options?: TransportOptions) => Promise<FarEnd>
   };
 }
 
+// One for all: the library behind it can be loaded by one thread in the life of a process.
+let media: MediaHost | undefined;
+
+/** Call when the tests are over. */
+export async function closeFarEnds(): Promise<void> {
+  await media?.[Symbol.asyncDispose]();
+}
+
 async function openPeer(options?: TransportOptions): Promise<FarEnd> {
   await using stack = new AsyncDisposableStack();
   const peer = startPeer();
   stack.defer(() => peer.end());
-  const media = stack.use(startMediaHost({ log: createCollectedLog().log, iceServers: [] }));
+  media ??= startMediaHost({ log: createCollectedLog().log, iceServers: [] });
   const closed: string[] = [];
   const { connection, answer } = await openConnection({
     media,

@@ -46,5 +46,5 @@ process.on("disconnect", () => {
 });
 
 function tell(news: PeerNews): void {
-  process.send?.(news);
+  if (process.connected) process.send?.(news, () => undefined); // the parent may have gone meanwhile
 }

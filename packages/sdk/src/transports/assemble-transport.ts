@@ -28,6 +28,8 @@ export interface TransportParts {
 export interface Wire {
   play(samples: Int16Array): void;
   clear(generation: number): void;
+  /** Stops playing, after so many samples of this generation were heard, or goes on. `clear` ends a pause too. */
+  pause(paused: boolean, heardSamples: number): void;
   send(message: unknown): void;
   close(): void | Promise<void>;
   room?: RoomSide;
@@ -66,6 +68,7 @@ export function assembleTransport(
     maxQueuedMs: parts.maxQueuedOutMs,
     play: (samples) => wire.play(samples),
     clear: (generation) => wire.clear(generation),
+    pause: (paused, heardSamples) => wire.pause(paused, heardSamples),
   });
   const rtvi = createRtviSession({
     autoReady: parts.autoReady,

@@ -63,6 +63,7 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
       playout.clear();
       sound.clear();
     },
+    pause: (paused) => playout.pause(paused),
     send: createSender(room, hooks.log),
     async close() {
       isClosing = true;

@@ -14,6 +14,7 @@ import { textOf } from "./socket-data.ts";
 import type { Transport } from "./transport.ts";
 
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
+const REWIND_MS = 2_000; // more than a carrier holds, its delay included
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /** Hears and speaks through a carrier's media stream: a phone call. */
@@ -33,6 +34,7 @@ export function createTelephonyTransport(args: WebSocketArguments, parts: Transp
     sampleRateHz: parts.outputHz,
     chunkMs: stream.chunkMs,
     leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
+    rewindMs: REWIND_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
     send: (chunk) => {
       if (chunk) sendText(stream.media(encodeWireAudio(toWire.process(chunk), stream.sends)));
@@ -46,6 +48,14 @@ export function createTelephonyTransport(args: WebSocketArguments, parts: Transp
     clear(generation) {
       playout.clear();
       marks.clear(generation);
+      sendText(stream.clear());
+    },
+    pause(paused, heardSamples) {
+      playout.pause(paused);
+      if (!paused || !stream.acknowledgesMarks) return;
+      // The carrier holds what the caller has not heard yet: it forgets that, and gets it again.
+      playout.rewind(heardSamples);
+      marks.rewind(heardSamples);
       sendText(stream.clear());
     },
     send: () => undefined, // telephones do not read messages

@@ -1,10 +1,13 @@
 import { samplesIn } from "@vocalhost/audio";
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { until } from "../../../../testing/wait.ts";
-import { farEnds, type FarEnd } from "../testing/far-ends.ts";
+import { after, test } from "node:test";
+import { patientMs } from "../../../../testing/patience.ts";
+import { pause, until } from "../../../../testing/wait.ts";
+import { closeFarEnds, farEnds, type FarEnd } from "../testing/far-ends.ts";
 
 // What a bot may rely on whatever it is connected by. One list of promises, kept by every kind of connection.
+
+after(closeFarEnds);
 
 for (const { name, open } of farEnds) {
   test(`${name}: what is written may be overwritten at once`, async () => {
@@ -20,8 +23,52 @@ for (const { name, open } of farEnds) {
     const loudMs = loudness(end).filter((level) => level > TONE_LEVEL / 2).length * WINDOW_MS;
     assert.ok(loudMs >= 500, `${loudMs} ms of 600 are heard`);
   });
+
+  test(`${name}: what was heard is known, when it is cut and when it ends`, async () => {
+    await using end = await open();
+    const { audioOut } = end.transport;
+    audioOut.write({ samples: tone(2_000), sampleRateHz: RATE_HZ });
+    const drained = audioOut.drained();
+    await heardMs(end, 400);
+    const cut = audioOut.clear();
+    assert.deepEqual(await drained, cut);
+    assert.ok(cut.interrupted);
+    // Clients play what was sent, carriers forget it: they hold up to 400 ms.
+    assert.ok(cut.playedMs > 0 && cut.playedMs < 900, `${cut.playedMs} ms`);
+    audioOut.write({ samples: tone(200), sampleRateHz: RATE_HZ });
+    assert.deepEqual(await audioOut.drained({ timeoutMs: patientMs(5_000) }), {
+      playedMs: 200,
+      interrupted: false,
+    });
+  });
+
+  test(`${name}: a pause holds the voice back and nothing of it is lost`, async () => {
+    await using end = await open();
+    const { audioOut } = end.transport;
+    const events: string[] = [];
+    audioOut.on("started", () => void events.push("started"));
+    audioOut.on("stopped", () => void events.push("stopped"));
+    audioOut.write({ samples: tone(1_000), sampleRateHz: RATE_HZ });
+    await heardMs(end, 300);
+    audioOut.pause();
+    await until(() => events.includes("stopped"), 5_000, "silence");
+    const { playedMs } = audioOut;
+    await quiet(end);
+    assert.ok(audioOut.queuedMs > 0, "the rest waits");
+    audioOut.resume();
+    const { interrupted, playedMs: inAll } = await audioOut.drained({ timeoutMs: patientMs(5_000) });
+    assert.deepEqual([interrupted, inAll], [false, 1_000]);
+    assert.ok(playedMs > 0 && playedMs < 1_000, `${playedMs} ms before the pause`);
+    assert.deepEqual(events.slice(0, 3), ["started", "stopped", "started"]);
+  });
 }
 
+/** Resolves when nothing new has arrived for a while. */
+async function quiet(end: FarEnd): Promise<void> {
+  for (let before = -1; before !== end.heard().length; await pause(QUIET_MS)) before = end.heard().length;
+}
+
+const QUIET_MS = 300;
 const RATE_HZ = 24_000;
 const TONE_LEVEL = 12_000;
 const WINDOW_MS = 20;

@@ -67,6 +67,9 @@ export interface AudioOutput {
   readonly sampleRateHz: number;
   /** Milliseconds of audio accepted and not yet played. */
   readonly queuedMs: number;
+  /** Milliseconds of this utterance that have been heard; the next write begins at `playedMs + queuedMs`. */
+  readonly playedMs: number;
+  readonly isPaused: boolean;
   /** Milliseconds thrown away because the queue was full. */
   readonly droppedMs: number;
   /**
@@ -76,12 +79,27 @@ export interface AudioOutput {
   write(frame: AudioFrame): boolean;
   /** Resolves when there is space again, at once if there is. */
   ready(options?: WaitOptions): Promise<void>;
-  /** Forgets everything not yet played: what an interruption needs. */
-  clear(): void;
-  /** Resolves when everything written before the call has been played or cleared. */
-  drained(options?: WaitOptions): Promise<void>;
+  /** Forgets everything not yet played, which an interruption needs, and says what was heard. Ends a pause. */
+  clear(): Playback;
+  /** Holds the bot's voice back, for somebody who may mean to interrupt; what is queued is kept. */
+  pause(): void;
+  /** Goes on where `pause` stopped. */
+  resume(): void;
+  /** Resolves when everything written before the call has been played, or was cleared. */
+  drained(options?: WaitOptions): Promise<Playback>;
   on(event: "started" | "stopped", listener: () => void): void;
   off(event: "started" | "stopped", listener: () => void): void;
+}
+
+/**
+ * How far an utterance has come. One begins with the first write after a `clear`, or after a `drained` that said
+ * that everything was played.
+ */
+export interface Playback {
+  /** As far as the other side tells: to the piece of 20 or 40 ms, on the phone to what the carrier has played. */
+  readonly playedMs: number;
+  /** Something was written and will not be heard. */
+  readonly interrupted: boolean;
 }
 
 export interface WaitOptions {

@@ -9,6 +9,7 @@ export function createWebRtcTransport(args: WebRtcArguments, parts: TransportPar
   const transport = assembleTransport(args, parts, {
     play: (samples) => connection.play(samples),
     clear: (generation) => connection.clear(generation),
+    pause: (paused) => connection.pause(paused),
     send: (message) => connection.send(JSON.stringify(message)),
     close: () => connection.close(),
   });

@@ -33,6 +33,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
       generation = next;
       playout.clear();
     },
+    pause: (paused) => playout.pause(paused),
     send: (message) => sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
     close() {
       playout.stop();
