@@ -14,7 +14,9 @@ export type { EndReason } from "./session-hooks.ts";
 // Hearing and speaking
 export { createTransport } from "./transports/create-transport.ts";
 export type {
+  AudioDrop,
   AudioInput,
+  AudioInputBranch,
   AudioOutput,
   MessageChannelLike,
   Playback,

@@ -9,7 +9,7 @@ import { hooksOf, type EndReason } from "../session-hooks.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { openSocketPair } from "../testing/socket-pair.ts";
 import { createTransport } from "../transports/create-transport.ts";
-import type { Transport } from "../transports/transport.ts";
+import type { AudioDrop, AudioOutput, Transport } from "../transports/transport.ts";
 import type { Client } from "./client.ts";
 import { createSession, sessionOfRunningCode, type SessionOptions } from "./session.ts";
 
@@ -188,6 +188,28 @@ test("last words are cut short when they take too long or the session is ended",
   }
 });
 
+test("last words that are cut short are told of, and the bot says how long they may take", async () => {
+  await using pair = await openSocketPair();
+  const { run, over, entries } = start({ websocket: pair.server });
+  const drops: AudioDrop[] = [];
+  let output: AudioOutput | undefined;
+  run(async (args) => {
+    const transport = await createTransport(args, { audioOut: { lastWordsMs: 50 } });
+    transport.on("audio-dropped", (drop) => void drops.push(drop));
+    output = transport.audioOut;
+    output.write({ samples: new Int16Array(24_000 * 30), sampleRateHz: 24_000 });
+  });
+  assert.equal(await over(), "bot-finished");
+  const warned = entries.find(({ message }) => message === "audio dropped");
+  assert.equal(warned?.level, "warn");
+  assert.match(String(warned?.fields["why"]), /lastWordsMs/);
+  assert.deepEqual(
+    drops.map(({ where }) => where),
+    ["audioOut"],
+  );
+  assert.ok(drops[0]!.ms > 20_000 && output?.droppedMs === drops[0]!.ms, `${drops[0]!.ms} ms`);
+});
+
 test("a client's goodbye over the transport ends the session", async () => {
   await using pair = await openSocketPair();
   const { run, over } = start({ websocket: pair.server });
@@ -283,6 +305,7 @@ function start({ websocket, ...timing }: StartOptions = {}) {
     session,
     args,
     messages,
+    entries,
     ended: () => endings,
     run: (bot: Bot) => session.run(bot, args),
     /** Resolves with the reason once the session is over. */

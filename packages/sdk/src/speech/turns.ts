@@ -1,4 +1,4 @@
-import type { Transport } from "../transports/transport.ts";
+import type { AudioInput, Transport } from "../transports/transport.ts";
 import { createTurnDetector } from "./turn-detector.ts";
 import type { TurnDetectorOptions, TurnEvent } from "./turn-detector.ts";
 
@@ -13,7 +13,7 @@ export async function* detectTurns(
 ): AsyncGenerator<TurnEvent, void, undefined> {
   const detector = createTurnDetector(options);
   const conversation = joinConversation(transport, options);
-  const frames = transport.audioIn[Symbol.asyncIterator]();
+  const frames = (options.audioIn ?? transport.audioIn)[Symbol.asyncIterator]();
   const waiting: TurnEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let listening = true;
@@ -55,6 +55,8 @@ export interface DetectTurnsOptions extends TurnDetectorOptions {
    * @default true
    */
   interrupt?: boolean | "pause";
+  /** What to listen to; a `tee()` of it leaves `transport.audioIn` to you. @default transport.audioIn */
+  audioIn?: AudioInput;
   /** Tell the client when the user begins and stops to speak, and when that silenced the bot. @default true */
   announce?: boolean;
 }

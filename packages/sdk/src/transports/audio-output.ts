@@ -8,6 +8,8 @@ export interface AudioOutputSink {
   /** Samples of this generation that have been played. */
   played(generation: number, samples: number): void;
   speaking(speaking: boolean): void;
+  /** Counts what is queued as thrown away. */
+  giveUp(): void;
   end(): void;
 }
 
@@ -20,6 +22,8 @@ export interface AudioOutputOptions {
   clear(generation: number): void;
   /** Nothing is played until it is false again; what is queued waits. Of this generation so much has been heard. */
   pause(paused: boolean, heardSamples: number): void;
+  /** So much was thrown away. */
+  dropped?(ms: number, why: string): void;
   /** @default performance.now */
   nowMs?: () => number;
 }
@@ -93,6 +97,12 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
     return resampler.run.process(frame.samples);
   }
 
+  function drop(samples: number, why: string): void {
+    if (samples <= 0) return;
+    droppedSamples += samples;
+    options.dropped?.((samples * 1000) / sampleRateHz, why);
+  }
+
   function setPaused(paused: boolean): void {
     if (ended || isPaused === paused) return;
     isPaused = paused;
@@ -138,7 +148,7 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
       // A copy of exactly this: the frame stays the bot's, and what crosses to another thread takes along the
       // whole memory behind it.
       const accepted = samples.slice(0, space);
-      droppedSamples += samples.length - accepted.length;
+      drop(samples.length - accepted.length, "more was written than audioOut.maxQueuedMs allows");
       written += accepted.length;
       if (accepted.length > 0) options.play(accepted);
       return written - played < enoughSamples;
@@ -190,6 +200,7 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
       if (!speaking && played === written) resampler = undefined; // its last 2 ms have missed their time
       for (const listener of listeners[speaking ? "started" : "stopped"]) listener();
     },
+    giveUp: () => drop(written - heard(), "the bot's last words took longer than audioOut.lastWordsMs"),
     end() {
       if (ended) return;
       ended = true;

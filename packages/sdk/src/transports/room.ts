@@ -3,11 +3,10 @@ import { AppError } from "@vocalhost/protocol";
 import type { AudioSource, Room } from "@livekit/rtc-node";
 import { createPlayout } from "../audio/playout.ts";
 import type { RoomArguments } from "../runner-arguments.ts";
-import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
 import { roomAccessOf } from "./room-access.ts";
 import { openRoomPeople } from "./room-people.ts";
-import type { Transport } from "./transport.ts";
 import { waitFor } from "./wait-for.ts";
 
 const OPUS_RATES_HZ = [8_000, 12_000, 16_000, 24_000, 48_000];
@@ -18,7 +17,10 @@ const CONNECT_MS = 20_000;
 const MESSAGE_MAX_BYTES = 60_000; // the server takes 64 KiB with everything around it
 
 /** Hears and speaks as a participant of a room. */
-export async function createRoomTransport(args: RoomArguments, parts: TransportParts): Promise<Transport> {
+export async function createRoomTransport(
+  args: RoomArguments,
+  parts: TransportParts,
+): Promise<AssembledTransport> {
   if (args.provider === "daily")
     throw new AppError("ROOM_NOT_JOINABLE", {
       message:

@@ -8,17 +8,19 @@ import { hangUp } from "../telephony/hang-up.ts";
 import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
 import { decodeWireAudio, encodeWireAudio } from "../telephony/wire-audio.ts";
-import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { streamOf } from "./carrier-stream.ts";
 import { textOf } from "./socket-data.ts";
-import type { Transport } from "./transport.ts";
 
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
 const REWIND_MS = 2_000; // more than a carrier holds, its delay included
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /** Hears and speaks through a carrier's media stream: a phone call. */
-export function createTelephonyTransport(args: WebSocketArguments, parts: TransportParts): Transport {
+export function createTelephonyTransport(
+  args: WebSocketArguments,
+  parts: TransportParts,
+): AssembledTransport {
   const socket = args.websocket;
   const stream: CarrierStream = streamOf(socket);
   const { hooks } = parts;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { patientMs } from "../../../../testing/patience.ts";
 import { pause, until } from "../../../../testing/wait.ts";
+import type { AudioDrop } from "./transport.ts";
 import { closeFarEnds, farEnds, type FarEnd } from "../testing/far-ends.ts";
 
 // What a bot may rely on whatever it is connected by. One list of promises, kept by every kind of connection.
@@ -40,6 +41,21 @@ for (const { name, open } of farEnds) {
       playedMs: 200,
       interrupted: false,
     });
+  });
+
+  test(`${name}: audio that does not fit is told of`, async () => {
+    await using end = await open({ audioOut: { maxQueuedMs: 500 } });
+    const { audioOut } = end.transport;
+    const drops: AudioDrop[] = [];
+    end.transport.on("audio-dropped", (drop) => void drops.push(drop));
+    audioOut.write({ samples: tone(800), sampleRateHz: RATE_HZ });
+    assert.deepEqual(drops, [{ where: "audioOut", ms: 300 }]);
+    assert.equal(audioOut.droppedMs, 300);
+    const warned = end.logged.filter(({ level }) => level === "warn");
+    assert.deepEqual(
+      warned.map(({ message, fields }) => [message, fields["droppedMs"]]),
+      [["audio dropped", 300]],
+    );
   });
 
   test(`${name}: a pause holds the voice back and nothing of it is lost`, async () => {

@@ -55,12 +55,27 @@ export interface RoomParticipant {
 export interface TransportEvents {
   "client-connected": () => void;
   "client-disconnected": () => void;
+  /** Audio was thrown away; told at once, then at most every second. The log has it too. */
+  "audio-dropped": (drop: AudioDrop) => void;
 }
 
 export interface AudioInput extends AsyncIterable<AudioFrame> {
   readonly sampleRateHz: number;
   /** Frames thrown away, oldest first, because the bot did not read them in time. */
   readonly droppedFrames: number;
+  /**
+   * The same audio for one more reader: what this one has not read yet and all that follows, in frames of its own.
+   * Bounded like this one unless you say otherwise. Dispose of it when nobody reads it any more.
+   */
+  tee(options?: { maxQueuedMs?: number }): AudioInputBranch;
+}
+
+export interface AudioInputBranch extends AudioInput, Disposable {}
+
+export interface AudioDrop {
+  /** `audioIn`: the bot did not read in time. `audioOut`: it wrote more than fits, or its last words took too long. */
+  where: "audioIn" | "audioOut";
+  ms: number;
 }
 
 export interface AudioOutput {
@@ -70,7 +85,7 @@ export interface AudioOutput {
   /** Milliseconds of this utterance that have been heard; the next write begins at `playedMs + queuedMs`. */
   readonly playedMs: number;
   readonly isPaused: boolean;
-  /** Milliseconds thrown away because the queue was full. */
+  /** Milliseconds thrown away because the queue was full, or because last words took too long. */
   readonly droppedMs: number;
   /**
    * Queues a copy of audio of any length and rate: the samples stay yours. False means: more than enough is queued, `await ready()`
@@ -126,6 +141,8 @@ export interface TransportOptions {
     sampleRateHz?: number;
     /** Newest audio is dropped beyond this. @default 60000 */
     maxQueuedMs?: number;
+    /** How long what is still queued may take to be heard when the bot has returned. @default 10000 */
+    lastWordsMs?: number;
   };
   /** For sessions in a room. */
   room?: {
