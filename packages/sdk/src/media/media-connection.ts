@@ -186,6 +186,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     clear(next) {
       generation = next;
       playout?.clear();
+      codec?.clear();
     },
     pause: (paused) => playout?.pause(paused),
     send(text) {

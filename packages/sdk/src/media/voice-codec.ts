@@ -11,6 +11,8 @@ export interface VoiceCodec {
   poll(): void;
   /** One Opus packet for 20 ms of the bot's audio, or of silence. */
   encode(chunk: Int16Array | undefined): Uint8Array;
+  /** What is encoded next has nothing to do with what was before. */
+  clear(): void;
   setComplexity(complexity: number): void;
   free(): void;
 }
@@ -54,6 +56,10 @@ export async function createVoiceCodec(options: VoiceCodecOptions): Promise<Voic
     encode(chunk) {
       silentChunks = chunk ? 0 : silentChunks + 1;
       return silentChunks > FADE_CHUNKS ? SILENCE_PACKET : encodeChunk(chunk ?? zeros);
+    },
+    clear() {
+      toWire.reset();
+      wireFramer.flush();
     },
     setComplexity: (complexity) => encoder.setComplexity(complexity),
     free() {

@@ -1,4 +1,3 @@
-import { createResampler } from "@vocalhost/audio";
 import { AppError } from "@vocalhost/protocol";
 import type { AudioSource, Room } from "@livekit/rtc-node";
 import { createPlayout } from "../audio/playout.ts";
@@ -35,6 +34,7 @@ export async function createRoomTransport(
 
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
+    wireHz: sound.rateHz,
     chunkMs: CHUNK_MS,
     leadMs: LEAD_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
@@ -113,20 +113,25 @@ async function join(livekit: LiveKitClient, { room, args, source }: Joining): Pr
 }
 
 /** The bot's mouth, as LiveKit wants it. */
-function createSound(
-  livekit: LiveKitClient,
-  outputHz: number,
-): { source: AudioSource; play(samples: Int16Array): void; clear(): void; close(): Promise<void> } {
-  const wireHz = OPUS_RATES_HZ.includes(outputHz) ? outputHz : BEST_RATE_HZ;
-  const source = new livekit.AudioSource(wireHz, 1);
-  const resampler = outputHz === wireHz ? undefined : createResampler({ fromHz: outputHz, toHz: wireHz });
+interface Sound {
+  readonly source: AudioSource;
+  /** Of what it plays. */
+  readonly rateHz: number;
+  play(samples: Int16Array): void;
+  clear(): void;
+  close(): Promise<void>;
+}
+
+function createSound(livekit: LiveKitClient, outputHz: number): Sound {
+  const rateHz = OPUS_RATES_HZ.includes(outputHz) ? outputHz : BEST_RATE_HZ;
+  const source = new livekit.AudioSource(rateHz, 1);
   let isOpen = true;
   return {
     source,
-    play(chunk) {
-      const samples = resampler ? resampler.process(chunk) : chunk;
+    rateHz,
+    play(samples) {
       if (!isOpen || samples.length === 0) return;
-      const frame = new livekit.AudioFrame(samples.slice(), wireHz, 1, samples.length);
+      const frame = new livekit.AudioFrame(samples.slice(), rateHz, 1, samples.length);
       source.captureFrame(frame).catch(() => undefined); // it was closed meanwhile
     },
     clear: () => source.clearQueue(),

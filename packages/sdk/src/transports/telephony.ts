@@ -1,4 +1,3 @@
-import { createResampler } from "@vocalhost/audio";
 import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
@@ -24,7 +23,6 @@ export function createTelephonyTransport(
   const socket = args.websocket;
   const stream: CarrierStream = streamOf(socket);
   const { hooks } = parts;
-  const toWire = createResampler({ fromHz: parts.outputHz, toHz: stream.sends.sampleRateHz });
   const inOrder = createInOrder<string>();
   let callIsOver = false;
   const marks = createMarks({
@@ -34,12 +32,13 @@ export function createTelephonyTransport(
   });
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
+    wireHz: stream.sends.sampleRateHz,
     chunkMs: stream.chunkMs,
     leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
     rewindMs: REWIND_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
     send: (chunk) => {
-      if (chunk) sendText(stream.media(encodeWireAudio(toWire.process(chunk), stream.sends)));
+      if (chunk) sendText(stream.media(encodeWireAudio(chunk, stream.sends)));
     },
     progress: () => marks.place(playout.playedSamples, playout.queuedSamples === 0),
     speaking: (speaking) => audioOut.speaking(speaking),

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { patientMs } from "../../../../testing/patience.ts";
 import { pause, until } from "../../../../testing/wait.ts";
 import type { AudioDrop } from "./transport.ts";
-import { closeFarEnds, farEnds, type FarEnd } from "../testing/far-ends.ts";
+import { closeFarEnds, farEnds, type FarEnd, type HeardPiece } from "../testing/far-ends.ts";
 
 // What a bot may rely on whatever it is connected by. One list of promises, kept by every kind of connection.
 
@@ -21,7 +21,7 @@ for (const { name, open } of farEnds) {
       buffer.fill(0);
     }
     await heardMs(end, 600);
-    const loudMs = loudness(end).filter((level) => level > TONE_LEVEL / 2).length * WINDOW_MS;
+    const loudMs = loudness(end.heard()).filter((level) => level > TONE_LEVEL / 2).length * WINDOW_MS;
     assert.ok(loudMs >= 500, `${loudMs} ms of 600 are heard`);
   });
 
@@ -41,6 +41,24 @@ for (const { name, open } of farEnds) {
       playedMs: 200,
       interrupted: false,
     });
+  });
+
+  test(`${name}: nothing of what was cut off is heard later`, async () => {
+    const sampleRateHz = 22_050; // nobody's own: it is converted everywhere
+    await using end = await open({ audioOut: { sampleRateHz } });
+    const { audioOut } = end.transport;
+    audioOut.write({ samples: new Int16Array(sampleRateHz).fill(8_000), sampleRateHz });
+    await heardMs(end, 300);
+    audioOut.clear();
+    await quiet(end);
+    const before = end.heard().length;
+    audioOut.write({ samples: new Int16Array(sampleRateHz / 5), sampleRateHz });
+    await audioOut.drained({ timeoutMs: patientMs(5_000) });
+    const peaks = loudness(end.heard().slice(before));
+    assert.ok(
+      peaks.every((peak) => peak < 50),
+      `peaks of ${peaks.join()}`,
+    );
   });
 
   test(`${name}: audio that does not fit is told of`, async () => {
@@ -102,9 +120,9 @@ function heardMs(end: FarEnd, wantedMs: number): Promise<unknown> {
   return until(() => soFarMs() >= wantedMs, 5_000, `${wantedMs} ms of the bot's voice`);
 }
 
-/** The peak of every 20 ms that was heard. */
-function loudness(end: FarEnd): number[] {
-  return end.heard().flatMap(({ samples, sampleRateHz }) => {
+/** The peak of every 20 ms. */
+function loudness(pieces: HeardPiece[]): number[] {
+  return pieces.flatMap(({ samples, sampleRateHz }) => {
     const window = samplesIn(WINDOW_MS, sampleRateHz);
     return Array.from({ length: Math.ceil(samples.length / window) }, (_, at) =>
       samples.subarray(at * window, (at + 1) * window).reduce((peak, s) => Math.max(peak, Math.abs(s)), 0),

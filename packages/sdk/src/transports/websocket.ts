@@ -1,4 +1,4 @@
-import { createResampler, pcmBytes, pcmSamples } from "@vocalhost/audio";
+import { pcmBytes, pcmSamples } from "@vocalhost/audio";
 import { encodeFrame, FrameError, isAudioRate, limits, parseFrame } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
 import { createPlayout } from "../audio/playout.ts";
@@ -18,9 +18,9 @@ export function createWebSocketTransport(
 ): AssembledTransport {
   const socket = args.websocket;
   let generation = 0;
-  const toWire = createResampler({ fromHz: parts.outputHz, toHz: CLIENT_RATE_HZ });
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
+    wireHz: CLIENT_RATE_HZ,
     chunkMs: CHUNK_MS,
     leadMs: LEAD_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
@@ -50,7 +50,7 @@ export function createWebSocketTransport(
         kind: "audio",
         id: 0,
         name: "audio",
-        audio: pcmBytes(toWire.process(chunk)),
+        audio: pcmBytes(chunk),
         sampleRateHz: CLIENT_RATE_HZ,
         channels: 1,
       }),
