@@ -55,7 +55,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
     ended: null,
   };
   calls.push(call);
-  args.signal.addEventListener("abort", () => (call.ended = args.signal.reason));
+  args.signal.addEventListener("abort", () => (call.ended = args.signal.reason.reason));
   if (args.kind === "room") await args.forwardCall?.();
   const transport = await createTransport(args);
   transport.rtvi.on("client-message", (message) => message.respond(message.data));

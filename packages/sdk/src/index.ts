@@ -9,6 +9,7 @@ export type {
   WebSocketArguments,
 } from "./runner-arguments.ts";
 export type { CallData } from "./call-data.ts";
+export { SessionEnded } from "./session-ended.ts";
 export type { EndReason } from "./session-hooks.ts";
 
 // Hearing and speaking

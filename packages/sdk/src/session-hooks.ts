@@ -23,7 +23,7 @@ export interface LastWords {
   giveUp(): void;
 }
 
-/** Why a session ends; the reason of its abort signal. */
+/** Why a session ends; `reason` of the error that its signal aborts with. */
 export type EndReason =
   | "bot-finished"
   | "bot-failed"

@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import type { Transport } from "../transports/transport.ts";
 import { attachHooks, type EndReason, type LastWords } from "../session-hooks.ts";
+import { SessionEnded } from "../session-ended.ts";
 import type { Client } from "./client.ts";
 
 /** One conversation: waits for its client, runs the bot once, ends once. */
@@ -134,9 +135,8 @@ export function createSession(options: SessionOptions): Session {
       log.error({ err: outcome.error }, "bot failed");
       return "bot-failed";
     }
-    if (controller.signal.aborted) return controller.signal.reason as EndReason;
-    await lastWords();
-    return controller.signal.aborted ? (controller.signal.reason as EndReason) : "bot-finished";
+    if (!controller.signal.aborted) await lastWords();
+    return reasonOf(controller.signal) ?? "bot-finished";
   }
 
   const session: Session = {
@@ -168,22 +168,27 @@ export function createSession(options: SessionOptions): Session {
       });
       void runBot(bot, args)
         .then((reason) => {
-          if (!controller.signal.aborted) controller.abort(reason);
+          if (!controller.signal.aborted) controller.abort(new SessionEnded(reason));
           return finish(reason);
         })
         .catch((error: unknown) => log.error({ err: error }, "session did not end cleanly"));
     },
     async end(reason) {
-      if (!controller.signal.aborted) controller.abort(reason);
+      if (!controller.signal.aborted) controller.abort(new SessionEnded(reason));
       if (state === "waiting") await finish(reason);
       await over.promise;
     },
     fail(error) {
+      if (error === controller.signal.reason) return; // forgotten, but no failure: it waited with the signal
       log.error({ err: error }, "bot failed");
       void session.end("bot-failed");
     },
   };
   return session;
+}
+
+function reasonOf(signal: AbortSignal): EndReason | undefined {
+  return signal.reason instanceof SessionEnded ? signal.reason.reason : undefined;
 }
 
 /** Never rejects; `error` is set when the bot threw, synchronously or not. */

@@ -18,7 +18,7 @@ export interface Transport extends AsyncDisposable {
   readonly dtmf: AsyncIterable<string>;
   /** Who else is there; undefined unless the session is in a room. */
   readonly room: RoomSide | undefined;
-  /** Aborts when the client is gone, the session is stopped or its time is up. */
+  /** Aborts when the client is gone, the session is stopped or its time is up, with a `SessionEnded` as reason. */
   readonly signal: AbortSignal;
   on<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
   off<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
