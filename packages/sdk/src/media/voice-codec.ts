@@ -14,6 +14,7 @@ export interface VoiceCodec {
   /** What is encoded next has nothing to do with what was before. */
   clear(): void;
   setComplexity(complexity: number): void;
+  setPacketLossPercent(percent: number): void;
   free(): void;
 }
 
@@ -62,6 +63,7 @@ export async function createVoiceCodec(options: VoiceCodecOptions): Promise<Voic
       wireFramer.flush();
     },
     setComplexity: (complexity) => encoder.setComplexity(complexity),
+    setPacketLossPercent: (percent) => encoder.setPacketLossPercent(percent),
     free() {
       decoder.free();
       encoder.free();

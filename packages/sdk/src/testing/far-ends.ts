@@ -18,7 +18,7 @@ import { keepEarlyMessages } from "../transports/early-messages.ts";
 import type { Transport, TransportOptions } from "../transports/transport.ts";
 import { openConnection } from "../transports/webrtc-connection.ts";
 import { createCollectedLog, type LogEntry } from "./collected-log.ts";
-import type { PeerNews } from "./peer-process.ts";
+import type { PeerCommand, PeerNews } from "./peer-process.ts";
 import { openSocketPair } from "./socket-pair.ts";
 
 /** A bot's transport, and who is at the other end of it: the same view of every kind of connection. */
@@ -177,7 +177,14 @@ export async function closeFarEnds(): Promise<void> {
   await media?.[Symbol.asyncDispose]();
 }
 
-async function openPeer(options?: TransportOptions): Promise<FarEnd> {
+/** A browser's end, which can also lose what it sends. */
+export interface FarPeer extends FarEnd {
+  send(packets: number, options: { loseEvery: number }): void;
+  /** What the bot's side said was lost, report by report. */
+  readonly reportedLossPercent: readonly number[];
+}
+
+export async function openPeer(options?: TransportOptions): Promise<FarPeer> {
   await using stack = new AsyncDisposableStack();
   const peer = startPeer();
   stack.defer(() => peer.end());
@@ -189,7 +196,7 @@ async function openPeer(options?: TransportOptions): Promise<FarEnd> {
     closed: (reason) => void closed.push(`ended: ${reason}`),
     failed: (error) => void closed.push(`failed: ${String(error)}`),
   });
-  peer.accept(answer);
+  peer.ask({ type: "accept", answer });
   await within(peer.connected, 10_000, "connection of the client");
   const told = await tellTo(
     (signal) => createWebRtcArguments({ ...common, callData: null, signal, webrtcConnection: connection }),
@@ -197,7 +204,13 @@ async function openPeer(options?: TransportOptions): Promise<FarEnd> {
   );
   stack.defer(() => told.transport.close());
   const owned = stack.move();
-  return { ...told, heard: () => peer.pieces, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    ...told,
+    heard: () => peer.pieces,
+    send: (packets, { loseEvery }) => peer.ask({ type: "send", packets, loseEvery }),
+    reportedLossPercent: peer.reports,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 function startPeer() {
@@ -205,11 +218,13 @@ function startPeer() {
     execArgv: ["--conditions=@vocalhost/source"],
   });
   const pieces: HeardPiece[] = [];
+  const reports: number[] = [];
   const offer = Promise.withResolvers<string>();
   const connected = Promise.withResolvers<void>();
   child.on("message", (news: PeerNews) => {
     if (news.type === "offer") offer.resolve(news.sdp);
     else if (news.type === "connected") connected.resolve();
+    else if (news.type === "reported") reports.push(news.lostPercent);
     else
       pieces.push({
         atMs: performance.now(),
@@ -221,7 +236,8 @@ function startPeer() {
     pieces,
     offer: offer.promise,
     connected: connected.promise,
-    accept: (answer: string) => void child.send(answer),
+    reports,
+    ask: (command: PeerCommand) => void child.send(command),
     async end() {
       if (child.exitCode !== null) return;
       const exited = once(child, "exit");

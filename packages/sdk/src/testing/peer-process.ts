@@ -1,15 +1,26 @@
 // A browser's end of a call. A process of its own: the library behind it serves one thread of a process only.
 import ndc from "node-datachannel";
+import { setTimeout } from "node:timers/promises";
 import { createOpusDecoder } from "../audio/opus.ts";
-import { parseRtpPacket } from "../audio/rtp.ts";
+import { readRtcp } from "../audio/rtcp.ts";
+import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
 
-/** What the parent is told; it sends the answer's SDP. */
+/** What the parent asks for. */
+export type PeerCommand =
+  | { type: "accept"; answer: string }
+  /** Sends silence at real time; of so many packets each the last is lost. */
+  | { type: "send"; packets: number; loseEvery: number };
+
+/** What the parent is told. */
 export type PeerNews =
   | { type: "offer"; sdp: string }
   | { type: "connected" }
+  | { type: "reported"; lostPercent: number }
   | { type: "heard"; samples: number[]; sampleRateHz: number };
 
 const OPUS = 111;
+const VOICE_SSRC = 0x5eed;
+const SILENCE = Uint8Array.of(0xf8, 0xff, 0xfe);
 const RATE_HZ = 24_000;
 const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
 const IDLE_PAYLOAD_BYTES = 3; // Opus' own silence
@@ -18,11 +29,13 @@ const decoder = await createOpusDecoder({ sampleRateHz: RATE_HZ });
 const peer = new ndc.PeerConnection("client", { iceServers: [], disableAutoNegotiation: true });
 const microphone = new ndc.Audio("0", "SendRecv");
 microphone.addOpusCodec(OPUS);
-microphone.addSSRC(0x5eed, "client", "client", "microphone");
+microphone.addSSRC(VOICE_SSRC, "client", "client", "microphone");
 const voice = peer.addTrack(microphone);
 voice.onClosed(() => undefined);
 voice.onMessage((bytes) => {
   const packet = parseRtpPacket(bytes);
+  for (const { ssrc, fractionLost } of packet ? [] : readRtcp(bytes).receptions)
+    if (ssrc === VOICE_SSRC) tell({ type: "reported", lostPercent: (fractionLost / 256) * 100 });
   if (!packet) return;
   const samples = decoder.decode(packet.payload);
   if (packet.payload.length > IDLE_PAYLOAD_BYTES)
@@ -38,7 +51,20 @@ peer.onGatheringStateChange((state) => {
 });
 peer.setLocalDescription("offer");
 
-process.on("message", (answer: string) => peer.setRemoteDescription(answer, "answer"));
+process.on("message", (command: PeerCommand) => {
+  if (command.type === "accept") peer.setRemoteDescription(command.answer, "answer");
+  else void send(command.packets, command.loseEvery);
+});
+
+async function send(packets: number, loseEvery: number): Promise<void> {
+  for (let number = 1; number <= packets; number += 1) {
+    const fields = { payloadType: OPUS, marker: false, ssrc: VOICE_SSRC, payload: SILENCE };
+    const packet = writeRtpPacket({ ...fields, sequenceNumber: number, timestamp: 960 * number });
+    if (number % loseEvery !== 0 && voice.isOpen()) voice.sendMessageBinary(packet);
+    await setTimeout(20);
+  }
+}
+
 process.on("disconnect", () => {
   for (const part of [voice, channel]) part.close();
   peer.close();

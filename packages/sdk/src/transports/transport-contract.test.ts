@@ -2,9 +2,9 @@ import { samplesIn } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { patientMs } from "../../../../testing/patience.ts";
-import { pause, until } from "../../../../testing/wait.ts";
+import { eventually, pause, until } from "../../../../testing/wait.ts";
 import type { AudioDrop } from "./transport.ts";
-import { closeFarEnds, farEnds, type FarEnd, type HeardPiece } from "../testing/far-ends.ts";
+import { closeFarEnds, farEnds, openPeer, type FarEnd, type HeardPiece } from "../testing/far-ends.ts";
 
 // What a bot may rely on whatever it is connected by. One list of promises, kept by every kind of connection.
 
@@ -96,6 +96,18 @@ for (const { name, open } of farEnds) {
     assert.deepEqual(events.slice(0, 3), ["started", "stopped", "started"]);
   });
 }
+
+test("webrtc: a client is told how much of its voice gets lost", async () => {
+  await using client = await openPeer();
+  client.send(400, { loseEvery: 5 });
+  const reports = await eventually({
+    what: "three reports",
+    look: () => client.reportedLossPercent.slice(),
+    until: ({ length }) => length >= 3,
+  });
+  // The first may cover the time before.
+  for (const percent of reports.slice(1)) assert.ok(percent > 10 && percent < 30, `${percent} % of 20`);
+});
 
 /** Resolves when nothing new has arrived for a while. */
 async function quiet(end: FarEnd): Promise<void> {
