@@ -29,7 +29,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
       return answerKeys(transport, call);
     case "goodbye":
       say(transport, 800);
-      return transport.audioOut.drained();
+      return void (await transport.audioOut.drained());
     case "fail":
       throw new Error("out of order");
     default:

@@ -55,7 +55,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
     ended: null,
   };
   calls.push(call);
-  args.signal.addEventListener("abort", () => (call.ended = args.signal.reason));
+  args.signal.addEventListener("abort", () => (call.ended = args.signal.reason.reason));
   if (args.kind === "room" && args.provider === "daily" && sipHeader(args, "X-Client") === "own")
     return aborted(args.signal); // as one that joins with a client of its own
   const transport = await createTransport(args);

@@ -49,7 +49,7 @@ const behaviours: Record<string, (transport: Transport, args: RunnerArguments) =
   deaf: (_transport, args) => ended(args),
   async "tells its end"(_transport, args) {
     await ended(args);
-    process.stdout.write(`${args.sessionId} was told: ${String(args.signal.reason)}\n`);
+    process.stdout.write(`${args.sessionId} was told: ${args.signal.reason.reason}\n`);
   },
   async "talks too much"(transport, args) {
     for (let at = 0; at < MESSAGES; at += 1) {

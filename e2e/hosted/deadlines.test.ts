@@ -119,7 +119,7 @@ describe("time runs out", () => {
   });
 
   test("for a client that vanished without a word: its session is over within half a minute", async () => {
-    assert.equal(await vanished, "client-left");
+    assert.equal(await vanished, "client-lost");
   });
 });
 

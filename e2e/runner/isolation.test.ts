@@ -55,7 +55,7 @@ async function start(mode: string, transport: "websocket" | "webrtc"): Promise<S
   const id = answer.headers["x-vocalhost-session-id"]!;
   if (transport === "websocket") {
     const client = await openSocket(answer.json().wsUrl);
-    return { id, client, leave: () => client.socket.terminate() };
+    return { id, client, leave: () => client.socket.close() };
   }
   const client = await callBot({ port, path: `/sessions/${id}/api/offer` });
   return { id, client, leave: () => client.close() };

@@ -81,7 +81,7 @@ describe("a token", () => {
       assertRefused(await open(started), "TOKEN_INVALID");
       hangUp(first);
       await until(
-        async () => (await callsOf(started.sessionId))[0]?.ended === "client-left",
+        async () => (await callsOf(started.sessionId))[0]?.ended === "client-lost",
         15_000,
         "end of the session",
       );

@@ -189,7 +189,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
       75_000,
       "end of the call whose carrier vanished",
     );
-    assert.equal(record.ended, "client-left");
+    assert.equal(record.ended, "client-lost");
     const lastedMs = (record.endedMs ?? 0) - record.startedMs;
     assert.ok(lastedMs > 29_000, `given up after ${lastedMs} ms, before two pings went unanswered`);
     (await gone).destroy();

@@ -47,7 +47,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
   };
   calls.push(record);
   args.signal.addEventListener("abort", () => {
-    record.ended = args.signal.reason;
+    record.ended = args.signal.reason.reason;
     record.endedMs = performance.now();
   });
   const transport = await createTransport(args);

@@ -38,6 +38,16 @@ test("gain is flat up to three quarters of the band", () => {
   }
 });
 
+test("after a reset nothing is left of the sound before", () => {
+  for (const pair of pairs) {
+    const [used, fresh] = [createResampler(pair), createResampler(pair)];
+    used.process(new Int16Array(333).fill(20_000));
+    used.reset();
+    const silence = new Int16Array(500);
+    assert.deepEqual(used.process(silence), fresh.process(silence));
+  }
+});
+
 test("how the stream is cut makes no difference", () => {
   const anyPair = fc.constantFrom(...pairs, { fromHz: 8000, toHz: 8000 });
   const anySamples = fc.int16Array({ minLength: 0, maxLength: 1500 });

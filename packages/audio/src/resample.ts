@@ -7,7 +7,8 @@
 export function createResampler(options: ResamplerOptions): Resampler {
   const { fromHz, toHz } = options;
   const filter = filterFor(fromHz, toHz);
-  if (fromHz === toHz) return { process: (samples) => samples, flush: () => new Int16Array(0) };
+  if (fromHz === toHz)
+    return { process: (samples) => samples, flush: () => new Int16Array(0), reset: () => undefined };
 
   const { taps, up, down } = filter;
   const historySamples = taps - 1;
@@ -34,13 +35,17 @@ export function createResampler(options: ResamplerOptions): Resampler {
 
   function flush(): Int16Array {
     const tail = process(new Int16Array(taps >> 1));
-    input.fill(0);
-    position = 0;
-    phase = 0;
+    reset();
     return tail;
   }
 
-  return { process, flush };
+  function reset(): void {
+    input.fill(0);
+    position = 0;
+    phase = 0;
+  }
+
+  return { process, flush, reset };
 }
 
 export interface ResamplerOptions {
@@ -52,6 +57,8 @@ export interface Resampler {
   process(samples: Int16Array): Int16Array;
   /** The end of the sound. Afterwards the resampler is as new. */
   flush(): Int16Array;
+  /** Forgets the sound so far: what follows has nothing to do with it. */
+  reset(): void;
 }
 
 interface PolyphaseFilter {

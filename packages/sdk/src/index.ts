@@ -9,6 +9,7 @@ export type {
   WebSocketArguments,
 } from "./runner-arguments.ts";
 export type { CallData } from "./call-data.ts";
+export { SessionEnded } from "./session-ended.ts";
 export type { EndReason } from "./session-hooks.ts";
 
 // Hearing and speaking
@@ -16,11 +17,14 @@ export { createTransport } from "./transports/create-transport.ts";
 export { joinRoom } from "./transports/join-room.ts";
 export { bridge, type BridgeOptions } from "./transports/bridge.ts";
 export type {
+  AudioDrop,
   AudioInput,
+  AudioInputBranch,
   AudioOutput,
   DialledParticipant,
   DialOptions,
   MessageChannelLike,
+  Playback,
   RoomHearing,
   RoomParticipant,
   RoomSide,
@@ -59,6 +63,16 @@ export type {
   VoiceActivityDetectorOptions,
 } from "./speech/voice-activity.ts";
 export { createTurnDetector } from "./speech/turn-detector.ts";
-export type { TurnDetector, TurnDetectorOptions, TurnEnd, TurnEvent } from "./speech/turn-detector.ts";
+export type {
+  TurnDetector,
+  TurnDetectorOptions,
+  TurnEnd,
+  TurnEvent,
+  TurnStart,
+} from "./speech/turn-detector.ts";
 export { detectTurns } from "./speech/turns.ts";
 export type { DetectTurnsOptions } from "./speech/turns.ts";
+
+// Knowing what was heard
+export { heardWords, timeWords } from "./speech/words.ts";
+export type { TimedWord } from "./speech/words.ts";

@@ -56,7 +56,7 @@ export interface CommonArguments {
   readonly cliArgs: Record<string, unknown> | undefined;
   /** Same as `cliArgs`. */
   readonly cli_args: Record<string, unknown> | undefined;
-  /** Aborts when the session must end: stopped, time is up, client gone, shutdown. */
+  /** Aborts when the session must end: stopped, time is up, client gone, shutdown. `signal.reason` is a `SessionEnded`. */
   readonly signal: AbortSignal;
 }
 

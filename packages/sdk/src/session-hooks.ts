@@ -6,7 +6,7 @@ import type { Log } from "./log.ts";
 export interface SessionHooks {
   readonly log: Log;
   /** The session closes it when the bot settles. */
-  transportCreated(transport: Transport): void;
+  transportCreated(transport: Transport, lastWords?: LastWords): void;
   /** Somebody to talk with is there; for transports whose door cannot see them come. */
   connected(): void;
   /** The bot's code failed outside its own promise, for instance in a listener. */
@@ -15,7 +15,15 @@ export interface SessionHooks {
   ended(reason: EndReason): void;
 }
 
-/** Why a session ends; the reason of its abort signal. */
+/** What is still to be heard when the bot has returned. */
+export interface LastWords {
+  /** How long it may take; undefined: as long as the session gives everybody. */
+  readonly maxMs: number | undefined;
+  /** It took too long: the rest is lost, and somebody should know. */
+  giveUp(): void;
+}
+
+/** Why a session ends; `reason` of the error that its signal aborts with. */
 export type EndReason =
   | "bot-finished"
   | "bot-failed"

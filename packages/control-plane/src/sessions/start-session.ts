@@ -143,7 +143,8 @@ async function bind(
     if (typeof claim === "string") return claim;
     const session = await writeStarting(tx, { request, agent, deployment, sessionId, claim, world, nowMs });
     await rememberKey(tx, request, session.id, nowMs);
-    await rememberRoom(tx, request.connect, session.id);
+    const connect = connectOf(request, session);
+    await rememberRoom(tx, connect, session.id);
     return { isRepeated: false, session, claim, boundMs };
   });
   if (typeof bound !== "string" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
@@ -159,6 +160,10 @@ function atCapacity(full: Full): AppError {
   return new AppError("AGENT-AT-CAPACITY", {
     message: `Rate limit exceeded. Please try again later: all ${what} are in use`,
   });
+}
+
+function connectOf({ connect }: SessionRequest, session: SessionRow): Connect {
+  return typeof connect === "function" ? connect(session) : connect;
 }
 
 interface Starting {
@@ -215,7 +220,7 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
         body: request.body,
         maxDurationMs: session.maxDurationMs,
         connectDeadlineMs: world.timing.connectDeadlineMs,
-        connect: typeof request.connect === "function" ? request.connect(session) : request.connect,
+        connect: connectOf(request, session),
         filter: session.filter,
       },
       world.timing.startWarmMs,

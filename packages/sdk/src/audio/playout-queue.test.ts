@@ -5,6 +5,21 @@ import { createPlayoutQueue } from "./playout-queue.ts";
 
 const create = (maxQueuedMs = 1000) => createPlayoutQueue({ sampleRateHz: 1000, maxQueuedMs });
 
+test("what is put back comes first", () => {
+  const queue = createPlayoutQueue({ sampleRateHz: 1000, maxQueuedMs: 10 });
+  queue.write(Int16Array.of(1, 2, 3, 4, 5, 6));
+  assert.deepEqual(queue.take(4), Int16Array.of(1, 2, 3, 4));
+  queue.putBack(Int16Array.of(3, 4));
+  queue.putBack(Int16Array.of(2));
+  assert.equal(queue.queuedSamples, 5);
+  assert.equal(queue.write(new Int16Array(9).fill(7)), 5, "the cap counts it");
+  assert.deepEqual(queue.take(8), Int16Array.of(2, 3, 4, 5, 6, 7, 7, 7));
+  assert.deepEqual([queue.takenSamples, queue.queuedSamples], [9, 2]);
+  queue.putBack(Int16Array.of(7));
+  assert.equal(queue.clear(), 3);
+  assert.equal(queue.take(1), undefined);
+});
+
 test("takes exactly what is wanted, silence after the last sample", () => {
   const queue = create();
   assert.equal(queue.take(4), undefined);

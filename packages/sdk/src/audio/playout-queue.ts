@@ -6,7 +6,8 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
   // Blocks of one size: tiny writes do not make a long list, and memory goes back when played.
   const blocks: Int16Array[] = [];
   let readOffset = 0; // in the first block
-  let queuedSamples = 0;
+  let queuedSamples = 0; // in the blocks
+  let front = new Int16Array(0); // put back, comes before them
   let writtenSamples = 0;
   let takenSamples = 0;
   let clearedSamples = 0;
@@ -23,7 +24,9 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
   }
 
   function readInto(target: Int16Array): number {
-    let done = 0;
+    let done = Math.min(front.length, target.length);
+    target.set(front.subarray(0, done));
+    front = front.subarray(done);
     while (done < target.length && queuedSamples > 0) {
       const available = Math.min(BLOCK_SAMPLES - readOffset, queuedSamples, target.length - done);
       target.set(blocks[0]!.subarray(readOffset, readOffset + available), done);
@@ -40,19 +43,27 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
 
   return {
     write(samples) {
-      const accepted = samples.subarray(0, maxSamples - queuedSamples);
+      const accepted = samples.subarray(0, Math.max(0, maxSamples - queuedSamples - front.length));
       append(accepted);
       writtenSamples += accepted.length;
       return accepted.length;
     },
     take(samplesWanted) {
-      if (queuedSamples === 0) return undefined;
+      if (queuedSamples + front.length === 0) return undefined;
       const samples = new Int16Array(samplesWanted);
       takenSamples += readInto(samples);
       return samples;
     },
+    putBack(samples) {
+      const joined = new Int16Array(samples.length + front.length);
+      joined.set(samples);
+      joined.set(front, samples.length);
+      front = joined;
+      takenSamples -= samples.length;
+    },
     clear() {
-      const thrownAway = queuedSamples;
+      const thrownAway = queuedSamples + front.length;
+      front = new Int16Array(0);
       blocks.length = 0;
       readOffset = 0;
       queuedSamples = 0;
@@ -60,7 +71,7 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
       return thrownAway;
     },
     get queuedSamples() {
-      return queuedSamples;
+      return queuedSamples + front.length;
     },
     get writtenSamples() {
       return writtenSamples;
@@ -85,12 +96,14 @@ export interface PlayoutQueue {
   write(samples: Int16Array): number;
   /** Exactly as many as wanted, silence after the last; undefined when nothing is queued. */
   take(samplesWanted: number): Int16Array | undefined;
+  /** The next to be taken: samples that were taken and not used after all. */
+  putBack(samples: Int16Array): void;
   /** Says how many samples were thrown away. */
   clear(): number;
   readonly queuedSamples: number;
   /** Accepted since the beginning. */
   readonly writtenSamples: number;
-  /** Taken since the beginning, without the silence added at the end. */
+  /** Taken since the beginning and not put back, without the silence added at the end. */
   readonly takenSamples: number;
   /** Thrown away by `clear` since the beginning. */
   readonly clearedSamples: number;

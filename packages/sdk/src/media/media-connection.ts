@@ -2,7 +2,10 @@ import { FRAME_MS } from "@vocalhost/audio";
 import type { IceServer } from "@vocalhost/protocol";
 import { randomInt } from "node:crypto";
 import { createPlayout, type Playout } from "../audio/playout.ts";
+import { createReception } from "../audio/reception.ts";
+import { readRtcp, writeReceiverReport } from "../audio/rtcp.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+import { createExpectedLoss } from "./expected-loss.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
 import type { Offer } from "./offer.ts";
 import type { OpusEffort } from "./opus-effort.ts";
@@ -16,6 +19,7 @@ export interface MediaConnection {
   attach(rates: MediaRates): Promise<void>;
   play(samples: Int16Array): void;
   clear(generation: number): void;
+  pause(paused: boolean): void;
   send(text: string): void;
   setComplexity(complexity: number): void;
   close(sayGoodbye: boolean): void;
@@ -31,6 +35,8 @@ export interface MediaConnectionOptions {
   closed(): void;
 }
 
+const OPUS_CLOCK_HZ = 48_000;
+const REPORT_EVERY_MS = 1_000; // browsers judge their loss by it
 const OPUS_SAMPLES_PER_FRAME = 960; // 20 ms on Opus' 48 kHz clock
 const QUEUED_MESSAGES_MAX = 50; // sent before the data channel opened
 const CHANNEL_BUFFER_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
@@ -54,11 +60,19 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
   let ended = false;
   let lastHeardMs = performance.now();
   let waitingMessages: string[] = [];
+  const reception = createReception({ clockRateHz: OPUS_CLOCK_HZ, nowMs: () => performance.now() });
+  const loss = createExpectedLoss();
+  let reportedMs = -Infinity;
   const bornMs = performance.now();
   const watchdog = setInterval(watch, 500);
 
   function watch(): void {
     const nowMs = performance.now();
+    if (connected && nowMs - reportedMs >= REPORT_EVERY_MS) {
+      reportedMs = nowMs;
+      const report = reception.report();
+      if (report) peer?.sendRtp(writeReceiverReport(ssrc, report));
+    }
     if (!everConnected) {
       if (nowMs - bornMs > settings.timing.connectMs) end("never-connected");
     } else if (nowMs - lastHeardMs > settings.timing.lostMs) end("client-lost");
@@ -115,9 +129,19 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
 
   function onRtp(bytes: Buffer): void {
     lastHeardMs = performance.now();
-    if (!codec) return;
     const packet = parseRtpPacket(bytes);
-    if (packet && packet.payloadType === peer?.opusPayloadType) codec.receive(packet);
+    if (!packet) return onRtcp(bytes);
+    if (packet.payloadType !== peer?.opusPayloadType) return undefined;
+    reception.receive(packet);
+    return codec?.receive(packet);
+  }
+
+  function onRtcp(bytes: Buffer): void {
+    const { sender, receptions } = readRtcp(bytes);
+    if (sender) reception.senderReported(sender);
+    for (const report of receptions)
+      if (report.ssrc === ssrc && loss.observe(report.fractionLost))
+        codec?.setPacketLossPercent(loss.percent);
   }
 
   function onText(text: string): void {
@@ -179,6 +203,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
       });
       if (ended) return created.free();
       codec = created;
+      codec.setPacketLossPercent(loss.percent);
       if (connected) playout.start();
       return undefined;
     },
@@ -186,7 +211,9 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     clear(next) {
       generation = next;
       playout?.clear();
+      codec?.clear();
     },
+    pause: (paused) => playout?.pause(paused),
     send(text) {
       if (peer?.sendText(text)) {
         if (peer.bufferedBytes() > CHANNEL_BUFFER_MAX_BYTES) end("client-lost");

@@ -27,6 +27,7 @@ export interface MediaPort {
   attach(rates: MediaRates): void;
   play(samples: Int16Array): void;
   clear(generation: number): void;
+  pause(paused: boolean): void;
   send(text: string): void;
   close(sayGoodbye: boolean): void;
 }
@@ -156,6 +157,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
         attach: (rates) => post({ type: "attach", connection, rates }),
         play: (samples) => post({ type: "audio", connection, samples }),
         clear: (generation) => post({ type: "clear", connection, generation }),
+        pause: (paused) => post({ type: "pause", connection, paused }),
         send: (text) => post({ type: "message", connection, text }),
         close: (sayGoodbye) => post({ type: "close", connection, sayGoodbye }),
       };

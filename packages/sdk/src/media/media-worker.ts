@@ -43,6 +43,8 @@ function execute(command: MediaCommand): void {
       return connection.play(command.samples);
     case "clear":
       return connection.clear(command.generation);
+    case "pause":
+      return connection.pause(command.paused);
     case "message":
       return connection.send(command.text);
     case "candidates":

@@ -14,6 +14,7 @@ export type MediaCommand =
   | { type: "attach"; connection: number; rates: MediaRates }
   | { type: "audio"; connection: number; samples: Int16Array }
   | { type: "clear"; connection: number; generation: number }
+  | { type: "pause"; connection: number; paused: boolean }
   | { type: "message"; connection: number; text: string }
   | { type: "close"; connection: number; sayGoodbye: boolean };
 

@@ -11,7 +11,10 @@ export interface VoiceCodec {
   poll(): void;
   /** One Opus packet for 20 ms of the bot's audio, or of silence. */
   encode(chunk: Int16Array | undefined): Uint8Array;
+  /** What is encoded next has nothing to do with what was before. */
+  clear(): void;
   setComplexity(complexity: number): void;
+  setPacketLossPercent(percent: number): void;
   free(): void;
 }
 
@@ -55,7 +58,12 @@ export async function createVoiceCodec(options: VoiceCodecOptions): Promise<Voic
       silentChunks = chunk ? 0 : silentChunks + 1;
       return silentChunks > FADE_CHUNKS ? SILENCE_PACKET : encodeChunk(chunk ?? zeros);
     },
+    clear() {
+      toWire.reset();
+      wireFramer.flush();
+    },
     setComplexity: (complexity) => encoder.setComplexity(complexity),
+    setPacketLossPercent: (percent) => encoder.setPacketLossPercent(percent),
     free() {
       decoder.free();
       encoder.free();

@@ -18,7 +18,7 @@ test("holds sessions by id until they end", async () => {
   assert.equal(table.size, 1);
   await table.endAll();
   assert.equal(table.size, 0);
-  assert.equal(second.signal.reason, "shutdown");
+  assert.equal(second.signal.reason.reason, "shutdown");
 });
 
 test("finds a session by its newest peer and by its phone call", async () => {

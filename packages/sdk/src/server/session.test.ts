@@ -1,15 +1,17 @@
 import { encodeFrame, newSessionId, parseFrame } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import type { Bot } from "../bot.ts";
 import { createWebSocketArguments, type RunnerArguments } from "../runner-arguments.ts";
-import { hooksOf, type EndReason } from "../session-hooks.ts";
+import { SessionEnded } from "../session-ended.ts";
+import { hooksOf } from "../session-hooks.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { openSocketPair } from "../testing/socket-pair.ts";
 import { createTransport } from "../transports/create-transport.ts";
-import type { Transport } from "../transports/transport.ts";
+import type { AudioDrop, AudioOutput, Transport } from "../transports/transport.ts";
 import type { Client } from "./client.ts";
 import { createSession, sessionOfRunningCode, type SessionOptions } from "./session.ts";
 
@@ -27,7 +29,7 @@ test("a session waits, runs, and is over when its bot is", async () => {
   bot.resolve();
   assert.equal(await over(), "bot-finished");
   assert.equal(session.state, "ended");
-  assert.equal(session.signal.reason, "bot-finished");
+  assert.equal(session.signal.reason.reason, "bot-finished");
   assert.equal(ended(), 1);
 });
 
@@ -65,7 +67,7 @@ test("ending aborts the bot with the reason and waits for it", async () => {
   run(async (args) => {
     await untilAborted(args);
     await nextTurn();
-    steps.push(`bot saw ${args.signal.reason as EndReason}`);
+    steps.push(`bot saw ${(args.signal.reason as SessionEnded).reason}`);
   });
   await session.end("stopped");
   steps.push("ended");
@@ -110,7 +112,7 @@ test("a client that never comes is not waited for for ever", async () => {
   let called = false;
   run(async () => void (called = true));
   assert.equal(called, false);
-  assert.equal(session.signal.reason, "never-connected");
+  assert.equal(session.signal.reason.reason, "never-connected");
   assert.equal(ended(), 1);
 });
 
@@ -188,6 +190,28 @@ test("last words are cut short when they take too long or the session is ended",
   }
 });
 
+test("last words that are cut short are told of, and the bot says how long they may take", async () => {
+  await using pair = await openSocketPair();
+  const { run, over, entries } = start({ websocket: pair.server });
+  const drops: AudioDrop[] = [];
+  let output: AudioOutput | undefined;
+  run(async (args) => {
+    const transport = await createTransport(args, { audioOut: { lastWordsMs: 50 } });
+    transport.on("audio-dropped", (drop) => void drops.push(drop));
+    output = transport.audioOut;
+    output.write({ samples: new Int16Array(24_000 * 30), sampleRateHz: 24_000 });
+  });
+  assert.equal(await over(), "bot-finished");
+  const warned = entries.find(({ message }) => message === "audio dropped");
+  assert.equal(warned?.level, "warn");
+  assert.match(String(warned?.fields["why"]), /lastWordsMs/);
+  assert.deepEqual(
+    drops.map(({ where }) => where),
+    ["audioOut"],
+  );
+  assert.ok(drops[0]!.ms > 20_000 && output?.droppedMs === drops[0]!.ms, `${drops[0]!.ms} ms`);
+});
+
 test("a client's goodbye over the transport ends the session", async () => {
   await using pair = await openSocketPair();
   const { run, over } = start({ websocket: pair.server });
@@ -213,6 +237,22 @@ test("what goes wrong outside the bot's promise ends its session", async () => {
     started.session.fail(new Error("too late to matter"));
     assert.equal(started.ended(), 1);
   }
+});
+
+test("the reason of the signal is an error that says why, and no failure of a bot that forgets it", async () => {
+  const { session, args, run, over, messages } = start();
+  run(untilAborted);
+  const waiting = once(new EventEmitter(), "never", { signal: args.signal });
+  void session.end("client-lost");
+  await assert.rejects(waiting, (error: Error) => error.name === "AbortError");
+  const reason: unknown = args.signal.reason;
+  assert.ok(reason instanceof Error && reason instanceof SessionEnded);
+  assert.deepEqual([reason.name, reason.reason], ["AbortError", "client-lost"]);
+  assert.equal(reason.message, "The session ended: client-lost");
+  assert.throws(() => args.signal.throwIfAborted(), reason);
+  session.fail(reason); // as when a promise that nobody awaits rejects with it
+  assert.equal(await over(), "client-lost");
+  assert.ok(!messages().includes("bot failed"));
 });
 
 test("the session of running code is known, also later and elsewhere", async () => {
@@ -283,6 +323,7 @@ function start({ websocket, ...timing }: StartOptions = {}) {
     session,
     args,
     messages,
+    entries,
     ended: () => endings,
     run: (bot: Bot) => session.run(bot, args),
     /** Resolves with the reason once the session is over. */

@@ -5,7 +5,8 @@ import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import type { Transport } from "../transports/transport.ts";
-import { attachHooks, type EndReason } from "../session-hooks.ts";
+import { attachHooks, type EndReason, type LastWords } from "../session-hooks.ts";
+import { SessionEnded } from "../session-ended.ts";
 import type { Client } from "./client.ts";
 
 /** One conversation: waits for its client, runs the bot once, ends once. */
@@ -58,7 +59,7 @@ export function createSession(options: SessionOptions): Session {
   const stopGraceMs = options.stopGraceMs ?? 5_000;
   const lastWordsMs = options.lastWordsMs ?? 10_000;
   const controller = new AbortController();
-  const transports = new Set<Transport>();
+  const transports = new Map<Transport, LastWords | undefined>();
   const over = Promise.withResolvers<void>();
   const marked = new Set<keyof SessionMarks>();
   const createdMs = performance.now();
@@ -66,7 +67,7 @@ export function createSession(options: SessionOptions): Session {
   const connectTimer = setTimeout(() => void session.end("never-connected"), options.connectDeadlineMs);
 
   async function closeTransports(): Promise<void> {
-    const closing = [...transports].map((transport) =>
+    const closing = [...transports.keys()].map((transport) =>
       transport
         .close()
         .catch((error: unknown) => log.warn({ err: error }, "transport did not close cleanly")),
@@ -103,15 +104,15 @@ export function createSession(options: SessionOptions): Session {
   }
 
   async function lastWords(): Promise<void> {
-    const drained = [...transports].map((transport) =>
-      transport.audioOut.drained({ signal: controller.signal, timeoutMs: lastWordsMs }),
-    );
-    await Promise.allSettled(drained);
-    if (transports.size === 0 || controller.signal.aborted) return;
     const { signal } = controller;
-    await setTimeoutPromise(Math.min(CLIENT_BUFFER_MS, lastWordsMs), undefined, { signal }).catch(
-      () => undefined,
-    );
+    const spoken = [...transports].map(async ([{ audioOut }, words]) => {
+      const timeoutMs = words?.maxMs ?? lastWordsMs;
+      await audioOut.drained({ signal, timeoutMs }).catch(() => {
+        if (!signal.aborted) words?.giveUp();
+      });
+      await setTimeoutPromise(Math.min(CLIENT_BUFFER_MS, timeoutMs), undefined, { signal });
+    });
+    await Promise.allSettled(spoken);
   }
 
   async function runBot(bot: Bot, args: RunnerArguments): Promise<EndReason> {
@@ -134,9 +135,8 @@ export function createSession(options: SessionOptions): Session {
       log.error({ err: outcome.error }, "bot failed");
       return "bot-failed";
     }
-    if (controller.signal.aborted) return controller.signal.reason as EndReason;
-    await lastWords();
-    return controller.signal.aborted ? (controller.signal.reason as EndReason) : "bot-finished";
+    if (!controller.signal.aborted) await lastWords();
+    return reasonOf(controller.signal) ?? "bot-finished";
   }
 
   const session: Session = {
@@ -158,8 +158,8 @@ export function createSession(options: SessionOptions): Session {
       markClient();
       attachHooks(args, {
         log,
-        transportCreated(transport) {
-          transports.add(transport);
+        transportCreated(transport, words) {
+          transports.set(transport, words);
           transport.audioOut.on("started", () => mark("firstAudio"));
         },
         connected: () => mark("clientConnected"),
@@ -168,22 +168,27 @@ export function createSession(options: SessionOptions): Session {
       });
       void runBot(bot, args)
         .then((reason) => {
-          if (!controller.signal.aborted) controller.abort(reason);
+          if (!controller.signal.aborted) controller.abort(new SessionEnded(reason));
           return finish(reason);
         })
         .catch((error: unknown) => log.error({ err: error }, "session did not end cleanly"));
     },
     async end(reason) {
-      if (!controller.signal.aborted) controller.abort(reason);
+      if (!controller.signal.aborted) controller.abort(new SessionEnded(reason));
       if (state === "waiting") await finish(reason);
       await over.promise;
     },
     fail(error) {
+      if (error === controller.signal.reason) return; // forgotten, but no failure: it waited with the signal
       log.error({ err: error }, "bot failed");
       void session.end("bot-failed");
     },
   };
   return session;
+}
+
+function reasonOf(signal: AbortSignal): EndReason | undefined {
+  return signal.reason instanceof SessionEnded ? signal.reason.reason : undefined;
 }
 
 /** Never rejects; `error` is set when the bot threw, synchronously or not. */

@@ -1,4 +1,5 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
+import type { Playback } from "../transports/transport.ts";
 import { createSampleHistory } from "./sample-history.ts";
 import { createTurnTracker } from "./turn-tracker.ts";
 import type { TurnEndReason, TurnLimits } from "./turn-tracker.ts";
@@ -57,7 +58,13 @@ export interface TurnDetector {
   free(): void;
 }
 
-export type TurnEvent = { type: "turn-start" } | TurnEnd;
+export type TurnEvent = TurnStart | TurnEnd;
+
+export interface TurnStart {
+  type: "turn-start";
+  /** What was heard of the bot, which this turn has silenced; only `detectTurns` silences it. */
+  interrupted?: Playback;
+}
 
 export interface TurnEnd {
   type: "turn-end";

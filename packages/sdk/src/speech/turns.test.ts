@@ -46,14 +46,53 @@ test("interrupts while the caller is busy with the event before", async () => {
   assert.equal((await turns.next()).value?.type, "turn-start");
 });
 
-test("touches nothing when told so", async () => {
+test("says what was heard of a bot that it silenced", async () => {
+  const { transport, speak, bot } = createFakeTransport();
+  bot.queuedMs = 500;
+  speak("####....####");
+  const turns = detectTurns(transport, options());
+  assert.deepEqual((await turns.next()).value, {
+    type: "turn-start",
+    interrupted: { playedMs: 120, interrupted: true },
+  });
+  await turns.next();
+  bot.queuedMs = 0;
+  speak("....####");
+  await turns.next(); // began while the bot was still queued
+  await turns.next();
+  assert.deepEqual((await turns.next()).value, { type: "turn-start" });
+});
+
+test("leaves the decision to silence the bot to whoever wants it, and tells the client all the same", async () => {
+  for (const [interrupt, expected] of [
+    [false, ["userStartedSpeaking", "userStoppedSpeaking"]],
+    ["pause", ["pause", "userStartedSpeaking", "userStoppedSpeaking"]],
+  ] as const) {
+    const { transport, calls, speak, bot } = createFakeTransport();
+    bot.queuedMs = 500;
+    speak("####....");
+    const turns = detectTurns(transport, { ...options(), interrupt });
+    assert.deepEqual((await turns.next()).value, { type: "turn-start" });
+    await turns.next();
+    assert.deepEqual(calls, expected);
+  }
+});
+
+test("holds nothing back when the bot is silent anyway", async () => {
+  const { transport, calls, speak } = createFakeTransport();
+  speak("####");
+  await detectTurns(transport, { ...options(), interrupt: "pause" }).next();
+  assert.deepEqual(calls, ["userStartedSpeaking"]);
+});
+
+test("tells the client nothing when told so", async () => {
   const { transport, calls, speak, bot } = createFakeTransport();
   bot.queuedMs = 500;
   speak("####....");
-  const turns = detectTurns(transport, { ...options(), interrupt: false });
-  assert.equal((await turns.next()).value?.type, "turn-start");
-  assert.deepEqual(calls, []);
-  assert.equal(bot.listeners(), 0);
+  const turns = detectTurns(transport, { ...options(), announce: false });
+  await turns.next();
+  await turns.next();
+  assert.deepEqual(calls, ["clear"]);
 });
 
 test("ends with the audio, after the last event", async () => {
@@ -138,7 +177,11 @@ function createFakeTransport() {
       get queuedMs() {
         return bot.queuedMs;
       },
-      clear: () => void calls.push("clear"),
+      clear() {
+        calls.push("clear");
+        return { playedMs: 120, interrupted: true };
+      },
+      pause: () => void calls.push("pause"),
       on: (event: keyof typeof heard, listener: () => void) => void heard[event].add(listener),
       off: (event: keyof typeof heard, listener: () => void) => void heard[event].delete(listener),
     },

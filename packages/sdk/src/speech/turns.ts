@@ -1,4 +1,4 @@
-import type { Transport } from "../transports/transport.ts";
+import type { AudioInput, Transport } from "../transports/transport.ts";
 import { createTurnDetector } from "./turn-detector.ts";
 import type { TurnDetectorOptions, TurnEvent } from "./turn-detector.ts";
 
@@ -12,8 +12,8 @@ export async function* detectTurns(
   options: DetectTurnsOptions = {},
 ): AsyncGenerator<TurnEvent, void, undefined> {
   const detector = createTurnDetector(options);
-  const conversation = (options.interrupt ?? true) ? joinConversation(transport) : undefined;
-  const frames = transport.audioIn[Symbol.asyncIterator]();
+  const conversation = joinConversation(transport, options);
+  const frames = (options.audioIn ?? transport.audioIn)[Symbol.asyncIterator]();
   const waiting: TurnEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let listening = true;
@@ -21,8 +21,7 @@ export async function* detectTurns(
   async function listen(): Promise<void> {
     for (let next = await frames.next(); listening && !next.done; next = await frames.next()) {
       for (const event of detector.process(next.value)) {
-        conversation?.announce(event);
-        waiting.push(event);
+        waiting.push(conversation.announce(event));
       }
       while (waiting.length > MAX_WAITING_EVENTS) waiting.shift();
       if (waiting.length > 0) wake.resolve();
@@ -43,26 +42,36 @@ export async function* detectTurns(
     await ended;
   } finally {
     listening = false;
-    conversation?.leave();
+    conversation.leave();
     detector.free();
     void Promise.resolve(frames.return?.()).catch(() => {});
   }
 }
 
 export interface DetectTurnsOptions extends TurnDetectorOptions {
-  /** When the user begins to speak, silence the bot, and tell the client about it. @default true */
-  interrupt?: boolean;
+  /**
+   * What a bot that speaks does when the user begins to: `true` silences it for good, `"pause"` holds its voice back
+   * until you `clear()` or `resume()` it, `false` leaves it alone.
+   * @default true
+   */
+  interrupt?: boolean | "pause";
+  /** What to listen to; a `tee()` of it leaves `transport.audioIn` to you. @default transport.audioIn */
+  audioIn?: AudioInput;
+  /** Tell the client when the user begins and stops to speak, and when that silenced the bot. @default true */
+  announce?: boolean;
 }
 
 // Beyond this the oldest are dropped: a bot so far behind does not answer them any more.
 const MAX_WAITING_EVENTS = 16;
 
 interface Conversation {
-  announce(event: TurnEvent): void;
+  /** Does what is to be done about an event and says what it did to the bot. */
+  announce(event: TurnEvent): TurnEvent;
   leave(): void;
 }
 
-function joinConversation({ audioOut, rtvi }: Transport): Conversation {
+function joinConversation({ audioOut, rtvi }: Transport, options: DetectTurnsOptions): Conversation {
+  const { interrupt = true, announce = true } = options;
   let botIsHeard = false;
   const onStarted = () => void (botIsHeard = true);
   const onStopped = () => void (botIsHeard = false);
@@ -70,11 +79,16 @@ function joinConversation({ audioOut, rtvi }: Transport): Conversation {
   audioOut.on("stopped", onStopped);
   return {
     announce(event) {
-      if (event.type === "turn-end") return rtvi.userStoppedSpeaking();
+      if (event.type === "turn-end") {
+        if (announce) rtvi.userStoppedSpeaking();
+        return event;
+      }
       const interrupts = botIsHeard || audioOut.queuedMs > 0;
-      audioOut.clear();
-      rtvi.userStartedSpeaking();
-      if (interrupts) rtvi.botInterrupted();
+      if (interrupt === "pause" && interrupts) audioOut.pause();
+      const interrupted = interrupt === true ? audioOut.clear() : undefined;
+      if (announce) rtvi.userStartedSpeaking();
+      if (announce && interrupted && interrupts) rtvi.botInterrupted();
+      return interrupted && interrupts ? { ...event, interrupted } : event;
     },
     leave() {
       audioOut.off("started", onStarted);

@@ -26,6 +26,24 @@ test("marks that come back twice or out of order do not count back", () => {
   assert.deepEqual(played, [[0, 200]]);
 });
 
+test("marks of what is sent again are ignored, though the carrier sends them back at once", () => {
+  const { marks, sent, played } = start();
+  marks.place(100, false);
+  marks.place(200, false);
+  marks.returned("0:100");
+  marks.rewind(120);
+  marks.returned("0:200");
+  assert.deepEqual(played, [[0, 100]]);
+  marks.place(200, true);
+  assert.equal(sent.at(-1), "1:200");
+  marks.returned("1:200");
+  assert.deepEqual(played.at(-1), [0, 200]);
+  marks.clear(1);
+  marks.place(50, false);
+  marks.returned("2:50");
+  assert.deepEqual(played.at(-1), [1, 50]);
+});
+
 test("marks from before a clear are ignored, also when the carrier sends them back at once", () => {
   const { marks, sent, played } = start();
   marks.place(100, true);

@@ -3,6 +3,8 @@ export interface Marks {
   /** Asks to be told when everything sent so far has been played. */
   place(samples: number, isLast: boolean): void;
   returned(name: string): void;
+  /** What was sent after so many samples will be sent again; what comes back of before is ignored. */
+  rewind(samples: number): void;
   /** Everything is forgotten; what comes back of before is ignored. */
   clear(generation: number): void;
   stop(): void;
@@ -20,6 +22,7 @@ const ANSWER_MS = 3_000; // who keeps silent for so long counts as one who never
 
 export function createMarks(options: MarksOptions): Marks {
   let generation = 0;
+  let era = 0; // carriers give all marks back when their queue is emptied, heard or not
   let placed = 0;
   let heard = 0;
   let isSilent = false; // it has not answered when it had to
@@ -37,26 +40,32 @@ export function createMarks(options: MarksOptions): Marks {
     setHeard(samples);
   }
 
+  function begin(samples: number): void {
+    clearTimeout(timer);
+    era += 1;
+    placed = samples;
+    heard = samples;
+  }
+
   return {
     place(samples, isLast) {
       if (!options.acknowledged) return setHeard(samples);
       placed = samples;
-      options.send(`${generation}:${samples}`);
+      options.send(`${era}:${samples}`);
       clearTimeout(timer);
       if (isSilent) return setHeard(samples);
       if (isLast) timer = setTimeout(() => giveUp(samples), ANSWER_MS);
     },
     returned(name) {
-      const [, ofGeneration, samples] = OUR_NAME.exec(name) ?? [];
+      const [, ofEra, samples] = OUR_NAME.exec(name) ?? [];
       if (samples !== undefined) isSilent = false;
       // Nobody can have heard more than was sent.
-      if (Number(ofGeneration) === generation && Number(samples) <= placed) setHeard(Number(samples));
+      if (Number(ofEra) === era && Number(samples) <= placed) setHeard(Number(samples));
     },
+    rewind: begin,
     clear(next) {
-      clearTimeout(timer);
       generation = next;
-      placed = 0;
-      heard = 0;
+      begin(0);
     },
     stop: () => clearTimeout(timer),
   };

@@ -3,6 +3,7 @@ import { createRtviSession } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import type { SessionHooks } from "../session-hooks.ts";
 import { SDK_VERSION } from "../version.ts";
+import { createAudioDrops } from "./audio-drops.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
 import { createBoundedStream } from "./bounded-stream.ts";
@@ -22,12 +23,16 @@ export interface TransportParts {
   autoReady: boolean;
   hear: RoomHearing;
   stay: boolean;
+  /** Undefined: as long as the session gives everybody. */
+  lastWordsMs: number | undefined;
 }
 
 /** What a kind of connection must be able to do to become a transport. */
 export interface Wire {
   play(samples: Int16Array): void;
   clear(generation: number): void;
+  /** Stops playing, after so many samples of this generation were heard, or goes on. `clear` ends a pause too. */
+  pause(paused: boolean, heardSamples: number): void;
   send(message: unknown): void;
   close(): void | Promise<void>;
   room?: RoomSide;
@@ -40,7 +45,7 @@ export interface AssembledTransport extends Transport {
     audioOut: AudioOutputSink;
     receive(message: unknown): void;
     dtmf(key: string): void;
-    emit(event: keyof TransportEvents): void;
+    emit(event: "client-connected" | "client-disconnected"): void;
   };
 }
 
@@ -55,17 +60,27 @@ export function assembleTransport(
 ): AssembledTransport {
   const listeners = createListeners<TransportEvents>();
   const messageListeners = createListeners<{ message: (message: unknown) => void }>();
-  const keys = createBoundedStream<string>(DTMF_QUEUED_MAX);
+  const keys = createBoundedStream<string>({ maxItems: DTMF_QUEUED_MAX, name: "transport.dtmf" });
+  const drops = createAudioDrops(parts.hooks.log, (drop) => {
+    try {
+      listeners.emit("audio-dropped", drop);
+    } catch (error) {
+      parts.hooks.failed(error);
+    }
+  });
   const audioIn = createAudioInput({
     sampleRateHz: parts.inputHz,
     maxQueuedMs: parts.maxQueuedInMs,
     filter: parts.filter,
+    dropped: (ms) => drops.note("audioIn", ms, "the bot does not read it in time"),
   });
   const audioOut = createAudioOutput({
     sampleRateHz: parts.outputHz,
     maxQueuedMs: parts.maxQueuedOutMs,
     play: (samples) => wire.play(samples),
     clear: (generation) => wire.clear(generation),
+    dropped: (ms, why) => drops.note("audioOut", ms, why),
+    pause: (paused, heardSamples) => wire.pause(paused, heardSamples),
   });
   const rtvi = createRtviSession({
     autoReady: parts.autoReady,
@@ -98,6 +113,7 @@ export function assembleTransport(
     audioIn.end();
     audioOut.end();
     keys.end();
+    drops.end();
   }
   if (args.signal.aborted) endStreams();
   args.signal.addEventListener("abort", endStreams, { once: true });

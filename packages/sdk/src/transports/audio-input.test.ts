@@ -5,6 +5,7 @@ import type { OpenFilter } from "../filters/audio-filter.ts";
 import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { createAudioInput, type AudioInputOptions } from "./audio-input.ts";
+import type { AudioInput } from "./transport.ts";
 
 test("whatever comes is heard in frames of 20 ms", async () => {
   const { source, frames } = start();
@@ -82,6 +83,67 @@ test("frames a bot does not read in time are dropped, oldest first", async () =>
   );
 });
 
+test("a reader that falls behind is told of, a bot that never listens is not", async () => {
+  const dropped: number[] = [];
+  const { source } = start({ maxQueuedMs: 40, dropped: (ms) => void dropped.push(ms) });
+  for (let frame = 1; frame <= 5; frame += 1) source.push(new Int16Array(320), 16_000);
+  assert.deepEqual([source.input.droppedFrames, dropped], [3, []]);
+  for await (const _ of source.input) break;
+  for (let frame = 1; frame <= 3; frame += 1) source.push(new Int16Array(320), 16_000);
+  assert.deepEqual([source.input.droppedFrames, dropped], [5, [20, 20]]);
+});
+
+test("every reader of a tee hears everything, in frames of its own", async () => {
+  const { source, frames } = start();
+  const [first, second] = [source.input, source.input.tee()];
+  source.push(
+    Int16Array.from({ length: 320 }, (_, at) => at),
+    16_000,
+  );
+  const late = second.tee();
+  source.push(new Int16Array(320).fill(7), 16_000);
+  source.end();
+  const heard = await Promise.all([first, second, late].map((input) => all(input)));
+  assert.deepEqual(
+    heard.map((read) => read.map(({ samples }) => samples[1])),
+    [
+      [1, 7],
+      [1, 7],
+      [1, 7],
+    ],
+  );
+  heard[0]?.[0]?.samples.fill(-1);
+  assert.deepEqual([heard[1]?.[0]?.samples[1], heard[2]?.[0]?.samples[1]], [1, 1]);
+  assert.deepEqual(await frames(), []);
+  assert.deepEqual(await all(first.tee()), [], "after the end there is nothing to hear");
+});
+
+test("each reader of a tee has its own bounds, and a slow one costs the others nothing", async () => {
+  const { source } = start();
+  const slow = source.input.tee({ maxQueuedMs: 40 });
+  for (let frame = 1; frame <= 5; frame += 1) source.push(new Int16Array(320).fill(frame), 16_000);
+  assert.deepEqual([source.input.droppedFrames, slow.droppedFrames, slow.tee().droppedFrames], [0, 3, 0]);
+  source.end();
+  assert.deepEqual([(await all(source.input)).length, (await all(slow)).length], [5, 2]);
+});
+
+test("a tee that is disposed of ends, and hears no more", async () => {
+  const { source } = start();
+  const tee = source.input.tee();
+  const frames = tee[Symbol.asyncIterator]();
+  const next = frames.next();
+  tee[Symbol.dispose]();
+  assert.equal((await next).done, true);
+  source.push(new Int16Array(320), 16_000);
+  assert.equal((await frames.next()).done, true);
+});
+
+test("two loops over the same audio are told to tee", async () => {
+  const { source } = start();
+  void source.input[Symbol.asyncIterator]().next();
+  await assert.rejects(source.input[Symbol.asyncIterator]().next(), /another loop.*audioIn\.tee\(\)/);
+});
+
 test("a cap below one frame keeps one", async () => {
   const { source, frames } = start({ maxQueuedMs: 0 });
   source.push(new Int16Array(320).fill(1), 16_000);
@@ -120,6 +182,12 @@ function stageOf(process: OpenFilter["process"], flush?: OpenFilter["flush"]): P
   return openFilterStage(filter, { sampleRateHz: 16_000, sessionId: "s1", log, signal });
 }
 
+async function all(input: AudioInput): Promise<AudioFrame[]> {
+  const heard: AudioFrame[] = [];
+  for await (const frame of input) heard.push(frame);
+  return heard;
+}
+
 function start(options: Partial<AudioInputOptions> = {}) {
   const source = createAudioInput({
     sampleRateHz: 16_000,
@@ -133,9 +201,7 @@ function start(options: Partial<AudioInputOptions> = {}) {
     /** Ends the stream and gives everything that was in it. */
     async frames() {
       source.end();
-      const heard: AudioFrame[] = [];
-      for await (const frame of source.input) heard.push(frame);
-      return heard;
+      return all(source.input);
     },
   };
 }

@@ -7,8 +7,8 @@ import {
   type Resampler,
 } from "@vocalhost/audio";
 import type { FilterStage } from "../filters/filter-stage.ts";
-import { createBoundedStream } from "./bounded-stream.ts";
-import type { AudioInput } from "./transport.ts";
+import { createBoundedStream, type BoundedStream } from "./bounded-stream.ts";
+import type { AudioInput, AudioInputBranch } from "./transport.ts";
 
 /** The bot's ear, and the side on which a transport puts what it received. */
 export interface AudioInputSource {
@@ -22,20 +22,57 @@ export interface AudioInputOptions {
   sampleRateHz: number;
   maxQueuedMs: number;
   filter: FilterStage | undefined;
+  /** Who reads it did not do so in time. */
+  dropped?(ms: number): void;
 }
 
 export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   const { sampleRateHz, filter } = options;
   const framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
-  const stream = createBoundedStream<AudioFrame>(Math.max(1, Math.floor(options.maxQueuedMs / FRAME_MS)));
+  const branches = new Set<BoundedStream<AudioFrame>>();
   // Kept, so that a client whose rate changes with every frame does not cost us a filter each time.
   const resamplers = new Map<number, Resampler>();
   // What a filter gives is of any length.
   const filteredFramer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
   let ended = false;
 
+  function give(samples: Int16Array): void {
+    let isFirst = true;
+    for (const branch of branches) {
+      const before = branch.dropped;
+      // Each reader may do with its samples what it likes.
+      branch.push({ samples: isFirst ? samples : samples.slice(), sampleRateHz });
+      isFirst = false;
+      // A bot that never listens misses nothing.
+      if (branch.dropped > before && branch.wasRead) options.dropped?.(FRAME_MS);
+    }
+  }
+
   function hear(samples: Int16Array): void {
-    for (const frame of filteredFramer.push(samples)) stream.push({ samples: frame, sampleRateHz });
+    for (const frame of filteredFramer.push(samples)) give(frame);
+  }
+
+  function branch(maxQueuedMs: number, unread: readonly AudioFrame[]): AudioInputBranch {
+    const stream = createBoundedStream<AudioFrame>({
+      maxItems: Math.max(1, Math.floor(maxQueuedMs / FRAME_MS)),
+      name: "This audio",
+      advice: "Give each reader its own with audioIn.tee().",
+    });
+    branches.add(stream);
+    for (const { samples } of unread) stream.push({ samples: samples.slice(), sampleRateHz });
+    if (ended) stream.end();
+    return {
+      sampleRateHz,
+      get droppedFrames() {
+        return stream.dropped;
+      },
+      tee: (tee = {}) => branch(tee.maxQueuedMs ?? maxQueuedMs, stream.unread()),
+      [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
+      [Symbol.dispose]() {
+        branches.delete(stream);
+        stream.end();
+      },
+    };
   }
 
   function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
@@ -46,23 +83,17 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   }
 
   return {
-    input: {
-      sampleRateHz,
-      get droppedFrames() {
-        return stream.dropped;
-      },
-      [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
-    },
+    input: branch(options.maxQueuedMs, []),
     push(samples, fromHz) {
       if (ended) return;
       for (const frame of framer.push(toInputRate(samples, fromHz)))
         if (filter) hear(filter.process(frame));
-        else stream.push({ samples: frame, sampleRateHz });
+        else give(frame);
     },
     end() {
       ended = true;
       if (filter) hear(filter.end());
-      stream.end();
+      for (const stream of branches) stream.end();
     },
   };
 }

@@ -16,6 +16,22 @@ test("what is written is played, and counted until it has been", () => {
   assert.equal(output.queuedMs, 0);
 });
 
+test("what is played is a copy of its own, without the recording it was cut from", () => {
+  const played: Int16Array[] = [];
+  const { output } = start({ play: (samples) => void played.push(samples), maxQueuedMs: 30 });
+  const recording = Int16Array.from({ length: 10_000 }, (_, at) => at);
+  output.write({ samples: recording.subarray(100, 120), sampleRateHz: 1000 });
+  output.write({ samples: recording.subarray(200, 220), sampleRateHz: 1000 }); // half of it does not fit
+  recording.fill(-1);
+  assert.deepEqual(
+    played.map((samples) => [samples[0], samples.length, samples.buffer.byteLength]),
+    [
+      [100, 20, 40],
+      [200, 10, 20],
+    ],
+  );
+});
+
 test("a writer is told when enough is queued and woken when it no longer is", async () => {
   const { sink, output } = start();
   assert.equal(output.write(speech(1999)), true);
@@ -87,6 +103,103 @@ test("clearing forgets what is queued and begins a generation", async () => {
   assert.equal(await drained(), "done");
   output.clear();
   assert.deepEqual(cleared, [1], "there was nothing to clear");
+});
+
+test("an interruption says what was heard, to whoever cleared and to whoever waits", async () => {
+  const { sink, output } = start();
+  output.write(speech(1000));
+  const first = output.drained();
+  output.write(speech(1000));
+  const second = output.drained();
+  sink.played(0, 300);
+  assert.equal(output.playedMs, 300);
+  assert.deepEqual(output.clear(), { playedMs: 300, interrupted: true });
+  const cut = { playedMs: 300, interrupted: true };
+  assert.deepEqual(await Promise.all([first, second]), [cut, cut]);
+  assert.equal(output.playedMs, 0);
+  assert.deepEqual(output.clear(), { playedMs: 0, interrupted: false });
+});
+
+test("what was heard to the end is not interrupted, and the next write is another utterance", async () => {
+  const { sink, output } = start();
+  output.write(speech(100));
+  const first = output.drained();
+  output.write(speech(50));
+  sink.played(0, 150);
+  const [both, also] = [output.drained(), output.drained()];
+  assert.deepEqual(await first, { playedMs: 100, interrupted: false });
+  assert.deepEqual(await both, { playedMs: 150, interrupted: false });
+  assert.deepEqual(await also, { playedMs: 150, interrupted: false });
+  output.write(speech(80));
+  assert.equal(output.playedMs, 0);
+  assert.equal(output.playedMs + output.queuedMs, 80, "where the next write begins");
+  sink.played(0, 180);
+  assert.equal(output.playedMs, 30);
+  assert.deepEqual(output.clear(), { playedMs: 30, interrupted: true });
+});
+
+test("a queue that runs dry between two writes does not begin another utterance", () => {
+  const { sink, output } = start();
+  output.write(speech(100));
+  sink.played(0, 100);
+  output.write(speech(100));
+  sink.played(0, 150);
+  assert.deepEqual(output.clear(), { playedMs: 150, interrupted: true });
+});
+
+test("between two reports time tells how far it has got", () => {
+  let nowMs = 0;
+  const { sink, output } = start({ nowMs: () => nowMs });
+  output.write(speech(1000));
+  nowMs = 70;
+  assert.equal(output.playedMs, 0, "it has not begun");
+  sink.speaking(true);
+  nowMs = 130;
+  assert.equal(output.playedMs, 60);
+  sink.played(0, 100);
+  nowMs = 150;
+  assert.equal(output.playedMs, 120);
+  nowMs = 5_000;
+  assert.equal(output.playedMs, 350, "who reports no more does not play on for ever");
+  sink.played(0, 980);
+  nowMs = 5_100;
+  assert.equal(output.playedMs, 1000, "nor more than there is");
+  assert.equal(output.queuedMs, 20, "which frees no space");
+});
+
+test("a pause holds back what is queued until somebody decides", () => {
+  let nowMs = 0;
+  const { sink, output, pauses } = start({ nowMs: () => nowMs });
+  output.write(speech(1000));
+  sink.speaking(true);
+  nowMs = 50;
+  output.pause();
+  output.pause();
+  assert.equal(output.isPaused, true);
+  sink.speaking(false);
+  nowMs = 500;
+  assert.equal(output.playedMs, 50);
+  output.resume();
+  sink.speaking(true);
+  nowMs = 540;
+  assert.equal(output.playedMs, 50, "what has not been reported is not counted twice");
+  sink.played(0, 100);
+  output.pause();
+  assert.deepEqual(output.clear(), { playedMs: 100, interrupted: true });
+  assert.equal(output.isPaused, false, "clearing decides too");
+  output.pause();
+  output.clear();
+  assert.deepEqual(pauses, ["true at 50", "false at 50", "true at 100", "true at 0", "false at 0"]);
+});
+
+test("the end of the session says what was left unheard", async () => {
+  const { sink, output } = start();
+  output.write(speech(100));
+  sink.played(0, 40);
+  const drained = output.drained();
+  sink.end();
+  assert.deepEqual(await drained, { playedMs: 40, interrupted: true });
+  assert.deepEqual(await output.drained(), { playedMs: 40, interrupted: true });
 });
 
 test("the cap counts anew after clearing", () => {
@@ -161,18 +274,20 @@ function speech(ms: number): AudioFrame {
 function start(options: Partial<AudioOutputOptions> = {}) {
   const played: number[] = [];
   const cleared: number[] = [];
+  const pauses: string[] = [];
   const sink = createAudioOutput({
     sampleRateHz: 1000,
     maxQueuedMs: 60_000,
     play: (samples) => void played.push(samples.length),
     clear: (generation) => void cleared.push(generation),
+    pause: (paused, heardSamples) => void pauses.push(`${paused} at ${heardSamples}`),
     ...options,
   });
-  return { sink, output: sink.output, played, cleared };
+  return { sink, output: sink.output, played, cleared, pauses };
 }
 
 /** Tells how a wait stands once everything that is due has happened. */
-function watch(wait: Promise<void>): () => Promise<"waiting" | "done"> {
+function watch(wait: Promise<unknown>): () => Promise<"waiting" | "done"> {
   let state: "waiting" | "done" = "waiting";
   void wait.then(() => (state = "done"));
   return async () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createBoundedStream, type BoundedStream } from "./bounded-stream.ts";
 
 test("gives what is queued in order, then waits, then ends", async () => {
-  const stream = createBoundedStream<number>(10);
+  const stream = create<number>(10);
   stream.push(1);
   stream.push(2);
   assert.equal(stream.length, 2);
@@ -21,7 +21,7 @@ test("gives what is queued in order, then waits, then ends", async () => {
 });
 
 test("beyond the cap the oldest give way", async () => {
-  const stream = createBoundedStream<number>(3);
+  const stream = create<number>(3);
   for (let item = 1; item <= 5; item += 1) stream.push(item);
   assert.equal(stream.dropped, 2);
   assert.equal(stream.length, 3);
@@ -30,7 +30,7 @@ test("beyond the cap the oldest give way", async () => {
 });
 
 test("an item somebody waits for is never dropped", async () => {
-  const stream = createBoundedStream<number>(0);
+  const stream = create<number>(0);
   const items = stream[Symbol.asyncIterator]();
   const first = items.next();
   stream.push(1);
@@ -41,7 +41,7 @@ test("an item somebody waits for is never dropped", async () => {
 });
 
 test("after the end nothing comes in", async () => {
-  const stream = createBoundedStream<number>(3);
+  const stream = create<number>(3);
   stream.push(1);
   stream.end();
   stream.end();
@@ -50,7 +50,7 @@ test("after the end nothing comes in", async () => {
 });
 
 test("leaving a loop leaves the stream whole", async () => {
-  const stream = createBoundedStream<number>(10);
+  const stream = create<number>(10);
   for (let item = 1; item <= 4; item += 1) stream.push(item);
   for await (const item of stream) if (item === 2) break;
   stream.push(5);
@@ -59,7 +59,7 @@ test("leaving a loop leaves the stream whole", async () => {
 });
 
 test("leaving while waiting ends every wait and swallows nothing", async () => {
-  const stream = createBoundedStream<number>(10);
+  const stream = create<number>(10);
   const leaving = stream[Symbol.asyncIterator]();
   const waits = [leaving.next(), leaving.next()];
   await leaving.return?.();
@@ -73,27 +73,36 @@ test("leaving while waiting ends every wait and swallows nothing", async () => {
   assert.deepEqual(await rest(stream), [1]);
 });
 
-test("leaving does not end the waits of others", async () => {
-  const stream = createBoundedStream<string>(10);
-  const [leaving, staying] = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()];
-  void leaving.next();
-  const wait = staying.next();
-  await leaving.return?.();
-  stream.push("for the one who stayed");
-  assert.equal((await wait).value, "for the one who stayed");
+test("a second reader is told so, instead of getting half of it", async () => {
+  const stream = create<number>(10);
+  const [first, second] = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()];
+  stream.push(1);
+  assert.equal((await first.next()).value, 1);
+  const wait = first.next();
+  await assert.rejects(second.next(), {
+    name: "TypeError",
+    message: "This is being read by another loop, and two would get half of it each. Leave that loop first.",
+  });
+  await second.return?.();
+  stream.push(2);
+  assert.equal((await wait).value, 2, "the first reads on");
 });
 
-test("readers share: each item goes to one, who waited longest first", async () => {
-  const stream = createBoundedStream<number>(10);
-  const [first, second] = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()];
-  const waits = [first.next(), second.next(), first.next()];
-  for (const item of [1, 2, 3, 4]) stream.push(item);
-  assert.deepEqual(
-    (await Promise.all(waits)).map(({ value }) => value),
-    [1, 2, 3],
-  );
-  assert.equal((await second.next()).value, 4);
+test("one reader after the other is fine, and so are several at the end", async () => {
+  const stream = create<number>(10);
+  for (let item = 1; item <= 4; item += 1) stream.push(item);
+  const [first, second, third] = [1, 2, 3].map(() => stream[Symbol.asyncIterator]());
+  assert.equal((await first?.next())?.value, 1);
+  await first?.return?.();
+  assert.equal((await second?.next())?.value, 2);
+  stream.end();
+  assert.equal((await third?.next())?.value, 3);
+  assert.equal((await second?.next())?.value, 4);
 });
+
+function create<T>(maxItems: number): BoundedStream<T> {
+  return createBoundedStream<T>({ maxItems, name: "This" });
+}
 
 async function rest<T>(stream: BoundedStream<T>): Promise<T[]> {
   const items: T[] = [];

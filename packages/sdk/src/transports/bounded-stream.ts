@@ -1,58 +1,91 @@
-/** A queue read with `for await`. Beyond its cap the oldest items give way. */
+/** A queue read with `for await`, by one reader at a time. Beyond its cap the oldest items give way. */
 export interface BoundedStream<T> extends AsyncIterable<T> {
   push(item: T): void;
   /** Readers get what is queued, then the end. */
   end(): void;
+  /** What nobody has read yet, oldest first. */
+  unread(): readonly T[];
   readonly dropped: number;
   readonly length: number;
+  /** Whether somebody has ever read it. */
+  readonly wasRead: boolean;
 }
 
-export function createBoundedStream<T>(maxItems: number): BoundedStream<T> {
+export interface BoundedStreamOptions {
+  maxItems: number;
+  /** Completes "… is being read by another loop". */
+  name: string;
+  /** What a second reader can do instead. */
+  advice?: string;
+}
+
+export function createBoundedStream<T>(options: BoundedStreamOptions): BoundedStream<T> {
   const items: T[] = [];
-  let readers: { of: object; resolve(result: IteratorResult<T, undefined>): void }[] = [];
+  let waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
+  let reader: object | undefined;
+  let wasRead = false;
   let ended = false;
   let dropped = 0;
+
+  function endWaits(): void {
+    for (const resolve of waiting.splice(0)) resolve({ value: undefined, done: true });
+  }
 
   return {
     push(item) {
       if (ended) return;
-      const reader = readers.shift();
-      if (reader) return reader.resolve({ value: item, done: false });
+      const resolve = waiting.shift();
+      if (resolve) return resolve({ value: item, done: false });
       items.push(item);
-      if (items.length > maxItems) {
+      if (items.length > options.maxItems) {
         items.shift();
         dropped += 1;
       }
     },
     end() {
       ended = true;
-      for (const reader of readers.splice(0)) reader.resolve({ value: undefined, done: true });
+      endWaits();
     },
+    unread: () => items,
     get dropped() {
       return dropped;
     },
     get length() {
       return items.length;
     },
+    get wasRead() {
+      return wasRead;
+    },
     [Symbol.asyncIterator]() {
       let left = false;
       const iterator: AsyncIterator<T, undefined> = {
         next() {
-          const item = left ? undefined : items.shift();
+          if (left) return Promise.resolve({ value: undefined, done: true });
+          // Two would silently get half of it each. What is left after the end is anybody's.
+          if (reader && reader !== iterator && !ended) return Promise.reject(isRead(options));
+          reader = iterator;
+          wasRead = true;
+          const item = items.shift();
           if (item !== undefined) return Promise.resolve({ value: item, done: false });
-          if (ended || left) return Promise.resolve({ value: undefined, done: true });
-          return new Promise((resolve) => readers.push({ of: iterator, resolve }));
+          if (ended) return Promise.resolve({ value: undefined, done: true });
+          return new Promise((resolve) => waiting.push(resolve));
         },
         // Leaving a loop early leaves the stream whole, so that a bot may read on later.
         return() {
           left = true;
-          const mine = readers.filter((reader) => reader.of === iterator);
-          readers = readers.filter((reader) => reader.of !== iterator);
-          for (const reader of mine) reader.resolve({ value: undefined, done: true });
+          if (reader === iterator) {
+            reader = undefined;
+            endWaits();
+          }
           return Promise.resolve({ value: undefined, done: true });
         },
       };
       return iterator;
     },
   };
+}
+
+function isRead({ name, advice }: BoundedStreamOptions): TypeError {
+  const what = `${name} is being read by another loop, and two would get half of it each.`;
+  return new TypeError(advice ? `${what} ${advice}` : `${what} Leave that loop first.`);
 }

@@ -25,6 +25,7 @@ function createSide(): Side {
     maxQueuedMs: 60_000,
     play: (samples) => void played.push(...samples),
     clear: () => undefined,
+    pause: () => undefined,
   });
   return { transport: { audioIn: ear.input, audioOut: mouth.output } as Transport, ear, played };
 }

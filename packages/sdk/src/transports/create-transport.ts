@@ -2,7 +2,7 @@ import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
 import { filterWithoutAsking } from "../filters/viva-filter.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { hooksOf } from "../session-hooks.ts";
-import type { TransportParts } from "./assemble-transport.ts";
+import type { AssembledTransport, TransportParts } from "./assemble-transport.ts";
 import { createRoomTransport } from "./room.ts";
 import { createTelephonyTransport } from "./telephony.ts";
 import type { Transport, TransportOptions } from "./transport.ts";
@@ -16,11 +16,15 @@ export async function createTransport(
 ): Promise<Transport> {
   const parts = await openParts(args, options);
   const transport = await connect(args, parts);
-  parts.hooks.transportCreated(transport);
+  const { audioOut } = transport.inner;
+  parts.hooks.transportCreated(transport, {
+    maxMs: parts.lastWordsMs,
+    giveUp: () => audioOut.giveUp(),
+  });
   return transport;
 }
 
-async function connect(args: RunnerArguments, parts: TransportParts): Promise<Transport> {
+async function connect(args: RunnerArguments, parts: TransportParts): Promise<AssembledTransport> {
   switch (args.kind) {
     case "webrtc":
       return createWebRtcTransport(args, parts);
@@ -58,6 +62,7 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     autoReady: options.rtvi?.autoReady ?? true,
     hear: options.room?.hear ?? "everyone",
     stay: options.room?.stay ?? false,
+    lastWordsMs: options.audioOut?.lastWordsMs,
   };
 }
 

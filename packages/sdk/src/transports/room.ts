@@ -1,9 +1,8 @@
-import { createResampler } from "@vocalhost/audio";
 import { AppError } from "@vocalhost/protocol";
 import type { AudioSource, Room } from "@livekit/rtc-node";
 import { createPlayout } from "../audio/playout.ts";
 import type { RoomArguments } from "../runner-arguments.ts";
-import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
 import { dialOut } from "./dial-out.ts";
 import { roomAccessOf } from "./room-access.ts";
@@ -19,7 +18,10 @@ const CONNECT_MS = 20_000;
 const MESSAGE_MAX_BYTES = 60_000; // the server takes 64 KiB with everything around it
 
 /** Hears and speaks as a participant of a room. */
-export async function createRoomTransport(args: RoomArguments, parts: TransportParts): Promise<Transport> {
+export async function createRoomTransport(
+  args: RoomArguments,
+  parts: TransportParts,
+): Promise<AssembledTransport> {
   if (args.provider === "daily")
     throw new AppError("ROOM_NOT_JOINABLE", {
       message:
@@ -36,6 +38,7 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
 
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
+    wireHz: sound.rateHz,
     chunkMs: CHUNK_MS,
     leadMs: LEAD_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
@@ -69,6 +72,7 @@ export async function createRoomTransport(args: RoomArguments, parts: TransportP
       playout.clear();
       sound.clear();
     },
+    pause: (paused) => playout.pause(paused),
     send: (message) => {
       if (!isStandIn || !isRtvi(message)) send(message);
     },
@@ -121,20 +125,25 @@ async function join(livekit: LiveKitClient, { room, args, source }: Joining): Pr
 }
 
 /** The bot's mouth, as LiveKit wants it. */
-function createSound(
-  livekit: LiveKitClient,
-  outputHz: number,
-): { source: AudioSource; play(samples: Int16Array): void; clear(): void; close(): Promise<void> } {
-  const wireHz = OPUS_RATES_HZ.includes(outputHz) ? outputHz : BEST_RATE_HZ;
-  const source = new livekit.AudioSource(wireHz, 1);
-  const resampler = outputHz === wireHz ? undefined : createResampler({ fromHz: outputHz, toHz: wireHz });
+interface Sound {
+  readonly source: AudioSource;
+  /** Of what it plays. */
+  readonly rateHz: number;
+  play(samples: Int16Array): void;
+  clear(): void;
+  close(): Promise<void>;
+}
+
+function createSound(livekit: LiveKitClient, outputHz: number): Sound {
+  const rateHz = OPUS_RATES_HZ.includes(outputHz) ? outputHz : BEST_RATE_HZ;
+  const source = new livekit.AudioSource(rateHz, 1);
   let isOpen = true;
   return {
     source,
-    play(chunk) {
-      const samples = resampler ? resampler.process(chunk) : chunk;
+    rateHz,
+    play(samples) {
       if (!isOpen || samples.length === 0) return;
-      const frame = new livekit.AudioFrame(samples.slice(), wireHz, 1, samples.length);
+      const frame = new livekit.AudioFrame(samples.slice(), rateHz, 1, samples.length);
       source.captureFrame(frame).catch(() => undefined); // it was closed meanwhile
     },
     clear: () => source.clearQueue(),

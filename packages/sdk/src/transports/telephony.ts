@@ -1,4 +1,3 @@
-import { createResampler } from "@vocalhost/audio";
 import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
@@ -8,20 +7,22 @@ import { hangUp } from "../telephony/hang-up.ts";
 import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
 import { decodeWireAudio, encodeWireAudio } from "../telephony/wire-audio.ts";
-import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { streamOf } from "./carrier-stream.ts";
 import { textOf } from "./socket-data.ts";
-import type { Transport } from "./transport.ts";
 
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
+const REWIND_MS = 2_000; // more than a carrier holds, its delay included
 const UNREAD_MAX_BYTES = 256 * 1024;
 
 /** Hears and speaks through a carrier's media stream: a phone call. */
-export function createTelephonyTransport(args: WebSocketArguments, parts: TransportParts): Transport {
+export function createTelephonyTransport(
+  args: WebSocketArguments,
+  parts: TransportParts,
+): AssembledTransport {
   const socket = args.websocket;
   const stream: CarrierStream = streamOf(socket);
   const { hooks } = parts;
-  const toWire = createResampler({ fromHz: parts.outputHz, toHz: stream.sends.sampleRateHz });
   const inOrder = createInOrder<string>();
   let callIsOver = false;
   const marks = createMarks({
@@ -31,11 +32,13 @@ export function createTelephonyTransport(args: WebSocketArguments, parts: Transp
   });
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
+    wireHz: stream.sends.sampleRateHz,
     chunkMs: stream.chunkMs,
     leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
+    rewindMs: REWIND_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
     send: (chunk) => {
-      if (chunk) sendText(stream.media(encodeWireAudio(toWire.process(chunk), stream.sends)));
+      if (chunk) sendText(stream.media(encodeWireAudio(chunk, stream.sends)));
     },
     progress: () => marks.place(playout.playedSamples, playout.queuedSamples === 0),
     speaking: (speaking) => audioOut.speaking(speaking),
@@ -46,6 +49,14 @@ export function createTelephonyTransport(args: WebSocketArguments, parts: Transp
     clear(generation) {
       playout.clear();
       marks.clear(generation);
+      sendText(stream.clear());
+    },
+    pause(paused, heardSamples) {
+      playout.pause(paused);
+      if (!paused || !stream.acknowledgesMarks) return;
+      // The carrier holds what the caller has not heard yet: it forgets that, and gets it again.
+      playout.rewind(heardSamples);
+      marks.rewind(heardSamples);
       sendText(stream.clear());
     },
     send: () => undefined, // telephones do not read messages

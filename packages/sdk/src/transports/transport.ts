@@ -18,7 +18,7 @@ export interface Transport extends AsyncDisposable {
   readonly dtmf: AsyncIterable<string>;
   /** Who else is there; undefined unless the session is in a room. */
   readonly room: RoomSide | undefined;
-  /** Aborts when the client is gone, the session is stopped or its time is up. */
+  /** Aborts when the client is gone, the session is stopped or its time is up, with a `SessionEnded` as reason. */
   readonly signal: AbortSignal;
   on<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
   off<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
@@ -69,33 +69,66 @@ export interface RoomParticipant {
 export interface TransportEvents {
   "client-connected": () => void;
   "client-disconnected": () => void;
+  /** Audio was thrown away; told at once, then at most every second. The log has it too. */
+  "audio-dropped": (drop: AudioDrop) => void;
 }
 
 export interface AudioInput extends AsyncIterable<AudioFrame> {
   readonly sampleRateHz: number;
   /** Frames thrown away, oldest first, because the bot did not read them in time. */
   readonly droppedFrames: number;
+  /**
+   * The same audio for one more reader: what this one has not read yet and all that follows, in frames of its own.
+   * Bounded like this one unless you say otherwise. Dispose of it when nobody reads it any more.
+   */
+  tee(options?: { maxQueuedMs?: number }): AudioInputBranch;
+}
+
+export interface AudioInputBranch extends AudioInput, Disposable {}
+
+export interface AudioDrop {
+  /** `audioIn`: the bot did not read in time. `audioOut`: it wrote more than fits, or its last words took too long. */
+  where: "audioIn" | "audioOut";
+  ms: number;
 }
 
 export interface AudioOutput {
   readonly sampleRateHz: number;
   /** Milliseconds of audio accepted and not yet played. */
   readonly queuedMs: number;
-  /** Milliseconds thrown away because the queue was full. */
+  /** Milliseconds of this utterance that have been heard; the next write begins at `playedMs + queuedMs`. */
+  readonly playedMs: number;
+  readonly isPaused: boolean;
+  /** Milliseconds thrown away because the queue was full, or because last words took too long. */
   readonly droppedMs: number;
   /**
-   * Queues audio of any length and rate. False means: more than enough is queued, `await ready()`
+   * Queues a copy of audio of any length and rate: the samples stay yours. False means: more than enough is queued, `await ready()`
    * before writing on. Beyond the cap what does not fit is dropped.
    */
   write(frame: AudioFrame): boolean;
   /** Resolves when there is space again, at once if there is. */
   ready(options?: WaitOptions): Promise<void>;
-  /** Forgets everything not yet played: what an interruption needs. */
-  clear(): void;
-  /** Resolves when everything written before the call has been played or cleared. */
-  drained(options?: WaitOptions): Promise<void>;
+  /** Forgets everything not yet played, which an interruption needs, and says what was heard. Ends a pause. */
+  clear(): Playback;
+  /** Holds the bot's voice back, for somebody who may mean to interrupt; what is queued is kept. */
+  pause(): void;
+  /** Goes on where `pause` stopped. */
+  resume(): void;
+  /** Resolves when everything written before the call has been played, or was cleared. */
+  drained(options?: WaitOptions): Promise<Playback>;
   on(event: "started" | "stopped", listener: () => void): void;
   off(event: "started" | "stopped", listener: () => void): void;
+}
+
+/**
+ * How far an utterance has come. One begins with the first write after a `clear`, or after a `drained` that said
+ * that everything was played.
+ */
+export interface Playback {
+  /** As far as the other side tells: to the piece of 20 or 40 ms, on the phone to what the carrier has played. */
+  readonly playedMs: number;
+  /** Something was written and will not be heard. */
+  readonly interrupted: boolean;
 }
 
 export interface WaitOptions {
@@ -124,6 +157,8 @@ export interface TransportOptions {
     sampleRateHz?: number;
     /** Newest audio is dropped beyond this. @default 60000 */
     maxQueuedMs?: number;
+    /** How long what is still queued may take to be heard when the bot has returned. @default 10000 */
+    lastWordsMs?: number;
   };
   /** For sessions in a room. */
   room?: {

@@ -29,6 +29,7 @@ export interface OpenConnection extends WebRtcConnection {
   attach(rates: MediaRates, handler: ConnectionHandler): void;
   play(samples: Int16Array): void;
   clear(generation: number): void;
+  pause(paused: boolean): void;
   send(text: string): void;
 }
 
@@ -126,6 +127,7 @@ export async function openConnection(
     },
     play: (samples) => port.play(samples),
     clear: (generation) => port.clear(generation),
+    pause: (paused) => port.pause(paused),
     send: (text) => port.send(text),
     close: () => port.close(true),
   };

@@ -1,14 +1,14 @@
 import type { WebRtcArguments } from "../runner-arguments.ts";
-import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
-import type { Transport } from "./transport.ts";
+import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import type { OpenConnection } from "./webrtc-connection.ts";
 
 /** Hears and speaks through a browser's peer connection. */
-export function createWebRtcTransport(args: WebRtcArguments, parts: TransportParts): Transport {
+export function createWebRtcTransport(args: WebRtcArguments, parts: TransportParts): AssembledTransport {
   const connection = args.webrtcConnection as OpenConnection;
   const transport = assembleTransport(args, parts, {
     play: (samples) => connection.play(samples),
     clear: (generation) => connection.clear(generation),
+    pause: (paused) => connection.pause(paused),
     send: (message) => connection.send(JSON.stringify(message)),
     close: () => connection.close(),
   });

@@ -1,11 +1,10 @@
-import { createResampler, pcmBytes, pcmSamples } from "@vocalhost/audio";
+import { pcmBytes, pcmSamples } from "@vocalhost/audio";
 import { encodeFrame, FrameError, isAudioRate, limits, parseFrame } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
 import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
-import { assembleTransport, type TransportParts } from "./assemble-transport.ts";
+import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { bytesOf } from "./socket-data.ts";
-import type { Transport } from "./transport.ts";
 
 const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
 const LEAD_MS = 80; // their player has no buffer against a stutter; more would outlast an interruption
@@ -13,12 +12,15 @@ const CHUNK_MS = 40; // what released clients play smoothly without a buffer of 
 const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
 
 /** Hears and speaks through protobuf frames on a plain WebSocket. */
-export function createWebSocketTransport(args: WebSocketArguments, parts: TransportParts): Transport {
+export function createWebSocketTransport(
+  args: WebSocketArguments,
+  parts: TransportParts,
+): AssembledTransport {
   const socket = args.websocket;
   let generation = 0;
-  const toWire = createResampler({ fromHz: parts.outputHz, toHz: CLIENT_RATE_HZ });
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
+    wireHz: CLIENT_RATE_HZ,
     chunkMs: CHUNK_MS,
     leadMs: LEAD_MS,
     maxQueuedMs: parts.maxQueuedOutMs,
@@ -33,6 +35,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
       generation = next;
       playout.clear();
     },
+    pause: (paused) => playout.pause(paused),
     send: (message) => sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
     close() {
       playout.stop();
@@ -47,7 +50,7 @@ export function createWebSocketTransport(args: WebSocketArguments, parts: Transp
         kind: "audio",
         id: 0,
         name: "audio",
-        audio: pcmBytes(toWire.process(chunk)),
+        audio: pcmBytes(chunk),
         sampleRateHz: CLIENT_RATE_HZ,
         channels: 1,
       }),

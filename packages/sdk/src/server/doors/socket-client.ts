@@ -3,6 +3,8 @@ import type { Client } from "../client.ts";
 import type { Session } from "../session.ts";
 import { watchSocket } from "../watch-socket.ts";
 
+const NO_GOODBYE = 1006; // the socket ended without a close: a network that broke, a process that was killed
+
 /** Makes a socket the session's client: the session ends when it closes, a vanished one included. */
 export function tieToSocket(session: Session, socket: WebSocket, more: Partial<Client> = {}): void {
   session.client = {
@@ -14,7 +16,7 @@ export function tieToSocket(session: Session, socket: WebSocket, more: Partial<C
     ...more,
   };
   socket.on("error", (error) => session.log.debug({ reason: error.message }, "socket error"));
-  socket.once("close", () => void session.end("client-left"));
+  socket.once("close", (code) => void session.end(code === NO_GOODBYE ? "client-lost" : "client-left"));
   watchSocket(socket);
 }
 

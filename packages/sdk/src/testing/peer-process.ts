@@ -1,0 +1,76 @@
+// A browser's end of a call. A process of its own: the library behind it serves one thread of a process only.
+import ndc from "node-datachannel";
+import { setTimeout } from "node:timers/promises";
+import { createOpusDecoder } from "../audio/opus.ts";
+import { readRtcp } from "../audio/rtcp.ts";
+import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+
+/** What the parent asks for. */
+export type PeerCommand =
+  | { type: "accept"; answer: string }
+  /** Sends silence at real time; of so many packets each the last is lost. */
+  | { type: "send"; packets: number; loseEvery: number };
+
+/** What the parent is told. */
+export type PeerNews =
+  | { type: "offer"; sdp: string }
+  | { type: "connected" }
+  | { type: "reported"; lostPercent: number }
+  | { type: "heard"; samples: number[]; sampleRateHz: number };
+
+const OPUS = 111;
+const VOICE_SSRC = 0x5eed;
+const SILENCE = Uint8Array.of(0xf8, 0xff, 0xfe);
+const RATE_HZ = 24_000;
+const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
+const IDLE_PAYLOAD_BYTES = 3; // Opus' own silence
+
+const decoder = await createOpusDecoder({ sampleRateHz: RATE_HZ });
+const peer = new ndc.PeerConnection("client", { iceServers: [], disableAutoNegotiation: true });
+const microphone = new ndc.Audio("0", "SendRecv");
+microphone.addOpusCodec(OPUS);
+microphone.addSSRC(VOICE_SSRC, "client", "client", "microphone");
+const voice = peer.addTrack(microphone);
+voice.onClosed(() => undefined);
+voice.onMessage((bytes) => {
+  const packet = parseRtpPacket(bytes);
+  for (const { ssrc, fractionLost } of packet ? [] : readRtcp(bytes).receptions)
+    if (ssrc === VOICE_SSRC) tell({ type: "reported", lostPercent: (fractionLost / 256) * 100 });
+  if (!packet) return;
+  const samples = decoder.decode(packet.payload);
+  if (packet.payload.length > IDLE_PAYLOAD_BYTES)
+    tell({ type: "heard", samples: [...samples], sampleRateHz: RATE_HZ });
+});
+const channel = peer.createDataChannel("chat");
+channel.onClosed(() => undefined);
+channel.onOpen(() => tell({ type: "connected" }));
+peer.onGatheringStateChange((state) => {
+  // Without candidates: checks that come before the answer would begin DTLS before its fingerprint is known.
+  const sdp = peer.localDescription()?.sdp.replace(CANDIDATE_LINES, "") ?? "";
+  if (state === "complete") tell({ type: "offer", sdp });
+});
+peer.setLocalDescription("offer");
+
+process.on("message", (command: PeerCommand) => {
+  if (command.type === "accept") peer.setRemoteDescription(command.answer, "answer");
+  else void send(command.packets, command.loseEvery);
+});
+
+async function send(packets: number, loseEvery: number): Promise<void> {
+  for (let number = 1; number <= packets; number += 1) {
+    const fields = { payloadType: OPUS, marker: false, ssrc: VOICE_SSRC, payload: SILENCE };
+    const packet = writeRtpPacket({ ...fields, sequenceNumber: number, timestamp: 960 * number });
+    if (number % loseEvery !== 0 && voice.isOpen()) voice.sendMessageBinary(packet);
+    await setTimeout(20);
+  }
+}
+
+process.on("disconnect", () => {
+  for (const part of [voice, channel]) part.close();
+  peer.close();
+  ndc.cleanup();
+});
+
+function tell(news: PeerNews): void {
+  if (process.connected) process.send?.(news, () => undefined); // the parent may have gone meanwhile
+}
