@@ -82,7 +82,7 @@ export async function checkIce(
   const [server] = servers;
   if (!server) return warning("ice", "only TURN servers are configured; they are not checked");
   const shown = `${server.host}:${server.port}`;
-  const fixes = ["Open outgoing UDP, or use a TURN server: VOCALHOST_ICE_SERVERS."];
+  const fixes = ["Open outgoing UDP, or use a TURN server: VOCALHOST_TURN_URLS (docs/hosted/media.md)."];
   const seen = await askStun(server, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     return { reason: reasonOf(error) };
