@@ -44,4 +44,15 @@ export { basePlaces, baseUser } from "./base/base-places.ts";
 export { buildBase, type BuildBaseOptions, type BuiltBase } from "./base/build-base.ts";
 export { NODE_VERSION } from "./base/contents.ts";
 export { LockFile, type ProductPackages } from "./base/npm-packages.ts";
-export { BuildProblem } from "./base/run-program.ts";
+
+// Images of bots
+export { buildBotImage, type BotImageOptions, type BuiltBotImage } from "./bots/build-bot-image.ts";
+export { BuildProblem } from "./run-program.ts";
+
+// Engines
+export {
+  EngineError,
+  findEngineSockets,
+  loadIntoEngine,
+  type LoadOptions,
+} from "./engine/load-into-engine.ts";

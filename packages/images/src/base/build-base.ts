@@ -1,45 +1,26 @@
-import { mkdir, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { ImageFolder } from "../archives/image-folder.ts";
 import { createImage, type Image } from "../image.ts";
 import { BASE_VERSION, imageLabels } from "../labels.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import type { Layer } from "../layers/pack-layer.ts";
 import type { Platform } from "../platform.ts";
+import { openWorkshop, type WorkshopOptions } from "../workshop.ts";
 import { basePlaces, baseUser } from "./base-places.ts";
 import { writeBillOfMaterials } from "./bill-of-materials.ts";
 import { makeCompileCache } from "./compile-cache.ts";
 import { NODE_VERSION } from "./contents.ts";
 import { makeDebianRoot } from "./debian-root.ts";
 import { installProduct, makeNode, type ProductPackages } from "./npm-packages.ts";
-import { runProgram, type RunProgramOptions } from "./run-program.ts";
 
-/** Where an image is made, and with what. */
-export interface Workshop {
-  /** May be removed at any time when nothing is being made. */
-  folder: string;
-  run(
-    program: string,
-    args: readonly string[],
-    options: Pick<RunProgramOptions, "purpose" | "timeoutMs"> & {
-      cwd?: string;
-      environment?: NodeJS.ProcessEnv;
-    },
-  ): Promise<string>;
-}
-
-export interface BuildBaseOptions {
+export interface BuildBaseOptions extends WorkshopOptions {
   images: ImageFolder;
-  /** For downloads and unpacked packages; what can be used again stays. */
-  workFolder: string;
   platform: Platform;
   product: ProductPackages;
   /** Of the product, for its label. */
   productVersion: string;
-  /** Of programs that are started: npm, apt-get and the like. */
-  environment: NodeJS.ProcessEnv;
   onStep?: (step: string) => void;
-  signal?: AbortSignal | undefined;
 }
 
 export interface BuiltBase {
@@ -118,14 +99,4 @@ export async function buildBase(options: BuildBaseOptions): Promise<BuiltBase> {
 function withoutKnown(entries: readonly LayerEntry[], known: readonly LayerEntry[]): LayerEntry[] {
   const paths = new Set(known.flatMap((entry) => (entry.kind === "directory" ? [entry.path] : [])));
   return entries.filter(({ kind, path }) => kind !== "directory" || !paths.has(path));
-}
-
-async function openWorkshop({ workFolder, environment, signal }: BuildBaseOptions): Promise<Workshop> {
-  const folder = resolve(workFolder);
-  await mkdir(folder, { recursive: true });
-  return {
-    folder,
-    run: (program, args, options) =>
-      runProgram(program, args, { cwd: folder, environment, signal, ...options }),
-  };
 }

@@ -4,8 +4,8 @@ import { folderEntries } from "../layers/folder-entries.ts";
 import { inOrder, type LayerEntry } from "../layers/layer-entry.ts";
 import { thisPlatform, type Platform } from "../platform.ts";
 import { basePlaces, inLayer } from "./base-places.ts";
-import type { Workshop } from "./build-base.ts";
-import { BuildProblem } from "./run-program.ts";
+import type { Workshop } from "../workshop.ts";
+import { BuildProblem } from "../run-program.ts";
 
 export type CompileCache = { made: true; entries: LayerEntry[] } | { made: false; reason: string };
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { folderEntries } from "../layers/folder-entries.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import type { Platform } from "../platform.ts";
-import type { Workshop } from "./build-base.ts";
+import type { Workshop } from "../workshop.ts";
 import { baseUser, inLayer } from "./base-places.ts";
 import { DEBIAN_PACKAGES, isWantedOfDebian } from "./contents.ts";
-import { BuildProblem } from "./run-program.ts";
+import { BuildProblem } from "../run-program.ts";
 
 /** A minimal Debian as entries of a layer, and what it is made of. */
 export interface DebianRoot {

@@ -6,7 +6,7 @@ import { folderEntries } from "../layers/folder-entries.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import { toNodeArchitecture, type Platform } from "../platform.ts";
 import { basePlaces, inLayer } from "./base-places.ts";
-import type { Workshop } from "./build-base.ts";
+import type { Workshop } from "../workshop.ts";
 import { isWantedOfNpm, NODE_VERSION, NPM_VERSION } from "./contents.ts";
 
 /** What of the product goes into the image. */

@@ -10,7 +10,7 @@ const aside = mkdtempSync(join(tmpdir(), "compile-cache-"));
 enableCompileCache(aside);
 await import("../index.ts");
 await import("../filters/index.ts");
-await import("../runner/index.ts");
+await import("../runtime/app.ts");
 await import("./start-instance.ts");
 flushCompileCache();
 cpSync(join(aside, cacheTag()), COMPILE_CACHE, { recursive: true });
