@@ -34,7 +34,13 @@ export async function readBotManifest(
   const usesBase = sdk !== undefined && productVersion !== undefined && accepts(sdk, productVersion);
   const wanted = sdk === undefined || usesBase ? dependencies : { ...dependencies, [SDK]: sdk };
   const { optionalDependencies } = manifest;
-  if (Object.keys({ ...wanted, ...optionalDependencies }).length === 0) return undefined;
+  const all = { ...optionalDependencies, ...wanted };
+  if (Object.keys(all).length === 0) return undefined;
+  const [local] = Object.entries(all).filter(([, spec]) => /^(?:file|link|workspace|portal):/.test(spec));
+  if (local)
+    throw new BuildProblem(
+      `The bot needs ${local.join(" from ")}, which no registry has; publish it, or copy its code into the bot's folder`,
+    );
   const lock = existsSync(join(folder, "package-lock.json")) ? await read("package-lock.json") : "";
   const reduced = { private: true, dependencies: wanted, optionalDependencies };
   return { manifest: JSON.stringify(reduced), lock };
