@@ -1,6 +1,6 @@
 // Packs the packages that go into the base image, with the versions of everything else that the repository has locked.
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -41,7 +41,10 @@ export function packProduct(folder: string): { archives: string[]; lock: Lock } 
     run(aside, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder);
   }
   const archives = globSync("*.tgz", { cwd: folder }).toSorted();
-  return { archives: archives.map((file) => join(folder, file)), lock: lockOf(archives) };
+  const lock = lockOf(archives);
+  // Beside them, for `vocalhost image build --base --packages`.
+  writeFileSync(join(folder, "package-lock.json"), JSON.stringify(lock));
+  return { archives: archives.map((file) => join(folder, file)), lock };
 }
 
 /** Of the repository's lock file what our packages need, as if they had been installed in an empty project. */

@@ -26,8 +26,8 @@ export const imageCommands = [
       },
       { line: "vocalhost image build --platform linux/arm64", about: "for another processor" },
       {
-        line: "vocalhost image build --output bot.tar",
-        about: "also as an archive: docker load -i bot.tar",
+        line: "vocalhost image build --output ../bot.tar",
+        about: "also as an archive: docker load -i ../bot.tar",
       },
       { line: "vocalhost image build --base --output base.tar", about: "the base and its bill of materials" },
     ],

@@ -112,6 +112,7 @@ async function buildBot(options: BuildOptions, { images, platform, context }: Su
     context,
   );
   const patterns = project.config.build?.exclude?.patterns ?? [];
+  const output = options.output === undefined ? undefined : resolve(options.output);
   const isLeftOut = createIgnoreRules([...(await ignoreFileLines(folder)), ...patterns]);
   const { image, isUnchanged } = await context.ui.task(`Making ${name}`, (update) =>
     buildBotImage({
@@ -121,7 +122,7 @@ async function buildBot(options: BuildOptions, { images, platform, context }: Su
       baseName: BASE_NAME,
       name,
       folder,
-      keeps: (path, isDirectory) => !isLeftOut(path, isDirectory),
+      keeps: (path, isDirectory) => !isLeftOut(path, isDirectory) && join(folder, path) !== output,
       environmentOfBot: options.bot === undefined ? {} : { [instanceVariables.bot]: options.bot },
       workFolder: join(images.folder, "work"),
       environment: childEnvironment(),
