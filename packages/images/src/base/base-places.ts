@@ -11,7 +11,7 @@ export const basePlaces = {
   node: "/usr/local/bin/node",
 } as const;
 
-/** Who bots run as. Nothing in the image belongs to it but its home. */
+/** Who bots run as. Nothing in the image belongs to it but its home and the folder for the bot. */
 export const baseUser = { name: "bot", uid: 10_001, gid: 10_001, home: "/home/bot" } as const;
 
 /** An entry of a layer has no slash in front. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { folderEntries } from "../layers/folder-entries.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import { toNodeArchitecture, type Platform } from "../platform.ts";
-import { basePlaces, inLayer } from "./base-places.ts";
+import { basePlaces, baseUser, inLayer } from "./base-places.ts";
 import type { Workshop } from "../workshop.ts";
 import { isWantedOfNpm, NODE_VERSION, NPM_VERSION } from "./contents.ts";
 
@@ -73,7 +73,8 @@ export async function installProduct(
       ...entries,
       // Bots that bring no copy of their own find these: every folder's search ends at the root.
       { kind: "symlink", path: "node_modules", target: `${at}/node_modules`, mode: 0o777, ...ROOT },
-      { kind: "directory", path: inLayer(basePlaces.app), mode: 0o755, ...ROOT },
+      // Its own, so that npm can install there in a Dockerfile; in the service all of it is read-only.
+      { kind: "directory", path: inLayer(basePlaces.app), mode: 0o755, uid: baseUser.uid, gid: baseUser.gid },
     ],
     packages: Object.entries(installed.packages).map(([path, { version = "", license }]) => ({
       name: path.replace(/^.*node_modules\//, ""),
