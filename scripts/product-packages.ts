@@ -29,7 +29,8 @@ interface LockEntry {
 /** Archives as `npm pack` makes them. Built aside: others may be building or reading `dist/` meanwhile. */
 export function packProduct(folder: string): { archives: string[]; lock: Lock } {
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  const destination = join(folder, "archives");
+  mkdirSync(destination, { recursive: true });
   for (const name of PRODUCT_PACKAGES) {
     const source = join(repository, "packages", name);
     const aside = join(folder, name);
@@ -38,13 +39,15 @@ export function packProduct(folder: string): { archives: string[]; lock: Lock } 
       cpSync(join(source, file), join(aside, file), { recursive: true, filter: exists });
     const quick = ["--noCheck", "--declaration", "false", "--outDir", join(aside, "dist")];
     run(repository, "node_modules/.bin/tsc", "-p", join(source, "tsconfig.build.json"), ...quick);
-    run(aside, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder);
+    run(aside, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", destination);
+    rmSync(aside, { recursive: true });
   }
-  const archives = globSync("*.tgz", { cwd: folder }).toSorted();
+  const archives = globSync("*.tgz", { cwd: destination }).toSorted();
   const lock = lockOf(archives);
-  // Beside them, for `vocalhost image build --base --packages`.
+  // A project, for `npm ci` in images/base/Dockerfile and for `vocalhost image build --base --packages`.
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, ...lock.packages[""] }));
   writeFileSync(join(folder, "package-lock.json"), JSON.stringify(lock));
-  return { archives: archives.map((file) => join(folder, file)), lock };
+  return { archives: archives.map((file) => join(destination, file)), lock };
 }
 
 /** Of the repository's lock file what our packages need, as if they had been installed in an empty project. */

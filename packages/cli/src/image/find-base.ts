@@ -64,14 +64,16 @@ function published(): { specs: string[] } {
   return { specs: [`vocalhost@${version}`, `@vocalhost/viva@${version}`] };
 }
 
+/** A project as `npm run build:base-image` makes one, or just a folder with archives. */
 async function packed(folder: string): Promise<{ specs: string[]; lock?: LockFile }> {
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".tgz"));
+  const archives = existsSync(join(folder, "archives")) ? join(folder, "archives") : folder;
+  const names = (await readdir(archives).catch(() => [])).filter((name) => name.endsWith(".tgz"));
   if (names.length === 0)
     throw usageProblem(
       `There are no packages in ${folder}`,
       "Put what npm pack makes of vocalhost and @vocalhost/viva there, and of what they need of ours.",
     );
-  const specs = names.toSorted().map((name) => join(folder, name));
+  const specs = names.toSorted().map((name) => join(archives, name));
   const lock = join(folder, "package-lock.json");
   return existsSync(lock)
     ? { specs, lock: LockFile.parse(JSON.parse(await readFile(lock, "utf8"))) }
