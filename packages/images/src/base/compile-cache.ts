@@ -11,6 +11,14 @@ export type CompileCache = { made: true; entries: LayerEntry[] } | { made: false
 
 const MAKE_MS = 120_000;
 
+/** V8 then writes the same bytes each time: no chance in its hashes, and no collection that drops compiled code. */
+const REPEATABLE = [
+  "--random-seed=1",
+  "--min-semi-space-size=256",
+  "--max-semi-space-size=256",
+  "--single-threaded-gc",
+];
+
 /**
  * Compiled code of the product's packages, from running Node inside of the image: Node files it by path. Bots start
  * without it too, but later.
@@ -25,7 +33,7 @@ export async function makeCompileCache(
   const root = join(workshop.folder, `root-${platform.architecture}`);
   await rm(root, { recursive: true, force: true });
   await unfold(entries, root);
-  const maker = [basePlaces.node, "--random-seed=1", basePlaces.compileCacheMaker];
+  const maker = [basePlaces.node, ...REPEATABLE, basePlaces.compileCacheMaker];
   const isRoot = process.getuid?.() === 0;
   const inside = isRoot ? ["chroot", root] : ["unshare", "--user", "--map-root-user", `--root=${root}`];
   const [program = "", ...args] = [...inside, ...maker];

@@ -1,5 +1,5 @@
-// Makes the compile cache of the base image: `node --random-seed=1 compile-cache-main.js`. The seed makes V8 write the
-// same bytes each time, so that the same packages give the same image.
+// Makes the compile cache of the base image. Whoever makes the image gives Node a seed and a large heap, so that V8 writes
+// the same bytes each time.
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { tmpdir } from "node:os";
