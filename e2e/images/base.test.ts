@@ -141,7 +141,7 @@ test("an instance starts in it with compiled code, as a user without rights, and
 
 test(
   "made again, it has the same digest",
-  { skip: size("makes the whole image; in the long run", false) },
+  { skip: size<string | false>("makes the whole image; in the long run", false) },
   async () => {
     const { image } = await requireBaseImage();
     const { stdout } = await run(

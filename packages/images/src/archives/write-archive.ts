@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { hexOf } from "../digest.ts";
 import { mediaTypes, type Descriptor } from "../image-documents.ts";
@@ -23,7 +23,7 @@ export interface ArchiveOptions {
 /** The bytes of an archive, for a file or straight into an engine. */
 export function streamArchive({ image, name, format, signal }: ArchiveOptions): Readable {
   const entries = format === "docker" ? dockerEntries(image, name) : ociEntries(image, name);
-  return Readable.fromWeb(writeTar(entries, signal));
+  return writeTar(entries, signal);
 }
 
 export async function writeArchive(options: ArchiveOptions & { file: string }): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import { Readable, Transform } from "node:stream";
+import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Digest } from "../digest.ts";
@@ -38,7 +38,7 @@ export async function packLayer(options: PackLayerOptions): Promise<Layer> {
   const packed = createMeter();
   try {
     await pipeline(
-      Readable.fromWeb(writeTar(entries, signal)),
+      writeTar(entries, signal),
       unpacked.stream,
       createGzip({ level: options.level ?? 6, memLevel: 8 }),
       packed.stream,

@@ -1,14 +1,12 @@
 import { open, type FileHandle } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { createTarPacker } from "modern-tar";
 import { inOrder, type LayerEntry } from "./layer-entry.ts";
 
 export const EPOCH = new Date(0);
 
 /** A tar archive whose bytes depend on names, contents, modes and owners only. */
-export function writeTar(
-  entries: readonly LayerEntry[],
-  signal?: AbortSignal,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+export function writeTar(entries: readonly LayerEntry[], signal?: AbortSignal): Readable {
   const { readable, controller } = createTarPacker();
   const write = async (): Promise<void> => {
     for (const entry of inOrder(entries)) {
@@ -18,8 +16,11 @@ export function writeTar(
     controller.finalize();
   };
   write().catch((error: unknown) => controller.error(error));
-  return readable;
+  return Readable.fromWeb(readable as NodeStream);
 }
+
+/** The same thing to Node; a browser's types say something else about it. */
+type NodeStream = Parameters<typeof Readable.fromWeb>[0];
 
 type Controller = ReturnType<typeof createTarPacker>["controller"];
 
