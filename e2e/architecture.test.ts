@@ -27,10 +27,11 @@ const PACKAGES: Record<string, PackageRule> = {
     onlyFrom: { rooms: ["runner/rooms.ts", "runner/turn.ts"] },
   },
   viva: { imports: [] },
-  cli: { imports: ["protocol", "audio", "simulator"] },
+  images: { imports: [] },
+  cli: { imports: ["protocol", "audio", "simulator", "images"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
-  "control-plane": { imports: ["protocol", "rooms"] },
+  "control-plane": { imports: ["protocol", "rooms", "images"] },
 };
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */

@@ -14,7 +14,17 @@ Then, on any machine with npm:
   npx ./create-vocalhost-<version>.tgz my-bot
 `;
 const repository = fileURLToPath(new URL("../", import.meta.url));
-const PUBLISHED = ["protocol", "audio", "simulator", "rooms", "viva", "sdk", "control-plane", "cli"];
+const PUBLISHED = [
+  "protocol",
+  "audio",
+  "simulator",
+  "rooms",
+  "viva",
+  "images",
+  "sdk",
+  "control-plane",
+  "cli",
+];
 
 const { values } = parseArgs({
   options: {

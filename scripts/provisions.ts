@@ -1,4 +1,5 @@
-// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server.
+// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server, a
+// registry of images, the base image.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -13,6 +14,8 @@ export function provide(): void {
   ensurePostgres();
   ensureFakeTime();
   ensureCoturn();
+  ensureRegistry();
+  ensureBaseImage();
 }
 
 /** Its headless shell takes half the processor time of the whole browser; any of them will do. */
@@ -67,6 +70,27 @@ function ensureCoturn(): void {
   console.log("Installing coturn with apt-get …");
   run("apt-get", ["update", "-qq"]);
   run("apt-get", [...INSTALL, "coturn", "iproute2"]);
+}
+
+/** The registry that images are pushed to, and a program that is not ours to read them back. */
+function ensureRegistry(): void {
+  if (isInPath("docker-registry") && isInPath("skopeo")) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error("The tests of images need docker-registry and skopeo. Install them.");
+    process.exit(1);
+  }
+  console.log("Installing docker-registry and skopeo with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, "docker-registry", "skopeo"]);
+}
+
+/** Made once from the same sources. Where it cannot be, the tests that need it say so, and all others can still run. */
+function ensureBaseImage(): void {
+  if (!existsSync("/usr/bin/apt-get")) return;
+  const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, maker, { encoding: "utf8" });
+  process.stdout.write(stdout);
+  if (status !== 0) console.error(`The base image could not be made:\n${stderr}`);
 }
 
 function run(command: string, args: string[]): void {
