@@ -55,9 +55,9 @@ async function measureOthers(): Promise<Row[]> {
     {
       what: "RNNoise at 48 kHz",
       run: feeder(await loadRnnoise()),
-      note: "WebAssembly without SIMD",
+      note: "WebAssembly, as its package brings it",
     },
-    { what: "GTCRN at 16 kHz", run: feeder(loadGtcrn()), note: "WebAssembly" },
+    { what: "GTCRN at 16 kHz", run: feeder(loadGtcrn()), note: "WebAssembly, as its package brings it" },
     {
       what: "our layers in onnxruntime-node",
       run: onnxSteps && ((seconds: number) => onnxSteps(seconds * STEPS_PER_SECOND)),
