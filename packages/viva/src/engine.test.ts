@@ -149,6 +149,8 @@ test("figures tell what was done", () => {
   const { framesIn, framesFiltered, nearShare, levelRemovedDb, cpuMs } = engine.figures;
   assert.equal(framesIn, voice.length / 160);
   assert.equal(framesFiltered, framesIn);
+  engine.flush();
+  assert.equal(engine.figures.framesFiltered, framesIn, "what a flush adds is no frame that went in");
   assert.ok(nearShare > 0.5 && nearShare <= 1, `near ${nearShare}`);
   assert.ok(levelRemovedDb > 0 && levelRemovedDb < 6, `removed ${levelRemovedDb}`);
   assert.ok(cpuMs >= 0);
