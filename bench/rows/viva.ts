@@ -1,6 +1,10 @@
 import { openEngine, type ModelName } from "@vocalhost/viva";
 import type { Benchmark, Row } from "../report/row.ts";
-import { figure } from "../report/statistics.ts";
+import { figure, median, ratio } from "../report/statistics.ts";
+import { loadGtcrn } from "../suppressors/gtcrn.ts";
+import { loadOnnxSteps } from "../suppressors/onnxruntime.ts";
+import { loadRnnoise } from "../suppressors/rnnoise.ts";
+import type { Suppressor } from "../suppressors/suppressor.ts";
 
 const SESSIONS = [1, 10, 50];
 const TARGET_PERCENT = 1;
@@ -17,8 +21,8 @@ const CASES: { model: ModelName; sampleRateHz: number }[] = [
 
 export const viva: Benchmark = {
   name: "viva",
-  about: "voice isolation, CPU time of a session among 1, 10 and 50",
-  run: () => Promise.resolve(CASES.map(measureCase)),
+  about: "voice isolation, CPU time of a session among 1, 10 and 50, and of noise suppressors",
+  run: async () => [...CASES.map(measureCase), ...(await measureOthers())],
 };
 
 function measureCase({ model, sampleRateHz }: (typeof CASES)[number]): Row {
@@ -31,6 +35,74 @@ function measureCase({ model, sampleRateHz }: (typeof CASES)[number]): Row {
     baseline: `delay ${figure(engine.delayMs)} ms`,
     met: percents.every((percent) => percent <= TARGET_PERCENT),
     note: "frames of 20 ms, one thread, CPU time",
+  };
+}
+
+const STEPS_PER_SECOND = 100;
+const ROUNDS = 5;
+const ROUND_SECONDS = 10;
+
+/** Others and `tel` in turn, one session each, so that what else the machine does meets all of them. */
+async function measureOthers(): Promise<Row[]> {
+  using engine = openEngine({ model: "tel", sampleRateHz: 16_000 });
+  const frames = makeFrames(16_000);
+  const ours = (seconds: number): void => {
+    for (let index = 0; index < seconds * FRAMES_PER_SECOND; index += 1)
+      engine.process(frames[index % frames.length] ?? new Int16Array());
+  };
+  const onnxSteps = await loadOnnxSteps();
+  const others = [
+    {
+      what: "RNNoise at 48 kHz",
+      run: feeder(await loadRnnoise()),
+      note: "WebAssembly, as its package brings it",
+    },
+    { what: "GTCRN at 16 kHz", run: feeder(loadGtcrn()), note: "WebAssembly, as its package brings it" },
+    {
+      what: "our layers in onnxruntime-node",
+      run: onnxSteps && ((seconds: number) => onnxSteps(seconds * STEPS_PER_SECOND)),
+      note: onnxSteps ? "without transforms" : "npm install --no-save --ignore-scripts onnxruntime-node",
+    },
+  ];
+  const rows: Row[] = [];
+  for (const { what, run, note } of others) {
+    if (!run) {
+      rows.push({ what, measured: "not installed", note });
+      continue;
+    }
+    const theirs: number[] = [];
+    const own: number[] = [];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      own.push(await percentOfCore(ours, ROUND_SECONDS));
+      theirs.push(await percentOfCore(run, ROUND_SECONDS));
+    }
+    const [measured, baseline] = [theirs, own].map((percents) => median(percents.slice(1)));
+    if (measured === undefined || baseline === undefined) continue;
+    rows.push({
+      what: `${what}, CPU of a session`,
+      measured: `${figure(measured)} % of a core`,
+      baseline: `tel at 16 kHz ${figure(baseline)} % (${ratio(measured, baseline)})`,
+      note,
+    });
+  }
+  return rows;
+}
+
+async function percentOfCore(
+  run: (seconds: number) => void | Promise<void>,
+  seconds: number,
+): Promise<number> {
+  const before = process.cpuUsage();
+  await run(seconds);
+  const { user, system } = process.cpuUsage(before);
+  return ((user + system) / 1e6 / seconds) * 100;
+}
+
+function feeder({ sampleRateHz, frameSamples, open }: Suppressor): (seconds: number) => void {
+  const next = open();
+  const frame = Float32Array.from({ length: frameSamples }, (_, index) => 0.1 * Math.sin(index * 0.7));
+  return (seconds) => {
+    for (let fed = 0; fed < seconds * sampleRateHz; fed += frameSamples) next(frame);
   };
 }
 

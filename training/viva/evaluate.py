@@ -1,6 +1,6 @@
 """Judges models by scenes (viva/scenes.py) and prints the tables of docs/voice-isolation.md.
 
-python -m viva.evaluate scenes/test --detectors silero_v6.npz silero_v5.npz --out results.json none tel.viva [other.pt …]
+python -m viva.evaluate scenes/test none rnnoise gtcrn tel.viva [other.pt …] --detectors silero_v6.npz silero_v5.npz --out results.json
 """
 
 import argparse
@@ -15,16 +15,17 @@ from . import export, model_file
 from .isolate import isolate
 from .measures import detections, si_sdr, stoi
 from .silero import Silero
+from .suppressors import RATES_HZ, suppress
 
 
-def open_model(path):
-    """None leaves the sound as it is."""
+def open_filter(path):
+    """A function of samples and their rate: nothing, a suppressor of others, or a network."""
     if path == "none":
-        return None
-    if path.endswith(".viva"):
-        _, network, _ = model_file.read(path)
-        return network
-    return export.load(path)[0]
+        return lambda x, rate_hz: x
+    if path in RATES_HZ:
+        return lambda x, rate_hz: suppress(path, x, rate_hz)
+    network = model_file.read(path)[1] if path.endswith(".viva") else export.load(path)[0]
+    return lambda x, rate_hz: isolate(network, torch.from_numpy(x), rate_hz)[0].numpy()
 
 
 def to_16k(x, narrow):
@@ -32,12 +33,9 @@ def to_16k(x, narrow):
 
 
 @torch.no_grad()
-def judge(scene, narrow, network, detectors):
+def judge(scene, narrow, filtered, detectors):
     mix, near, spoken = scene["mix"], scene["near"].astype(np.float64), scene["spoken"]
-    y = mix
-    if network is not None:
-        y = isolate(network, torch.from_numpy(mix), 8_000 if narrow else 16_000)[0].numpy()
-    y = y.astype(np.float64)
+    y = filtered(mix, 8_000 if narrow else 16_000).astype(np.float64)
     y, near, mix = (to_16k(v, narrow) for v in (y, near, mix.astype(np.float64)))
     inside = np.repeat(spoken, 160)
     inside = np.pad(inside, (0, max(0, len(y) - len(inside))))[: len(y)]
@@ -83,8 +81,8 @@ def main():
     meta = json.loads((args.scenes / "meta.json").read_text())
     results = {}
     for path in args.models:
-        network = open_model(path)
-        results[path] = [m | judge(np.load(args.scenes / f"{m['name']}.npz"), m["narrow"], network, detectors) for m in meta]
+        filtered = open_filter(path)
+        results[path] = [m | judge(np.load(args.scenes / f"{m['name']}.npz"), m["narrow"], filtered, detectors) for m in meta]
     if args.out:
         args.out.write_text(json.dumps(results))
     kinds = list(dict.fromkeys((m["kind"], m["narrow"]) for m in meta))

@@ -11,7 +11,7 @@ from .tracks import FAR_TALKERS, render
 SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
-FAR_KINDS = dict(far=0.58, close=0.16, television=0.26)
+FAR_KINDS = dict(far=0.48, close=0.22, television=0.30)
 
 
 def active_level(x):
@@ -159,10 +159,10 @@ def scenes(pool, count):
     chance = lambda p: torch.rand(count, device=device) < p
     uniform = lambda low, high: mixer.uniform(low, high, count)
     u = torch.rand(count, device=device)
-    absent = u < 0.13  # then 6 % clean, 31 % talkers, 25 % noise, 25 % both
-    both = u >= 0.75
-    talks = ((u >= 0.19) & (u < 0.50)) | both | (absent & chance(0.8))
-    noisy = (u >= 0.50) | (absent & chance(0.5))
+    absent = u < 0.13  # then 7 % clean, 34 % talkers, 24 % noise, 22 % both
+    both = u >= 0.78
+    talks = ((u >= 0.20) & (u < 0.54)) | both | (absent & chance(0.8))
+    noisy = (u >= 0.54) | (absent & chance(0.5))
     level_db = uniform(-37, -15)
     level = 10 ** (level_db / 20)
     sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))

@@ -1,6 +1,8 @@
-"""Makes the packs that are not taken as they are: environmental sounds, and wide-band speech for `pro`.
+"""Makes the packs that are not taken as they are: environmental sounds, two packs of voices, and wide-band speech for `pro`.
 
 python -m viva.prepare e10 ESC-50 packs
+python -m viva.prepare ka dataset-voice-kathleen/data packs
+python -m viva.prepare ar arabic-speech-commands-dataset/dataset packs
 python -m viva.prepare wide AudioMNIST/data dataset-voice-kerstin/verified ESC-50 wide
 """
 
@@ -57,17 +59,36 @@ def write(path, parts, rate_hz, quality):
     print(path, round(len(samples) / rate_hz / 60, 1), "min", path.stat().st_size, "bytes")
 
 
+def sentences(folder):
+    """Every third sentence of one speaker."""
+    return sorted(pathlib.Path(folder).glob("*.wav"))[::3]
+
+
+def commands(folder):
+    """Four of ten recordings of every word, one speaker after another."""
+    files = [f for f in pathlib.Path(folder).glob("*/*.wav") if int(f.stem.split("_")[-1]) <= 4 and "zoom" not in f.parent.name]
+    return sorted(files, key=lambda f: (f.name.split("_")[0], f.stem.split("_")[-1], f.parent.name))
+
+
+def narrow(pack, source):
+    """Parts of a 16 kHz pack, and the quality it is kept at."""
+    if pack == "e10":
+        return [sound(path, 16_000) for path in environmental(source)], 0.9
+    files = {"ka": sentences, "ar": commands}[pack](source)
+    return [spoken(read(path, 16_000), 16_000) for path in files], 0.94
+
+
 def main():
-    if sys.argv[1] == "e10":
-        source, out = sys.argv[2:]
-        parts = [sound(path, 16_000) for path in environmental(source)]
-        write(pathlib.Path(out) / "e10.00.opus", parts, 16_000, 0.9)
+    if sys.argv[1] != "wide":
+        pack, source, out = sys.argv[1:]
+        parts, quality = narrow(pack, source)
+        write(pathlib.Path(out) / f"{pack}.00.opus", parts, 16_000, quality)
         return
-    digits, sentences, environment, out = sys.argv[2:]
+    digits, voice, environment, out = sys.argv[2:]
     speakers = [s for s in sorted(pathlib.Path(digits).iterdir()) if s.name.isdigit() and s.name not in HELD_OUT_DIGITS]
     files = [f for s in speakers for f in sorted(s.glob("*.wav")) if int(f.stem.split("_")[-1]) < 4]
     write(pathlib.Path(out) / "am.00.opus", [spoken(read(f, 48_000), 48_000) for f in files], 48_000, 0.85)
-    files = sorted(pathlib.Path(sentences).glob("*.flac"))[2::8]
+    files = sorted(pathlib.Path(voice).glob("*.flac"))[2::8]
     write(pathlib.Path(out) / "ke.00.opus", [spoken(read(f, 48_000), 48_000)[: 8 * 48_000] for f in files], 48_000, 0.85)
     parts = [sound(path, 48_000)[: 4 * 48_000] for path in environmental(environment)]
     write(pathlib.Path(out) / "e10.00.opus", parts, 48_000, 0.85)

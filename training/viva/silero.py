@@ -1,6 +1,9 @@
 """Silero VAD (v5 and v6 share one graph) in torch, so that a gradient passes through it. Weights: MIT.
 
 python -m viva.silero silero_vad_v6.onnx silero_v6.npz
+python -m viva.silero silero_vad_v6.onnx silero_v6_8k.npz 8000
+
+For 8 kHz the file holds a network of its own, with windows of the same length in samples' half.
 """
 
 import sys
@@ -16,6 +19,8 @@ class Silero(nn.Module):
         super().__init__()
         w = {k: torch.from_numpy(v.copy()) for k, v in np.load(path).items()}
         self.register_buffer("basis", w["stft.forward_basis_buffer"][:, 0].t().contiguous())
+        self.window = self.basis.shape[0]  # 16 ms
+        self.rate_hz = self.window * 125 // 2
         for i in range(4):
             kernel = w[f"encoder.{i}.reparam_conv.weight"]
             self.register_buffer(f"w{i}", kernel.permute(2, 1, 0).reshape(-1, kernel.shape[0]).contiguous())
@@ -30,12 +35,14 @@ class Silero(nn.Module):
             parameter.requires_grad_(False)
 
     def forward(self, x):
-        """(batch, samples at 16 kHz) -> a logit per 512 samples."""
-        count = x.shape[1] // 512
-        x = functional.pad(x[:, : count * 512], (64, 0)).unfold(1, 576, 512)
-        x = torch.cat([x, x[..., -65:-1].flip(-1)], -1).unfold(2, 256, 128)
+        """(batch, samples) -> a logit per 32 ms."""
+        window, before = self.window, self.window // 4
+        count = x.shape[1] // (2 * window)
+        x = functional.pad(x[:, : count * 2 * window], (before, 0)).unfold(1, 2 * window + before, 2 * window)
+        x = torch.cat([x, x[..., -before - 1 : -1].flip(-1)], -1).unfold(2, window, window // 2)
         h = x @ self.basis
-        h = (h[..., :129] ** 2 + h[..., 129:] ** 2 + 1e-14).sqrt()
+        bins = window // 2 + 1
+        h = (h[..., :bins] ** 2 + h[..., bins:] ** 2 + 1e-14).sqrt()
         for i, stride in enumerate((1, 2, 2, 1)):
             padded = functional.pad(h, (0, 0, 1, 1))
             seen = [torch.cat([padded[:, :, j], padded[:, :, j + 1], padded[:, :, j + 2]], -1) for j in range(0, h.shape[2], stride)]
@@ -44,15 +51,16 @@ class Silero(nn.Module):
         return functional.linear(functional.relu(out), self.out_w, self.out_b)[..., 0]
 
 
-def convert(source, target):
-    """Takes the 16 kHz weights out of the ONNX file."""
+def convert(source, target, rate_hz="16000"):
+    """Takes the weights of one rate out of the ONNX file."""
     import onnx
     from onnx import numpy_helper
 
     weights = {}
     for node in onnx.load(source).graph.node:
-        for branch in (a.g for a in node.attribute if a.name == "then_branch"):
-            for constant in (n for n in branch.node if n.op_type == "Constant" and "then_branch" in n.output[0]):
+        side = "then_branch" if rate_hz == "16000" else "else_branch"
+        for branch in (a.g for a in node.attribute if a.name == side):
+            for constant in (n for n in branch.node if n.op_type == "Constant" and side in n.output[0]):
                 name = constant.output[0].split("__")[-1]
                 if any(word in name for word in ("weight", "bias", "basis")):
                     weights[name] = numpy_helper.to_array(constant.attribute[0].t)
@@ -60,4 +68,4 @@ def convert(source, target):
 
 
 if __name__ == "__main__":
-    convert(*sys.argv[1:3])
+    convert(*sys.argv[1:4])

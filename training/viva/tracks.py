@@ -17,7 +17,8 @@ def speech_track(rng, corpus, talker, seconds, near):
     else:
         t = rng.uniform(0, 1.2)
     sparse = rng.random() < (0.5 if near else 0.15)
-    speed = 1.0 if rng.random() < 0.4 else rng.uniform(0.88, 1.13)
+    # Few people, many voices: pitch and size of the head change with the speed.
+    speed = 1.0 if rng.random() < 0.25 else rng.uniform(0.84, 1.2)
     level = rng.normal(0, 1.5)
     while t < seconds - 0.2 and len(segments) < SEGMENTS:
         start, end = clips[rng.integers(len(clips))]
@@ -34,7 +35,7 @@ def speech_track(rng, corpus, talker, seconds, near):
 
 
 def pause(rng, name, near, sparse):
-    if name == "am" and rng.random() < 0.8:  # digits: said in a row
+    if name in ("am", "ar") and rng.random() < 0.8:  # digits and single words: said in a row
         return rng.uniform(0.03, 0.5)
     if near:
         long = (sparse and rng.random() < 0.7) or rng.random() < 0.2

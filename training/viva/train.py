@@ -1,8 +1,8 @@
 """Trains the network.
 
-python -m viva.train --packs packs --detector silero_v6.npz --out out --seconds 560 --of 1120
-python -m viva.train --packs packs2 --detector silero_v6.npz --out out --seconds 560 --of 1120 --resume out/state.pt
-python -m viva.train --packs packs3 --detector silero_v6.npz --out out2 --seconds 420 --of 420 --rate 1e-3 --start out/core.pt
+python -m viva.train --packs packs --detectors silero_v6.npz silero_v6_8k.npz --out out --seconds 1500 --of 1500
+python -m viva.train … --seconds 560 --of 1120, then … --seconds 560 --of 1120 --resume out/state.pt
+python -m viva.train … --out out2 --seconds 420 --of 420 --rate 1e-3 --start out/core.pt
 """
 
 import argparse
@@ -27,7 +27,7 @@ from .tracks import plan
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--packs", required=True)
-    parser.add_argument("--detector", required=True)
+    parser.add_argument("--detectors", nargs="+", required=True, help="files of viva.silero, for 16 kHz and for 8 kHz")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--library", help="libsndfile, where the system has none")
     parser.add_argument("--resume", help="state.pt of the run before")
@@ -37,6 +37,7 @@ def arguments():
     parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--scene-seconds", type=float, default=6.4)
     parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--conv", type=int, default=128)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--pool", type=int, default=9000)
     parser.add_argument("--rooms", type=int, default=1000)
@@ -61,6 +62,15 @@ def learning_rate(args, step, share):
     return args.rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1, share))))
 
 
+def save(out, average, network, optimizer, step, spent):
+    """What ships (`core.pt`), and what a run is resumed from; put in place whole, for a run may be ended at any time."""
+    core = {f"core.{k}": v.cpu() for k, v in average.items()}
+    state = dict(network=network.state_dict(), optimizer=optimizer.state_dict(), average=average, step=step, spent=spent)
+    for name, content in (("core.pt", core), ("state.pt", state)):
+        torch.save(content, out / f"{name}.part")
+        (out / f"{name}.part").replace(out / name)
+
+
 def main():
     started = time.time()
     args = arguments()
@@ -80,10 +90,10 @@ def main():
         pool.renew()
     print("pool", round(time.time() - started, 1), "s", flush=True)
 
-    network = load(args.start)[0] if args.start else Network(args.hidden, args.hidden)
+    network = load(args.start)[0] if args.start else Network(args.conv, args.hidden)
     network = network.train().to(device)
     optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98))
-    loss = Loss(Silero(args.detector).to(device), Weights(), device)
+    loss = Loss({detector.rate_hz: detector for detector in (Silero(path).to(device) for path in args.detectors)}, Weights(), device)
     average = {k: v.detach().clone() for k, v in network.state_dict().items()}
     step, spent = 0, 0.0
     if args.resume:
@@ -107,17 +117,15 @@ def main():
         step += 1
         keep = min(0.998, step / (step + 20))
         with torch.no_grad():
-            for name, value in network.state_dict().items():
-                average[name].lerp_(value, 1 - keep)
+            torch._foreach_lerp_(list(average.values()), list(network.state_dict().values()), 1 - keep)
         if step % 20 == 0:
             recent.append([float(part.detach()) for part in (total, *parts.values())])
         if step % 200 == 0:
             mean = np.mean(recent[-10:], 0).round(4).tolist()
             log.append([step, round(time.time() - started, 1), *mean])
+            save(args.out, average, network, optimizer, step, spent + time.time() - first)
             print(*log[-1], "rate %.5f norm %.2f" % (optimizer.param_groups[0]["lr"], norm), flush=True)
-    torch.save({f"core.{k}": v.cpu() for k, v in average.items()}, args.out / "core.pt")
-    state = dict(network=network.state_dict(), optimizer=optimizer.state_dict(), average=average, step=step, spent=spent + time.time() - first)
-    torch.save(state, args.out / "state.pt")
+    save(args.out, average, network, optimizer, step, spent + time.time() - first)
     columns = ["step", "seconds", "total", *parts]
     (args.out / f"log-{step}.json").write_text(json.dumps(dict(args={k: str(v) for k, v in vars(args).items()}, columns=columns, log=log)))
     print("steps", step, "of this run in", round(time.time() - first, 1), "s", flush=True)

@@ -155,6 +155,8 @@ test("figures tell what was done", () => {
   // The system counts CPU time in ticks longer than a second of voice takes.
   for (let pass = 0; pass < 50 && engine.figures.cpuMs === 0; pass++) engine.process(voice);
   assert.ok(engine.figures.cpuMs > 0);
+  engine.flush();
+  assert.equal(engine.figures.framesFiltered, engine.figures.framesIn, "a flush adds no frame");
 });
 
 test("a closed session says so", () => {

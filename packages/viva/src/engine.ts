@@ -86,9 +86,11 @@ export class Engine implements Disposable {
 
   get figures(): EngineFigures {
     const { steps, nearFrames, energyIn, energyOut, hop } = this.#stream;
+    const framesIn = Math.floor(this.#samplesIn / (this.sampleRateHz / 100));
     return {
-      framesIn: Math.floor(this.#samplesIn / (this.sampleRateHz / 100)),
-      framesFiltered: steps,
+      framesIn,
+      // The silence that drives the last sound out at the end is no frame of the caller's.
+      framesFiltered: Math.min(steps, framesIn),
       nearShare: steps === 0 ? 0 : nearFrames / steps,
       levelRemovedDb: 10 * Math.log10((energyIn + 1e-9 * hop) / (energyOut + 1e-9 * hop)),
       cpuMs: this.#meter.cpuMs,

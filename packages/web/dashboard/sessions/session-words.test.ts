@@ -44,6 +44,8 @@ test("the voice filter says what it did, and nothing of what did not happen", ()
   assert.equal(facts["Caller heard in"], "25 %");
   assert.equal(facts["Level removed"], "6.3 dB");
   assert.match(facts["CPU time"] ?? "", /\(0\.5 % of a core\)$/);
+  const short = filterFacts({ ...filter, cpuMs: 0 });
+  assert.ok(short.some(({ label, value }) => label === "CPU time" && value === "too little to be measured"));
   const idle: SessionFilter = { ...filter, state: "not-attached", version: null, framesIn: 0 };
   assert.deepEqual(filterFacts(idle), [
     { label: "Model", value: "tel" },

@@ -76,6 +76,8 @@ export function filterFacts(filter: SessionFilter): { label: string; value: stri
   ];
   if (framesIn === 0 && filter.failures === 0) return facts;
   const share = seconds > 0 ? ` (${((cpuMs / (seconds * 1_000)) * 100).toFixed(1)} % of a core)` : "";
+  // Some kernels tell a thread's time in ticks, of which a short session sees none.
+  const cpuTime = cpuMs > 0 ? `${toDelay(cpuMs)}${share}` : "too little to be measured";
   return [
     ...facts,
     { label: "Frames filtered", value: `${framesFiltered} of ${framesIn}` },
@@ -84,7 +86,7 @@ export function filterFacts(filter: SessionFilter): { label: string; value: stri
     ...(levelRemovedDb === null
       ? []
       : [{ label: "Level removed", value: `${levelRemovedDb.toFixed(1)} dB` }]),
-    { label: "CPU time", value: `${toDelay(cpuMs)}${share}` },
+    { label: "CPU time", value: cpuTime },
     ...(filter.bypassedSeconds > 0
       ? [{ label: "Switched off for", value: `${toDelay(filter.bypassedSeconds * 1_000)}, to compare` }]
       : []),

@@ -1,0 +1,69 @@
+import { onnxFile, type Constant } from "./onnx-file.ts";
+
+const FEATURES = 3 * 259;
+const OUTPUTS = 258;
+
+/** The layers of our network for one step of 10 ms. What the weights are does not change how long it takes. */
+export function ourLayers(conv: number, hidden: number): Uint8Array {
+  const constants: Constant[] = [];
+  const weights = (name: string, shape: number[]): string => {
+    const count = shape.reduce((product, size) => product * size, 1);
+    const values = Float32Array.from({ length: count }, (_, index) => 0.05 * Math.sin(index * 12.9898));
+    constants.push({ name, shape, values });
+    return name;
+  };
+  const sizes = (name: string, shape: number[]): string => {
+    constants.push({ name, shape: [shape.length], values: BigInt64Array.from(shape, BigInt) });
+    return name;
+  };
+  const recurrent = (name: string, input: string, inputs: number) => ({
+    operator: "GRU",
+    inputs: [
+      input,
+      weights(`${name}.w`, [1, 3 * hidden, inputs]),
+      weights(`${name}.r`, [1, 3 * hidden, hidden]),
+      weights(`${name}.b`, [1, 6 * hidden]),
+      "",
+      `${name}.before`,
+    ],
+    outputs: [`${name}.all`, `${name}.after`],
+    attributes: { hidden_size: hidden, linear_before_reset: 1 },
+  });
+  const linear = (name: string, input: string, inputs: number, outputs: number) => ({
+    operator: "Gemm",
+    inputs: [input, weights(`${name}.w`, [outputs, inputs]), weights(`${name}.b`, [outputs])],
+    outputs: [name],
+    attributes: { transB: 1 },
+  });
+  const nodes = [
+    linear("frames", "features", FEATURES, conv),
+    { operator: "PRelu", inputs: ["frames", weights("slope", [conv])], outputs: ["bent"] },
+    { operator: "Reshape", inputs: ["bent", sizes("one", [1, 1, conv])], outputs: ["step"] },
+    recurrent("first", "step", conv),
+    recurrent("second", "first.after", hidden),
+    {
+      operator: "Concat",
+      inputs: ["first.after", "second.after"],
+      outputs: ["both"],
+      attributes: { axis: 2 },
+    },
+    { operator: "Reshape", inputs: ["both", sizes("row", [1, 2 * hidden])], outputs: ["flat"] },
+    linear("sums", "flat", 2 * hidden, OUTPUTS),
+    { operator: "Sigmoid", inputs: ["sums"], outputs: ["gains"] },
+  ];
+  const state = [1, 1, hidden];
+  return onnxFile({
+    nodes,
+    constants,
+    inputs: [
+      { name: "features", shape: [1, FEATURES] },
+      { name: "first.before", shape: state },
+      { name: "second.before", shape: state },
+    ],
+    outputs: [
+      { name: "gains", shape: [1, OUTPUTS] },
+      { name: "first.after", shape: state },
+      { name: "second.after", shape: state },
+    ],
+  });
+}

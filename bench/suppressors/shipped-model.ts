@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+
+interface Header {
+  conv: number;
+  hidden: number;
+}
+
+/** Sizes of the layers of the model that ships: the second line of its file is JSON. */
+export function readModel(name: "tel" | "pro"): Header {
+  const path = new URL(`../../packages/viva/models/${name}.viva`, import.meta.url);
+  const [, header = "{}"] = readFileSync(path).toString("latin1").split("\n", 2);
+  return JSON.parse(header) as Header;
+}
