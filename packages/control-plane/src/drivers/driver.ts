@@ -78,3 +78,8 @@ export interface InstanceExit {
   /** Last lines it printed. */
   lastOutput: string;
 }
+
+/** Nothing is wrong with what was asked, but with what instances are made with. Asking again later may help. */
+export class DriverUnavailableError extends Error {
+  override readonly name = "DriverUnavailableError";
+}

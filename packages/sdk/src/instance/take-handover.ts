@@ -12,8 +12,7 @@ const LOOK_AGAIN_MS = 5;
 const awaited = awaitedHandover();
 if (awaited) {
   printInto(join(awaited.folder, instanceSlots.output));
-  const { environment } = InstanceHandover.parse(JSON.parse(readLine()));
-  Object.assign(awaited.environment, environment);
+  Object.assign(awaited.environment, parseHandover(readLine()).environment);
 }
 
 // Of the descriptors that are free, opening takes the lowest. All that prints, also native code and programs the bot
@@ -25,6 +24,14 @@ function printInto(path: string): void {
     if (opened !== output) throw new Error(`Output went to descriptor ${opened} instead of ${output}`);
   }
   process.on("SIGXFSZ", () => undefined); // a full file is no reason to end a call
+}
+
+function parseHandover(line: string): InstanceHandover {
+  try {
+    return InstanceHandover.parse(JSON.parse(line));
+  } catch {
+    throw new Error("What came on standard input is no handover"); // the parser's own words would show secrets
+  }
 }
 
 function readLine(): string {
