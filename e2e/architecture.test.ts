@@ -24,10 +24,11 @@ const PACKAGES: Record<string, PackageRule> = {
   rooms: { imports: ["protocol"] },
   sdk: { imports: ["protocol", "audio", "rooms"], onlyFrom: { rooms: "runner/rooms.ts" } },
   viva: { imports: [] },
-  cli: { imports: ["protocol", "audio", "simulator"] },
+  images: { imports: [] },
+  cli: { imports: ["protocol", "audio", "simulator", "images"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
-  "control-plane": { imports: ["protocol", "rooms"] },
+  "control-plane": { imports: ["protocol", "rooms", "images"] },
 };
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */

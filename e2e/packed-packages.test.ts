@@ -43,6 +43,7 @@ const PUBLISHED = [
   "simulator",
   "rooms",
   "viva",
+  "images",
   "sdk",
   "control-plane",
   "cli",

@@ -12,6 +12,7 @@ const PACKAGES = [
   "rooms",
   "sdk",
   "viva",
+  "images",
   "control-plane",
   "cli",
   "create-vocalhost",

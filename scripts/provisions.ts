@@ -1,4 +1,4 @@
-// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set.
+// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a registry of images.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -12,6 +12,7 @@ export function provide(): void {
   ensureChromium();
   ensurePostgres();
   ensureFakeTime();
+  ensureRegistry();
 }
 
 /** Its headless shell takes half the processor time of the whole browser; any of them will do. */
@@ -57,6 +58,18 @@ function ensureFakeTime(): void {
   console.log("Installing libfaketime with apt-get …");
   run("apt-get", ["update", "-qq"]);
   run("apt-get", [...INSTALL, "libfaketime"]);
+}
+
+/** The registry that images are pushed to, and a program that is not ours to read them back. */
+function ensureRegistry(): void {
+  if (isInPath("docker-registry") && isInPath("skopeo")) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error("The tests of images need docker-registry and skopeo. Install them.");
+    process.exit(1);
+  }
+  console.log("Installing docker-registry and skopeo with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, "docker-registry", "skopeo"]);
 }
 
 function run(command: string, args: string[]): void {

@@ -1,0 +1,35 @@
+// Images
+export { createImage, compressedBytes, type CreateImageOptions, type Image } from "./image.ts";
+export type { ImageConfig, ImageDefaults, ImageManifest } from "./image-documents.ts";
+export { imageLabels, BASE_VERSION, readBaseFacts, type BaseFacts } from "./labels.ts";
+export { ImageError, type ImageErrorCode } from "./image-error.ts";
+export { formatImageReference, parseImageReference, type ImageReference } from "./image-reference.ts";
+export {
+  describePlatform,
+  parsePlatform,
+  thisPlatform,
+  type Architecture,
+  type Platform,
+} from "./platform.ts";
+export { digestOf, isDigest, type Digest } from "./digest.ts";
+
+// Layers
+export { folderEntries, type FolderEntriesOptions } from "./layers/folder-entries.ts";
+export type { LayerEntry } from "./layers/layer-entry.ts";
+export { packLayer, type Layer, type PackLayerOptions } from "./layers/pack-layer.ts";
+
+// Images in folders and archives
+export { openImageFolder, type ImageFolder } from "./archives/image-folder.ts";
+export {
+  streamArchive,
+  writeArchive,
+  type ArchiveFormat,
+  type ArchiveOptions,
+} from "./archives/write-archive.ts";
+
+// Registries
+export { readAuthFile, type RegistryCredentials } from "./registry/credentials.ts";
+export { pushImage, type PushedImage, type PushOptions, type PushProgress } from "./registry/push-image.ts";
+export type { RegistryOptions } from "./registry/registry-session.ts";
+export { resolveImage, type ResolvedImage, type ResolveOptions } from "./registry/resolve-image.ts";
+export type { RegistryLimits } from "./registry/send-request.ts";

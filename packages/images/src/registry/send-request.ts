@@ -1,0 +1,129 @@
+import { ImageError } from "../image-error.ts";
+
+/** Every request has its own; a registry that hangs holds nobody up. */
+export interface RegistryLimits {
+  /** From the first byte out to the last byte of the answer. @default 15000 */
+  requestMs: number;
+  /** Of uploads: for as long as nothing moves. @default 60000 */
+  stallMs: number;
+}
+
+export const DEFAULT_LIMITS: RegistryLimits = { requestMs: 15_000, stallMs: 60_000 };
+
+export interface RegistryRequest {
+  method: "GET" | "HEAD" | "POST" | "PATCH" | "PUT";
+  url: URL;
+  headers: Record<string, string>;
+  body?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Ends it when its time is up. */
+  signal: AbortSignal;
+}
+
+export interface SendOptions {
+  /** As in `registry.example.com:5000`, for messages. */
+  registry: string;
+  limits: RegistryLimits;
+  /** Asked for every address, also of redirects and token servers; false refuses to go there. */
+  mayReach: (url: URL) => boolean;
+}
+
+const REDIRECTS_MAX = 5;
+
+/** Follows redirects, without the credentials when they lead elsewhere. */
+export async function sendRequest(request: RegistryRequest, options: SendOptions): Promise<Response> {
+  let { url, headers } = request;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
+    if (!options.mayReach(url))
+      throw new ImageError(
+        "REGISTRY_UNREACHABLE",
+        `The registry ${options.registry} leads to ${url.host}, which this service does not go to`,
+      );
+    const response = await fetchOnce({ ...request, url, headers }, options);
+    const location = response.headers.get("location");
+    const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && location !== null;
+    if (!isRedirect || (request.method !== "GET" && request.method !== "HEAD")) return response;
+    await response.body?.cancel();
+    const next = new URL(location, url);
+    if (next.protocol !== "https:" && next.protocol !== url.protocol) break;
+    if (next.origin !== url.origin) headers = withoutAuthorization(headers);
+    url = next;
+  }
+  throw new ImageError("REGISTRY_FAILED", `The registry ${options.registry} redirects without end`);
+}
+
+/** Reads an answer that should be small. */
+export async function readBody(
+  response: Response,
+  { maxBytes, registry }: { maxBytes: number; registry: string },
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > maxBytes)
+        throw new ImageError(
+          "REGISTRY_FAILED",
+          `The registry ${registry} answered with more than ${maxBytes} bytes`,
+        );
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof ImageError ? error : unreachable(error, registry);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function fetchOnce(request: RegistryRequest, options: SendOptions): Promise<Response> {
+  const { method, url, headers, body, signal } = request;
+  try {
+    return await fetch(url, {
+      method,
+      headers,
+      signal,
+      redirect: "manual",
+      ...(body === undefined
+        ? {}
+        : { body: body as NonNullable<RequestInit["body"]>, duplex: "half" as const }),
+    });
+  } catch (error) {
+    throw unreachable(error, options.registry);
+  }
+}
+
+function unreachable(error: unknown, registry: string): unknown {
+  const { name, cause } = error as Error;
+  if (name === "AbortError") return error; // somebody wanted it to end
+  const reason = name === "TimeoutError" ? "it did not answer in time" : reasonOf(cause ?? error);
+  return new ImageError("REGISTRY_UNREACHABLE", `The registry ${registry} cannot be reached: ${reason}`, {
+    cause: error,
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  const { code = "", message = "" } = cause as { code?: string; message?: string };
+  const known: Record<string, string> = {
+    ECONNREFUSED: "nothing listens there (connection refused)",
+    ENOTFOUND: "there is no host of that name",
+    EAI_AGAIN: "its name could not be looked up",
+    ECONNRESET: "the connection was cut",
+    UND_ERR_SOCKET: "the connection was cut",
+    EHOSTUNREACH: "there is no way to that host",
+    ENETUNREACH: "there is no way to that network",
+    ETIMEDOUT: "it did not answer",
+    UND_ERR_CONNECT_TIMEOUT: "it did not answer",
+    DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself",
+    SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an authority this machine does not know",
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is signed by an authority this machine does not know",
+    CERT_HAS_EXPIRED: "its certificate has expired",
+    ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
+    ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS; name it among the registries without TLS",
+    ERR_SSL_PACKET_LENGTH_TOO_LONG: "it does not speak TLS; name it among the registries without TLS",
+  };
+  return known[code] ?? (code || message || "the request failed");
+}
+
+function withoutAuthorization(headers: Record<string, string>): Record<string, string> {
+  const { authorization: _secret, ...rest } = headers;
+  return rest;
+}
