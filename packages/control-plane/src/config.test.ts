@@ -23,3 +23,30 @@ test("quotas are the same for everybody but those who are named", () => {
   for (const wrong of ["7", "{", '{"acme":{"bots":1}}', '{"acme":{"agents":-1}}'])
     assert.throws(() => readConfig({ VOCALHOST_QUOTAS: wrong }), { name: "ConfigError" }, wrong);
 });
+
+test("media: an address and a range of ports, both said in a way that cannot be misunderstood", () => {
+  assert.deepEqual(readConfig({}).media, { addresses: [], ports: undefined });
+  assert.deepEqual(
+    readConfig({
+      VOCALHOST_MEDIA_ADDRESS: "203.0.113.7, 2001:db8::7",
+      VOCALHOST_MEDIA_PORTS: "40000-40199",
+    }).media,
+    { addresses: ["203.0.113.7", "2001:db8::7"], ports: { first: 40_000, last: 40_199 } },
+  );
+  assert.deepEqual(readConfig({ VOCALHOST_MEDIA_PORTS: "40000" }).media.ports, {
+    first: 40_000,
+    last: 40_000,
+  });
+  for (const wrong of ["0-10", "80", "40000-39999", "40000-70000", "many", "40000-", "-40000"])
+    assert.throws(
+      () => readConfig({ VOCALHOST_MEDIA_PORTS: wrong }),
+      { name: "ConfigError", message: /must be a range of UDP ports from 1025 to 65535/ },
+      wrong,
+    );
+  for (const wrong of ["bots.example.com", "203.0.113.7:40000"])
+    assert.throws(
+      () => readConfig({ VOCALHOST_MEDIA_ADDRESS: wrong }),
+      { name: "ConfigError", message: /not a name/ },
+      wrong,
+    );
+});

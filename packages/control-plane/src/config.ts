@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
 import { z } from "zod";
+import { readMedia, type MediaConfig } from "./media-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
 import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quotas/quotas.ts";
@@ -26,6 +27,7 @@ export interface Config {
   /** The first is the default. */
   regions: { code: string; displayName: string }[];
   iceServers: IceServers;
+  media: MediaConfig;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
   masterKeys: string | undefined;
@@ -112,7 +114,8 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     users,
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
-    rooms: readRooms(environment),
+    media: asConfigError(() => readMedia(text)),
+    rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
     metricsToken: text("METRICS_TOKEN"),
@@ -234,9 +237,9 @@ function readIceServers(text: string | undefined): IceServers {
   throw new ConfigError('VOCALHOST_ICE_SERVERS must be JSON such as [{"urls":["stun:stun.example.com"]}]');
 }
 
-function readRooms(environment: Environment): ProvidersConfig {
+function asConfigError<T>(read: () => T): T {
   try {
-    return readProvidersConfig(environment);
+    return read();
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
   }

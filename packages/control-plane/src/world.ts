@@ -4,6 +4,7 @@ import type { InstanceRecords } from "./drivers/instance-records.ts";
 import type { Failpoint } from "./failpoints.ts";
 import type { InstanceNetwork } from "./instances/instance-network.ts";
 import type { Log } from "./log.ts";
+import type { MediaPorts } from "./pools/media-ports.ts";
 import type { QuotasOf } from "./quotas/quotas.ts";
 import type { PendingLimits } from "./sessions/pending-sessions.ts";
 import type { Sightings } from "./sessions/sightings.ts";
@@ -24,6 +25,7 @@ export interface World {
   timing: Timing;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
+  mediaPorts: MediaPorts;
   sightings: Sightings;
   failpoint: Failpoint;
   log: Log;

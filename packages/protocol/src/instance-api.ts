@@ -142,6 +142,10 @@ export const instanceVariables = {
   /** An idle instance without a controller ends after this time. */
   aloneMs: "VOCALHOST_INSTANCE_ALONE_MS",
   bot: "VOCALHOST_INSTANCE_BOT",
+  /** The UDP port all its calls come through. @default any */
+  mediaPort: "VOCALHOST_INSTANCE_MEDIA_PORT",
+  /** Addresses, with commas between them, that clients are told instead of its own. */
+  mediaAddress: "VOCALHOST_INSTANCE_MEDIA_ADDRESS",
   /** Module of the voice filter's engine, where the service has one. */
   vivaEngine: "VOCALHOST_VIVA_ENGINE",
   /** `stdin`: everything else comes as a handover on standard input, and the folder holds slots. */

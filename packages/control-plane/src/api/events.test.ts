@@ -75,6 +75,7 @@ test("the pool is counted by what its instances do, without those that are gone"
         stateAt: index,
         readyAt: null,
         lastSeenAt: null,
+        mediaPort: null,
         exitCode: null,
         cause: "test",
       })

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { buildFolder } from "../builds/build-rows.ts";
 import { createDeploying, type DeployingOptions } from "../deployments/deploying.ts";
 import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
+import { createMediaPorts } from "../pools/media-ports.ts";
 import { createWakeups, type Wakeups } from "../pools/wakeups.ts";
 import { createReconciler, type Reconciler } from "../reconciler/reconcile.ts";
 import { environmentOf, imagePullCredentialOf } from "../secrets/secret-values.ts";
@@ -42,6 +43,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     timing,
     pendingLimits: config.pendingLimits,
     quotasOf: config.quotasOf,
+    mediaPorts: createMediaPorts({ range: config.media.ports, log }),
     sightings: createSightings(),
     failpoint,
     log,
@@ -61,6 +63,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
       timing,
       runs: driver.capabilities.runs,
       instanceToken,
+      mediaAddresses: config.media.addresses,
       vivaEngine: ground.vivaEngine,
       buildFolder: (id) => buildFolder(dataFolder, id),
       secretsOf,

@@ -1,7 +1,13 @@
 import { instanceVariables } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import { BuildFacts } from "../builds/build-facts.ts";
-import type { InstanceSource, InstanceSpec, PullSecret, SourceKind } from "../drivers/driver.ts";
+import type {
+  InstanceMedia,
+  InstanceSource,
+  InstanceSpec,
+  PullSecret,
+  SourceKind,
+} from "../drivers/driver.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
@@ -22,6 +28,8 @@ export interface DeployingOptions {
   /** Kinds of source the driver can make an instance of. */
   runs: readonly SourceKind[];
   instanceToken(instanceId: string): string;
+  /** What clients are told instead of the instances' own addresses. */
+  mediaAddresses: string[];
   /** Module of the voice filter's engine. */
   vivaEngine: string | undefined;
   /** Where a build's result lies. */
@@ -82,6 +90,12 @@ export function createDeploying(options: DeployingOptions): Deploying {
       : { [instanceVariables.vivaEngine]: vivaEngine };
   }
 
+  function mediaOf(port: number | null): { media?: InstanceMedia } {
+    const { mediaAddresses: addresses } = options;
+    if (port === null && addresses.length === 0) return {};
+    return { media: { port: port ?? undefined, addresses } };
+  }
+
   async function botFileOf(buildId: string): Promise<string> {
     const { facts } = await store.db
       .selectFrom("builds")
@@ -104,7 +118,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         return { code: "UNKNOWN_ERROR", text: `The secret set '${spec.secretSet}' cannot be read. ${text}` };
       }
     },
-    async specOf({ id, deploymentId }) {
+    async specOf({ id, deploymentId, mediaPort }) {
       const { organizationId, spec } = await specOfDeployment(deploymentId);
       const resolved = await resolveSource({ store, runs }, organizationId, spec);
       if (!resolved.ok) throw new Error(resolved.message);
@@ -121,6 +135,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         memoryMib,
         heartbeatMs: timing.heartbeatMs,
         aloneMs: timing.instanceAloneMs,
+        ...mediaOf(mediaPort),
       };
     },
   };

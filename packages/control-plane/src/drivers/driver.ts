@@ -61,6 +61,15 @@ export interface InstanceSpec {
   memoryMib: number;
   heartbeatMs: number;
   aloneMs: number;
+  /** How calls reach it, where that was configured. */
+  media?: InstanceMedia;
+}
+
+export interface InstanceMedia {
+  /** UDP, and its alone while it lives. It listens there on every address it has; publish it under the same number. */
+  port: number | undefined;
+  /** What clients are told instead of its own addresses; empty: its own. */
+  addresses: string[];
 }
 
 export interface SeenInstance {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import type { InstanceRow } from "../store/schema.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import { agentRow, instanceRow } from "../testing/store-contract.ts";
 import { claimInstance, type Claim, type Full } from "./claim.ts";
+import { createMediaPorts } from "./media-ports.ts";
 
 type Kind = Claim["kind"] | Full;
 
@@ -14,7 +16,16 @@ const ready = { state: "ready", sessionId: null } as const;
 const starting = { state: "starting", sessionId: null } as const;
 const draining = { state: "draining", sessionId: "earlier" } as const;
 
-const cases: { maxAgents: number; quota?: number; live: Partial<InstanceRow>[]; expect: Kind }[] = [
+interface Case {
+  maxAgents: number;
+  quota?: number;
+  /** How many media ports there are. */
+  ports?: number;
+  live: Partial<InstanceRow>[];
+  expect: Kind;
+}
+
+const cases: Case[] = [
   { maxAgents: 2, live: [busy, ready], expect: "warm" },
   { maxAgents: 2, live: [busy, starting], expect: "cold" },
   { maxAgents: 2, live: [busy], expect: "cold" },
@@ -28,10 +39,14 @@ const cases: { maxAgents: number; quota?: number; live: Partial<InstanceRow>[]; 
   { maxAgents: 9, quota: 3, live: [busy], expect: "cold" },
   { maxAgents: 9, quota: 2, live: [busy], expect: "organization-full" },
   { maxAgents: 9, quota: 2, live: [ready], expect: "warm" },
+  // Every instance has a media port of its own, if there are any.
+  { maxAgents: 9, ports: 2, live: [{ ...busy, mediaPort: 40_000 }], expect: "cold" },
+  { maxAgents: 9, ports: 1, live: [{ ...busy, mediaPort: 40_000 }], expect: "ports-used-up" },
+  { maxAgents: 9, ports: 1, live: [{ ...ready, mediaPort: 40_000 }], expect: "warm" },
 ];
 
-for (const { maxAgents, quota = 100, live, expect } of cases)
-  test(`at most ${maxAgents}, in the organisation ${quota}, of ${live.map(({ state }) => state).join(", ")}: ${expect}`, async () => {
+for (const { maxAgents, quota = 100, ports, live, expect } of cases)
+  test(`at most ${maxAgents}, in the organisation ${quota}, ports ${ports ?? "any"}, of ${live.map(({ state }) => state).join(", ")}: ${expect}`, async () => {
     await using store = await openMemoryStore();
     const stale = agentRow("a", { id: "agent", maxAgents: 9 });
     const other = agentRow("b", { id: "other" });
@@ -56,7 +71,9 @@ for (const { maxAgents, quota = 100, live, expect } of cases)
     // Read before the maximum was lowered; what counts is what is written.
     const quotasOf = createQuotas({ ...defaultQuotas, instances: quota });
     const ids = { deploymentId: "d", sessionId: "new", newId: () => "new" };
-    const options = { store, agent: stale, ...ids, quotasOf, epoch: 1, nowMs: 1 };
+    const range = ports === undefined ? undefined : { first: 40_000, last: 40_000 + ports - 1 };
+    const mediaPorts = createMediaPorts({ range, log: silentLog });
+    const options = { store, agent: stale, ...ids, quotasOf, mediaPorts, epoch: 1, nowMs: 1 };
     const claim = await store.transaction((tx) => claimInstance(tx, options));
     assert.equal(typeof claim === "string" ? claim : claim.kind, expect);
   });

@@ -3,6 +3,7 @@ import { mayHaveInstance } from "../quotas/require-quota.ts";
 import type { AgentRow, InstanceRow } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
 import { LIVE_INSTANCE_STATES, moveInstance } from "./instance-state.ts";
+import type { MediaPorts } from "./media-ports.ts";
 
 export interface ClaimOptions {
   store: Store;
@@ -10,13 +11,14 @@ export interface ClaimOptions {
   deploymentId: string;
   sessionId: string;
   quotasOf: QuotasOf;
+  mediaPorts: MediaPorts;
   newId(): string;
   epoch: number;
   nowMs: number;
 }
 
 /** Who has no place left for one more. */
-export type Full = "agent-full" | "organization-full";
+export type Full = "agent-full" | "organization-full" | "ports-used-up";
 
 /** An instance that is the session's alone: running already, on its way, or yet to be made. */
 export interface Claim {
@@ -63,7 +65,9 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
   const { quotasOf } = options;
   const mayHave = await mayHaveInstance({ store, tx, quotasOf }, agent.organizationId, keptFree);
   if (!mayHave) return "organization-full";
-  const instance = newInstanceRow({ ...options, sessionId });
+  const mediaPort = await options.mediaPorts.take({ store, tx });
+  if (mediaPort === "used-up") return "ports-used-up";
+  const instance = newInstanceRow({ ...options, sessionId, mediaPort });
   await tx.insertInto("instances").values(instance).execute();
   return { instance, kind: "cold" };
 }
@@ -93,6 +97,7 @@ export interface NewInstance {
   agent: Pick<AgentRow, "id" | "organizationId">;
   deploymentId: string;
   sessionId: string | null;
+  mediaPort: number | null;
   newId(): string;
   epoch: number;
   nowMs: number;
@@ -102,6 +107,7 @@ export function newInstanceRow({
   agent,
   deploymentId,
   sessionId,
+  mediaPort,
   newId,
   epoch,
   nowMs,
@@ -122,6 +128,7 @@ export function newInstanceRow({
     lastSeenAt: null,
     exitCode: null,
     cause: sessionId ? "a session waits for it" : "the pool wants one more",
+    mediaPort,
   };
 }
 

@@ -6,6 +6,7 @@ import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork } from "../instances/instance-network.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { silentLog } from "../log.ts";
+import { createMediaPorts } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
@@ -92,6 +93,7 @@ function setUp(store: Store, options: SetUp) {
     timing: defaultTiming,
     pendingLimits: defaultPendingLimits,
     quotasOf: createQuotas(defaultQuotas),
+    mediaPorts: createMediaPorts({ range: undefined, log: silentLog }),
     sightings: createSightings(),
     failpoint: () => undefined,
     log: { ...silentLog, error: (_fields, sentence) => void told.push(sentence) },

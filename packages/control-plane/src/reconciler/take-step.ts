@@ -136,8 +136,10 @@ async function requestInstance(deploymentId: string, view: PoolView, world: Worl
       .executeTakeFirstOrThrow();
     if (row?.state !== "live" || count >= row.maxAgents) return;
     if (!(await mayHaveInstance({ ...world, tx }, agent.organizationId))) return;
-    const { newId, epoch } = world;
-    const instance = newInstanceRow({ agent, deploymentId, sessionId: null, newId, epoch, nowMs });
+    const { store, newId, epoch } = world;
+    const mediaPort = await world.mediaPorts.take({ store, tx });
+    if (mediaPort === "used-up") return;
+    const instance = newInstanceRow({ agent, deploymentId, sessionId: null, mediaPort, newId, epoch, nowMs });
     await tx.insertInto("instances").values(instance).execute();
   });
 }

@@ -103,7 +103,7 @@ async function fill({ db }: Store): Promise<void> {
     .execute();
   const instance = (id: string, days: number, state: "stopped" | "ready") => ({
     ...newInstanceRow({
-      ...{ agent, deploymentId: "0", sessionId: null, epoch: 1, nowMs: daysAgo(days) },
+      ...{ agent, deploymentId: "0", sessionId: null, mediaPort: null, epoch: 1, nowMs: daysAgo(days) },
       newId: () => id,
     }),
     state,

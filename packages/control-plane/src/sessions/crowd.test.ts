@@ -11,6 +11,7 @@ import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork } from "../instances/instance-network.ts";
 import { silentLog } from "../log.ts";
 import { createOrganization } from "../organizations/organizations.ts";
+import { createMediaPorts } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import type { Store } from "../store/store.ts";
@@ -87,6 +88,7 @@ function starterOn(store: Store, taken: Map<string, string>): Starter {
     timing: defaultTiming,
     pendingLimits: defaultPendingLimits,
     quotasOf: createQuotas(defaultQuotas),
+    mediaPorts: createMediaPorts({ range: undefined, log: silentLog }),
     sightings: createSightings(),
     failpoint: () => undefined,
     log: silentLog,

@@ -126,13 +126,14 @@ async function bind(
     const nowMs = world.clock.nowMs();
     const boundMs = world.clock.monotonicMs();
     const sessionId = request.pending?.id ?? world.newId();
-    const { store, quotasOf, newId, epoch } = world;
+    const { store, quotasOf, mediaPorts, newId, epoch } = world;
     const claim = await claimInstance(tx, {
       store,
       agent,
       deploymentId: deployment.id,
       sessionId,
       quotasOf,
+      mediaPorts,
       newId,
       epoch,
       nowMs,
@@ -151,8 +152,9 @@ async function bind(
 
 function atCapacity(full: Full): AppError {
   if (full === "agent-full") return new AppError("AGENT-AT-CAPACITY");
+  const what = full === "ports-used-up" ? "media ports of the service" : "instances of the organisation";
   return new AppError("AGENT-AT-CAPACITY", {
-    message: "Rate limit exceeded. Please try again later: all instances of the organisation are in use",
+    message: `Rate limit exceeded. Please try again later: all ${what} are in use`,
   });
 }
 

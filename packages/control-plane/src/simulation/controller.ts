@@ -6,6 +6,7 @@ import { LeadershipLostError, takeLease } from "../leader/leader.ts";
 import { silentLog } from "../log.ts";
 import type { QuotasOf } from "../quotas/quotas.ts";
 import { createReconciler } from "../reconciler/reconcile.ts";
+import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
 import type { PendingLimits } from "../sessions/pending-sessions.ts";
@@ -40,6 +41,7 @@ export interface SimulationSetting {
   timing: Timing;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
+  mediaPorts: PortRange;
   organizationId: OrganizationId;
   agentId: string;
   agentName: string;
@@ -162,6 +164,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
     timing,
     pendingLimits: setting.pendingLimits,
     quotasOf: setting.quotasOf,
+    mediaPorts: createMediaPorts({ range: setting.mediaPorts, log: silentLog }),
     sightings: createSightings(),
     failpoint: () => undefined,
     log: silentLog,

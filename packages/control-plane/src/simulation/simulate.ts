@@ -54,6 +54,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     timing,
     pendingLimits: { perKey: PENDING_PER_AGENT, perAgent: PENDING_PER_AGENT },
     quotasOf: createQuotas({ ...defaultQuotas, instances }),
+    mediaPorts: { first: 40_000, last: 49_999 }, // more than ever live; the store refuses one that two would have
     organizationId: ORGANIZATION,
     agentId: AGENT,
     agentName: "bot",

@@ -145,6 +145,8 @@ export interface InstanceRow {
   exitCode: number | null;
   /** Why it left its last state, in words. */
   cause: string;
+  /** The UDP port its calls come through; no other that lives has it. */
+  mediaPort: number | null;
 }
 
 export type SessionState = "pending" | "starting" | "active" | "stopping" | "ended" | "failed" | "expired";

@@ -331,6 +331,7 @@ export function instanceRow(index: number): InstanceRow {
     stateAt: 1,
     readyAt: 1,
     lastSeenAt: null,
+    mediaPort: null,
     exitCode: null,
     cause: "",
   };

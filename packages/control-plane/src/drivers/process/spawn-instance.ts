@@ -6,6 +6,7 @@ import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunAs } from "../../own-users.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
+import { mediaVariables } from "../media-variables.ts";
 import { hostEnvironment } from "./config.ts";
 import { ORIGIN_VARIABLE } from "./find-descendants.ts";
 import { OUTPUT_FILE } from "./output-file.ts";
@@ -44,6 +45,7 @@ export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess
         [instanceVariables.folder]: folder,
         [instanceVariables.heartbeatMs]: String(spec.heartbeatMs),
         [instanceVariables.aloneMs]: String(spec.aloneMs),
+        ...mediaVariables(spec.media),
         ...(build.botFile === undefined ? {} : { [instanceVariables.bot]: build.botFile }),
       },
     });

@@ -120,6 +120,7 @@ export function instance(changes: Partial<InstanceRow>): InstanceRow {
     stateAt: NOW,
     readyAt: null,
     lastSeenAt: null,
+    mediaPort: null,
     exitCode: null,
     cause: "",
     ...changes,

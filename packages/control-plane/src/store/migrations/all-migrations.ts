@@ -3,6 +3,7 @@ import { longHistories } from "./0002-long-histories.ts";
 import { voiceFilter } from "./0003-voice-filter.ts";
 import { observedLengths } from "./0004-observed-lengths.ts";
 import { filterFigures } from "./0005-filter-figures.ts";
+import { mediaPorts } from "./0006-media-ports.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -11,4 +12,5 @@ export const allMigrations: readonly Migration[] = [
   voiceFilter,
   observedLengths,
   filterFigures,
+  mediaPorts,
 ];

@@ -1,0 +1,11 @@
+import { instanceVariables } from "@vocalhost/protocol";
+import type { InstanceMedia } from "./driver.ts";
+
+/** How an instance learns from its environment where calls reach it. */
+export function mediaVariables(media: InstanceMedia | undefined): Record<string, string> {
+  if (!media) return {};
+  return {
+    ...(media.port === undefined ? {} : { [instanceVariables.mediaPort]: String(media.port) }),
+    ...(media.addresses.length === 0 ? {} : { [instanceVariables.mediaAddress]: media.addresses.join(",") }),
+  };
+}
