@@ -4,11 +4,12 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { labels } from "./container/container-options.ts";
-import { openEngine, type Engine } from "./container/engine.ts";
+import { openEngine } from "./container/engine.ts";
 import { asDriverError } from "./container/engine-error.ts";
 import { instanceFolderFiles } from "./container/instance-files.ts";
 import { createKnownContainers, isUnborn } from "./container/known-containers.ts";
 import { makeContainer, type MakingContext } from "./container/make-container.ts";
+import { readSlotText, slotsOf } from "./container/slots.ts";
 import { openSlotRecords } from "./container/slot-records.ts";
 import { watchEvents } from "./container/watch-events.ts";
 import type { Driver, OpenedDriver } from "./driver.ts";
@@ -105,7 +106,9 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       await creating.get(requireId(id))?.catch(() => undefined);
       // Before its end: afterwards nobody could say whether we or the kernel killed it.
       await writeJson({ graceMs }, root, id, instanceFolderFiles.asked).catch(() => undefined);
-      await endContainer(nameOf(id), graceMs).catch(rethrow);
+      // Without an address it has no session, and may not even listen to signals yet.
+      const isLoaded = (await readSlotText(slotsOf(root, id), "address")) !== "";
+      await endContainer(nameOf(id), isLoaded ? graceMs : 0).catch(rethrow);
       changed();
     },
     async forget(id) {

@@ -1,6 +1,7 @@
 import { instanceVariables } from "@vocalhost/protocol";
 import type Docker from "dockerode";
 import type { InstanceSpec } from "../driver.ts";
+import { mediaVariables } from "../media-variables.ts";
 import { cpuLimit } from "./engine.ts";
 
 export const labels = {
@@ -46,7 +47,9 @@ export function containerOptions(options: ContainerOptions): Docker.ContainerCre
     OpenStdin: true,
     StdinOnce: true,
     Tty: false,
+    ...published(spec).exposed,
     HostConfig: {
+      ...published(spec).bound,
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       Privileged: false,
@@ -80,6 +83,17 @@ export function handoverOf(spec: InstanceSpec): string {
     [instanceVariables.listen]: `0.0.0.0:${PORT_INSIDE}`,
     [instanceVariables.heartbeatMs]: String(spec.heartbeatMs),
     [instanceVariables.aloneMs]: String(spec.aloneMs),
+    ...mediaVariables(spec.media),
   };
   return `${JSON.stringify({ environment })}\n`;
+}
+
+/** Calls come through one UDP port, which has the same number inside and outside: that is what clients are told. */
+function published({ media }: InstanceSpec) {
+  if (media?.port === undefined) return {};
+  const port = `${media.port}/udp`;
+  return {
+    exposed: { ExposedPorts: { [port]: {} } },
+    bound: { PortBindings: { [port]: [{ HostPort: String(media.port) }] } },
+  };
 }

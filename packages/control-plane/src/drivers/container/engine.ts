@@ -112,7 +112,8 @@ export async function openEngine(socket: string): Promise<Engine> {
         docker.getContainer(name).kill({ signal, abortSignal }),
       );
       await kill.catch((error: unknown) => {
-        const isOver = error instanceof EngineError && /not running|is not in|stopped|exited/.test(error.message);
+        const isOver =
+          error instanceof EngineError && /not running|is not in|stopped|exited/.test(error.message);
         if (!isOver && !isMissing(error)) throw error;
       });
     },
@@ -220,7 +221,7 @@ function writeAll(stream: Socket, text: string): Promise<void> {
 // Each piece of output comes with eight bytes that say which stream it belongs to and how long it is.
 function withoutFrames(bytes: Buffer): string {
   const pieces: Buffer[] = [];
-  for (let at = 0; at + 8 <= bytes.length; ) {
+  for (let at = 0; at + 8 <= bytes.length;) {
     const length = bytes.readUInt32BE(at + 4);
     pieces.push(bytes.subarray(at + 8, at + 8 + length));
     at += 8 + length;

@@ -88,7 +88,10 @@ export function createKnownContainers(options: {
   }
 
   async function removedByOthers(id: string): Promise<SeenInstance | undefined> {
-    if ((await readJson(MadeFile, root, id, instanceFolderFiles.made)) === undefined && (await isBeingMade(id)))
+    if (
+      (await readJson(MadeFile, root, id, instanceFolderFiles.made)) === undefined &&
+      (await isBeingMade(id))
+    )
       return undefined;
     const it = about(id);
     if (!it.exit) {
@@ -128,11 +131,15 @@ export function isUnborn(state: string): boolean {
 async function addressOf(slots: string, container: Docker.ContainerInfo): Promise<string | undefined> {
   const written = await readSlotText(slots, "address");
   const port = /:(\d{1,5})$/.exec(written)?.[1];
-  const ip = Object.values(container.NetworkSettings?.Networks ?? {}).find(({ IPAddress }) => isIP(IPAddress) > 0);
+  const ip = Object.values(container.NetworkSettings?.Networks ?? {}).find(
+    ({ IPAddress }) => isIP(IPAddress) > 0,
+  );
   return port && ip ? `${ip.IPAddress}:${port}` : undefined;
 }
 
-function endOf(state: Docker.ContainerInspectInfo["State"] | undefined): Pick<InstanceExit, "code" | "signal"> {
+function endOf(
+  state: Docker.ContainerInspectInfo["State"] | undefined,
+): Pick<InstanceExit, "code" | "signal"> {
   if (!state || isUnborn(state.Status)) return { code: null, signal: null };
   const signal = signalNames.get(state.ExitCode - SIGNALLED);
   return signal === undefined ? { code: state.ExitCode, signal: null } : { code: null, signal };
