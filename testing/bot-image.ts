@@ -112,7 +112,7 @@ async function sdkEntries(): Promise<LayerEntry[]> {
             at,
             uid: 0,
             gid: 0,
-            keeps: (path) => !/\.test\.ts$/.test(path),
+            keeps: (path) => !path.endsWith(".test.ts"),
           })),
         );
       else entries.push({ ...place(at, 0o644), kind: "file", source });
