@@ -1,4 +1,5 @@
-// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a registry of images.
+// What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a registry
+// of images, a container engine.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -13,6 +14,7 @@ export function provide(): void {
   ensurePostgres();
   ensureFakeTime();
   ensureRegistry();
+  ensureEngine();
 }
 
 /** Its headless shell takes half the processor time of the whole browser; any of them will do. */
@@ -70,6 +72,30 @@ function ensureRegistry(): void {
   console.log("Installing docker-registry and skopeo with apt-get …");
   run("apt-get", ["update", "-qq"]);
   run("apt-get", [...INSTALL, "docker-registry", "skopeo"]);
+}
+
+/** The tests start it themselves. Docker instead, where `VOCALHOST_TEST_ENGINE` says so. */
+function ensureEngine(): void {
+  const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
+  const [programs, packages] = isDocker
+    ? [
+        ["dockerd", "containerd"],
+        ["docker.io", "iptables"],
+      ]
+    : [
+        ["podman", "runc"],
+        ["podman", "runc", "containernetworking-plugins", "iptables"],
+      ];
+  if (programs.every(isInPath)) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error(
+      `The tests of the container driver need ${programs.join(" and ")}, and root. Install them.`,
+    );
+    process.exit(1);
+  }
+  console.log("Installing a container engine with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, ...packages]);
 }
 
 function run(command: string, args: string[]): void {

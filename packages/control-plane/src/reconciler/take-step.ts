@@ -1,6 +1,7 @@
 import type { SessionFilter } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { Deploying } from "../deployments/deploying.ts";
+import { DriverUnavailableError } from "../drivers/driver.ts";
 import { closeSession, type Ending } from "../sessions/close-session.ts";
 import { closedFilter } from "../sessions/filter-facts.ts";
 import { failSession } from "../sessions/fail-session.ts";
@@ -150,6 +151,7 @@ async function launch(instance: InstanceRow, context: StepContext): Promise<void
   try {
     await world.driver.create(await deploying.specOf(instance));
   } catch (error) {
+    if (error instanceof DriverUnavailableError) throw error; // no fault of the bot: asked again, and not counted
     const text = error instanceof Error ? error.message : String(error);
     const nowMs = world.clock.nowMs();
     await asLeader(world, async (tx) => {

@@ -166,9 +166,10 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     await using harness = await start();
     const { driver } = await harness.open();
     const seen = new Set<string>();
-    driver.onChange(async () => {
+    const look = async (): Promise<void> => {
       for (const { state, address } of await driver.list()) seen.add(address ? state : "without address");
-    });
+    };
+    driver.onChange(() => void look());
     const spec = specOf(await harness.source(WAITING_BOT));
     await driver.create(spec);
     await until(() => seen.has("running"), 20_000, "news of the address");

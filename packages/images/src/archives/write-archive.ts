@@ -23,7 +23,7 @@ export interface ArchiveOptions {
 /** The bytes of an archive, for a file or straight into an engine. */
 export function streamArchive({ image, name, format, signal }: ArchiveOptions): Readable {
   const entries = format === "docker" ? dockerEntries(image, name) : ociEntries(image, name);
-  return Readable.fromWeb(writeTar(entries, signal));
+  return Readable.from(writeTar(entries, signal));
 }
 
 export async function writeArchive(options: ArchiveOptions & { file: string }): Promise<void> {

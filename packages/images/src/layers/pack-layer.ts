@@ -38,7 +38,7 @@ export async function packLayer(options: PackLayerOptions): Promise<Layer> {
   const packed = createMeter();
   try {
     await pipeline(
-      Readable.fromWeb(writeTar(entries, signal)),
+      Readable.from(writeTar(entries, signal)),
       unpacked.stream,
       createGzip({ level: options.level ?? 6, memLevel: 8 }),
       packed.stream,
