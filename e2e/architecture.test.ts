@@ -110,7 +110,14 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
 };
 
 /** Of `drivers`, what is no driver but the way to one. */
-const DRIVER_PORTS = ["driver", "instance-records", "forget-instance", "open-driver"];
+const DRIVER_PORTS = [
+  "driver",
+  "instance-records",
+  "forget-instance",
+  "open-driver",
+  "local",
+  "media-variables",
+];
 
 interface FolderTable {
   arrows: Record<string, string[]>;

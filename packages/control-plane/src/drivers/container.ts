@@ -13,8 +13,8 @@ import { readSlotText, slotsOf } from "./container/slots.ts";
 import { openSlotRecords } from "./container/slot-records.ts";
 import { watchEvents } from "./container/watch-events.ts";
 import type { Driver, OpenedDriver } from "./driver.ts";
-import { createFence } from "./process/fence.ts";
-import { isId, requireId, writeJson } from "./process/instance-folder.ts";
+import { createFence } from "./local/fence.ts";
+import { isId, requireId, writeJson } from "./local/instance-folder.ts";
 
 export interface ContainerDriverOptions {
   /** One folder per instance in it, on a disk the engine sees under the same path. */

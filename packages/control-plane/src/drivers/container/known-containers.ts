@@ -3,9 +3,9 @@ import { constants } from "node:os";
 import { isIP } from "node:net";
 import type { Log } from "../../log.ts";
 import type { InstanceExit, SeenInstance } from "../driver.ts";
-import { MakerFile, readJson } from "../process/instance-folder.ts";
-import { readLastOutput } from "../process/output-file.ts";
-import { isRunning as processRuns } from "../process/process-identity.ts";
+import { IdentityFile, readJson } from "../local/instance-folder.ts";
+import { readLastOutput } from "../local/output-file.ts";
+import { isRunning as processRuns } from "../local/process-identity.ts";
 import { labels } from "./container-options.ts";
 import type { Engine } from "./engine.ts";
 import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
@@ -53,7 +53,7 @@ export function createKnownContainers(options: {
   }
 
   async function isBeingMade(id: string): Promise<boolean> {
-    const maker = await readJson(MakerFile, root, id, instanceFolderFiles.maker);
+    const maker = await readJson(IdentityFile, root, id, instanceFolderFiles.maker);
     return maker !== undefined && maker.pid !== process.pid && processRuns(maker);
   }
 

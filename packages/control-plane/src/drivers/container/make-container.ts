@@ -1,10 +1,10 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
-import type { Fence } from "../process/fence.ts";
-import { requireId, writeJson } from "../process/instance-folder.ts";
-import { identityOf } from "../process/process-identity.ts";
-import { watchAddress } from "../process/watch-address.ts";
+import type { Fence } from "../local/fence.ts";
+import { requireId, writeJson } from "../local/instance-folder.ts";
+import { identityOf } from "../local/process-identity.ts";
+import { watchAddress } from "../local/watch-address.ts";
 import { containerOptions, handoverOf } from "./container-options.ts";
 import type { Engine } from "./engine.ts";
 import { asDriverError, EngineError } from "./engine-error.ts";

@@ -1,8 +1,8 @@
 import { AliveRecord, ExitRecord } from "@vocalhost/protocol";
 import { readdir } from "node:fs/promises";
 import type { InstanceRecords } from "../instance-records.ts";
-import { isId, requireId } from "../process/instance-folder.ts";
-import { dropOutput, readOutput } from "../process/output-file.ts";
+import { isId, requireId } from "../local/instance-folder.ts";
+import { dropOutput, readOutput } from "../local/output-file.ts";
 import { emptySlots, readSlot, slotsOf } from "./slots.ts";
 
 const OUTPUT_LIMITS = { fileBytes: 16 * 1024 * 1024 }; // emptied unread at twice that, half of what a file may have

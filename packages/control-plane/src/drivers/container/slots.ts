@@ -2,7 +2,7 @@ import { instanceSlots, SLOT_BYTES } from "@vocalhost/protocol";
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
-import { readPlainText } from "../process/guarded-files.ts";
+import { readPlainText } from "../local/guarded-files.ts";
 
 /** In an instance's folder: the only part of it that its container sees. */
 const SLOTS_FOLDER = "slots";
