@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { labels } from "./container/container-options.ts";
-import { openEngine } from "./container/engine.ts";
+import { openEngine, type EngineLimits } from "./container/engine.ts";
 import { asDriverError } from "./container/engine-error.ts";
 import { instanceFolderFiles } from "./container/instance-files.ts";
 import { createKnownContainers, isUnborn } from "./container/known-containers.ts";
@@ -24,6 +24,8 @@ export interface ContainerDriverOptions {
   /** The engine's network that instances are in; made if it is missing. */
   network: string;
   log: Log;
+  /** How long the engine may take. */
+  limits?: EngineLimits | undefined;
 }
 
 const LOADING_MILLICORES = 2_000; // until it takes requests; the profile's half core would double a cold start
@@ -35,9 +37,9 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const { log, network } = options;
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const root = await realpath(resolve(options.folder));
-  const service = createHash("sha256").update(root).digest("hex").slice(0, 12);
+  const service = serviceOf(root);
   const nameOf = (id: string): string => `vocalhost-${service}-${requireId(id)}`;
-  const engine = await openEngine(options.socket);
+  const engine = await openEngine(options.socket, options.limits);
   await engine.ensureNetwork(network);
   const fence = createFence(root);
   const creating = new Map<string, Promise<void>>();
@@ -158,6 +160,11 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       events[Symbol.dispose]();
     },
   };
+}
+
+/** Several services may share an engine; their folders are their own. */
+export function serviceOf(root: string): string {
+  return createHash("sha256").update(root).digest("hex").slice(0, 12);
 }
 
 function rethrow(error: unknown): never {

@@ -29,12 +29,19 @@ export interface Engine {
   readonly docker: Docker;
 }
 
-const QUICK_MS = 10_000;
-const WORK_MS = 30_000; // 20 at once on two cores take 6 s
+export interface EngineLimits {
+  /** Of questions. @default 10 s */
+  quickMs: number;
+  /** Of what makes or ends something: 20 at once on two cores take 6 s. @default 30 s */
+  workMs: number;
+}
+
+const LIMITS: EngineLimits = { quickMs: 10_000, workMs: 30_000 };
 const LAST_LINES = 30;
 export const CPU_PERIOD_US = 100_000;
 
-export async function openEngine(socket: string): Promise<Engine> {
+export async function openEngine(socket: string, limits: EngineLimits = LIMITS): Promise<Engine> {
+  const { quickMs, workMs } = limits;
   const docker = new Docker({ socketPath: socket });
 
   async function ask<T>(
@@ -63,7 +70,7 @@ export async function openEngine(socket: string): Promise<Engine> {
     });
   }
 
-  const version = await ask("say its version", QUICK_MS, (abortSignal) =>
+  const version = await ask("say its version", quickMs, (abortSignal) =>
     // The types know no options here; the library passes them on.
     (docker.version as (options: object) => ReturnType<typeof docker.version>)({ abortSignal }),
   );
@@ -75,12 +82,12 @@ export async function openEngine(socket: string): Promise<Engine> {
     socket,
     docker,
     list: (label) =>
-      ask("list containers", QUICK_MS, (abortSignal) =>
+      ask("list containers", quickMs, (abortSignal) =>
         docker.listContainers({ all: true, filters: { label: [label] }, abortSignal }),
       ),
     async inspect(name) {
       try {
-        return await ask("look at a container", QUICK_MS, (abortSignal) =>
+        return await ask("look at a container", quickMs, (abortSignal) =>
           docker.getContainer(name).inspect({ abortSignal }),
         );
       } catch (error) {
@@ -89,26 +96,24 @@ export async function openEngine(socket: string): Promise<Engine> {
       }
     },
     async create(options) {
-      await ask("create a container", WORK_MS, (abortSignal) =>
+      await ask("create a container", workMs, (abortSignal) =>
         docker.createContainer({ ...options, abortSignal }),
       );
     },
     async startWith(name, input) {
       // Attached before it starts: whatever runs in it then finds its input, or the end of it, and never waits in vain.
-      const stdin = await ask("attach to a container", WORK_MS, (signal) =>
-        attachInput(socket, name, signal),
-      );
+      const stdin = await ask("attach to a container", workMs, (signal) => attachInput(socket, name, signal));
       try {
-        await ask("start a container", WORK_MS, (abortSignal) =>
+        await ask("start a container", workMs, (abortSignal) =>
           docker.getContainer(name).start({ abortSignal }),
         );
-        await ask("hand over to a container", QUICK_MS, () => writeAll(stdin, input));
+        await ask("hand over to a container", quickMs, () => writeAll(stdin, input));
       } finally {
         stdin.destroySoon();
       }
     },
     async kill(name, signal) {
-      const kill = ask("end a container", WORK_MS, (abortSignal) =>
+      const kill = ask("end a container", workMs, (abortSignal) =>
         docker.getContainer(name).kill({ signal, abortSignal }),
       );
       await kill.catch((error: unknown) => {
@@ -118,7 +123,7 @@ export async function openEngine(socket: string): Promise<Engine> {
       });
     },
     async remove(name) {
-      const remove = ask("remove a container", WORK_MS, (abortSignal) =>
+      const remove = ask("remove a container", workMs, (abortSignal) =>
         docker.getContainer(name).remove({ force: true, v: true, abortSignal }),
       );
       await unlessMissing(
@@ -129,14 +134,14 @@ export async function openEngine(socket: string): Promise<Engine> {
       );
     },
     async lastWords(name) {
-      const bytes = await ask("read a container's output", QUICK_MS, (abortSignal) =>
+      const bytes = await ask("read a container's output", quickMs, (abortSignal) =>
         docker.getContainer(name).logs({ stdout: true, stderr: true, tail: LAST_LINES, abortSignal }),
       ).catch(() => Buffer.alloc(0));
       return withoutFrames(bytes).trimEnd();
     },
     async limitCpu(name, millicores) {
       try {
-        await ask("limit a container", QUICK_MS, (abortSignal) =>
+        await ask("limit a container", quickMs, (abortSignal) =>
           docker.getContainer(name).update({ ...cpuLimit(millicores), abortSignal }),
         );
         return true;
@@ -146,7 +151,7 @@ export async function openEngine(socket: string): Promise<Engine> {
       }
     },
     async ensureNetwork(name) {
-      const find = ask("look at a network", QUICK_MS, (abortSignal) =>
+      const find = ask("look at a network", quickMs, (abortSignal) =>
         // The types know no options here; the library passes them on.
         (docker.getNetwork(name).inspect as (options: object) => Promise<object>)({ abortSignal }),
       );
@@ -158,7 +163,7 @@ export async function openEngine(socket: string): Promise<Engine> {
         },
       );
       if (isThere) return;
-      const create = ask("create a network", WORK_MS, (abortSignal) =>
+      const create = ask("create a network", workMs, (abortSignal) =>
         docker.createNetwork({
           Name: name,
           Driver: "bridge",
@@ -174,7 +179,7 @@ export async function openEngine(socket: string): Promise<Engine> {
       });
     },
     async events(label) {
-      const stream = await ask("tell of events", QUICK_MS, () =>
+      const stream = await ask("tell of events", quickMs, () =>
         docker.getEvents({ filters: { type: ["container"], label: [label] } }),
       );
       return stream as NodeJS.ReadableStream & { destroy(): void };
