@@ -75,6 +75,32 @@ export function readReachVariables(): {
   };
 }
 
+/** What `vocalhost image` needs to know of the machine. */
+export function readImageVariables(): ImageVariables {
+  const setting = (name: string): string | undefined => process.env[name] || undefined;
+  const username = setting("VOCALHOST_REGISTRY_USERNAME");
+  const password = setting("VOCALHOST_REGISTRY_PASSWORD");
+  const dockerFolder = setting("DOCKER_CONFIG") ?? join(homedir(), ".docker");
+  const runtimeFolder = setting("XDG_RUNTIME_DIR");
+  return {
+    cacheFolder: setting("XDG_CACHE_HOME") ?? join(homedir(), ".cache"),
+    registryUser: username !== undefined && password !== undefined ? { username, password } : undefined,
+    authFiles: [
+      setting("REGISTRY_AUTH_FILE"),
+      join(dockerFolder, "config.json"),
+      runtimeFolder && join(runtimeFolder, "containers/auth.json"),
+    ].filter((path) => path !== undefined),
+  };
+}
+
+export interface ImageVariables {
+  /** Where programs keep what they can make again. */
+  cacheFolder: string;
+  registryUser: { username: string; password: string } | undefined;
+  /** That `docker login` and `podman login` write, whether they are there or not. */
+  authFiles: string[];
+}
+
 export interface ServiceVariables {
   apiUrl: string | undefined;
   apiKey: string | undefined;

@@ -10,6 +10,7 @@ import { deploy } from "./commands/deploy.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
 import { groupSummaries } from "./commands/group-summaries.ts";
+import { imageCommands } from "./commands/image.ts";
 import { keysCommands } from "./commands/keys.ts";
 import { logs } from "./commands/logs.ts";
 import { organizationsCommands } from "./commands/organizations.ts";
@@ -37,6 +38,7 @@ const commands: readonly DefinedCommand[] = [
   ...regionsCommands,
   usage,
   ...buildCommands,
+  ...imageCommands,
   ...backupCommands,
   ...authCommands,
   ...configCommands,

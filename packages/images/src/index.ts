@@ -19,7 +19,12 @@ export type { LayerEntry } from "./layers/layer-entry.ts";
 export { packLayer, type Layer, type PackLayerOptions } from "./layers/pack-layer.ts";
 
 // Images in folders and archives
-export { openImageFolder, type ImageFolder } from "./archives/image-folder.ts";
+export {
+  openImageFolder,
+  type FoundImage,
+  type ImageFolder,
+  type ImageNotes,
+} from "./archives/image-folder.ts";
 export {
   streamArchive,
   writeArchive,
@@ -36,3 +41,21 @@ export { pushImage, type PushedImage, type PushOptions, type PushProgress } from
 export type { RegistryOptions } from "./registry/registry-session.ts";
 export { resolveImage, type ResolvedImage, type ResolveOptions } from "./registry/resolve-image.ts";
 export type { RegistryLimits } from "./registry/send-request.ts";
+
+// The base image
+export { basePlaces, baseUser } from "./base/base-places.ts";
+export { buildBase, type BuildBaseOptions, type BuiltBase } from "./base/build-base.ts";
+export { NODE_VERSION } from "./base/contents.ts";
+export { LockFile, type ProductPackages } from "./base/npm-packages.ts";
+
+// Images of bots
+export { buildBotImage, type BotImageOptions, type BuiltBotImage } from "./bots/build-bot-image.ts";
+export { BuildProblem } from "./run-program.ts";
+
+// Engines
+export {
+  EngineError,
+  findEngineSockets,
+  loadIntoEngine,
+  type LoadOptions,
+} from "./engine/load-into-engine.ts";

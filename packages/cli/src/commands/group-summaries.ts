@@ -7,6 +7,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   keys: "keys for applications and servers",
   organizations: "organisations you belong to, and what they may have",
   build: "inspect builds",
+  image: "make container images, push and load them",
   store: "where the service keeps its data",
   config: "see which settings are used",
 };

@@ -84,7 +84,8 @@ async function collect(place: {
   }
 }
 
-async function ignoreFileLines(root: string): Promise<string[]> {
+/** What a folder says it leaves out. */
+export async function ignoreFileLines(root: string): Promise<string[]> {
   const file = [".dockerignore", ".gitignore"].map((name) => join(root, name)).find(existsSync);
   return file === undefined ? [] : (await readFile(file, "utf8")).split("\n");
 }

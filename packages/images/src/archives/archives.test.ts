@@ -6,11 +6,17 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { unpackTar } from "modern-tar";
 import { digestOf, hexOf } from "../digest.ts";
+import { thisPlatform, type Platform } from "../platform.ts";
 import { makeSmallImage, openTemporaryImages } from "../testing/small-image.ts";
 import { openImageFolder } from "./image-folder.ts";
 import { writeArchive, type ArchiveFormat } from "./write-archive.ts";
 
 const run = promisify(execFile);
+const platform = thisPlatform();
+const otherPlatform: Platform = {
+  os: "linux",
+  architecture: platform.architecture === "arm64" ? "amd64" : "arm64",
+};
 
 test("an image on another has its layers, and its settings where it has none of its own", async () => {
   await using folder = await openTemporaryImages();
@@ -38,17 +44,22 @@ test("a folder gives an image back by its name, and not when part of it is gone"
   await using folder = await openTemporaryImages();
   const image = await makeSmallImage(folder);
   await folder.put(await makeSmallImage(folder, { text: "older" }), "team/small:1");
-  await folder.put(image, "team/small:1");
+  const notes = { madeFrom: "this and that" };
+  await folder.put(image, "team/small:1", notes);
+  const other = await makeSmallImage(folder, { platform: otherPlatform });
+  await folder.put(other, "team/small:1");
   const again = await openImageFolder(folder.folder);
-  const found = await again.find("team/small:1");
+  const found = await again.find("team/small:1", platform);
   assert.equal(found?.digest, image.digest);
+  assert.equal(found?.madeFrom, "this and that");
+  assert.equal((await again.find("team/small:1", otherPlatform))?.digest, other.digest);
   assert.deepEqual(
     found?.layers.map(({ digest }) => digest),
     image.layers.map(({ digest }) => digest),
   );
-  assert.equal(await again.find("team/small:2"), undefined);
+  assert.equal(await again.find("team/small:2", platform), undefined);
   await rm(image.layers[0]?.file ?? "");
-  assert.equal(await again.find("team/small:1"), undefined);
+  assert.equal(await again.find("team/small:1", platform), undefined);
 });
 
 test("an archive for Docker names the image and holds what it refers to", async () => {
@@ -62,7 +73,7 @@ test("an archive for Docker names the image and holds what it refers to", async 
   const [entry] = JSON.parse(String(files.get("manifest.json"))) as [
     { Config: string; RepoTags: string[]; Layers: string[] },
   ];
-  assert.deepEqual(entry.RepoTags, ["vocalhost/small:1"]);
+  assert.deepEqual(entry.RepoTags, ["docker.io/vocalhost/small:1"]);
   assert.equal(digestOf(files.get(entry.Config) ?? ""), image.config.digest);
   assert.deepEqual(
     entry.Layers.map((name) => digestOf(files.get(name) ?? "")),

@@ -4,17 +4,26 @@ import { join } from "node:path";
 import { digestOf, hexOf, type Digest } from "../digest.ts";
 import { ImageConfig, ImageIndex, ImageManifest, mediaTypes, type Descriptor } from "../image-documents.ts";
 import type { Document, Image } from "../image.ts";
+import type { Platform } from "../platform.ts";
 import { packLayer, type Layer, type PackLayerOptions } from "../layers/pack-layer.ts";
 
 /** Images in a folder of this machine, laid out as the OCI specification says. One process at a time writes to it. */
 export interface ImageFolder {
   readonly folder: string;
   pack(options: Omit<PackLayerOptions, "file">): Promise<Layer>;
-  /** Keeps an image of layers packed here, under a name. What had the name before loses it. */
-  put(image: Image, name: string): Promise<void>;
-  find(name: string): Promise<Image | undefined>;
+  /** Keeps an image of layers packed here, under a name. What had the name and the platform before loses it. */
+  put(image: Image, name: string, notes?: ImageNotes): Promise<void>;
+  find(name: string, platform: Platform): Promise<FoundImage | undefined>;
 }
 
+export interface ImageNotes {
+  /** Says what it was made from: whoever would make it of the same need not. */
+  madeFrom?: string | undefined;
+}
+
+export type FoundImage = Image & ImageNotes;
+
+const MADE_FROM_ANNOTATION = "io.github.vocalhost.made-from";
 const NAME_ANNOTATION = "org.opencontainers.image.ref.name";
 const LAYOUT = JSON.stringify({ imageLayoutVersion: "1.0.0" });
 
@@ -49,7 +58,7 @@ export async function openImageFolder(folder: string): Promise<ImageFolder> {
       await rename(aside, file);
       return { ...layer, file };
     },
-    async put(image, name) {
+    async put(image, name, { madeFrom } = {}) {
       for (const { digest, bytes } of [image.config, image.manifest])
         await writeWhole(blobFile(digest), bytes);
       const { manifests } = await readIndex();
@@ -59,14 +68,17 @@ export async function openImageFolder(folder: string): Promise<ImageFolder> {
         digest: image.digest,
         size: image.manifest.bytes.length,
         platform: { architecture, os },
-        annotations: { [NAME_ANNOTATION]: name },
+        annotations: {
+          [NAME_ANNOTATION]: name,
+          ...(madeFrom === undefined ? {} : { [MADE_FROM_ANNOTATION]: madeFrom }),
+        },
       };
-      const others = manifests.filter(({ annotations }) => annotations?.[NAME_ANNOTATION] !== name);
+      const others = manifests.filter((other) => !isNamed(other, { name, architecture }));
       await writeWhole(indexFile, JSON.stringify({ schemaVersion: 2, manifests: [...others, entry] }));
     },
-    async find(name) {
+    async find(name, { architecture }) {
       const { manifests } = await readIndex();
-      const entry = manifests.find(({ annotations }) => annotations?.[NAME_ANNOTATION] === name);
+      const entry = manifests.find((one) => isNamed(one, { name, architecture }));
       if (!entry) return undefined;
       const manifest = await readDocument(entry, ImageManifest);
       const config = await readDocument(manifest.content.config, ImageConfig);
@@ -76,9 +88,17 @@ export async function openImageFolder(folder: string): Promise<ImageFolder> {
         if ((await stat(file).catch(missing))?.size !== size) return undefined; // cleaned up by somebody
         layers.push({ digest, bytes: size, file, mediaType });
       }
-      return { digest: entry.digest, manifest, config, layers };
+      const madeFrom = entry.annotations?.[MADE_FROM_ANNOTATION];
+      return { digest: entry.digest, manifest, config, layers, madeFrom };
     },
   };
+}
+
+function isNamed(
+  { annotations, platform }: Descriptor,
+  { name, architecture }: { name: string; architecture: string },
+): boolean {
+  return annotations?.[NAME_ANNOTATION] === name && platform?.architecture === architecture;
 }
 
 /** Nobody ever sees half of it. */

@@ -60,7 +60,7 @@ function ociEntries(image: Image, name: string): LayerEntry[] {
     size: image.manifest.bytes.length,
     platform: { architecture, os },
     annotations: {
-      "io.containerd.image.name": formatImageReference(parseImageReference(name)),
+      "io.containerd.image.name": loadedName(name),
       "org.opencontainers.image.ref.name": loadedName(name),
     },
   };
@@ -81,11 +81,9 @@ function uniqueLayers(image: Image): Image["layers"] {
   return [...new Map(image.layers.map((layer) => [layer.digest, layer])).values()];
 }
 
-/** Engines add the name of the default registry themselves. */
+/** The whole of it: of shorter ones Docker and Podman make different names. */
 function loadedName(name: string): string {
-  const { registry, repository, tag } = parseImageReference(name);
-  const short = registry === "docker.io" ? repository.replace(/^library\//, "") : `${registry}/${repository}`;
-  return `${short}:${tag ?? "latest"}`;
+  return formatImageReference({ ...parseImageReference(name), digest: undefined });
 }
 
 function file(path: string, source: string | Uint8Array): LayerEntry {
