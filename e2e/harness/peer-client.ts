@@ -15,6 +15,8 @@ export interface PeerClient extends Disposable {
   /** Resolves once media and data channel are up. */
   connected(timeoutMs?: number): Promise<void>;
   readonly state: string;
+  /** Where its media goes: what kind of candidate, at which address. */
+  route(): PeerRoute;
   readonly heard: Hearing;
   /** What came over the data channel, oldest first. */
   readonly texts: string[];
@@ -33,6 +35,16 @@ export interface PeerClient extends Disposable {
   close(): void;
 }
 
+export interface PeerRoute {
+  local: { type: string; address: string; port: number };
+  remote: { type: string; address: string; port: number };
+}
+
+export interface PeerClientOptions {
+  /** STUN and TURN servers, with their credentials in the URL. */
+  iceServers?: string[];
+}
+
 const OPUS = 111;
 const VP8 = 96;
 const VOICE_SSRC = 0x5eed;
@@ -41,8 +53,8 @@ const PACKET_MS = 20;
 const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
 const TIMESTAMPS_PER_PACKET = 960;
 
-export function createPeerClient(): PeerClient {
-  const connection = new ndc.PeerConnection("client", { iceServers: [], disableAutoNegotiation: true });
+export function createPeerClient({ iceServers = [] }: PeerClientOptions = {}): PeerClient {
+  const connection = new ndc.PeerConnection("client", { iceServers, disableAutoNegotiation: true });
   const hearing = createHearing();
   const texts: string[] = [];
   const { voice, tracks } = addMedia(connection);
@@ -101,6 +113,15 @@ export function createPeerClient(): PeerClient {
     },
     get state() {
       return connection.state();
+    },
+    route() {
+      const pair = connection.getSelectedCandidatePair();
+      if (!pair) throw new Error("No media flows yet");
+      const { local, remote } = pair;
+      return {
+        local: { type: local.type, address: local.address, port: local.port },
+        remote: { type: remote.type, address: remote.address, port: remote.port },
+      };
     },
     heard: hearing,
     texts,

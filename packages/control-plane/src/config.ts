@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
 import { engineSockets, type EngineSocket } from "@vocalhost/images";
+import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
@@ -28,6 +29,8 @@ export interface Config {
   /** The first is the default. */
   regions: { code: string; displayName: string }[];
   iceServers: IceServers;
+  /** TURN servers that callers and bots get credentials for. */
+  turn: TurnConfig | undefined;
   media: MediaConfig;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
@@ -118,6 +121,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     users,
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
+    turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),
     rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),

@@ -31,6 +31,8 @@ export {
   WebrtcStarted,
 } from "./session-api.ts";
 export type { IceCandidate, Invitation, OfferAnswer, StatusAnswer } from "./session-api.ts";
+export { readStunAnswer, stunAnswer, stunRequest } from "./stun.ts";
+export type { StunAddress } from "./stun.ts";
 export { parseJsonBody } from "./parse-json-body.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 

@@ -23,6 +23,7 @@ import { createParticipant, type Participant } from "./participant.ts";
 import { leave, visible, type Room } from "./room.ts";
 import { createSignalConnection, type SignalConnection } from "./signalling.ts";
 import { signToken } from "./tokens.ts";
+import { mintTurnServer } from "./turn.ts";
 
 /** One participant's stay: from its first socket, over those it resumes with, to its end. */
 export interface Attendance {
@@ -45,6 +46,7 @@ type Wait = "resume" | "connect" | "media" | "token";
 
 const MEDIA_LOST_MS = 10_000; // clients notice and come back by themselves
 const TOKEN_VALID_S = 600;
+const TURN_VALID_MS = 24 * 3_600_000; // longer than anybody stays; a relay does not outlive its credentials
 const PROTOCOL_VERSION = 16;
 const GOOD_BELOW = 0.1;
 const EXCELLENT_BELOW = 0.02;
@@ -170,12 +172,12 @@ export function attend({ room, admission, socket, remoteAddress }: AttendanceOpt
 }
 
 function joinResponse(room: Room, participant: Participant): JoinResponse {
-  const { timing, iceServers } = room.settings;
+  const { timing } = room.settings;
   return new JoinResponse({
     room: room.info(),
     participant: participant.info(),
     otherParticipants: visible(room.others(participant)).map((other) => other.info()),
-    iceServers: iceServers.map((server) => new ICEServer(server)),
+    iceServers: iceServersFor(participant, room),
     subscriberPrimary: true,
     pingInterval: timing.pingIntervalS,
     pingTimeout: timing.pingTimeoutS,
@@ -188,10 +190,17 @@ function joinResponse(room: Room, participant: Participant): JoinResponse {
 
 function reconnectResponse(room: Room, participant: Participant): ReconnectResponse {
   return new ReconnectResponse({
-    iceServers: room.settings.iceServers.map((server) => new ICEServer(server)),
+    iceServers: iceServersFor(participant, room),
     serverInfo: SERVER_INFO,
     lastMessageSeq: participant.lastDataSequence,
   });
+}
+
+function iceServersFor({ sid }: Participant, { settings: { iceServers, turn } }: Room): ICEServer[] {
+  const minted = turn
+    ? [mintTurnServer(turn, { nowMs: Date.now(), validForMs: TURN_VALID_MS, user: sid })]
+    : [];
+  return [...iceServers, ...minted].map((server) => new ICEServer(server));
 }
 
 function refreshedToken(participant: Participant, { name, settings }: Room): Promise<string> {

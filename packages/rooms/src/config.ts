@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { RoomServerOptions } from "./settings.ts";
+import { readTurnConfig } from "./turn.ts";
 
 /** What the environment says about a room server that runs alone. */
 export interface RoomConfig {
@@ -73,6 +74,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       }),
       ...withoutUndefined({
         publicUrl: values.VOCALHOST_ROOMS_PUBLIC_URL,
+        turn: readTurnConfig(environment),
         iceServers: values.VOCALHOST_ROOMS_ICE_SERVERS?.map((server) => ({
           urls: server.urls,
           ...withoutUndefined({ username: server.username, credential: server.credential }),

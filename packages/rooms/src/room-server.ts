@@ -48,6 +48,7 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
     apiSecret: options.apiSecret,
     audience: options.audience,
     iceServers: options.iceServers ?? [],
+    turn: options.turn,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     timing: { ...DEFAULT_TIMING, ...options.timing },
   };

@@ -1,4 +1,5 @@
 import type { Log } from "./log.ts";
+import type { TurnConfig } from "./turn.ts";
 
 export interface RoomServerOptions {
   /** Name and secret of the key that signs access tokens. */
@@ -11,6 +12,8 @@ export interface RoomServerOptions {
   media?: MediaOptions;
   /** STUN and TURN servers that participants are told of. */
   iceServers?: IceServerSetting[];
+  /** TURN servers that participants get credentials for. */
+  turn?: TurnConfig;
   /** Tokens must carry this audience. @default none is asked for */
   audience?: string;
   limits?: Partial<RoomLimits>;
@@ -103,6 +106,7 @@ export interface RoomSettings {
   apiSecret: string;
   audience: string | undefined;
   iceServers: IceServerSetting[];
+  turn: TurnConfig | undefined;
   limits: RoomLimits;
   timing: RoomTiming;
 }

@@ -9,6 +9,7 @@ import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
+import { createIceServers } from "../sessions/doors/ice-servers.ts";
 import { createSessionDoors } from "../sessions/doors/session-doors.ts";
 import { VERSION } from "../version.ts";
 import type { Decider } from "./create-decider.ts";
@@ -40,7 +41,7 @@ export async function createApp(
   const { world, wakeups, reconciler } = decider;
   const { metrics } = ground;
   const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
-  const { publicUrl, dataFolder, oidc, queueMs, iceServers } = config;
+  const { publicUrl, dataFolder, oidc, queueMs } = config;
   const regions = config.regions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
@@ -69,7 +70,8 @@ export async function createApp(
     log,
     clock,
   });
-  const doors = createSessionDoors({ starter, admit, iceServers, queueMs, instanceToken, signer, rooms });
+  const iceServersOf = createIceServers({ ...config, clock });
+  const doors = createSessionDoors({ starter, admit, iceServersOf, queueMs, instanceToken, signer, rooms });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
   const app = createApiApp(log);

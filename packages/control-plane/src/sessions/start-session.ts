@@ -21,7 +21,8 @@ export interface SessionRequest {
   agentName: string;
   transport: TransportName;
   /** How the client will come to the instance. */
-  connect: Connect;
+  /** How the client connects; told when the session is known, if that matters. */
+  connect: Connect | ((session: SessionRow) => Connect);
   body: unknown;
   apiKeyId: string | null;
   /** Sessions this caller may have at once. */
@@ -212,7 +213,7 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
         body: request.body,
         maxDurationMs: session.maxDurationMs,
         connectDeadlineMs: world.timing.connectDeadlineMs,
-        connect: request.connect,
+        connect: typeof request.connect === "function" ? request.connect(session) : request.connect,
         filter: session.filter,
       },
       world.timing.startWarmMs,

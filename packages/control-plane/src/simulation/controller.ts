@@ -216,7 +216,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
         {
           starter,
           signer: { secret: "" },
-          iceServers: [],
+          iceServersOf: () => [],
           rooms: {
             make: () => Promise.reject(new Error("There are no rooms in a simulation")),
             readCall: async () => undefined,

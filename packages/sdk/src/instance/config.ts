@@ -1,5 +1,6 @@
 import { instanceVariables } from "@vocalhost/protocol";
 import { isIP } from "node:net";
+import type { MediaReach } from "../media/messages.ts";
 import type { LogLevel } from "../runtime/runtime-log.ts";
 
 /** What a driver told an instance. */
@@ -18,6 +19,7 @@ export interface InstanceConfig {
   bot: string | undefined;
   logLevel: LogLevel;
   opusComplexity: number;
+  reach: MediaReach;
   /** Module of the voice filter's engine. */
   vivaEngine: string | undefined;
 }
@@ -60,6 +62,10 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     aloneMs: parseMs(environment, instanceVariables.aloneMs, 120_000),
     bot: environment[instanceVariables.bot] || undefined,
     vivaEngine: environment[instanceVariables.vivaEngine] || undefined,
+    reach: {
+      port: parsePort(environment, instanceVariables.mediaPort),
+      addresses: (environment[instanceVariables.mediaAddress] ?? "").split(",").filter(Boolean),
+    },
     logLevel: parseLogLevel(environment["LOG_LEVEL"]),
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
   };
@@ -70,6 +76,14 @@ function parseListen(text: string): { host: string; port: number } {
   const host = bracketed ?? plain ?? "";
   if (isIP(host) > 0 && Number(port) <= 65_535) return { host, port: Number(port) };
   throw new Error(`${instanceVariables.listen} must be address:port, got "${text}"`);
+}
+
+function parsePort(environment: Environment, name: string): number | undefined {
+  const text = environment[name];
+  if (!text) return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= 65_535) return port;
+  throw new Error(`${name} must be a port, got "${text}"`);
 }
 
 function parseMs(environment: Environment, name: string, defaultMs: number): number {

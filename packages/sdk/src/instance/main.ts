@@ -3,6 +3,7 @@ import "./take-handover.ts";
 import { flushCompileCache } from "node:module";
 import type { BotDefinition } from "../bot.ts";
 import { runtimeLog, sessionApp } from "../runtime/app.ts";
+import { MediaPortError } from "../media/media-port-error.ts";
 import { becomeHosted } from "../runtime/hosted.ts";
 import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
@@ -60,6 +61,6 @@ function endAtOnce(): void {
 }
 
 function explained(error: unknown): string {
-  if (error instanceof BotNotFoundError) return error.message;
+  if (error instanceof BotNotFoundError || error instanceof MediaPortError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -11,6 +11,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { BotDefinition } from "../bot.ts";
 import { createVoiceIsolation, provideVoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
+import type { HeldPort } from "../media/hold-media-port.ts";
 import { startMediaHost } from "../media/media-host.ts";
 import { beginSession, mountDoors } from "../server/doors/doors.ts";
 import { parseRequest } from "../server/error-replies.ts";
@@ -52,7 +53,8 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   const done = Promise.withResolvers<boolean>();
   const media = startMediaHost({
     log,
-    iceServers: [],
+    iceServers: () => [],
+    reach: config.reach,
     opusComplexity: config.opusComplexity,
     start: "later",
   });
@@ -60,6 +62,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   const isolation = createVoiceIsolation({ engine: config.vivaEngine, log });
   provideVoiceIsolation(isolation);
   let definition: BotDefinition | undefined;
+  let heldPort: HeldPort | undefined;
   let ready = false;
   let ending = false;
   let aloneTimer: NodeJS.Timeout | undefined;
@@ -103,8 +106,16 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     if (!ending) events.publish(status());
   }
 
+  async function holdPort(): Promise<void> {
+    const { port } = config.reach;
+    if (port === undefined) return;
+    const { holdMediaPort } = await import("../media/hold-media-port.ts"); // most have none
+    heldPort = await holdMediaPort(port);
+  }
+
   async function finish(session: Session | undefined): Promise<void> {
     ending = true;
+    heldPort?.release();
     clearTimeout(aloneTimer);
     clearInterval(heartbeat);
     const goodbye = Promise.all([events.end(), session?.client?.closed()]);
@@ -123,7 +134,13 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     app,
     sessions,
     log,
-    media,
+    media: {
+      ...media,
+      prepare(iceServers) {
+        heldPort?.release();
+        media.prepare(iceServers);
+      },
+    },
     tokens: {
       issue: (sessionId) => sessionId,
       redeem: (sessionId) => lease.takeSocket(sessionId),
@@ -132,7 +149,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     cliArgs: undefined,
     transports: [...transportNames],
     onlyTransport: undefined,
-    iceServers: [],
+    iceServers: () => [],
     socketAuth: "token",
     // Those who may reach an instance have judged origin and signature.
     checkOrigin: () => undefined,
@@ -178,6 +195,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   return {
     done: done.promise,
     async listen(bot) {
+      await holdPort();
       definition = bot;
       ready = await isReady(bot, log);
       await app.listen({ host: config.host, port: config.port });

@@ -80,6 +80,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     const opened: Peer = createPeer({
       iceServers: options.iceServers,
       gatherMs: settings.timing.gatherMs,
+      reach: settings.reach,
       ssrc,
       on: {
         connected: () => {

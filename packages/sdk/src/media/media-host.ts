@@ -8,6 +8,7 @@ import {
   type MediaEvent,
   type MediaProblem,
   type MediaRates,
+  type MediaReach,
   type MediaTiming,
   type MediaWorkerData,
 } from "./messages.ts";
@@ -36,7 +37,10 @@ export type MediaNews = Exclude<MediaEvent, { type: "answer" | "offer-refused" }
 
 export interface MediaHostOptions {
   log: Log;
-  iceServers: IceServer[];
+  /** For one connection; credentials in it are for that one. */
+  iceServers(): IceServer[];
+  /** @default any port of the machine's own addresses */
+  reach?: MediaReach;
   /** 1 to 10: quality against CPU. @default 5 */
   opusComplexity?: number;
   /** When to start the thread, which costs some 25 MB: now, or once it is prepared for or needed. @default "now" */
@@ -65,6 +69,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
   function startWorker(): Worker {
     const workerData: MediaWorkerData = {
       opusComplexity: options.opusComplexity ?? 5,
+      reach: options.reach ?? { port: undefined, addresses: [] },
       timing: { ...DEFAULT_MEDIA_TIMING, ...options.timing },
     };
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
@@ -140,7 +145,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
               new AppError("SERVICE_UNAVAILABLE", { message: "No answer to the offer in time, try again" }),
             );
           }, OFFER_DEADLINE_MS);
-          post({ type: "offer", connection, request, sdp, rebuild, iceServers });
+          post({ type: "offer", connection, request, sdp, rebuild, iceServers: iceServers() });
           try {
             return await promise;
           } finally {
@@ -157,7 +162,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       };
     },
     prepare(next) {
-      iceServers = next;
+      iceServers = () => next;
       if (!disposed) worker ??= startWorker();
     },
     async [Symbol.asyncDispose]() {

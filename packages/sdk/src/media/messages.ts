@@ -50,8 +50,17 @@ export interface MediaEffort {
 
 export type CloseReason = "client-left" | "client-lost" | "never-connected" | "requested";
 
+/** How clients reach us. */
+export interface MediaReach {
+  /** One UDP port for every connection. @default any, another for each */
+  port: number | undefined;
+  /** What clients are told instead of our own addresses; empty: our own. */
+  addresses: string[];
+}
+
 export interface MediaWorkerData {
   opusComplexity: number;
+  reach: MediaReach;
   timing: MediaTiming;
 }
 

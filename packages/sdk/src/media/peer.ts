@@ -1,8 +1,10 @@
 import type { IceCandidate, IceServer } from "@vocalhost/protocol";
 import { limits } from "@vocalhost/protocol";
 import ndc from "node-datachannel";
-import type { DataChannel, PeerConnection, Track } from "node-datachannel";
+import type { DataChannel, PeerConnection, RtcConfig, Track } from "node-datachannel";
+import { announceAddresses } from "./announce-addresses.ts";
 import { isUsableCandidate } from "./candidate.ts";
+import type { MediaReach } from "./messages.ts";
 import { mirrored, type Offer } from "./offer.ts";
 
 /** One peer connection to a browser: bytes in and out, nothing of audio or bots. */
@@ -22,6 +24,7 @@ export interface Peer {
 export interface PeerOptions {
   iceServers: IceServer[];
   gatherMs: number;
+  reach: MediaReach;
   ssrc: number;
   on: PeerHandlers;
 }
@@ -52,7 +55,7 @@ const NDC_DIRECTIONS = {
 } as const;
 
 export function createPeer(options: PeerOptions): Peer {
-  const { on } = options;
+  const { on, reach } = options;
   let closed = false;
   const guard: Guard = (callback) => {
     return (...args) => {
@@ -65,10 +68,11 @@ export function createPeer(options: PeerOptions): Peer {
     };
   };
   const connection = new ndc.PeerConnection("bot", {
-    iceServers: options.iceServers.flatMap(toNdcIceServers),
+    iceServers: reach.port === undefined ? options.iceServers.flatMap(toNdcIceServers) : [],
     disableAutoNegotiation: true,
     maxMessageSize: limits.dataChannelMessageBytes,
     mtu: MTU_BYTES,
+    ...onOnePort(reach.port),
   });
   let audioTrack: Track | undefined;
   let opusPayloadType = 0;
@@ -118,12 +122,14 @@ export function createPeer(options: PeerOptions): Peer {
     },
     async answer(offer) {
       addAudio(offer);
-      connection.setRemoteDescription(offer.sdp, "offer");
-      connection.setLocalDescription("answer");
+      openTransport(() => {
+        connection.setRemoteDescription(offer.sdp, "offer");
+        connection.setLocalDescription("answer");
+      }, reach.port);
       await gathered(connection, options.gatherMs);
       const description = connection.localDescription();
       if (!description) throw new Error("The peer connection gave no answer");
-      return description.sdp;
+      return announceAddresses(description.sdp, reach.addresses);
     },
     addCandidates(candidates) {
       for (const { candidate, sdp_mid } of candidates) {
@@ -154,6 +160,22 @@ export function createPeer(options: PeerOptions): Peer {
       connection.close();
     },
   };
+}
+
+/** All connections of the process through one socket. They have no relay of their own then: the library asks no STUN or TURN server on a shared port. */
+function onOnePort(port: number | undefined): Partial<RtcConfig> {
+  if (port === undefined) return {};
+  return { enableIceUdpMux: true, portRangeBegin: port, portRangeEnd: port };
+}
+
+// The library says nothing of the port it could not open.
+function openTransport(describe: () => void, port: number | undefined): void {
+  try {
+    describe();
+  } catch (cause) {
+    if (port === undefined || !String(cause).includes("ICE agent")) throw cause;
+    throw new Error(`UDP port ${port} cannot be opened: another program uses it`, { cause });
+  }
 }
 
 function ignore(): void {

@@ -20,6 +20,8 @@ test("what is not set has its default", () => {
     takesCalls: false,
     socketAuth: "none",
     iceServers: [],
+    turn: undefined,
+    reach: { port: undefined, addresses: [] },
     allowedOrigins: [],
     logLevel: "info",
     logFormat: "text",
@@ -48,6 +50,32 @@ test("ports are whole numbers a machine has", () => {
   check({ args: ["--port", "65535"], expect: { port: 65_535 } });
   for (const port of ["65536", "-1", "1.5", "http", "", " ", "NaN"])
     refuse({ args: [`--port=${port}`], text: /^--port must be a whole number from 0 to 65535, got / });
+});
+
+test("media comes through one port and is announced at addresses, not names", () => {
+  check({
+    args: ["--media-port", "40000", "--media-address", "203.0.113.7", "2001:db8::7"],
+    expect: { reach: { port: 40_000, addresses: ["203.0.113.7", "2001:db8::7"] } },
+  });
+  check({
+    environment: { VOCALHOST_MEDIA_PORT: "40000", VOCALHOST_MEDIA_ADDRESS: "203.0.113.7, 10.0.0.7" },
+    expect: { reach: { port: 40_000, addresses: ["203.0.113.7", "10.0.0.7"] } },
+  });
+  for (const port of ["0", "1024", "65536", "any"])
+    refuse({ args: ["--media-port", port], text: /^--media-port must be a port from 1025 to 65535, got / });
+  refuse({ args: ["--media-address", "bots.example.com"], text: /not a name: "bots.example.com"$/ });
+});
+
+test("TURN servers come with the secret they share with us", () => {
+  const turn = { urls: ["turn:turn.example.com"], secret: "s" };
+  check({
+    environment: { VOCALHOST_TURN_URLS: "turn:turn.example.com", VOCALHOST_TURN_SECRET: "s" },
+    expect: { turn },
+  });
+  refuse({
+    environment: { VOCALHOST_TURN_URLS: "turn:turn.example.com" },
+    text: /VOCALHOST_TURN_SECRET_FILE$/,
+  });
 });
 
 test("transports are known, available, or neither", () => {

@@ -6,8 +6,10 @@ import {
   type TransportName,
 } from "@vocalhost/protocol";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
+import type { MediaReach } from "../media/messages.ts";
 import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
 import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
 import { ed25519Key } from "../telephony/signatures/telnyx.ts";
@@ -15,6 +17,7 @@ import { findEngine } from "./find-engine.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
 import { readRoomsConfig, type RoomsConfig } from "./rooms.ts";
+import { readTurnConfig, type TurnConfig } from "./turn.ts";
 
 /** How a runner was asked to run. */
 export interface RunnerConfig {
@@ -27,6 +30,9 @@ export interface RunnerConfig {
   folder: string | undefined;
   socketAuth: "none" | "token";
   iceServers: IceServer[];
+  /** TURN servers that callers and bots get credentials for. */
+  turn: TurnConfig | undefined;
+  reach: MediaReach;
   allowedOrigins: string[];
   logLevel: LogLevel;
   logFormat: LogFormat;
@@ -70,6 +76,11 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     folder: parseFolder(text("folder"), workingFolder),
     socketAuth: parseSocketAuth(text("ws-auth"), host, warnings),
     iceServers: parseIceServers(flags.known["ice-servers"], environment[variableOf("ice-servers")]),
+    turn: asFlagError(() => readTurnConfig(environment)),
+    reach: {
+      port: parseMediaPort(text("media-port")),
+      addresses: listSetting(flags, environment, "media-address").map(parseAddress),
+    },
     allowedOrigins: listSetting(flags, environment, "allowed-origins").map(parseOrigin),
     logLevel: parseLogLevel(flags.known.verbose, environment[variableOf("verbose")]),
     logFormat: environment["VOCALHOST_LOG_FORMAT"] === "json" ? "json" : "text",
@@ -112,6 +123,20 @@ function parsePort(text: string): number {
   throw new FlagError(`--port must be a whole number from 0 to 65535, got "${text}"`);
 }
 
+const LOWEST_MEDIA_PORT = 1_025; // the media library takes none below
+
+function parseMediaPort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= LOWEST_MEDIA_PORT && port <= 65_535) return port;
+  throw new FlagError(`--media-port must be a port from ${LOWEST_MEDIA_PORT} to 65535, got "${text}"`);
+}
+
+function parseAddress(text: string): string {
+  if (isIP(text) > 0) return text;
+  throw new FlagError(`--media-address must be an address such as 203.0.113.7, not a name: "${text}"`);
+}
+
 function parseTransport(text: string | undefined): TransportName | undefined {
   if (text === undefined) return undefined;
   const name = transportNames.find((candidate) => candidate === text);
@@ -124,8 +149,14 @@ function parseTransport(text: string | undefined): TransportName | undefined {
 function parseRooms(transport: string | undefined, environment: Environment): RoomsConfig {
   const alias = roomAliases.find((each) => each === transport);
   const provider = alias === "livekit" && !environment["LIVEKIT_URL"] ? "embedded" : alias; // as in /start
+  return asFlagError(() =>
+    readRoomsConfig(provider ? { ...environment, VOCALHOST_ROOM_PROVIDER: provider } : environment),
+  );
+}
+
+function asFlagError<T>(read: () => T): T {
   try {
-    return readRoomsConfig(provider ? { ...environment, VOCALHOST_ROOM_PROVIDER: provider } : environment);
+    return read();
   } catch (error) {
     throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
   }
@@ -199,12 +230,8 @@ function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined
 
 function checkedKeys(environment: Environment): SignatureKeys {
   const keys = readSignatureKeys(environment);
-  if (!keys.telnyx) return keys;
-  try {
-    ed25519Key(keys.telnyx);
-  } catch (error) {
-    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
+  const { telnyx } = keys;
+  if (telnyx) asFlagError(() => ed25519Key(telnyx));
   return keys;
 }
 

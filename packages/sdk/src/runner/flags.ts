@@ -89,6 +89,20 @@ export const FLAGS = [
     help: "STUN and TURN servers, as URLs or JSON objects",
   },
   {
+    name: "media-port",
+    takes: "text",
+    value: "PORT",
+    variable: "VOCALHOST_MEDIA_PORT",
+    help: "one UDP port for the media of all WebRTC calls (any free one for each)",
+  },
+  {
+    name: "media-address",
+    takes: "list",
+    value: "ADDRESS…",
+    variable: "VOCALHOST_MEDIA_ADDRESS",
+    help: "what WebRTC clients are told instead of this machine's own addresses",
+  },
+  {
     name: "allowed-origins",
     takes: "list",
     value: "ORIGIN…",

@@ -20,6 +20,7 @@ import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
 import { createRunnerRooms } from "./rooms.ts";
 import { socketBase } from "./socket-base.ts";
+import { iceServersOf } from "./turn.ts";
 
 /** A runner that listens. Disposing it ends its sessions first, then the rest. */
 export interface Runner extends AsyncDisposable {
@@ -47,7 +48,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const media = stack.use(
     startMediaHost({
       log,
-      iceServers: config.iceServers,
+      iceServers: () => iceServersOf(config),
+      reach: config.reach,
       opusComplexity: config.opusComplexity,
       ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
     }),
@@ -78,7 +80,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     cliArgs: options.cliArgs,
     transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
     onlyTransport: config.onlyTransport,
-    iceServers: config.iceServers,
+    iceServers: () => iceServersOf(config),
     socketAuth: config.socketAuth,
     checkOrigin: guards.checkOrigin,
     socketBase: (request) => socketBase(request, config.proxy),

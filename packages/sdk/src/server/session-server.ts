@@ -22,7 +22,8 @@ export interface SessionServer extends SessionApp {
   transports: TransportName[];
   /** The only transport clients may use, if the server was told so. */
   onlyTransport: TransportName | undefined;
-  iceServers: IceServer[];
+  /** For one client; credentials in it are for that one. */
+  iceServers(): IceServer[];
   socketAuth: "none" | "token";
   signatureKeys: SignatureKeys;
   /** Makes rooms; an instance is told of one instead. */

@@ -1,5 +1,6 @@
 import type { Connect, IceServer, RoomStarted, Started, TransportName } from "@vocalhost/protocol";
 import type { Principal } from "../../auth/principal.ts";
+import type { SessionRow } from "../../store/schema.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { TokenSigner } from "./socket-tokens.ts";
 
@@ -16,7 +17,8 @@ export interface SessionDoor {
 export interface DoorContext {
   starter: Starter;
   signer: TokenSigner;
-  iceServers: IceServer[];
+  /** For one session; credentials in it are for that one. */
+  iceServersOf(session: SessionRow): IceServer[];
   /** How long a session waits for capacity. */
   queueMs: number;
   instanceToken(instanceId: string): string;

@@ -1,4 +1,3 @@
-import type { IceServer } from "@vocalhost/protocol";
 import { startSession } from "../start-session.ts";
 import type { SessionDoor } from "./door.ts";
 import { sessionTokenFor } from "./session-token.ts";
@@ -8,10 +7,14 @@ export const webrtcDoor: SessionDoor = {
   names: ["webrtc"],
   completion: "HTTP_COMPLETED",
   async start(context, request) {
-    const { starter, iceServers } = context;
-    const connect = { kind: "webrtc" as const, iceServers: iceServers.map(plainIceServer) };
-    const { session } = await startSession(starter, { ...request.session, connect });
-    const iceConfig = request.asked.enableDefaultIceServers ? { iceConfig: { iceServers } } : {};
+    const { starter, iceServersOf } = context;
+    const { session } = await startSession(starter, {
+      ...request.session,
+      connect: (starting) => ({ kind: "webrtc", iceServers: iceServersOf(starting) }),
+    });
+    const iceConfig = request.asked.enableDefaultIceServers
+      ? { iceConfig: { iceServers: iceServersOf(session) } }
+      : {};
     starter.world.failpoint("active.replied.before");
     return {
       sessionId: session.id,
@@ -19,7 +22,3 @@ export const webrtcDoor: SessionDoor = {
     };
   },
 };
-
-function plainIceServer({ urls, username, credential }: IceServer): IceServer {
-  return { urls, ...(username ? { username } : {}), ...(credential ? { credential } : {}) };
-}

@@ -29,10 +29,9 @@ export const webrtcDoor: Door = {
   paths: ["/api/offer"],
   async start({ server, transport, input }) {
     const { id: sessionId } = server.sessions.create({ transport, body: input.body });
+    const configured = server.iceServers();
     const iceServers =
-      server.iceServers.length === 0 && input.enableDefaultIceServers === true
-        ? DEFAULT_ICE_SERVERS
-        : server.iceServers;
+      configured.length === 0 && input.enableDefaultIceServers === true ? DEFAULT_ICE_SERVERS : configured;
     const iceConfig = iceServers.length > 0 ? { iceConfig: { iceServers } } : {};
     return { sessionId, answer: { sessionId, ...iceConfig } };
   },
