@@ -26,7 +26,13 @@ const START_MS = 20_000;
 const SPEED_MS = 10_000;
 
 /** Podman, or Docker where `VOCALHOST_TEST_ENGINE` says so. Fails where there is none: nothing is skipped. */
-export async function startContainerEngine(): Promise<ContainerEngine> {
+export async function startContainerEngine(
+  options: {
+    /** `host:port` of those without TLS. */
+    registries?: string[];
+  } = {},
+): Promise<ContainerEngine> {
+  const { registries = [] } = options;
   const name = process.env["VOCALHOST_TEST_ENGINE"] === "docker" ? "docker" : "podman";
   if (process.getuid?.() !== 0)
     throw new Error("These tests start a container engine of their own, which needs root");
@@ -42,7 +48,7 @@ export async function startContainerEngine(): Promise<ContainerEngine> {
   async function start(): Promise<void> {
     const output = openSync(log, "a");
     const { program, args, environment } =
-      name === "podman" ? podman(folder, socket) : dockerd(folder, socket, number);
+      name === "podman" ? podman(folder, socket, registries) : dockerd(folder, socket, number);
     child = spawn(program, args, {
       stdio: ["ignore", output, output],
       detached: true,
@@ -104,7 +110,7 @@ interface Launch {
   environment: Record<string, string>;
 }
 
-function podman(folder: string, socket: string): Launch {
+function podman(folder: string, socket: string, registries: string[]): Launch {
   const write = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
@@ -144,9 +150,7 @@ function podman(folder: string, socket: string): Launch {
         "registries.conf",
         [
           "unqualified-search-registries = []",
-          "[[registry]]",
-          'location = "127.0.0.1"',
-          "insecure = true",
+          ...registries.flatMap((host) => ["[[registry]]", `location = "${host}"`, "insecure = true"]),
         ].join("\n"),
       ),
     },

@@ -1,3 +1,4 @@
+import { thisPlatform } from "@vocalhost/images";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -5,14 +6,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { labels } from "./container/container-options.ts";
 import { openEngine, type EngineLimits } from "./container/engine.ts";
-import { asDriverError } from "./container/engine-error.ts";
+import { asDriverError, EngineError } from "./container/engine-error.ts";
 import { instanceFolderFiles } from "./container/instance-files.ts";
 import { createKnownContainers, isUnborn } from "./container/known-containers.ts";
 import { makeContainer, type MakingContext } from "./container/make-container.ts";
 import { readSlotText, slotsOf } from "./container/slots.ts";
 import { openSlotRecords } from "./container/slot-records.ts";
 import { watchEvents } from "./container/watch-events.ts";
-import type { Driver, OpenedDriver } from "./driver.ts";
+import { prepareImage } from "./container/prepare-image.ts";
+import { DriverUnavailableError, type Driver, type InstanceSpec, type OpenedDriver } from "./driver.ts";
 import { createFence } from "./local/fence.ts";
 import { isId, requireId, writeJson } from "./local/instance-folder.ts";
 
@@ -24,6 +26,8 @@ export interface ContainerDriverOptions {
   /** The engine's network that instances are in; made if it is missing. */
   network: string;
   log: Log;
+  /** Whether an address may be asked for images. @default every one */
+  mayReach?: ((url: URL) => boolean) | undefined;
   /** How long the engine may take. */
   limits?: EngineLimits | undefined;
 }
@@ -43,6 +47,8 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   await engine.ensureNetwork(network);
   const fence = createFence(root);
   const creating = new Map<string, Promise<void>>();
+  const pulling = new Map<string, Promise<void> | undefined>();
+  const closing = new AbortController();
   const listeners = new Set<() => void>();
   const changes = new Set<() => void>();
   const label = `${labels.service}=${service}`;
@@ -83,10 +89,18 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),
     onChange: (listener) => void listeners.add(listener),
+    prepare(source, prepare) {
+      if (source.kind !== "image")
+        throw new Error("Containers run images; this deployment is the folder of a build");
+      const { mayReach = () => true } = options;
+      return prepareImage(source, { engine, platform: thisPlatform(), mayReach }, prepare);
+    },
     create(spec) {
       const underWay = creating.get(spec.id);
       if (underWay) return underWay;
-      const made = makeContainer(spec, making).finally(() => creating.delete(spec.id));
+      const made = makeContainer(spec, making)
+        .catch(pullAgain(spec))
+        .finally(() => creating.delete(spec.id));
       creating.set(spec.id, made);
       return made;
     },
@@ -121,6 +135,26 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       known.drop(id);
     },
   };
+
+  // Somebody has tidied up the engine's storage. It was there when the deployment was made, so the bot is not to blame.
+  function pullAgain({ source }: InstanceSpec): (error: unknown) => Promise<void> {
+    return async (error) => {
+      if (!(error instanceof EngineError && error.kind === "missing" && source.kind === "image")) throw error;
+      if (/^sha256:|^localhost\//.test(source.reference)) throw error; // there is nowhere to get it from
+      if (!pulling.has(source.reference)) {
+        log.warn({ image: source.reference }, "an image is gone from the container engine, pulling it again");
+        const again = driver
+          .prepare?.(source, { progressed: () => undefined, signal: closing.signal })
+          .catch((cause: unknown) =>
+            log.error({ err: cause, image: source.reference }, "it cannot be pulled"),
+          )
+          .finally(() => pulling.delete(source.reference))
+          .then(changed);
+        pulling.set(source.reference, again);
+      }
+      throw new DriverUnavailableError("The image is being pulled again", { cause: error });
+    };
+  }
 
   async function endContainer(name: string, graceMs: number): Promise<void> {
     if (await isOver(name, 0)) return;
@@ -157,6 +191,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     records,
     async [Symbol.asyncDispose]() {
       listeners.clear();
+      closing.abort();
       events[Symbol.dispose]();
     },
   };

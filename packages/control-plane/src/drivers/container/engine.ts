@@ -11,6 +11,8 @@ export interface Engine {
   list(label: string): Promise<Docker.ContainerInfo[]>;
   /** Undefined when there is none of this name. */
   inspect(name: string): Promise<Docker.ContainerInspectInfo | undefined>;
+  /** Undefined when it is not in the engine's storage. */
+  inspectImage(reference: string): Promise<EngineImage | undefined>;
   create(options: Docker.ContainerCreateOptions): Promise<void>;
   /** Starts it, and writes this to its standard input. */
   startWith(name: string, input: string): Promise<void>;
@@ -27,6 +29,12 @@ export interface Engine {
   events(label: string): Promise<NodeJS.ReadableStream & { destroy(): void }>;
   /** For what has limits of its own, such as pulling. */
   readonly docker: Docker;
+}
+
+export interface EngineImage {
+  id: string;
+  architecture: string;
+  labels: Record<string, string>;
 }
 
 export interface EngineLimits {
@@ -90,6 +98,21 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         return await ask("look at a container", quickMs, (abortSignal) =>
           docker.getContainer(name).inspect({ abortSignal }),
         );
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+    async inspectImage(reference) {
+      try {
+        const found = await ask("look at an image", quickMs, (abortSignal) =>
+          (docker.getImage(reference).inspect as (options: object) => Promise<Docker.ImageInspectInfo>)({
+            abortSignal,
+          }),
+        );
+        const { Id, Architecture, Config } = found;
+        const id = Id.startsWith("sha256:") ? Id : `sha256:${Id}`;
+        return { id, architecture: Architecture, labels: Config?.Labels ?? {} };
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;
