@@ -119,6 +119,7 @@ const DRIVER_PORTS = [
   "forget-instance",
   "open-driver",
   "local",
+  "image-registry",
   "media-variables",
 ];
 

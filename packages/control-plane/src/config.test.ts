@@ -13,6 +13,7 @@ test("an engine is where it is said to be, and instances are in a network of the
     folder: "/data/containers",
     sockets: [{ path: "/run/engine.sock", because: "DOCKER_HOST" }],
     network: "vocalhost",
+    registries: [],
   });
   for (const wrong of [
     { VOCALHOST_CONTAINER_ENGINE: "tcp://10.0.0.1:2375" },

@@ -67,7 +67,14 @@ export interface Config {
 export type DriverConfig =
   | { kind: "process"; folder: string; users: UserRange | undefined }
   /** Sockets in the order in which an engine is looked for at them. */
-  | { kind: "container"; folder: string; sockets: EngineSocket[]; network: string };
+  | {
+      kind: "container";
+      folder: string;
+      sockets: EngineSocket[];
+      network: string;
+      /** Internal ones that images may come from all the same. */
+      registries: string[];
+    };
 
 const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
 
@@ -218,6 +225,7 @@ function readDriver(
         folder: join(dataFolder, "containers"),
         sockets: asConfigError(() => engineSockets(environment, homedir())),
         network: readNetwork(environment["VOCALHOST_CONTAINER_NETWORK"] || "vocalhost"),
+        registries: list(environment["VOCALHOST_REGISTRIES"]),
       };
     default:
       return kind satisfies never;

@@ -80,7 +80,9 @@ export type SourceErrorCode =
   | "IMAGE_TOO_LARGE"
   | "IMAGE_PULL_RATE_LIMIT"
   | "INVALID_IMAGE_PLATFORM"
-  | "IMAGE_PULL_UNKNOWN_ERROR";
+  | "IMAGE_PULL_UNKNOWN_ERROR"
+  /** It is there, and cannot be run as it is asked for. */
+  | "UNKNOWN_ERROR";
 
 /** Opens a registry. */
 export interface PullSecret {

@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import type { OpenedDriver } from "./driver.ts";
 import { findEngine } from "./container/find-engine.ts";
 import { openContainerDriver } from "./container.ts";
+import { isInternalRegistry } from "./image-registry.ts";
 import { openProcessDriver } from "./process.ts";
 
 /** The driver the service was configured with. */
@@ -17,8 +18,11 @@ async function open(config: DriverConfig, { log }: { log: Log }): Promise<Opened
     case "process":
       return openProcessDriver({ folder: config.folder, users: config.users, log });
     case "container": {
-      const { folder, network } = config;
-      return openContainerDriver({ folder, network, log, socket: await findEngine(config.sockets) });
+      const { folder, network, registries } = config;
+      const socket = await findEngine(config.sockets);
+      // Also what registries send us to: nobody shall reach our own network by naming an image.
+      const mayReach = ({ host }: URL): boolean => registries.includes(host) || !isInternalRegistry(host);
+      return openContainerDriver({ folder, network, log, socket, mayReach });
     }
     default:
       return config satisfies never;

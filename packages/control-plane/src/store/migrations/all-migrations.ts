@@ -4,6 +4,7 @@ import { voiceFilter } from "./0003-voice-filter.ts";
 import { observedLengths } from "./0004-observed-lengths.ts";
 import { filterFigures } from "./0005-filter-figures.ts";
 import { mediaPorts } from "./0006-media-ports.ts";
+import { deploymentProgress } from "./0007-deployment-progress.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -13,4 +14,5 @@ export const allMigrations: readonly Migration[] = [
   observedLengths,
   filterFigures,
   mediaPorts,
+  deploymentProgress,
 ];
