@@ -1,10 +1,17 @@
-import { openImageFolder, pushImage, thisPlatform, type Image } from "@vocalhost/images";
+import {
+  createImage,
+  imageLabels,
+  openImageFolder,
+  pushImage,
+  thisPlatform,
+  type Image,
+  type Platform,
+} from "@vocalhost/images";
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { makeSmallImage } from "../../../../images/src/testing/small-image.ts";
 import { startContainerEngine, type ContainerEngine } from "../../../../../testing/container-engine.ts";
 import {
   registryUser,
@@ -119,15 +126,17 @@ async function closedHost(): Promise<string> {
 
 async function push(
   name: string,
-  options: {
-    text?: string;
-    platform?: { os: "linux"; architecture: "amd64" | "arm64" };
-    credentials?: typeof registryUser;
-  } = {},
+  options: { text?: string; platform?: Platform; credentials?: typeof registryUser } = {},
 ): Promise<Image> {
+  const { text = "hello", platform = thisPlatform(), credentials } = options;
   const images = await openImageFolder(folder);
-  const image = await makeSmallImage(images, options);
-  await pushImage(image, name, { credentials: options.credentials });
+  const layer = await images.pack({
+    entries: [{ kind: "file", path: "hello", source: Buffer.from(text), mode: 0o644, uid: 0, gid: 0 }],
+    createdBy: "test",
+  });
+  const Labels = { [imageLabels.baseVersion]: "0.2.0", [imageLabels.filterVersion]: "0.1.0", team: "voice" };
+  const image = createImage({ platform, layers: [layer], defaults: { Cmd: ["/hello"], Labels } });
+  await pushImage(image, name, { credentials });
   return image;
 }
 
