@@ -14,7 +14,13 @@ import { readSlotText, slotsOf } from "./container/slots.ts";
 import { openSlotRecords } from "./container/slot-records.ts";
 import { watchEvents } from "./container/watch-events.ts";
 import { prepareImage } from "./container/prepare-image.ts";
-import { DriverUnavailableError, type Driver, type InstanceSpec, type OpenedDriver } from "./driver.ts";
+import {
+  DriverUnavailableError,
+  type Driver,
+  type InstanceSource,
+  type InstanceSpec,
+  type OpenedDriver,
+} from "./driver.ts";
 import { createFence } from "./local/fence.ts";
 import { isId, requireId, writeJson } from "./local/instance-folder.ts";
 
@@ -47,7 +53,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   await engine.ensureNetwork(network);
   const fence = createFence(root);
   const creating = new Map<string, Promise<void>>();
-  const pulling = new Map<string, Promise<void> | undefined>();
+  const pulling = new Set<string>();
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   const changes = new Set<() => void>();
@@ -98,9 +104,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     create(spec) {
       const underWay = creating.get(spec.id);
       if (underWay) return underWay;
-      const made = makeContainer(spec, making)
-        .catch(pullAgain(spec))
-        .finally(() => creating.delete(spec.id));
+      const made = make(spec).finally(() => creating.delete(spec.id));
       creating.set(spec.id, made);
       return made;
     },
@@ -137,23 +141,34 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   };
 
   // Somebody has tidied up the engine's storage. It was there when the deployment was made, so the bot is not to blame.
-  function pullAgain({ source }: InstanceSpec): (error: unknown) => Promise<void> {
-    return async (error) => {
-      if (!(error instanceof EngineError && error.kind === "missing" && source.kind === "image")) throw error;
-      if (/^sha256:|^localhost\//.test(source.reference)) throw error; // there is nowhere to get it from
-      if (!pulling.has(source.reference)) {
-        log.warn({ image: source.reference }, "an image is gone from the container engine, pulling it again");
-        const again = driver
-          .prepare?.(source, { progressed: () => undefined, signal: closing.signal })
-          .catch((cause: unknown) =>
-            log.error({ err: cause, image: source.reference }, "it cannot be pulled"),
-          )
-          .finally(() => pulling.delete(source.reference))
-          .then(changed);
-        pulling.set(source.reference, again);
-      }
+  function pullAgain(source: InstanceSource & { kind: "image" }): void {
+    const { reference } = source;
+    if (pulling.has(reference)) return;
+    pulling.add(reference);
+    log.warn({ image: reference }, "an image is gone from the container engine, pulling it again");
+    void pull(source);
+  }
+
+  async function pull(source: InstanceSource & { kind: "image" }): Promise<void> {
+    try {
+      await driver.prepare?.(source, { progressed: () => undefined, signal: closing.signal });
+    } catch (error) {
+      log.error({ err: error, image: source.reference }, "an image that is gone cannot be pulled again");
+    }
+    pulling.delete(source.reference);
+    changed();
+  }
+
+  async function make(spec: InstanceSpec): Promise<void> {
+    const { source } = spec;
+    try {
+      await makeContainer(spec, making);
+    } catch (error) {
+      const isGone = error instanceof EngineError && error.kind === "missing" && source.kind === "image";
+      if (!isGone || /^sha256:|^localhost\//.test(source.reference)) throw error; // or it can be got nowhere
+      pullAgain(source);
       throw new DriverUnavailableError("The image is being pulled again", { cause: error });
-    };
+    }
   }
 
   async function endContainer(name: string, graceMs: number): Promise<void> {

@@ -55,7 +55,7 @@ export async function pullImage(engine: Engine, options: PullImageOptions): Prom
       abortSignal,
       ...(credentials ? { authconfig: authOf(credentials) } : {}),
     });
-    const end = (): void => void (stream as NodeJS.ReadableStream & { destroy(): void }).destroy();
+    const end = (): void => (stream as NodeJS.ReadableStream & { destroy(): void }).destroy();
     abortSignal.addEventListener("abort", end, { once: true });
     const tell = createProgress(options);
     for await (const event of eventsOf(stream)) {
