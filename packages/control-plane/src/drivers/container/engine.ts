@@ -1,3 +1,4 @@
+import type { Digest } from "@vocalhost/images";
 import Docker from "dockerode";
 import { request } from "node:http";
 import type { Socket } from "node:net";
@@ -32,7 +33,7 @@ export interface Engine {
 }
 
 export interface EngineImage {
-  id: string;
+  id: Digest;
   architecture: string;
   labels: Record<string, string>;
 }
@@ -111,7 +112,7 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
           }),
         );
         const { Id, Architecture, Config } = found;
-        const id = Id.startsWith("sha256:") ? Id : `sha256:${Id}`;
+        const id: Digest = `sha256:${Id.replace(/^sha256:/, "")}`;
         return { id, architecture: Architecture, labels: Config?.Labels ?? {} };
       } catch (error) {
         if (isMissing(error)) return undefined;

@@ -10,6 +10,7 @@ import type { Engine } from "./engine.ts";
 import { asDriverError, EngineError } from "./engine-error.ts";
 import { instanceFolderFiles } from "./instance-files.ts";
 import type { KnownContainers } from "./known-containers.ts";
+import { engineName } from "./prepare-image.ts";
 import { makeSlots, slotsOf } from "./slots.ts";
 
 export interface MakingContext {
@@ -39,7 +40,7 @@ export async function makeContainer(spec: InstanceSpec, context: MakingContext):
       await makeFolder(folder);
     }
     known.drop(spec.id);
-    await launch(spec, reference, { ...context, folder });
+    await launch(spec, engineName(reference), { ...context, folder });
   } catch (error) {
     throw asDriverError(fullDisk(error));
   }

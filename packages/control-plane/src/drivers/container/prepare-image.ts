@@ -1,4 +1,5 @@
 import {
+  formatImageReference,
   ImageError,
   parseImageReference,
   resolveImage,
@@ -33,7 +34,7 @@ export async function prepareImage(
 ): Promise<PreparedSource> {
   try {
     const reference = parseImageReference(source.reference);
-    if (reference.registry === LOADED) return await findLoaded(source, context);
+    if (reference.registry === LOADED) return await findLoaded(reference, context);
     const known = reference.digest && (await findPulled(source.reference, context));
     if (known) return known;
     options.progressed("Asking the registry for the image");
@@ -87,19 +88,26 @@ async function findPulled(
   return found && { reference: pinned, labels: found.labels };
 }
 
+/** What the engine knows an image by: those that were loaded into it are pinned to their id there. */
+export function engineName(reference: string): string {
+  return /^localhost\/.*@(sha256:[0-9a-f]{64})$/.exec(reference)?.[1] ?? reference;
+}
+
 async function findLoaded(
-  { reference }: ImageSource,
+  reference: ImageReference,
   { engine, platform }: PrepareImageContext,
 ): Promise<PreparedSource> {
-  const found = await engine.inspectImage(reference);
+  const name = formatImageReference(reference);
+  const found = await engine.inspectImage(engineName(name));
   if (!found)
-    throw new SourceError("IMAGE_NOT_FOUND", `No image ${reference} was loaded into the container engine`);
+    throw new SourceError("IMAGE_NOT_FOUND", `No image ${name} was loaded into the container engine`);
   if (found.architecture !== platform.architecture)
     throw new SourceError(
       "INVALID_IMAGE_PLATFORM",
-      `The image ${reference} is made for ${found.architecture}, not for ${platform.architecture}`,
+      `The image ${name} is made for ${found.architecture}, not for ${platform.architecture}`,
     );
-  return { reference: found.id, labels: found.labels };
+  const pinned = formatImageReference({ ...reference, tag: undefined, digest: found.id });
+  return { reference: pinned, labels: found.labels };
 }
 
 const CODES: Record<ImageError["code"], SourceError["code"]> = {
