@@ -98,7 +98,10 @@ export async function startContainerEngine(
     get pid() {
       return child?.pid ?? 0;
     },
-    kill: () => end("SIGKILL"),
+    async kill() {
+      await end("SIGKILL");
+      if (name === "docker") endContainerd(folder);
+    },
     start,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -173,6 +176,19 @@ function dockerd(folder: string, socket: string, number: number): Launch {
     ],
     environment: {},
   };
+}
+
+/** Docker's other half dies with it. Where nobody collects the dead, the next one would wait for it. */
+function endContainerd(folder: string): void {
+  const file = join(folder, "exec/containerd/containerd.pid");
+  if (!existsSync(file)) return;
+  try {
+    process.kill(Number(readFileSync(file, "utf8")), "SIGKILL");
+  } catch {
+    // it is gone
+  }
+  rmSync(file);
+  rmSync(join(folder, "docker.pid"), { force: true });
 }
 
 function requireProgram(program: string, packages: string): string {
