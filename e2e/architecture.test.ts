@@ -113,7 +113,15 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
 };
 
 /** Of `drivers`, what is no driver but the way to one. */
-const DRIVER_PORTS = ["driver", "instance-records", "forget-instance", "media-variables", "open-driver"];
+const DRIVER_PORTS = [
+  "driver",
+  "instance-records",
+  "forget-instance",
+  "open-driver",
+  "local",
+  "image-registry",
+  "media-variables",
+];
 
 interface FolderTable {
   arrows: Record<string, string[]>;

@@ -1,5 +1,5 @@
 // What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server, a
-// registry of images, the base image.
+// registry of images, a container engine, the base image.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -15,6 +15,7 @@ export function provide(): void {
   ensureFakeTime();
   ensureCoturn();
   ensureRegistry();
+  ensureEngine();
   ensureBaseImage();
 }
 
@@ -91,6 +92,30 @@ function ensureBaseImage(): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, maker, { encoding: "utf8" });
   process.stdout.write(stdout);
   if (status !== 0) console.error(`The base image could not be made:\n${stderr}`);
+}
+
+/** The tests start it themselves. Docker instead, where `VOCALHOST_TEST_ENGINE` says so. */
+function ensureEngine(): void {
+  const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
+  const [programs, packages] = isDocker
+    ? [
+        ["dockerd", "containerd"],
+        ["docker.io", "iptables"],
+      ]
+    : [
+        ["podman", "runc"],
+        ["podman", "runc", "containernetworking-plugins", "iptables"],
+      ];
+  if (programs.every(isInPath)) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    console.error(
+      `The tests of the container driver need ${programs.join(" and ")}, and root. Install them.`,
+    );
+    process.exit(1);
+  }
+  console.log("Installing a container engine with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, ...packages]);
 }
 
 function run(command: string, args: string[]): void {

@@ -62,8 +62,14 @@ export function readServiceVariables(): ServiceVariables {
 }
 
 /** What `vocalhost doctor` looks at besides the service. */
-export function readReachVariables(): { iceServers: string | undefined; publicUrl: string | undefined } {
+export function readReachVariables(): {
+  iceServers: string | undefined;
+  publicUrl: string | undefined;
+  /** Those that say where a container engine is, and whether one is needed. */
+  engineVariables: Record<string, string | undefined>;
+} {
   return {
+    engineVariables: process.env,
     iceServers: process.env["VOCALHOST_ICE_SERVERS"] || undefined,
     publicUrl: process.env["VOCALHOST_PUBLIC_URL"] || undefined,
   };

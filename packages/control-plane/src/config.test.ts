@@ -2,13 +2,33 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig } from "./config.ts";
 
+test("an engine is where it is said to be, and instances are in a network of their own", () => {
+  const { driver } = readConfig({
+    VOCALHOST_DATA_DIR: "/data",
+    VOCALHOST_DRIVER: "container",
+    DOCKER_HOST: "unix:///run/engine.sock",
+  });
+  assert.deepEqual(driver, {
+    kind: "container",
+    folder: "/data/containers",
+    sockets: [{ path: "/run/engine.sock", because: "DOCKER_HOST" }],
+    network: "vocalhost",
+    registries: [],
+  });
+  for (const wrong of [
+    { VOCALHOST_CONTAINER_ENGINE: "tcp://10.0.0.1:2375" },
+    { VOCALHOST_CONTAINER_NETWORK: "host" },
+  ])
+    assert.throws(() => readConfig({ VOCALHOST_DRIVER: "container", ...wrong }), { name: "ConfigError" });
+});
+
 test("instances are processes unless another driver is named, and only one that exists can be", () => {
   const process = { kind: "process", folder: "/data/instances", users: undefined };
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data" }).driver, process);
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "process" }).driver, process);
   assert.throws(() => readConfig({ VOCALHOST_DRIVER: "docker" }), {
     name: "ConfigError",
-    message: 'VOCALHOST_DRIVER must be one of process, got "docker"',
+    message: 'VOCALHOST_DRIVER must be one of process, container, got "docker"',
   });
 });
 

@@ -3,6 +3,7 @@ import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
+import { engineSockets, type EngineSocket } from "@vocalhost/images";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readMedia, type MediaConfig } from "./media-config.ts";
@@ -63,9 +64,19 @@ export interface Config {
 }
 
 /** How instances are made, and what that way of making them needs to know. */
-export type DriverConfig = { kind: "process"; folder: string; users: UserRange | undefined };
+export type DriverConfig =
+  | { kind: "process"; folder: string; users: UserRange | undefined }
+  /** Sockets in the order in which an engine is looked for at them. */
+  | {
+      kind: "container";
+      folder: string;
+      sockets: EngineSocket[];
+      network: string;
+      /** Internal ones that images may come from all the same. */
+      registries: string[];
+    };
 
-const DRIVERS = ["process"] as const satisfies DriverConfig["kind"][];
+const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
 
 const IceServers = z.array(
   z.object({
@@ -114,7 +125,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     trustForwarded: readFlag("TRUST_PROXY", text("TRUST_PROXY")),
     dataFolder,
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
-    driver: readDriver(text("DRIVER"), { dataFolder, users }),
+    driver: readDriver(text("DRIVER"), { dataFolder, users, environment }),
     users,
     regions: readRegions(text("REGIONS")),
     iceServers: readIceServers(text("ICE_SERVERS")),
@@ -211,15 +222,30 @@ function readUsers(text: string | undefined): UserRange | undefined {
 
 function readDriver(
   text: string | undefined,
-  { dataFolder, users }: { dataFolder: string; users: UserRange | undefined },
+  options: { dataFolder: string; users: UserRange | undefined; environment: Environment },
 ): DriverConfig {
+  const { dataFolder, users, environment } = options;
   const kind = oneOf("DRIVER", text ?? "process", DRIVERS);
   switch (kind) {
     case "process":
       return { kind, folder: join(dataFolder, "instances"), users };
+    case "container":
+      return {
+        kind,
+        // Not that of processes: what one driver has made the other cannot end.
+        folder: join(dataFolder, "containers"),
+        sockets: asConfigError(() => engineSockets(environment, homedir())),
+        network: readNetwork(environment["VOCALHOST_CONTAINER_NETWORK"] || "vocalhost"),
+        registries: list(environment["VOCALHOST_REGISTRIES"]),
+      };
     default:
       return kind satisfies never;
   }
+}
+
+function readNetwork(text: string): string {
+  if (/^[a-zA-Z0-9][\w.-]{0,63}$/.test(text) && !/^(?:host|none|container)$/.test(text)) return text;
+  throw new ConfigError(`VOCALHOST_CONTAINER_NETWORK must be the name of an own network, got "${text}"`);
 }
 
 function readFlag(name: string, text: string | undefined): boolean {

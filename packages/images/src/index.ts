@@ -32,6 +32,9 @@ export {
   type ArchiveOptions,
 } from "./archives/write-archive.ts";
 
+// Engines
+export { EngineAddressError, engineSockets, type EngineSocket } from "./engine-sockets.ts";
+
 // Registries
 export { readAuthFile, type RegistryCredentials } from "./registry/credentials.ts";
 export { pushImage, type PushedImage, type PushOptions, type PushProgress } from "./registry/push-image.ts";

@@ -63,11 +63,14 @@ export {
   FilterStatus,
   InstanceEvent,
   instanceFiles,
+  InstanceHandover,
+  instanceSlots,
   InstanceStart,
   InstanceStatus,
   InstanceStop,
   instanceVariables,
   SessionMarks,
+  SLOT_BYTES,
 } from "./instance-api.ts";
 
 // The REST interface of the hosted service

@@ -148,7 +148,16 @@ export const instanceVariables = {
   mediaAddress: "VOCALHOST_INSTANCE_MEDIA_ADDRESS",
   /** Module of the voice filter's engine, where the service has one. */
   vivaEngine: "VOCALHOST_VIVA_ENGINE",
+  /** `stdin`: everything else comes as a handover on standard input, and the folder holds slots. */
+  handover: "VOCALHOST_INSTANCE_HANDOVER",
 } as const;
+
+/**
+ * One line of JSON on an instance's standard input. The environment of a container can be read by whoever may ask its
+ * engine, and stays in the engine's files; what comes this way does neither.
+ */
+export const InstanceHandover = z.object({ environment: z.record(z.string(), z.string()) });
+export type InstanceHandover = z.infer<typeof InstanceHandover>;
 
 /** Names of the files an instance writes into its folder. */
 export const instanceFiles = {
@@ -157,3 +166,16 @@ export const instanceFiles = {
   alive: "alive.json",
   exit: (sessionId: string): string => `exit-${sessionId}.json`,
 } as const;
+
+/**
+ * Names of the files that lie ready in the folder of an instance that can make none there: so nobody in a container can
+ * fill the disk of its host. Records are overwritten in place, and filled up with spaces.
+ */
+export const instanceSlots = {
+  address: "address",
+  alive: "alive.json",
+  /** Of the one session in the life of an instance. */
+  exit: "exit.json",
+  output: "output",
+} as const;
+export const SLOT_BYTES = 16 * 1024;

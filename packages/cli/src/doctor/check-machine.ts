@@ -1,14 +1,11 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { promisify } from "node:util";
 import { Problem } from "../problem.ts";
 import { readProject } from "../project/read-project.ts";
 import { failed, ok, reasonOf, warning, type Hop } from "./hop.ts";
 import { askStun } from "./stun.ts";
 
 const DEV_PORT = 7860;
-const ENGINE_MS = 5_000;
 const DEFAULT_STUN = "stun:stun.l.google.com:19302";
 
 export async function checkProject(workingFolder: string): Promise<Hop> {
@@ -43,32 +40,6 @@ export async function checkDevPort(port = DEV_PORT): Promise<Hop> {
       );
     return failed("ports", `Cannot listen on ${port}: ${reasonOf(error)}`, "Choose a port above 1024.");
   }
-}
-
-/** Docker or Podman, for deploying images. */
-export async function checkEngine(
-  signal: AbortSignal,
-  programs: readonly string[] = ["docker", "podman"],
-): Promise<Hop> {
-  let silent = "";
-  for (const program of programs) {
-    try {
-      const version = ["version", "--format", "{{.Server.Version}}"];
-      const { stdout } = await promisify(execFile)(program, version, { timeout: ENGINE_MS, signal });
-      return ok("engine", `${program} ${stdout.trim()} answers`);
-    } catch (error) {
-      signal.throwIfAborted();
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-        silent = `${program} is installed but does not respond: ${
-          reasonOf(error)
-            .split("\n")
-            .findLast((line) => line.trim() !== "") ?? ""
-        }`;
-    }
-  }
-  if (silent !== "")
-    return warning("engine", silent.trim(), "Start it, and give your user access to its socket.");
-  return ok("engine", "no Docker or Podman here; not needed, bots run as processes");
 }
 
 /** Whether UDP comes back from the servers that tell callers their public address. */

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { startFakeService } from "../testing/fake-service.ts";
 import { checkCarrier, isPrivate } from "./check-carrier.ts";
 import { describeDisk } from "./check-disk.ts";
-import { checkDevPort, checkEngine, checkIce } from "./check-machine.ts";
+import { checkEngine } from "./check-engine.ts";
+import { checkDevPort, checkIce } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
 
 const { signal } = new AbortController();
@@ -57,10 +62,47 @@ test("the port of dev is free or not", async () => {
   assert.equal((await checkDevPort(port)).state, "ok");
 });
 
-test("an engine is not needed, but one that is stuck is told", async () => {
-  assert.equal((await checkEngine(signal, ["no-such-engine"])).state, "ok");
-  assert.equal((await checkEngine(signal, ["false"])).state, "warning");
-  assert.equal((await checkEngine(signal, ["echo"])).state, "ok");
+test("an engine is found at its socket, missed only by those who need one, and told when it is stuck", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"));
+  const path = join(folder, "engine.sock");
+  const needed = { VOCALHOST_DRIVER: "container" };
+  const check = (environment: Record<string, string>, sockets = [{ path, because: "Docker" }]) =>
+    checkEngine({ environment, sockets }, signal);
+  const serve = async (listener: RequestListener) => {
+    const server = createHttpServer(listener).listen(path);
+    await once(server, "listening");
+    return server;
+  };
+  try {
+    assert.equal((await check({})).state, "ok");
+    assert.equal((await check(needed)).state, "failed");
+    assert.match(
+      (await checkEngine({ environment: { DOCKER_HOST: "tcp://10.0.0.1" } }, signal)).says,
+      /this machine/,
+    );
+    const engine = await serve((request, response) =>
+      response.end(
+        JSON.stringify(request.url === "/version" ? { Version: "1.2" } : { LiveRestoreEnabled: false }),
+      ),
+    );
+    assert.deepEqual(await check({}), {
+      name: "engine",
+      state: "ok",
+      says: `Docker 1.2 answers at ${path} (Docker)`,
+      fixes: [],
+    });
+    assert.match((await check(needed)).says, /when it restarts, every call ends$/);
+    engine.closeAllConnections();
+    engine.close();
+    await once(engine, "close");
+    const broken = await serve((_request, response) => response.writeHead(500).end());
+    assert.equal((await check({})).state, "warning");
+    assert.equal((await check(needed)).state, "failed");
+    broken.closeAllConnections();
+    broken.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("a disk that runs low is told, with what takes the space", () => {

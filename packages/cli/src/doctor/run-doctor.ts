@@ -10,8 +10,9 @@ import { openCallableService } from "../service/callable-service.ts";
 import { checkCarrier } from "./check-carrier.ts";
 import { checkFilter } from "./check-filter.ts";
 import { checkDisk } from "./check-disk.ts";
+import { checkEngine } from "./check-engine.ts";
 import { checkMedia } from "./check-media.ts";
-import { checkDevPort, checkEngine, checkIce, checkProject } from "./check-machine.ts";
+import { checkDevPort, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
 import { ok, type Hop } from "./hop.ts";
 
@@ -54,13 +55,13 @@ async function look(
   { signal }: CommandContext,
 ): Promise<Hop[]> {
   const { credentials } = await readCredentials();
-  const { iceServers, publicUrl } = readReachVariables();
+  const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
   const [project, ports, engine, hops, ice, media, carrier, disk] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
-    checkEngine(signal),
+    checkEngine({ environment: engineVariables }, signal),
     checkService(credentials, signal),
     checkIce({ iceServers, isLocal }, signal),
     checkMedia(credentials, signal),

@@ -39,6 +39,7 @@ function deployment(
     crashText: null,
     failureCode: null,
     failureText: null,
+    progressText: null,
     version: 1,
     createdAt: 0,
     updatedAt: 0,

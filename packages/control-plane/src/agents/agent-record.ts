@@ -119,7 +119,10 @@ function conditionsOf(options: {
   const isCrashing = (desired?.crashes ?? 0) > 0;
   return [
     condition("Available", available, agent.state === "live" ? undefined : "Deleting"),
-    condition("Progressing", isProgressing, desired?.phase),
+    {
+      ...condition("Progressing", isProgressing, desired?.phase),
+      ...(isProgressing && desired.progressText !== null ? { message: desired.progressText } : {}),
+    },
     {
       ...condition(
         "Degraded",

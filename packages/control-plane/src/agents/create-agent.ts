@@ -47,7 +47,7 @@ async function insertAgent(
   await requireFreeName(tx, organizationId, input.serviceName);
   const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
   if (!source) throw badRequest("Either image or buildId is required for service creation");
-  const settings = { ...mergeSettings(defaultSettings, input), ...source };
+  const settings = { ...mergeSettings(defaultSettings, input), ...source, pinned: null };
   const spec = await bindSecrets(tx, organizationId, { settings, region, isNew: true });
   await requireFilterBase(tx, organizationId, settings);
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultSettings, isSameSettings, mergeScaling, mergeSettings, type Settings } from "./settings.ts";
 
-const settings: Settings = { ...defaultSettings, image: "a/b:c", buildId: null };
+const settings: Settings = { ...defaultSettings, image: "a/b:c", buildId: null, pinned: null };
 
 test("what is left out stays, null counts as left out, null switches only the filter off", () => {
   const filtered: Settings = { ...settings, audioFilter: "tel", secretSet: "keys" };

@@ -12,7 +12,7 @@ import { badField, badRequest } from "../refusals.ts";
 /** What a caller can decide about a deployment; changing any of it makes a new one. */
 export type Settings = Omit<DeploymentSpec, "secretVersion">;
 
-export const defaultSettings: Omit<Settings, "image" | "buildId"> = {
+export const defaultSettings: Omit<Settings, "image" | "buildId" | "pinned"> = {
   nodeType: "arm",
   ...defaultValues("deployment"),
 };
@@ -22,7 +22,10 @@ export type Scaling = SettingValues<"agent">;
 export const defaultScaling: Scaling = defaultValues("agent");
 
 /** What is left out, or null, stays. */
-export function mergeSettings<S extends Omit<Settings, "image" | "buildId">>(base: S, input: UpdateAgent): S {
+export function mergeSettings<S extends Omit<Settings, "image" | "buildId" | "pinned">>(
+  base: S,
+  input: UpdateAgent,
+): S {
   const merged = settingsOf("deployment").map(([key, row]) => [key, mergedValue(row, input, base[key])]);
   return { ...base, ...Object.fromEntries(merged) };
 }

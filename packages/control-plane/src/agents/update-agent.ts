@@ -54,7 +54,8 @@ async function change(
   const isScaled = scaling.minAgents !== agent.minAgents || scaling.maxAgents !== agent.maxAgents;
   const current = await readSpec(tx, organizationId, agent.desiredDeploymentId);
   const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
-  const settings: Settings = { ...mergeSettings(current, input), ...source };
+  // The same reference may mean another image by now.
+  const settings: Settings = { ...mergeSettings(current, input), ...source, pinned: null };
   const isRedeployed = input.forceRedeploy === true || !isSameSettings(current, settings);
   if (!isRedeployed && !isScaled)
     return { agentId: agent.id, deploymentId: undefined, warning: NOTHING_CHANGED };

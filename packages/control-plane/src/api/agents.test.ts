@@ -95,6 +95,7 @@ test("everything that can be said is kept", async () => {
     image: build.imageUri,
     buildId: build.id,
     nodeType: "arm",
+    pinned: null,
     imagePullSecretSet: "pull",
     secretSet: "keys",
     secretVersion: 7,

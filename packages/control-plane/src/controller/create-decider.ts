@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { buildFolder } from "../builds/build-rows.ts";
+import { createPreparing } from "../deployments/preparing.ts";
 import { createDeploying, type DeployingOptions } from "../deployments/deploying.ts";
 import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
 import { createMediaPorts } from "../pools/media-ports.ts";
@@ -62,6 +63,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
       store,
       timing,
       runs: driver.capabilities.runs,
+      preparing: createPreparing({ driver, changed: () => reconciler.nudge() }),
       instanceToken,
       mediaAddresses: config.media.addresses,
       vivaEngine: ground.vivaEngine,

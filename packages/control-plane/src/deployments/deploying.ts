@@ -1,32 +1,43 @@
+import { basePlaces, readBaseFacts } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import { BuildFacts } from "../builds/build-facts.ts";
-import type {
-  InstanceMedia,
-  InstanceSource,
-  InstanceSpec,
-  PullSecret,
-  SourceKind,
+import {
+  SourceError,
+  type InstanceMedia,
+  type InstanceSource,
+  type InstanceSpec,
+  type PullSecret,
+  type SourceKind,
 } from "../drivers/driver.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 import { agentProfiles, DeploymentSpec } from "./deployment-spec.ts";
+import type { Preparing } from "./preparing.ts";
+import { requireFilterIn } from "./read-source.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
 
 /** Turns deployments into what the driver can run. */
 export interface Deploying {
-  /** Pins what the deployment runs; a refusal is final. */
-  prepare(deployment: DeploymentRow): Promise<{ code: string; text: string } | undefined>;
+  /** Pins what the deployment runs; undefined: there is nothing more to know. Ask again while it is being done. */
+  prepare(deployment: DeploymentRow): Promise<Preparation | undefined>;
   /** Throws with a sentence for the agent's record when the bot cannot be run. */
   specOf(instance: InstanceRow): Promise<InstanceSpec>;
 }
+
+export type Preparation =
+  /** For good. */
+  | { state: "refused"; code: string; text: string }
+  | { state: "working"; text: string }
+  | { state: "pinned"; spec: DeploymentSpec };
 
 export interface DeployingOptions {
   store: Store;
   timing: Timing;
   /** Kinds of source the driver can make an instance of. */
   runs: readonly SourceKind[];
+  preparing: Preparing;
   instanceToken(instanceId: string): string;
   /** What clients are told instead of the instances' own addresses. */
   mediaAddresses: string[];
@@ -76,18 +87,34 @@ export function createDeploying(options: DeployingOptions): Deploying {
       case "image": {
         const name = spec.imagePullSecretSet;
         const pullSecret = name === null ? undefined : await options.pullSecretOf(organizationId, name);
-        return { kind: "image", reference: resolved.reference, pullSecret };
+        const reference = spec.pinned?.reference ?? resolved.reference;
+        return { kind: "image", reference, pullSecret };
       }
       default:
         return resolved satisfies never;
     }
   }
 
-  function engineFor({ audioFilter }: DeploymentSpec): Record<string, string> {
-    const { vivaEngine } = options;
-    return audioFilter === null || vivaEngine === undefined
-      ? {}
-      : { [instanceVariables.vivaEngine]: vivaEngine };
+  // An image brings its own, if the base it was built on has one.
+  function engineFor({ audioFilter, pinned }: DeploymentSpec, kind: SourceKind): Record<string, string> {
+    if (audioFilter === null) return {};
+    const ofImage = pinned?.filterVersion ? basePlaces.filterEngine : undefined;
+    const engine = kind === "build" ? options.vivaEngine : ofImage;
+    return engine === undefined ? {} : { [instanceVariables.vivaEngine]: engine };
+  }
+
+  async function pin(deployment: DeploymentRow, spec: DeploymentSpec, source: () => Promise<InstanceSource>) {
+    const prepared = await options.preparing.prepare(deployment, source);
+    if ("working" in prepared) return { state: "working", text: prepared.working } as const;
+    const { reference, labels } = prepared.done;
+    const base = readBaseFacts(labels);
+    requireFilterIn(base?.baseVersion, spec);
+    const pinned = {
+      reference,
+      baseVersion: base?.baseVersion ?? null,
+      filterVersion: base?.filterVersion ?? null,
+    };
+    return { state: "pinned", spec: { ...spec, pinned } } as const;
   }
 
   function mediaOf(port: number | null): { media?: InstanceMedia } {
@@ -109,13 +136,19 @@ export function createDeploying(options: DeployingOptions): Deploying {
     async prepare(deployment) {
       const { organizationId, spec } = await specOfDeployment(deployment.id);
       const source = await resolveSource({ store, runs }, organizationId, spec);
-      if (!source.ok) return { code: source.code, text: source.message };
+      if (!source.ok) return { state: "refused", code: source.code, text: source.message };
       try {
         await environmentOf(organizationId, spec);
-        return undefined;
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error);
-        return { code: "UNKNOWN_ERROR", text: `The secret set '${spec.secretSet}' cannot be read. ${text}` };
+        const text = `The secret set '${spec.secretSet}' cannot be read. ${messageOf(error)}`;
+        return { state: "refused", code: "UNKNOWN_ERROR", text };
+      }
+      if (source.kind === "build") return undefined;
+      try {
+        return await pin(deployment, spec, () => sourceOf(organizationId, spec, source));
+      } catch (error) {
+        const code = error instanceof SourceError ? error.code : "IMAGE_PULL_UNKNOWN_ERROR";
+        return { state: "refused", code, text: messageOf(error) };
       }
     },
     async specOf({ id, deploymentId, mediaPort }) {
@@ -128,7 +161,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         source: await sourceOf(organizationId, spec, resolved),
         environment: {
           ...(await environmentOf(organizationId, spec)),
-          ...(resolved.kind === "build" ? engineFor(spec) : {}), // an image brings its own
+          ...engineFor(spec, resolved.kind),
         },
         token: options.instanceToken(id),
         cpuMillicores,
@@ -139,4 +172,8 @@ export function createDeploying(options: DeployingOptions): Deploying {
       };
     },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -16,7 +16,7 @@ const ARROWS: Arrows<DeploymentPhase> = {
 export interface PhaseMove {
   to: DeploymentPhase;
   nowMs: number;
-  changes?: Partial<Pick<DeploymentRow, "failureCode" | "failureText" | "spec">>;
+  changes?: Partial<Pick<DeploymentRow, "failureCode" | "failureText" | "progressText" | "spec">>;
 }
 
 /** Whether it was done; false if the row has changed since it was read. Throws on an arrow that is not drawn. */

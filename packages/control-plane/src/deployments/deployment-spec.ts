@@ -9,6 +9,16 @@ export const DeploymentSpec = z.object({
   nodeType: z.literal("arm"),
   /** Version of the secret set that was current when the deployment was made. */
   secretVersion: z.number().int().nullable(),
+  /** What the image's reference meant when the deployment was made; null before that is known, and for builds. */
+  pinned: z
+    .object({
+      reference: z.string(),
+      /** Of the base it was built on; null if on none. */
+      baseVersion: z.string().nullable(),
+      filterVersion: z.string().nullable(),
+    })
+    .nullable()
+    .default(null),
   ...storedSettings,
 });
 export type DeploymentSpec = z.infer<typeof DeploymentSpec>;

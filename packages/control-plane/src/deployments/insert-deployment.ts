@@ -36,6 +36,7 @@ export async function insertDeployment(
       crashText: null,
       failureCode: null,
       failureText: null,
+      progressText: null,
       version: 1,
       createdAt,
       updatedAt: nowMs,

@@ -4,7 +4,7 @@ import type { AgentRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { toTime } from "../to-time.ts";
 import { DeploymentSpec } from "./deployment-spec.ts";
-import { toManifest } from "./manifest.ts";
+import { imageDigestOf, toManifest } from "./manifest.ts";
 
 const DEPLOYMENTS_MAX = 200; // newest; older ones stay in the store
 
@@ -45,5 +45,12 @@ export async function listDeployments(
 function toDeploymentSettings(spec: DeploymentSpec): DeploymentSettings {
   const { image, buildId, secretVersion } = spec;
   const settings = settingsOf("deployment").map(([key, row]) => [settingName(row), spec[key]]);
-  return { image, buildId, secretVersion, ...Object.fromEntries(settings) } as DeploymentSettings;
+  const imageDigest = imageDigestOf(spec);
+  return {
+    image,
+    imageDigest,
+    buildId,
+    secretVersion,
+    ...Object.fromEntries(settings),
+  } as DeploymentSettings;
 }

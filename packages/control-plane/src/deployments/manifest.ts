@@ -33,6 +33,7 @@ export function toManifest(options: {
     spec: {
       nodeType: spec.nodeType,
       image: spec.buildId === null ? spec.image : "redacted",
+      ...digestOf(spec),
       ...(spec.buildId === null ? {} : { buildId: spec.buildId }),
       autoScaling: { minReplicas: agent.minAgents, maxReplicas: agent.maxAgents },
       ...(spec.imagePullSecretSet === null ? {} : { imagePullSecretName: spec.imagePullSecretSet }),
@@ -44,4 +45,14 @@ export function toManifest(options: {
         : { maxSessionDurationSeconds: spec.maxSessionDurationS }),
     },
   };
+}
+
+/** Of the image as it is in its registry; one that was loaded into an engine has only an id there. */
+export function imageDigestOf({ pinned }: Pick<DeploymentSpec, "pinned">): string | null {
+  return /sha256:[0-9a-f]{64}$/.exec(pinned?.reference ?? "")?.[0] ?? null;
+}
+
+function digestOf(spec: DeploymentSpec): { imageDigest?: string } {
+  const imageDigest = imageDigestOf(spec);
+  return imageDigest === null ? {} : { imageDigest };
 }

@@ -1,12 +1,13 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import { BuildFacts } from "../builds/build-facts.ts";
 import { filterPackageProblem } from "../builds/find-facts.ts";
+import { SourceError } from "../drivers/driver.ts";
 import { badField, badRequest } from "../refusals.ts";
 import type { Db } from "../store/store.ts";
 import { baseVersionOf, FILTER_BASE_VERSION, hasFilter } from "./base-version.ts";
 import type { DeploymentSpec } from "./deployment-spec.ts";
 import { findBuild } from "./find-build.ts";
-import { isInternalRegistry, registryOf } from "./image-registry.ts";
+import { isInternalRegistry, registryOf } from "../drivers/image-registry.ts";
 
 /** Where the bot comes from; undefined leaves it as it is. */
 export type Source = { image: string; buildId: string | null } | undefined;
@@ -52,10 +53,21 @@ export async function requireFilterBase(
   const facts = build ? BuildFacts.safeParse(JSON.parse(build.facts)).data : undefined;
   const version = facts?.baseVersion ?? baseVersionOf(settings.image);
   if (version !== undefined && !hasFilter(version))
-    throw badField(
-      "vendorViva.audioFilter",
-      `The voice filter needs the base image vocalhost/base:${FILTER_BASE_VERSION} or later; this bot is built on ${version}`,
-    );
+    throw badField("vendorViva.audioFilter", filterProblem(version));
   const packages = facts?.filterPackages ?? [];
   if (packages.length > 0) throw badField("vendorViva.audioFilter", filterPackageProblem(packages));
+}
+
+/** The same, of an image that has been found: only then is it known what it was built on. */
+export function requireFilterIn(
+  baseVersion: string | undefined,
+  { audioFilter }: Pick<DeploymentSpec, "audioFilter">,
+): void {
+  if (audioFilter === null || (baseVersion !== undefined && hasFilter(baseVersion))) return;
+  throw new SourceError("UNKNOWN_ERROR", filterProblem(baseVersion));
+}
+
+function filterProblem(baseVersion: string | undefined): string {
+  const built = baseVersion === undefined ? "is not built on it" : `is built on ${baseVersion}`;
+  return `The voice filter needs the base image vocalhost/base:${FILTER_BASE_VERSION} or later; this bot ${built}`;
 }

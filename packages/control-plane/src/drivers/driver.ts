@@ -10,6 +10,11 @@ export interface Driver {
   fence(epoch: number): Promise<void>;
   /** The newest epoch that was ever fenced here; a store restored from a backup may know only older ones. */
   newestEpoch(): Promise<number>;
+  /**
+   * Brings what instances will be made of to where they are made; may take minutes. Rejects with `SourceError` when that
+   * cannot be, with `DriverUnavailableError` when it can be tried again. Left out by drivers that have nothing to bring.
+   */
+  prepare?(source: InstanceSource, options: PrepareOptions): Promise<PreparedSource>;
   /** Makes the object named `spec.id`, or does nothing if it is there (running or exited). */
   create(spec: InstanceSpec): Promise<void>;
   /** Every object of ours, including those no row refers to any more. */
@@ -43,6 +48,41 @@ export type InstanceSource =
   | { kind: "build"; folder: string; botFile?: string }
   | { kind: "image"; reference: string; pullSecret: PullSecret | undefined };
 export type SourceKind = InstanceSource["kind"];
+
+export interface PrepareOptions {
+  /** Called with a sentence of what is being done. */
+  progressed(text: string): void;
+  signal: AbortSignal;
+}
+
+export interface PreparedSource {
+  /** Means the same for ever, whatever becomes of the name it was found by. */
+  reference: string;
+  /** What the image says about itself. */
+  labels: Record<string, string>;
+}
+
+/** What a deployment names cannot be run. Its message is one sentence for the agent's record, without secrets. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+  readonly code: SourceErrorCode;
+
+  constructor(code: SourceErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** As they are published. */
+export type SourceErrorCode =
+  | "IMAGE_NOT_FOUND"
+  | "IMAGE_PULL_UNAUTHORIZED"
+  | "IMAGE_TOO_LARGE"
+  | "IMAGE_PULL_RATE_LIMIT"
+  | "INVALID_IMAGE_PLATFORM"
+  | "IMAGE_PULL_UNKNOWN_ERROR"
+  /** It is there, and cannot be run as it is asked for. */
+  | "UNKNOWN_ERROR";
 
 /** Opens a registry. */
 export interface PullSecret {
@@ -86,4 +126,9 @@ export interface InstanceExit {
   outOfMemory: boolean;
   /** Last lines it printed. */
   lastOutput: string;
+}
+
+/** Nothing is wrong with what was asked, but with what instances are made with. Asking again later may help. */
+export class DriverUnavailableError extends Error {
+  override readonly name = "DriverUnavailableError";
 }

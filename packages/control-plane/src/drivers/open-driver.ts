@@ -1,6 +1,9 @@
 import type { DriverConfig } from "../config.ts";
 import type { Log } from "../log.ts";
 import type { OpenedDriver } from "./driver.ts";
+import { findEngine } from "./container/find-engine.ts";
+import { openContainerDriver } from "./container.ts";
+import { isInternalRegistry } from "./image-registry.ts";
 import { openProcessDriver } from "./process.ts";
 
 /** The driver the service was configured with. */
@@ -10,11 +13,18 @@ export async function openDriver(config: DriverConfig, { log }: { log: Log }): P
   return opened;
 }
 
-function open(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
+async function open(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
       return openProcessDriver({ folder: config.folder, users: config.users, log });
+    case "container": {
+      const { folder, network, registries } = config;
+      const socket = await findEngine(config.sockets);
+      // Also what registries send us to: nobody shall reach our own network by naming an image.
+      const mayReach = ({ host }: URL): boolean => registries.includes(host) || !isInternalRegistry(host);
+      return openContainerDriver({ folder, network, log, socket, mayReach });
+    }
     default:
-      return config.kind satisfies never;
+      return config satisfies never;
   }
 }

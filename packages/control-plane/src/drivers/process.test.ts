@@ -21,7 +21,7 @@ import { driverContract, exited, listening, specOf, type DriverHarness } from ".
 import type { InstanceSource } from "./driver.ts";
 import { until } from "../../../../testing/wait.ts";
 import { openProcessDriver } from "./process.ts";
-import { identityOf, isRunning, isThere } from "./process/process-identity.ts";
+import { identityOf, isRunning, isThere } from "./local/process-identity.ts";
 
 driverContract("process", start);
 

@@ -7,13 +7,14 @@ import type { UserRange } from "../own-users.ts";
 import type { Driver, OpenedDriver } from "./driver.ts";
 import { openCgroups, type Cgroups } from "./process/cgroups.ts";
 import { endProcess, killLeftovers } from "./process/end-process.ts";
-import { createFence } from "./process/fence.ts";
+import { createFence } from "./local/fence.ts";
 import { openFolderRecords } from "./process/folder-records.ts";
-import { isId, requireId, type ProcessFile } from "./process/instance-folder.ts";
+import { isId, requireId } from "./local/instance-folder.ts";
+import type { ProcessFile } from "./process/instance-folder.ts";
 import { createKnownProcesses } from "./process/known-processes.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
 import { findDescendants } from "./process/find-descendants.ts";
-import { identityOf, isRunning, type ProcessIdentity } from "./process/process-identity.ts";
+import { identityOf, isRunning, type ProcessIdentity } from "./local/process-identity.ts";
 
 const ROUNDS_MAX = 5;
 

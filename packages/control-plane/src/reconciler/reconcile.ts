@@ -156,8 +156,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     for (const step of planPool(view)) {
       if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
       await apart({ step: step.do, agent: view.agent.name }, "step failed, will be retried", async () => {
-        await takeStep(step, view, context);
-        if (!ORDERS.has(step.do)) nudge(); // a row has changed; what follows from it need not wait
+        const outcome = await takeStep(step, view, context);
+        if (outcome !== "waiting" && !ORDERS.has(step.do)) nudge(); // a row has changed; what follows from it need not wait
       });
     }
   }

@@ -1,6 +1,7 @@
 import type { SessionFilter } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { Deploying } from "../deployments/deploying.ts";
+import { DriverUnavailableError } from "../drivers/driver.ts";
 import { closeSession, type Ending } from "../sessions/close-session.ts";
 import { closedFilter } from "../sessions/filter-facts.ts";
 import { failSession } from "../sessions/fail-session.ts";
@@ -34,8 +35,12 @@ export interface StepContext {
   filterDone?: ((filter: SessionFilter) => void) | undefined;
 }
 
-/** Does one step. Whatever has changed since the plan was made makes it do nothing. */
-export async function takeStep(step: PoolStep, view: PoolView, context: StepContext): Promise<void> {
+/** Does one step, or says that it takes longer. Whatever has changed since the plan was made makes it do nothing. */
+export async function takeStep(
+  step: PoolStep,
+  view: PoolView,
+  context: StepContext,
+): Promise<"waiting" | void> {
   const { world } = context;
   const nowMs = world.clock.nowMs();
   switch (step.do) {
@@ -150,6 +155,7 @@ async function launch(instance: InstanceRow, context: StepContext): Promise<void
   try {
     await world.driver.create(await deploying.specOf(instance));
   } catch (error) {
+    if (error instanceof DriverUnavailableError) throw error; // no fault of the bot: asked again, and not counted
     const text = error instanceof Error ? error.message : String(error);
     const nowMs = world.clock.nowMs();
     await asLeader(world, async (tx) => {
@@ -223,20 +229,44 @@ async function countCrash(
   );
 }
 
-async function prepare(deployment: DeploymentRow, { world, deploying }: StepContext): Promise<void> {
+async function prepare(
+  deployment: DeploymentRow,
+  { world, deploying }: StepContext,
+): Promise<"waiting" | void> {
   world.failpoint("deploy.validated.before");
-  const refusal = await deploying.prepare(deployment);
+  const preparation = await deploying.prepare(deployment);
   const nowMs = world.clock.nowMs();
+  if (preparation?.state === "working") {
+    await tellProgress(deployment, preparation.text, world);
+    return "waiting";
+  }
   await asLeader(world, (tx) =>
-    refusal
+    preparation?.state === "refused"
       ? moveDeployment(tx, deployment, {
           to: "Failed",
           nowMs,
-          changes: { failureCode: refusal.code, failureText: refusal.text },
+          changes: { failureCode: preparation.code, failureText: preparation.text, progressText: null },
         })
-      : moveDeployment(tx, deployment, { to: "Validating", nowMs }),
+      : moveDeployment(tx, deployment, {
+          to: "Validating",
+          nowMs,
+          changes: { progressText: null, ...(preparation ? { spec: JSON.stringify(preparation.spec) } : {}) },
+        }),
   );
   world.failpoint("deploy.validated.after");
+}
+
+// No state, so no new version.
+async function tellProgress(deployment: DeploymentRow, text: string, world: World): Promise<void> {
+  if (deployment.progressText === text) return;
+  await asLeader(world, (tx) =>
+    tx
+      .updateTable("deployments")
+      .set({ progressText: text, updatedAt: world.clock.nowMs() })
+      .where("id", "=", deployment.id)
+      .where("phase", "=", "Creating")
+      .execute(),
+  );
 }
 
 async function activate(deployment: DeploymentRow, view: PoolView, world: World): Promise<void> {

@@ -150,7 +150,7 @@ function deployment(at: number): DeploymentRow {
   return {
     ...{ id: String(at), organizationId: "o", agentId: "a", phase: at === 0 ? "Active" : "Retired" },
     ...{ phaseStartedAt: 0, spec: JSON.stringify(spec), crashes: 0, lastCrashAt: null, lastExitCode: null },
-    ...{ crashText: null, failureCode: null, failureText: null, version: 1 },
+    ...{ crashText: null, failureCode: null, failureText: null, progressText: null, version: 1 },
     ...{ createdAt: daysAgo(100 - at), updatedAt: daysAgo(100 - at) },
   };
 }

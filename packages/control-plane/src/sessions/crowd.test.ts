@@ -110,6 +110,7 @@ async function prepare(store: Store): Promise<OrganizationId> {
     imagePullSecretSet: null,
     secretSet: null,
     secretVersion: null,
+    pinned: null,
     agentProfile: "agent-1x",
     audioFilter: null,
     maxSessionDurationS: 60,

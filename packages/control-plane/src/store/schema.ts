@@ -118,6 +118,8 @@ export interface DeploymentRow {
   crashText: string | null;
   failureCode: string | null;
   failureText: string | null;
+  /** What is being done for it before its first instance is made. */
+  progressText: string | null;
   version: number;
   createdAt: Ms;
   updatedAt: Ms;

@@ -10,6 +10,8 @@ export const Manifest = z.object({
     nodeType: z.literal("arm"),
     /** `redacted` when deployed from a build. */
     image: z.string(),
+    /** What the image's tag meant when it was deployed. Absent until that is known. */
+    imageDigest: z.string().optional(),
     buildId: z.uuid().optional(),
     autoScaling: z.object({ minReplicas: z.number().int(), maxReplicas: z.number().int() }),
     imagePullSecretName: z.string().optional(),
@@ -34,6 +36,8 @@ export type Deployment = z.infer<typeof Deployment>;
 /** What a deployment was made with; scaling belongs to the agent and is not among it. */
 export const DeploymentSettings = z.object({
   image: z.string(),
+  /** Null until it is known, and for builds. */
+  imageDigest: z.string().nullable().default(null),
   buildId: z.uuid().nullable(),
   secretVersion: z.number().int().nullable(),
   ...toldSettings,

@@ -9,6 +9,8 @@ export interface InstanceConfig {
   token: string;
   /** For `address`, `alive.json` and exit records. */
   folder: string;
+  /** Whether the files in the folder lie ready, and no others can be made. */
+  hasSlots: boolean;
   host: string;
   port: number;
   heartbeatMs: number;
@@ -23,6 +25,18 @@ export interface InstanceConfig {
 }
 
 type Environment = Record<string, string | undefined>;
+
+/** Where a handover is to be put, and where the instance's folder is; undefined when there is none. */
+export function awaitedHandover(
+  environment: Environment = process.env,
+): { environment: Environment; folder: string } | undefined {
+  const folder = environment[instanceVariables.folder];
+  return isHandedOver(environment) && folder ? { environment, folder } : undefined;
+}
+
+function isHandedOver(environment: Environment): boolean {
+  return environment[instanceVariables.handover] === "stdin";
+}
 
 /** Takes what is ours out of the environment, so that the bot sees its own only. */
 export function takeInstanceConfig(environment: Environment = process.env): InstanceConfig {
@@ -42,6 +56,7 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     instanceId: required(instanceVariables.id),
     token: required(instanceVariables.token),
     folder: required(instanceVariables.folder),
+    hasSlots: isHandedOver(environment),
     ...parseListen(environment[instanceVariables.listen] || "127.0.0.1:0"),
     heartbeatMs: parseMs(environment, instanceVariables.heartbeatMs, 5_000),
     aloneMs: parseMs(environment, instanceVariables.aloneMs, 120_000),

@@ -1,4 +1,5 @@
 // A hosted instance: started by a driver with `instanceVariables` in its environment.
+import "./take-handover.ts";
 import { flushCompileCache } from "node:module";
 import type { BotDefinition } from "../bot.ts";
 import { runtimeLog, sessionApp } from "../runtime/app.ts";
@@ -40,7 +41,7 @@ async function findBot({ bot }: InstanceConfig): Promise<BotDefinition> {
 function endOnSignals(instance: Instance): void {
   let asked = false;
   process.on("SIGTERM", () => {
-    if (asked) process.kill(process.pid, "SIGKILL");
+    if (asked) endAtOnce();
     asked = true;
     void instance.end();
   });
@@ -49,8 +50,14 @@ function endOnSignals(instance: Instance): void {
 
 // With threads of native modules left, process.exit() would wait for them for ever.
 function exit(isClean: boolean): void {
-  if (!isClean) process.kill(process.pid, "SIGKILL");
+  if (!isClean) endAtOnce();
   process.exit(0);
+}
+
+// The first process of a container is deaf to its own SIGKILL; becoming another program ends its threads as well.
+function endAtOnce(): void {
+  if (process.pid === 1) process.execve?.(process.execPath, [process.execPath, "-e", ""]);
+  process.kill(process.pid, "SIGKILL");
 }
 
 function explained(error: unknown): string {

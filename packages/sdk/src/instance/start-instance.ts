@@ -58,7 +58,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     opusComplexity: config.opusComplexity,
     start: "later",
   });
-  const records = createRecords(config.folder);
+  const records = createRecords(config);
   const isolation = createVoiceIsolation({ engine: config.vivaEngine, log });
   provideVoiceIsolation(isolation);
   let definition: BotDefinition | undefined;

@@ -12,6 +12,7 @@ type Name = keyof DeploymentSettings;
 /** In the order in which they are shown. */
 const rows: { name: Name; label: string; inWords: (value: SettingScalar) => string }[] = [
   { name: "image", label: "Image", inWords: orNone },
+  { name: "imageDigest", label: "Image digest", inWords: orNone },
   { name: "buildId", label: "Build", inWords: orNone },
   ...settingsOf("deployment").flatMap(([key, setting]) => [
     {

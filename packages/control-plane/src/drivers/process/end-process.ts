@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { isRunning, isThere, type ProcessIdentity } from "./process-identity.ts";
+import { isRunning, isThere, type ProcessIdentity } from "../local/process-identity.ts";
 
 const LOOK_AGAIN_MS = 25;
 const KILLED_MS = 5_000; // only a process stuck in the kernel takes longer

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { identityOf, isRunning, type ProcessIdentity } from "./process-identity.ts";
+import { identityOf, isRunning, type ProcessIdentity } from "../local/process-identity.ts";
 
 /** In the environment of an instance and, unlike what names its folder, of all it starts. */
 export const ORIGIN_VARIABLE = "VOCALHOST_ORIGIN";

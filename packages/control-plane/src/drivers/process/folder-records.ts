@@ -2,8 +2,9 @@ import { AliveRecord, ExitRecord, instanceFiles } from "@vocalhost/protocol";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRecords } from "../instance-records.ts";
-import { folderFiles, readJson, requireId } from "./instance-folder.ts";
-import { dropOutput, readOutput } from "./output-file.ts";
+import { readJson, requireId } from "../local/instance-folder.ts";
+import { folderFiles } from "./instance-folder.ts";
+import { dropOutput, readOutput } from "../local/output-file.ts";
 
 /** What the driver needs for itself, as long as the object is there. */
 const OF_THE_DRIVER: readonly string[] = [...Object.values(folderFiles), instanceFiles.address];

@@ -1,9 +1,5 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { z } from "zod";
-import { readPlainText, replaceFile } from "./guarded-files.ts";
-
-const RECORD_MAX_BYTES = 64 * 1024;
+import { IdentityFile } from "../local/instance-folder.ts";
 
 /** Files the driver keeps beside those of the instance. */
 export const folderFiles = {
@@ -13,14 +9,8 @@ export const folderFiles = {
   exited: "exited.json",
 } as const;
 
-const Identity = z.object({
-  pid: z.number().int().positive(),
-  startedTicks: z.string().optional(),
-  bootId: z.string().optional(),
-});
-
-export const MakerFile = Identity;
-export const ProcessFile = Identity.extend({ cpuMillicores: z.number() });
+export const MakerFile = IdentityFile;
+export const ProcessFile = IdentityFile.extend({ cpuMillicores: z.number() });
 export const ExitedFile = z.object({
   code: z.number().nullable(),
   signal: z.string().nullable(),
@@ -28,37 +18,3 @@ export const ExitedFile = z.object({
 });
 export type ProcessFile = z.infer<typeof ProcessFile>;
 export type ExitedFile = z.infer<typeof ExitedFile>;
-
-/** Undefined when it is missing or was never finished. */
-export async function readJson<S extends z.ZodType>(
-  schema: S,
-  ...path: string[]
-): Promise<z.infer<S> | undefined> {
-  try {
-    return schema.parse(JSON.parse((await readPlainText(join(...path), RECORD_MAX_BYTES)) ?? ""));
-  } catch {
-    return undefined;
-  }
-}
-
-export async function writeJson(value: object, ...path: string[]): Promise<void> {
-  await replaceFile(join(...path), JSON.stringify(value));
-}
-
-/** Without giving anybody else a turn: for what must not be forgotten. */
-export function writeJsonAtOnce(value: object, ...path: string[]): void {
-  const target = join(...path);
-  rmSync(`${target}.tmp`, { recursive: true, force: true });
-  writeFileSync(`${target}.tmp`, JSON.stringify(value), { mode: 0o600, flag: "wx" });
-  renameSync(`${target}.tmp`, target);
-}
-
-export function isId(name: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(name);
-}
-
-/** Ids become names of folders. */
-export function requireId(id: string): string {
-  if (isId(id)) return id;
-  throw new TypeError(`Not an instance id: ${JSON.stringify(id)}`);
-}

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import type { Log } from "../../log.ts";
 import type { InstanceExit, SeenInstance } from "../driver.ts";
 import type { Cgroups } from "./cgroups.ts";
-import { readPlainText } from "./guarded-files.ts";
-import { ExitedFile, folderFiles, MakerFile, ProcessFile, readJson, writeJson } from "./instance-folder.ts";
-import { readLastOutput } from "./output-file.ts";
-import { findByFolder, isRunning } from "./process-identity.ts";
+import { readPlainText } from "../local/guarded-files.ts";
+import { readJson, writeJson } from "../local/instance-folder.ts";
+import { ExitedFile, folderFiles, MakerFile, ProcessFile } from "./instance-folder.ts";
+import { readLastOutput } from "../local/output-file.ts";
+import { findByFolder, isRunning } from "../local/process-identity.ts";
 
 /** Memory of one driver object; everything in it can be read from the folders again. */
 export interface Known {

@@ -6,13 +6,14 @@ import { giveToUser, type UserRange } from "../../own-users.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { endProcess } from "./end-process.ts";
-import type { Fence } from "./fence.ts";
+import type { Fence } from "../local/fence.ts";
 import { findEntry } from "./find-entry.ts";
-import { type ExitedFile, folderFiles, requireId, writeJson, writeJsonAtOnce } from "./instance-folder.ts";
+import { requireId, writeJson, writeJsonAtOnce } from "../local/instance-folder.ts";
+import { type ExitedFile, folderFiles } from "./instance-folder.ts";
 import { LOADING_MILLICORES, type KnownProcesses } from "./known-processes.ts";
-import { identityOf } from "./process-identity.ts";
+import { identityOf } from "../local/process-identity.ts";
 import { spawnInstance } from "./spawn-instance.ts";
-import { watchAddress } from "./watch-address.ts";
+import { watchAddress } from "../local/watch-address.ts";
 
 export interface MakingContext {
   root: string;

@@ -9,7 +9,7 @@ import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import { mediaVariables } from "../media-variables.ts";
 import { hostEnvironment } from "./config.ts";
 import { ORIGIN_VARIABLE } from "./find-descendants.ts";
-import { OUTPUT_FILE } from "./output-file.ts";
+import { OUTPUT_FILE } from "../local/output-file.ts";
 
 export interface SpawnOptions {
   spec: InstanceSpec;

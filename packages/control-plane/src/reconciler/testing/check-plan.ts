@@ -98,6 +98,7 @@ export function deployment(changes: Partial<DeploymentRow>): DeploymentRow {
     crashText: null,
     failureCode: null,
     failureText: null,
+    progressText: null,
     version: 1,
     createdAt: 0,
     updatedAt: 0,

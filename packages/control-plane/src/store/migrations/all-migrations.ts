@@ -5,6 +5,7 @@ import { observedLengths } from "./0004-observed-lengths.ts";
 import { filterFigures } from "./0005-filter-figures.ts";
 import { sessionRooms } from "./0006-session-rooms.ts";
 import { mediaPorts } from "./0007-media-ports.ts";
+import { deploymentProgress } from "./0008-deployment-progress.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -15,4 +16,5 @@ export const allMigrations: readonly Migration[] = [
   filterFigures,
   sessionRooms,
   mediaPorts,
+  deploymentProgress,
 ];

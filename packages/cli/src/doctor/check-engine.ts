@@ -1,0 +1,81 @@
+import { EngineAddressError, engineSockets, type EngineSocket } from "@vocalhost/images";
+import { stat } from "node:fs/promises";
+import { request } from "node:http";
+import { homedir } from "node:os";
+import { z } from "zod";
+import { failed, ok, reasonOf, warning, type Hop } from "./hop.ts";
+
+export interface CheckEngineOptions {
+  environment: Record<string, string | undefined>;
+  /** @default where engines usually listen, unless the environment names one */
+  sockets?: EngineSocket[];
+}
+
+const ENGINE_MS = 5_000;
+const ANSWER_MAX_BYTES = 64 * 1024;
+const START = "Start it, and give the service's user access to its socket.";
+const Version = z.object({
+  Version: z.string(),
+  Components: z.array(z.object({ Name: z.string() })).default([]),
+});
+const Info = z.object({ LiveRestoreEnabled: z.boolean().optional() });
+
+/** Docker or Podman, as the service finds it when it runs bots in containers. */
+export async function checkEngine(options: CheckEngineOptions, signal: AbortSignal): Promise<Hop> {
+  const isNeeded = options.environment["VOCALHOST_DRIVER"] === "container";
+  const complain = isNeeded ? failed : warning;
+  try {
+    for (const socket of options.sockets ?? engineSockets(options.environment, homedir()))
+      if ((await stat(socket.path).catch(() => undefined))?.isSocket()) return await look(socket);
+  } catch (error) {
+    if (error instanceof EngineAddressError) return complain("engine", error.message);
+    throw error;
+  }
+  return isNeeded
+    ? failed(
+        "engine",
+        "VOCALHOST_DRIVER=container, and neither Docker nor Podman is here",
+        "Install one, or name its socket: VOCALHOST_CONTAINER_ENGINE=unix:///run/podman/podman.sock",
+      )
+    : ok("engine", "no Docker or Podman here; not needed, bots run as processes");
+
+  async function look({ path, because }: EngineSocket): Promise<Hop> {
+    try {
+      const { Version: version, Components } = Version.parse(await ask(path, "/version", signal));
+      const name = Components.some((part) => /podman/i.test(part.Name)) ? "Podman" : "Docker";
+      const says = `${name} ${version} answers at ${path} (${because})`;
+      const { LiveRestoreEnabled } = Info.parse(await ask(path, "/info", signal));
+      if (isNeeded && name === "Docker" && LiveRestoreEnabled === false)
+        return warning(
+          "engine",
+          `${says}; when it restarts, every call ends`,
+          'Set "live-restore": true in /etc/docker/daemon.json.',
+        );
+      return ok("engine", says);
+    } catch (error) {
+      signal.throwIfAborted();
+      return complain("engine", `${path} (${because}) does not respond: ${reasonOf(error)}`, START);
+    }
+  }
+}
+
+async function ask(socketPath: string, path: string, signal: AbortSignal): Promise<unknown> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(ENGINE_MS)]);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const question = request({ socketPath, path, signal: limit }, (response) => {
+    let text = "";
+    response.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+      if (text.length > ANSWER_MAX_BYTES) response.destroy(new Error("it says more than an engine does"));
+    });
+    response.once("error", reject);
+    response.once("end", () =>
+      response.statusCode === 200 ? resolve(text) : reject(new Error(`it answered ${response.statusCode}`)),
+    );
+  });
+  question.once("error", (error) =>
+    reject(limit.aborted && !signal.aborted ? new Error(`no answer within ${ENGINE_MS / 1000} s`) : error),
+  );
+  question.end();
+  return JSON.parse(await promise);
+}

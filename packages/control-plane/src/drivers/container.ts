@@ -1,0 +1,227 @@
+import { thisPlatform } from "@vocalhost/images";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Log } from "../log.ts";
+import { labels } from "./container/container-options.ts";
+import { openEngine, type EngineLimits } from "./container/engine.ts";
+import { asDriverError, EngineError } from "./container/engine-error.ts";
+import { instanceFolderFiles } from "./container/instance-files.ts";
+import { createKnownContainers, isUnborn } from "./container/known-containers.ts";
+import { makeContainer, type MakingContext } from "./container/make-container.ts";
+import { readSlotText, slotsOf } from "./container/slots.ts";
+import { openSlotRecords } from "./container/slot-records.ts";
+import { watchEvents } from "./container/watch-events.ts";
+import { prepareImage } from "./container/prepare-image.ts";
+import {
+  DriverUnavailableError,
+  type Driver,
+  type InstanceSource,
+  type InstanceSpec,
+  type OpenedDriver,
+} from "./driver.ts";
+import { createFence } from "./local/fence.ts";
+import { isId, requireId, writeJson } from "./local/instance-folder.ts";
+
+export interface ContainerDriverOptions {
+  /** One folder per instance in it, on a disk the engine sees under the same path. */
+  folder: string;
+  /** Path of the engine's socket. */
+  socket: string;
+  /** The engine's network that instances are in; made if it is missing. */
+  network: string;
+  log: Log;
+  /** Whether an address may be asked for images. @default every one */
+  mayReach?: ((url: URL) => boolean) | undefined;
+  /** How long the engine may take. */
+  limits?: EngineLimits | undefined;
+}
+
+const LOADING_MILLICORES = 2_000; // until it takes requests; the profile's half core would double a cold start
+const LOOK_AGAIN_MS = 100;
+const KILLED_MS = 10_000; // only a process stuck in the kernel takes longer
+
+/** Instances as containers of Docker or Podman on this machine: a wall around code nobody has to trust. */
+export async function openContainerDriver(options: ContainerDriverOptions): Promise<OpenedDriver> {
+  const { log, network } = options;
+  await mkdir(options.folder, { recursive: true, mode: 0o700 });
+  const root = await realpath(resolve(options.folder));
+  const service = serviceOf(root);
+  const nameOf = (id: string): string => `vocalhost-${service}-${requireId(id)}`;
+  const engine = await openEngine(options.socket, options.limits);
+  await engine.ensureNetwork(network);
+  const fence = createFence(root);
+  const creating = new Map<string, Promise<void>>();
+  const pulling = new Set<string>();
+  const closing = new AbortController();
+  const listeners = new Set<() => void>();
+  const changes = new Set<() => void>();
+  const label = `${labels.service}=${service}`;
+
+  function changed(): void {
+    for (const resume of changes) resume();
+    changes.clear();
+    for (const listener of listeners) listener();
+  }
+
+  const known = createKnownContainers({
+    root,
+    engine,
+    nameOf,
+    log,
+    listening(id, cpuMillicores) {
+      if (engine.name !== "docker" || !(cpuMillicores > 0)) return;
+      void engine.limitCpu(nameOf(id), cpuMillicores).catch((error: unknown) => {
+        log.error({ err: error, instanceId: id }, "an instance keeps the processor time it had for loading");
+      });
+    },
+  });
+  const making: MakingContext = {
+    root,
+    service,
+    network,
+    engine,
+    fence,
+    known,
+    nameOf,
+    loadingMillicores: engine.name === "docker" ? LOADING_MILLICORES : undefined,
+    changed,
+  };
+  const events = watchEvents(engine, { label, changed, log });
+
+  const driver: Driver = {
+    capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
+    fence: (epoch) => fence.raise(epoch),
+    newestEpoch: async () => fence.newest(),
+    onChange: (listener) => void listeners.add(listener),
+    prepare(source, prepare) {
+      if (source.kind !== "image")
+        throw new Error("Containers run images; this deployment is the folder of a build");
+      const { mayReach = () => true } = options;
+      return prepareImage(source, { engine, platform: thisPlatform(), mayReach }, prepare);
+    },
+    create(spec) {
+      const underWay = creating.get(spec.id);
+      if (underWay) return underWay;
+      const made = make(spec).finally(() => creating.delete(spec.id));
+      creating.set(spec.id, made);
+      return made;
+    },
+    async list() {
+      // Folders first: one that is there before and has no container after was left by somebody.
+      const folders = await idsIn(root);
+      const containers = new Map(
+        (await engine.list(label).catch(rethrow)).map((each) => [each.Labels[labels.instance] ?? "", each]),
+      );
+      const ids = [...new Set([...folders, ...containers.keys()])].filter(isId);
+      known.keepOnly(ids);
+      const seen = await Promise.all(
+        ids.filter((id) => !creating.has(id)).map((id) => known.see(id, containers.get(id))),
+      ).catch(rethrow);
+      return seen.filter((instance) => instance !== undefined);
+    },
+    async destroy(id, { graceMs }) {
+      fence.check();
+      await creating.get(requireId(id))?.catch(() => undefined);
+      // Before its end: afterwards nobody could say whether we or the kernel killed it.
+      await writeJson({ graceMs }, root, id, instanceFolderFiles.asked).catch(() => undefined);
+      // Without an address it has no session, and may not even listen to signals yet.
+      const isLoaded = (await readSlotText(slotsOf(root, id), "address")) !== "";
+      await endContainer(nameOf(id), isLoaded ? graceMs : 0).catch(rethrow);
+      changed();
+    },
+    async forget(id) {
+      const found = await engine.inspect(nameOf(id)).catch(rethrow);
+      if (found?.State.Running) throw new Error(`Instance ${id} still runs`);
+      await engine.remove(nameOf(id)).catch(rethrow);
+      await rm(join(root, id), { recursive: true, force: true });
+      known.drop(id);
+    },
+  };
+
+  // Somebody has tidied up the engine's storage. It was there when the deployment was made, so the bot is not to blame.
+  function pullAgain(source: InstanceSource & { kind: "image" }): void {
+    const { reference } = source;
+    if (pulling.has(reference)) return;
+    pulling.add(reference);
+    log.warn({ image: reference }, "an image is gone from the container engine, pulling it again");
+    void pull(source);
+  }
+
+  async function pull(source: InstanceSource & { kind: "image" }): Promise<void> {
+    try {
+      await driver.prepare?.(source, { progressed: () => undefined, signal: closing.signal });
+    } catch (error) {
+      log.error({ err: error, image: source.reference }, "an image that is gone cannot be pulled again");
+    }
+    pulling.delete(source.reference);
+    changed();
+  }
+
+  async function make(spec: InstanceSpec): Promise<void> {
+    const { source } = spec;
+    try {
+      await makeContainer(spec, making);
+    } catch (error) {
+      const isGone = error instanceof EngineError && error.kind === "missing" && source.kind === "image";
+      if (!isGone || /^sha256:|^localhost\//.test(source.reference)) throw error; // or it can be got nowhere
+      pullAgain(source);
+      throw new DriverUnavailableError("The image is being pulled again", { cause: error });
+    }
+  }
+
+  async function endContainer(name: string, graceMs: number): Promise<void> {
+    if (await isOver(name, 0)) return;
+    if (graceMs > 0) {
+      await engine.kill(name, "SIGTERM");
+      if (await isOver(name, graceMs)) return;
+    }
+    await engine.kill(name, "SIGKILL");
+    if (!(await isOver(name, KILLED_MS))) throw new Error(`Container ${name} does not end`);
+  }
+
+  async function isOver(name: string, timeoutMs: number): Promise<boolean> {
+    const deadlineMs = performance.now() + timeoutMs;
+    for (;;) {
+      const found = await engine.inspect(name);
+      if (!found || isUnborn(found.State.Status) || !found.State.Running) return true;
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) return false;
+      await nextChange(Math.min(LOOK_AGAIN_MS, leftMs));
+    }
+  }
+
+  async function nextChange(timeoutMs: number): Promise<void> {
+    const { promise, resolve: resume } = Promise.withResolvers<void>();
+    changes.add(resume);
+    await Promise.race([promise, pause(timeoutMs)]);
+    changes.delete(resume);
+  }
+
+  const records = openSlotRecords({ root, isRunning: (id) => known.isRunning(id) });
+  log.info({ engine: engine.name, version: engine.version, socket: engine.socket }, "container engine found");
+  return {
+    driver,
+    records,
+    async [Symbol.asyncDispose]() {
+      listeners.clear();
+      closing.abort();
+      events[Symbol.dispose]();
+    },
+  };
+}
+
+/** Several services may share an engine; their folders are their own. */
+export function serviceOf(root: string): string {
+  return createHash("sha256").update(root).digest("hex").slice(0, 12);
+}
+
+function rethrow(error: unknown): never {
+  throw asDriverError(error);
+}
+
+async function idsIn(root: string): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() && isId(entry.name) ? [entry.name] : []));
+}

@@ -1,0 +1,99 @@
+import { instanceVariables } from "@vocalhost/protocol";
+import type Docker from "dockerode";
+import type { InstanceSpec } from "../driver.ts";
+import { mediaVariables } from "../media-variables.ts";
+import { cpuLimit } from "./engine.ts";
+
+export const labels = {
+  /** Whose instances they are: several services may share an engine. */
+  service: "io.github.vocalhost.service",
+  instance: "io.github.vocalhost.instance",
+  cpuMillicores: "io.github.vocalhost.cpu-millicores",
+} as const;
+
+/** Where an instance finds its slots. */
+const FOLDER_INSIDE = "/run/vocalhost";
+export const PORT_INSIDE = 7860;
+const PROCESSES_MAX = 256;
+const TEMPORARY_MIB = 64;
+const FILE_MAX_BYTES = 64 * 1024 * 1024; // also of the slots, which lie on our disk
+const OPEN_FILES_MAX = 1_024;
+const ENGINE_LOG = "1m"; // only what is printed before the slots are used
+
+export interface ContainerOptions {
+  spec: InstanceSpec;
+  image: string;
+  name: string;
+  service: string;
+  network: string;
+  slots: string;
+  cpuMillicores: number;
+}
+
+/** The strict profile. There is no other. */
+export function containerOptions(options: ContainerOptions): Docker.ContainerCreateOptions {
+  const { spec, image, name, service, network, slots } = options;
+  const memory = spec.memoryMib * 1024 * 1024;
+  return {
+    name,
+    Image: image,
+    Labels: {
+      [labels.service]: service,
+      [labels.instance]: spec.id,
+      [labels.cpuMillicores]: String(spec.cpuMillicores),
+    },
+    // Anybody who may ask the engine can read these; all others come by the handover.
+    Env: [`${instanceVariables.handover}=stdin`, `${instanceVariables.folder}=${FOLDER_INSIDE}`, "HOME=/tmp"],
+    OpenStdin: true,
+    StdinOnce: true,
+    Tty: false,
+    ...published(spec).exposed,
+    HostConfig: {
+      ...published(spec).bound,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      Privileged: false,
+      ReadonlyRootfs: true,
+      Tmpfs: { "/tmp": `rw,nosuid,nodev,size=${TEMPORARY_MIB}m,mode=1777` },
+      Binds: [`${slots}:${FOLDER_INSIDE}:rw`],
+      NetworkMode: network,
+      PidsLimit: PROCESSES_MAX,
+      Memory: memory,
+      MemorySwap: memory,
+      ...cpuLimit(options.cpuMillicores),
+      // All of them: an engine that may not raise limits fails at its own defaults as soon as it is told one.
+      Ulimits: [
+        { Name: "fsize", Soft: FILE_MAX_BYTES, Hard: FILE_MAX_BYTES },
+        { Name: "core", Soft: 0, Hard: 0 },
+        { Name: "nofile", Soft: OPEN_FILES_MAX, Hard: OPEN_FILES_MAX },
+        { Name: "nproc", Soft: OPEN_FILES_MAX, Hard: OPEN_FILES_MAX },
+      ],
+      LogConfig: { Type: "json-file", Config: { "max-size": ENGINE_LOG } },
+      RestartPolicy: { Name: "no" },
+    },
+  };
+}
+
+/** What the instance is to find in its environment, as it comes on its standard input. */
+export function handoverOf(spec: InstanceSpec): string {
+  const environment = {
+    ...spec.environment,
+    [instanceVariables.id]: spec.id,
+    [instanceVariables.token]: spec.token,
+    [instanceVariables.listen]: `0.0.0.0:${PORT_INSIDE}`,
+    [instanceVariables.heartbeatMs]: String(spec.heartbeatMs),
+    [instanceVariables.aloneMs]: String(spec.aloneMs),
+    ...mediaVariables(spec.media),
+  };
+  return `${JSON.stringify({ environment })}\n`;
+}
+
+/** Calls come through one UDP port, which has the same number inside and outside: that is what clients are told. */
+function published({ media }: InstanceSpec) {
+  if (media?.port === undefined) return {};
+  const port = `${media.port}/udp`;
+  return {
+    exposed: { ExposedPorts: { [port]: {} } },
+    bound: { PortBindings: { [port]: [{ HostPort: String(media.port) }] } },
+  };
+}

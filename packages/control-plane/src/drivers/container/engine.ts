@@ -1,0 +1,259 @@
+import type { Digest } from "@vocalhost/images";
+import Docker from "dockerode";
+import { request } from "node:http";
+import type { Socket } from "node:net";
+import { EngineError, isMissing, toEngineError } from "./engine-error.ts";
+
+/** Docker or Podman, at its socket. Every call has its own limit: an engine may take a question and never answer. */
+export interface Engine {
+  readonly name: "docker" | "podman";
+  readonly version: string;
+  readonly socket: string;
+  list(label: string): Promise<Docker.ContainerInfo[]>;
+  /** Undefined when there is none of this name. */
+  inspect(name: string): Promise<Docker.ContainerInspectInfo | undefined>;
+  /** Undefined when it is not in the engine's storage. */
+  inspectImage(reference: string): Promise<EngineImage | undefined>;
+  create(options: Docker.ContainerCreateOptions): Promise<void>;
+  /** Starts it, and writes this to its standard input. */
+  startWith(name: string, input: string): Promise<void>;
+  /** One that does not run is fine. */
+  kill(name: string, signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** One that is not there is fine. */
+  remove(name: string): Promise<void>;
+  /** The end of what the engine itself has kept of its output. */
+  lastWords(name: string): Promise<string>;
+  /** Lets it have more or less processor time while it runs. False: the engine cannot. */
+  limitCpu(name: string, millicores: number): Promise<boolean>;
+  ensureNetwork(name: string): Promise<void>;
+  /** Newline-delimited events of containers with this label, until it ends or is destroyed. */
+  events(label: string): Promise<NodeJS.ReadableStream & { destroy(): void }>;
+  /** For what has limits of its own, such as pulling. */
+  readonly docker: Docker;
+}
+
+export interface EngineImage {
+  id: Digest;
+  architecture: string;
+  labels: Record<string, string>;
+}
+
+export interface EngineLimits {
+  /** Of questions. @default 10 s */
+  quickMs: number;
+  /** Of what makes or ends something: 20 at once on two cores take 6 s. @default 30 s */
+  workMs: number;
+}
+
+const LIMITS: EngineLimits = { quickMs: 10_000, workMs: 30_000 };
+const LAST_LINES = 30;
+export const CPU_PERIOD_US = 100_000;
+
+export async function openEngine(socket: string, limits: EngineLimits = LIMITS): Promise<Engine> {
+  const { quickMs, workMs } = limits;
+  const docker = new Docker({ socketPath: socket });
+
+  async function ask<T>(
+    call: string,
+    limitMs: number,
+    question: (abortSignal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const limit = new AbortController();
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(new EngineError("hung", `The container engine took more than ${limitMs / 1000} s to ${call}`));
+      limit.abort();
+    }, limitMs);
+    try {
+      return await Promise.race([question(limit.signal), late]);
+    } catch (error) {
+      throw toEngineError(error, { call, socket });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function unlessMissing(work: Promise<unknown>): Promise<void> {
+    await work.catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
+
+  const version = await ask("say its version", quickMs, (abortSignal) =>
+    // The types know no options here; the library passes them on.
+    (docker.version as (options: object) => ReturnType<typeof docker.version>)({ abortSignal }),
+  );
+  const isPodman = version.Components?.some(({ Name }) => /podman/i.test(Name)) ?? false;
+
+  return {
+    name: isPodman ? "podman" : "docker",
+    version: version.Version,
+    socket,
+    docker,
+    list: (label) =>
+      ask("list containers", quickMs, (abortSignal) =>
+        docker.listContainers({ all: true, filters: { label: [label] }, abortSignal }),
+      ),
+    async inspect(name) {
+      try {
+        return await ask("look at a container", quickMs, (abortSignal) =>
+          docker.getContainer(name).inspect({ abortSignal }),
+        );
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+    async inspectImage(reference) {
+      try {
+        const found = await ask("look at an image", quickMs, (abortSignal) =>
+          (docker.getImage(reference).inspect as (options: object) => Promise<Docker.ImageInspectInfo>)({
+            abortSignal,
+          }),
+        );
+        const { Id, Architecture, Config } = found;
+        const id: Digest = `sha256:${Id.replace(/^sha256:/, "")}`;
+        return { id, architecture: Architecture, labels: Config?.Labels ?? {} };
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+    async create(options) {
+      await ask("create a container", workMs, (abortSignal) =>
+        docker.createContainer({ ...options, abortSignal }),
+      );
+    },
+    async startWith(name, input) {
+      // Attached before it starts: whatever runs in it then finds its input, or the end of it, and never waits in vain.
+      const stdin = await ask("attach to a container", workMs, (signal) => attachInput(socket, name, signal));
+      try {
+        await ask("start a container", workMs, (abortSignal) =>
+          docker.getContainer(name).start({ abortSignal }),
+        );
+        await ask("hand over to a container", quickMs, () => writeAll(stdin, input));
+      } finally {
+        stdin.destroySoon();
+      }
+    },
+    async kill(name, signal) {
+      const kill = ask("end a container", workMs, (abortSignal) =>
+        docker.getContainer(name).kill({ signal, abortSignal }),
+      );
+      await kill.catch((error: unknown) => {
+        const isOver =
+          error instanceof EngineError && /not running|is not in|stopped|exited/.test(error.message);
+        if (!isOver && !isMissing(error)) throw error;
+      });
+    },
+    async remove(name) {
+      const remove = ask("remove a container", workMs, (abortSignal) =>
+        docker.getContainer(name).remove({ force: true, v: true, abortSignal }),
+      );
+      await unlessMissing(
+        remove.catch((error: unknown) => {
+          const isUnderWay = error instanceof EngineError && /already in progress/.test(error.message);
+          if (!isUnderWay) throw error;
+        }),
+      );
+    },
+    async lastWords(name) {
+      const bytes = await ask("read a container's output", quickMs, (abortSignal) =>
+        docker.getContainer(name).logs({ stdout: true, stderr: true, tail: LAST_LINES, abortSignal }),
+      ).catch(() => Buffer.alloc(0));
+      return withoutFrames(bytes).trimEnd();
+    },
+    async limitCpu(name, millicores) {
+      try {
+        await ask("limit a container", quickMs, (abortSignal) =>
+          docker.getContainer(name).update({ ...cpuLimit(millicores), abortSignal }),
+        );
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false; // Podman before version 5 does not know the question
+        throw error;
+      }
+    },
+    async ensureNetwork(name) {
+      const find = ask("look at a network", quickMs, (abortSignal) =>
+        // The types know no options here; the library passes them on.
+        (docker.getNetwork(name).inspect as (options: object) => Promise<object>)({ abortSignal }),
+      );
+      const isThere = await find.then(
+        () => true,
+        (error: unknown) => {
+          if (isMissing(error)) return false;
+          throw error;
+        },
+      );
+      if (isThere) return;
+      const create = ask("create a network", workMs, (abortSignal) =>
+        docker.createNetwork({
+          Name: name,
+          Driver: "bridge",
+          CheckDuplicate: true,
+          // Bots have nothing to say to each other. Podman knows no such option.
+          ...(isPodman ? {} : { Options: { "com.docker.network.bridge.enable_icc": "false" } }),
+          abortSignal,
+        }),
+      );
+      await create.catch((error: unknown) => {
+        const isThereNow = error instanceof EngineError && /already (?:exists|used)/.test(error.message);
+        if (!isThereNow) throw error;
+      });
+    },
+    async events(label) {
+      const stream = await ask("tell of events", quickMs, () =>
+        docker.getEvents({ filters: { type: ["container"], label: [label] } }),
+      );
+      return stream as NodeJS.ReadableStream & { destroy(): void };
+    },
+  };
+}
+
+export function cpuLimit(millicores: number): { CpuPeriod: number; CpuQuota: number } {
+  return { CpuPeriod: CPU_PERIOD_US, CpuQuota: Math.max(1_000, (millicores * CPU_PERIOD_US) / 1_000) };
+}
+
+// Not the library's: it writes its own options into the container's standard input first.
+async function attachInput(socket: string, name: string, signal: AbortSignal): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const upgrade = request({
+    socketPath: socket,
+    method: "POST",
+    path: `/v1.41/containers/${encodeURIComponent(name)}/attach?stream=1&stdin=1`,
+    headers: { connection: "Upgrade", upgrade: "tcp" },
+    signal,
+  });
+  upgrade.on("upgrade", (_response, stream: Socket) => {
+    stream.on("error", () => undefined); // told by whoever writes
+    stream.resume();
+    resolve(stream);
+  });
+  upgrade.on("response", (response) => {
+    let text = "";
+    response.setEncoding("utf8").on("data", (part: string) => (text += part));
+    response.on("end", () => reject(Object.assign(new Error(text), { statusCode: response.statusCode })));
+  });
+  upgrade.on("error", reject);
+  upgrade.end();
+  return promise;
+}
+
+function writeAll(stream: Socket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.once("error", reject);
+    stream.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+// Each piece of output comes with eight bytes that say which stream it belongs to and how long it is.
+function withoutFrames(bytes: Buffer): string {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at + 8 <= bytes.length;) {
+    const length = bytes.readUInt32BE(at + 4);
+    pieces.push(bytes.subarray(at + 8, at + 8 + length));
+    at += 8 + length;
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}

@@ -1,0 +1,48 @@
+import { instanceSlots, SLOT_BYTES } from "@vocalhost/protocol";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { z } from "zod";
+import { readPlainText } from "../local/guarded-files.ts";
+
+/** In an instance's folder: the only part of it that its container sees. */
+const SLOTS_FOLDER = "slots";
+
+export function slotsOf(root: string, id: string): string {
+  return join(root, id, SLOTS_FOLDER);
+}
+
+/**
+ * Anybody in the container may overwrite these files and nobody can make another: whoever its user is there, the folder
+ * is ours. Nobody else on this machine gets as far as the folder.
+ */
+export async function makeSlots(folder: string): Promise<void> {
+  await mkdir(folder);
+  await chmod(folder, 0o755); // whatever our umask is
+  for (const name of Object.values(instanceSlots)) {
+    await writeFile(join(folder, name), "", { flag: "wx" });
+    await chmod(join(folder, name), 0o666);
+  }
+}
+
+/** Undefined while nothing, or nothing that makes sense, is in it. */
+export async function readSlot<S extends z.ZodType>(
+  schema: S,
+  folder: string,
+  slot: "alive" | "exit",
+): Promise<z.infer<S> | undefined> {
+  const text = await readSlotText(folder, slot);
+  try {
+    return text ? schema.parse(JSON.parse(text)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function readSlotText(folder: string, slot: keyof typeof instanceSlots): Promise<string> {
+  return (await readPlainText(join(folder, instanceSlots[slot]), SLOT_BYTES))?.trim() ?? "";
+}
+
+export async function emptySlots(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
+}
