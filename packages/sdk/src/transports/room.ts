@@ -7,7 +7,6 @@ import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
 import { dialOut } from "./dial-out.ts";
 import { roomAccessOf } from "./room-access.ts";
 import { isRtvi, openRoomPeople } from "./room-people.ts";
-import type { Transport } from "./transport.ts";
 import { waitFor } from "./wait-for.ts";
 
 const OPUS_RATES_HZ = [8_000, 12_000, 16_000, 24_000, 48_000];
