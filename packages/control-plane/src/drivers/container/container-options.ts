@@ -1,3 +1,4 @@
+import { baseUser } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
 import type Docker from "dockerode";
 import type { InstanceSpec } from "../driver.ts";
@@ -37,6 +38,8 @@ export function containerOptions(options: ContainerOptions): Docker.ContainerCre
   return {
     name,
     Image: image,
+    // Never the image's own: root in there would own our slots, and could make files beside them.
+    User: `${baseUser.uid}:${baseUser.gid}`,
     Labels: {
       [labels.service]: service,
       [labels.instance]: spec.id,
