@@ -25,7 +25,8 @@ const BATCH_MAX_MS = 10 * 60_000; // every wait inside has a deadline; this is f
 const GIVE_UP_MS = 30_000; // an interrupted process says which tests it had not finished
 const COUNTS = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/;
 const FILE_LINES = /^[✔✖] \S+ {2}\d+ passed.*\n/gm; // ours counts the whole process
-const UNIT_FOLDER = /^packages\/[^/]+(?:\/(?:src|client|dashboard|shared)(?:\/[^/]+)?)?(?=\/)/;
+// Packages whose tests only compute share one process; of the others each folder has its own.
+const UNIT_FOLDER = /^packages\/(?:(?:audio|protocol|simulator|web)|[^/]+(?:\/src(?:\/[^/]+)?)?)(?=\/)/;
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
@@ -38,6 +39,8 @@ const ORDER = [
   "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
   "e2e/{cli/operate,phone-panel,dashboard/agents,dashboard/talk}.test.ts",
+  "packages/control-plane/src/{drivers,gateway}/**/*.test.ts",
+  "packages/sdk/src/{instance,transports}/**/*.test.ts",
   "e2e/hosted/*.test.ts",
   "e2e/{telephony,dashboard,rooms}/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",
