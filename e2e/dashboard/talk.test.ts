@@ -90,10 +90,12 @@ for (const label of ["WebRTC", "WebSocket", "Room"])
 async function compareFilter(page: Page): Promise<void> {
   const panel = page.getByRole("region", { name: "Voice filter" });
   await panel.getByText("Your bot hears (voice filter tel)").waitFor();
-  await panel.getByRole("radio", { name: "Raw" }).check({ force: true });
+  // Its state is the session's, which takes a moment to answer.
+  await panel.getByRole("radio", { name: "Raw" }).click({ force: true });
   await panel.getByRole("img", { name: /^Your level: -\d+ dB raw, -\d+ dB filtered$/ }).waitFor();
   await until(() => panel.getByRole("radio", { name: "Raw" }).isChecked(), PATIENCE_MS, "raw");
-  await panel.getByRole("radio", { name: "Filtered" }).check({ force: true });
+  await panel.getByRole("radio", { name: "Filtered" }).click({ force: true });
+  await until(() => panel.getByRole("radio", { name: "Filtered" }).isChecked(), PATIENCE_MS, "filtered");
 }
 
 test("leaving the page ends the session", async () => {

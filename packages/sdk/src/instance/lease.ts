@@ -6,6 +6,7 @@ import {
   type InstanceStop,
   type SessionMarks,
 } from "@vocalhost/protocol";
+import { setTimeout as pause } from "node:timers/promises";
 import type { VoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
 import type { SessionTable } from "../server/session-table.ts";
@@ -50,6 +51,8 @@ interface Held {
   onRecord: PromiseWithResolvers<void>;
 }
 
+const RECORD_AGAIN_MS = 1_000;
+const RECORD_MAX_MS = 30_000;
 const TIMER_MAX_MS = 2 ** 31 - 1; // a longer one would fire at once
 
 export function createLease({ sessions, records, isolation, log, changed, over }: LeaseOptions): Lease {
@@ -105,11 +108,30 @@ export function createLease({ sessions, records, isolation, log, changed, over }
       filter: isolation.status(),
     };
     // Without a record the end still gets known by the event, or as a loss: either way not as a session that goes on.
-    await records.exit(exit).catch((error: unknown) => log.error({ err: error }, "exit record not written"));
+    const isWritten = await write(exit);
     ended.exit = exit;
     ended.onRecord.resolve();
     changed();
+    if (!isWritten) await writeLater(exit);
     over(ended.session);
+  }
+
+  async function write(exit: ExitRecord): Promise<boolean> {
+    try {
+      await records.exit(exit);
+      return true;
+    } catch (error) {
+      log.error({ err: error }, "exit record not written");
+      return false;
+    }
+  }
+
+  /** A full disk may have space again soon; until then we can be asked, which we no longer could after our end. */
+  async function writeLater(exit: ExitRecord): Promise<void> {
+    for (let triedMs = 0; triedMs < RECORD_MAX_MS; triedMs += RECORD_AGAIN_MS) {
+      await pause(RECORD_AGAIN_MS);
+      if (await write(exit)) return;
+    }
   }
 
   return {
