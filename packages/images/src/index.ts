@@ -53,9 +53,4 @@ export { buildBotImage, type BotImageOptions, type BuiltBotImage } from "./bots/
 export { BuildProblem } from "./run-program.ts";
 
 // Engines
-export {
-  EngineError,
-  findEngineSockets,
-  loadIntoEngine,
-  type LoadOptions,
-} from "./engine/load-into-engine.ts";
+export { EngineError, loadIntoEngine, type LoadOptions } from "./engine/load-into-engine.ts";

@@ -1,7 +1,9 @@
-import { findEngineSockets, loadIntoEngine } from "@vocalhost/images";
+import { EngineAddressError, engineSockets, loadIntoEngine } from "@vocalhost/images";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { childEnvironment } from "../config.ts";
 import type { CommandContext } from "../define-command.ts";
-import { Problem } from "../problem.ts";
+import { Problem, usageProblem } from "../problem.ts";
 import type { LoadOptions } from "./image-options.ts";
 import { withImageProblems } from "./image-problem.ts";
 import { openKeptImages, platformOf, requireKept } from "./kept-images.ts";
@@ -11,10 +13,10 @@ export async function run(options: LoadOptions, context: CommandContext): Promis
   const { name } = options;
   const images = await openKeptImages(options.images);
   const image = await requireKept(images, name, platformOf(options.platform));
-  const socket = options.socket ?? findEngineSockets(childEnvironment())[0];
+  const socket = options.socket ?? findSocket();
   if (socket === undefined)
     throw new Problem("engine_not_found", "Neither Docker nor Podman listens on this machine", {
-      why: "There is no DOCKER_HOST, and no socket at the usual places.",
+      why: "No variable names an engine, and there is no socket at the usual places.",
       fixes: [
         "Podman: systemctl enable --now podman.socket, or podman system service --time 0 unix:///run/podman/podman.sock",
         "Name the engine's socket with --socket.",
@@ -29,4 +31,15 @@ export async function run(options: LoadOptions, context: CommandContext): Promis
   if (context.isJson) context.ui.print(JSON.stringify({ ok: true, name, digest: image.digest, socket }));
   else context.ui.print(`${name}  loaded into the engine at ${socket}`);
   return 0;
+}
+
+/** The one that was named, or the first that is there. */
+function findSocket(): string | undefined {
+  try {
+    const sockets = engineSockets(childEnvironment(), homedir());
+    return (sockets.length === 1 ? sockets[0] : sockets.find(({ path }) => existsSync(path)))?.path;
+  } catch (error) {
+    if (error instanceof EngineAddressError) throw usageProblem(error.message);
+    throw error;
+  }
 }

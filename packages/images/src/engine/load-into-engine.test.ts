@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { unpackTar } from "modern-tar";
 import { makeSmallImage, openTemporaryImages, temporaryFolder } from "../testing/small-image.ts";
-import { EngineError, findEngineSockets, loadIntoEngine } from "./load-into-engine.ts";
+import { EngineError, loadIntoEngine } from "./load-into-engine.ts";
 
 test("an engine gets the archive that docker load would give it", async () => {
   let received: Buffer | undefined;
@@ -66,14 +66,6 @@ test("what an engine says when it does not take an image is passed on", async ()
   await assert.rejects(
     loadIntoEngine({ socket: join(images.folder, "none"), image, name: "test/small:1" }),
     /cannot be used: nothing listens there$/,
-  );
-});
-
-test("the engine one named comes before those that are found", () => {
-  const [first] = findEngineSockets({ DOCKER_HOST: "unix:///somewhere/engine.sock" });
-  assert.equal(first, "/somewhere/engine.sock");
-  assert.ok(
-    !findEngineSockets({ DOCKER_HOST: "tcp://10.0.0.1:2375" }).some((path) => path.includes("10.0.0.1")),
   );
 });
 

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { Transform } from "node:stream";
@@ -24,18 +23,6 @@ export interface LoadOptions {
 }
 
 const ANSWER_MAX_CHARACTERS = 64 * 1024;
-
-/** Sockets of Docker and Podman that are here, in the order in which one would use them. */
-export function findEngineSockets(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const [, named] = /^unix:\/\/(.+)$/.exec(environment["DOCKER_HOST"] ?? "") ?? [];
-  const personal = environment["XDG_RUNTIME_DIR"];
-  const usual = [
-    "/var/run/docker.sock",
-    "/run/podman/podman.sock",
-    ...(personal === undefined ? [] : [`${personal}/docker.sock`, `${personal}/podman/podman.sock`]),
-  ];
-  return [...(named === undefined ? [] : [named]), ...usual.filter((path) => existsSync(path))];
-}
 
 /** Gives an image to Docker or Podman without a registry in between. */
 export async function loadIntoEngine(options: LoadOptions): Promise<void> {

@@ -1,8 +1,8 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import type { Fence } from "../local/fence.ts";
-import { requireId, writeJson } from "../local/instance-folder.ts";
+import { makeFolder, requireId, writeJson } from "../local/instance-folder.ts";
 import { identityOf } from "../local/process-identity.ts";
 import { watchAddress } from "../local/watch-address.ts";
 import { containerOptions, handoverOf } from "./container-options.ts";
@@ -77,16 +77,6 @@ async function launch(
 function requireImage(source: InstanceSource): InstanceSource & { kind: "image" } {
   if (source.kind === "image") return source;
   throw new Error("Containers run images; this deployment is the folder of a build");
-}
-
-async function makeFolder(folder: string): Promise<boolean> {
-  try {
-    await mkdir(folder, { mode: 0o700 });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
 }
 
 function fullDisk(error: unknown): unknown {

@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -34,6 +35,17 @@ export function writeJsonAtOnce(value: object, ...path: string[]): void {
   rmSync(`${target}.tmp`, { recursive: true, force: true });
   writeFileSync(`${target}.tmp`, JSON.stringify(value), { mode: 0o600, flag: "wx" });
   renameSync(`${target}.tmp`, target);
+}
+
+/** False if it is there already. */
+export async function makeFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 export function isId(name: string): boolean {

@@ -1,6 +1,6 @@
 import { isAppError } from "@vocalhost/protocol";
 import type { ChildProcess } from "node:child_process";
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { giveToUser, type UserRange } from "../../own-users.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
@@ -8,7 +8,7 @@ import type { Cgroups } from "./cgroups.ts";
 import { endProcess } from "./end-process.ts";
 import type { Fence } from "../local/fence.ts";
 import { findEntry } from "./find-entry.ts";
-import { requireId, writeJson, writeJsonAtOnce } from "../local/instance-folder.ts";
+import { makeFolder, requireId, writeJson, writeJsonAtOnce } from "../local/instance-folder.ts";
 import { type ExitedFile, folderFiles } from "./instance-folder.ts";
 import { LOADING_MILLICORES, type KnownProcesses } from "./known-processes.ts";
 import { identityOf } from "../local/process-identity.ts";
@@ -95,16 +95,6 @@ async function recordExit(
 function requireBuild(source: InstanceSource): Build {
   if (source.kind === "build") return source;
   throw new Error(`Processes run builds; the image '${source.reference}' is none`);
-}
-
-async function makeFolder(folder: string): Promise<boolean> {
-  try {
-    await mkdir(folder, { mode: 0o700 });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
 }
 
 function messageOf(error: unknown): string {
