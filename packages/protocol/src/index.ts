@@ -21,6 +21,25 @@ export {
 export type { RoomProviderName, TransportChoice, TransportName } from "./transports.ts";
 export { carrierNames, carrierRatesHz, carriers, isCarrier } from "./carriers.ts";
 export type { CarrierName } from "./carriers.ts";
+
+// Phone calls
+export {
+  accountVariables,
+  PHONE_NUMBERS,
+  readCarrierAccounts,
+  readCarrierAddresses,
+} from "./calls/accounts.ts";
+export type { CarrierAccounts, CarrierAddresses } from "./calls/accounts.ts";
+export { askCarrier, basicAuthorization, formBody, refusalOf } from "./calls/carrier-request.ts";
+export type { CarrierAnswer, CarrierRequest } from "./calls/carrier-request.ts";
+export { answererIn, answerers } from "./calls/answerer.ts";
+export type { Answerer } from "./calls/answerer.ts";
+export { Callee, Dialled, Dialout, dialRequest, placeCall } from "./calls/dial.ts";
+export type { DialOrder } from "./calls/dial.ts";
+export { dialTwiml, dialXml, escapeXml, exotelAnswer, streamXml } from "./calls/stream-xml.ts";
+export type { StreamAnswer } from "./calls/stream-xml.ts";
+
+// Reaching a session
 export {
   CandidatesRequest,
   OfferRequest,

@@ -35,6 +35,8 @@ export type {
   WaitOptions,
 } from "./transports/transport.ts";
 export type { Invitation } from "@vocalhost/protocol";
+export type { CollectedKeys, CollectOptions, DtmfInput } from "./transports/dtmf-input.ts";
+export type { PhoneCall, TransferOptions } from "./transports/phone-call.ts";
 export type { WebRtcConnection } from "./transports/webrtc-connection.ts";
 
 // Conversation events

@@ -6,9 +6,10 @@ import { SDK_VERSION } from "../version.ts";
 import { createAudioDrops } from "./audio-drops.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
-import { createBoundedStream } from "./bounded-stream.ts";
+import { createDtmfInput } from "./dtmf-input.ts";
 import { createListeners } from "../listeners.ts";
-import type { RoomHearing, RoomSide, Transport, TransportEvents } from "./transport.ts";
+import type { PhoneCall } from "./phone-call.ts";
+import type { AudioOutput, RoomHearing, RoomSide, Transport, TransportEvents } from "./transport.ts";
 
 /** A user's options with every default filled in. */
 export interface TransportParts {
@@ -25,6 +26,7 @@ export interface TransportParts {
   stay: boolean;
   /** Undefined: as long as the session gives everybody. */
   lastWordsMs: number | undefined;
+  hangUpOnReturn: boolean;
 }
 
 /** What a kind of connection must be able to do to become a transport. */
@@ -36,6 +38,8 @@ export interface Wire {
   send(message: unknown): void;
   close(): void | Promise<void>;
   room?: RoomSide;
+  /** Makes the phone call it is, if it is one. */
+  call?(audioOut: AudioOutput): PhoneCall;
 }
 
 /** A transport with the side on which its connection puts what happens. */
@@ -49,9 +53,6 @@ export interface AssembledTransport extends Transport {
   };
 }
 
-const DTMF_QUEUED_MAX = 64;
-const DTMF_KEY = /^[0-9*#]$/;
-
 /** Everything that is the same over every kind of connection. */
 export function assembleTransport(
   args: RunnerArguments,
@@ -60,7 +61,7 @@ export function assembleTransport(
 ): AssembledTransport {
   const listeners = createListeners<TransportEvents>();
   const messageListeners = createListeners<{ message: (message: unknown) => void }>();
-  const keys = createBoundedStream<string>({ maxItems: DTMF_QUEUED_MAX, name: "transport.dtmf" });
+  const keys = createDtmfInput();
   const drops = createAudioDrops(parts.hooks.log, (drop) => {
     try {
       listeners.emit("audio-dropped", drop);
@@ -138,8 +139,9 @@ export function assembleTransport(
       send: (message) => wire.send(message),
       onMessage: (listener) => messageListeners.on("message", listener),
     },
-    dtmf: keys,
+    dtmf: keys.input,
     room: wire.room,
+    call: wire.call?.(audioOut.output),
     signal: args.signal,
     on: listeners.on,
     off: listeners.off,
@@ -153,7 +155,7 @@ export function assembleTransport(
           messageListeners.emit("message", message);
           rtvi.receive(message);
         }),
-      dtmf: (key) => (DTMF_KEY.test(key) ? keys.push(key) : undefined),
+      dtmf: keys.push,
       emit: (event) => whenListening(() => listeners.emit(event)),
     },
   };

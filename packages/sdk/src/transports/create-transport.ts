@@ -63,6 +63,7 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     hear: options.room?.hear ?? "everyone",
     stay: options.room?.stay ?? false,
     lastWordsMs: options.audioOut?.lastWordsMs,
+    hangUpOnReturn: options.call?.hangUpOnReturn ?? true,
   };
 }
 

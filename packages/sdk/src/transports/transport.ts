@@ -2,6 +2,8 @@ import type { AudioFrame } from "@vocalhost/audio";
 import type { Invitation } from "@vocalhost/protocol";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import type { RtviSession } from "../rtvi/rtvi-session.ts";
+import type { DtmfInput } from "./dtmf-input.ts";
+import type { PhoneCall } from "./phone-call.ts";
 
 /** How a bot hears and speaks, the same over every kind of connection. */
 export interface Transport extends AsyncDisposable {
@@ -15,9 +17,11 @@ export interface Transport extends AsyncDisposable {
   /** Messages as they are, without the RTVI envelope's meaning. */
   readonly messages: MessageChannelLike;
   /** Keys pressed on the user's phone or client. */
-  readonly dtmf: AsyncIterable<string>;
+  readonly dtmf: DtmfInput;
   /** Who else is there; undefined unless the session is in a room. */
   readonly room: RoomSide | undefined;
+  /** Transfers, hangs up, presses keys; undefined unless the session is a phone call over a carrier's stream. */
+  readonly call: PhoneCall | undefined;
   /** Aborts when the client is gone, the session is stopped or its time is up, with a `SessionEnded` as reason. */
   readonly signal: AbortSignal;
   on<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
@@ -170,6 +174,11 @@ export interface TransportOptions {
     hear?: RoomHearing;
     /** Go on when the last person has left. @default false */
     stay?: boolean;
+  };
+  /** For phone calls. */
+  call?: {
+    /** Hang up when the bot returns; else the call goes on with the carrier's next instruction. @default true */
+    hangUpOnReturn?: boolean;
   };
   rtvi?: {
     /** Answer `client-ready` with `bot-ready` automatically. @default true */

@@ -1,11 +1,10 @@
-import { AppError, carrierNames, type CarrierName } from "@vocalhost/protocol";
+import { AppError, carrierNames, exotelAnswer, streamXml, type CarrierName } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { SessionServer } from "../session-server.ts";
 import { checkPlivoSignature } from "../../telephony/signatures/plivo.ts";
 import type { SignatureVerdict, SignedRequest } from "../../telephony/signatures/signed-request.ts";
 import { checkTelnyxSignature } from "../../telephony/signatures/telnyx.ts";
 import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
-import { exotelAnswer, streamXml } from "../../telephony/stream-xml.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
