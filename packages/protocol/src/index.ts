@@ -36,12 +36,14 @@ export { answererIn, answerers } from "./calls/answerer.ts";
 export type { Answerer } from "./calls/answerer.ts";
 export { Callee, Dialled, Dialout, dialRequest, placeCall } from "./calls/dial.ts";
 export type { DialOrder } from "./calls/dial.ts";
+export { answeredXml, transferXml } from "./calls/questions.ts";
 export { dialTwiml, dialXml, escapeXml, exotelAnswer, streamXml } from "./calls/stream-xml.ts";
 export type { StreamAnswer } from "./calls/stream-xml.ts";
 
 // Reaching a session
 export {
   CandidatesRequest,
+  DialoutRequest,
   OfferRequest,
   RoomStarted,
   SocketPrepared,

@@ -20,7 +20,8 @@ export const Callee = z.string().refine((text) => E164.test(text) || SIP.test(te
   error: "must be a phone number such as +15550100200, or a SIP address such as sip:desk@example.com",
 });
 
-const CallerId = z
+/** A number of one's own at a carrier. */
+export const CallerId = z
   .string()
   .regex(/^\+?\d{3,15}$/, { error: "must be a phone number of yours, such as +15550100200" });
 

@@ -156,6 +156,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     socketBase: () => "ws://instance",
     signatureKeys: {},
     rooms: undefined, // the controller makes them
+    dialling: undefined, // the controller does it
   };
 
   function mountInstanceRoutes(): void {

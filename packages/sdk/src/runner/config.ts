@@ -42,6 +42,8 @@ export interface RunnerConfig {
   /** Voice isolation of every session, and the module that does it. */
   voiceFilter: { model: VoiceFilter; engine: string } | undefined;
   rooms: RoomsConfig;
+  /** Whoever brings it may place calls; undefined: nobody may. */
+  dialoutKey: string | undefined;
   /** Phone calls may come in through rooms. */
   takesCalls: boolean;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
@@ -91,6 +93,7 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     voiceFilter: parseVoiceFilter(text("voice-filter"), environment["VOCALHOST_VIVA_ENGINE"] || undefined),
     takesCalls: parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
     rooms: parseRooms(text("transport"), environment),
+    dialoutKey: parseDialoutKey(environment["VOCALHOST_DIALOUT_KEY"] || undefined),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
   };
@@ -171,6 +174,13 @@ function parseDialIn(asked: FlagValue | undefined, environment: Environment, war
       "Dial-in webhooks of Daily are not checked: set DAILY_DIALIN_HMAC to the secret of your dial-in configuration.",
     );
   return true;
+}
+
+function parseDialoutKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x21-\x7e]{16,}$/.test(key)) return key; // it guards somebody's money
+  throw new FlagError(
+    "VOCALHOST_DIALOUT_KEY must have 16 characters at least, and no spaces. It lets its bearer place calls at your cost.",
+  );
 }
 
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {

@@ -16,6 +16,7 @@ import { mountSessionServer, type SessionServer } from "../server/session-server
 import { mountVoiceFilter } from "../server/voice-filter-route.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
+import { createDialling } from "./dialling.ts";
 import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
 import { createRunnerRooms } from "./rooms.ts";
@@ -86,6 +87,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
     rooms,
+    dialling: createDialling(config.dialoutKey),
   };
   mountSessionServer(server);
   if (server.transports.includes("room")) rooms.mount(app);
