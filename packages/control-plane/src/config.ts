@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
 import { engineSockets, type EngineSocket } from "@vocalhost/images";
+import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readMedia, type MediaConfig } from "./media-config.ts";
@@ -32,6 +33,10 @@ export interface Config {
   /** TURN servers that callers and bots get credentials for. */
   turn: TurnConfig | undefined;
   media: MediaConfig;
+  /** Whether public keys may place phone calls, at the cost of the agents' accounts. */
+  takesPublicDialout: boolean;
+  /** Where the carriers' REST interfaces are. */
+  carrierAddresses: CarrierAddresses;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
   masterKeys: string | undefined;
@@ -131,6 +136,8 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     iceServers: readIceServers(text("ICE_SERVERS")),
     turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),
+    takesPublicDialout: readFlag("PUBLIC_DIALOUT", text("PUBLIC_DIALOUT")),
+    carrierAddresses: readCarrierAddresses(environment),
     rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),

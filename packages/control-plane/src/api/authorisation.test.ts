@@ -31,6 +31,7 @@ const RIGHTS: Record<string, OperationRight> = {
   listSessions: "view",
   getSession: "view",
   stopSession: "manage",
+  dialOut: "manage",
   listLogs: "view",
   tailLogs: "view",
   listSecretSets: "view",
