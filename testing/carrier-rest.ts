@@ -46,7 +46,7 @@ const SECRETS = {
 };
 
 /** What must appear in no log and no answer. */
-export const carrierSecrets = /secret/;
+export const carrierSecrets = /-secret/;
 
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { originOf } from "./admit-request.ts";
 
 interface AnswerRequest {
-  Params: { carrier: string; token: string };
+  Params: { carrier: string };
+  Querystring: { token?: string };
   Body: string | undefined;
 }
 
@@ -27,12 +28,12 @@ export function mountCallQuestions(app: FastifyInstance): void {
       (_request, body, done) => done(null, body),
     );
     const hidden = { schema: { hide: true } };
-    scope.post<AnswerRequest>("/v1/public/calls/answer/:carrier/:token", hidden, async (request, reply) => {
-      const { carrier: name, token } = request.params;
-      const carrier = carrierNames.find((each) => each === name);
+    scope.post<AnswerRequest>("/v1/public/calls/answer/:carrier", hidden, async (request, reply) => {
+      const carrier = carrierNames.find((name) => name === request.params.carrier);
       if (!carrier || carrier === "exotel") throw new AppError("CARRIER_UNKNOWN");
-      const url = `${originOf(request).replace(/^http/, "ws")}/ws/${carrier}/${token}`;
-      return sendXml(reply, answeredXml(carrier, url, new URLSearchParams(request.body ?? "")));
+      const address = `${originOf(request).replace(/^http/, "ws")}/ws/${carrier}`;
+      const fields = new URLSearchParams(request.body ?? "");
+      return sendXml(reply, answeredXml(carrier, { address, token: request.query.token }, fields));
     });
     scope.post<TransferRequest>("/v1/public/calls/transfer", hidden, async (request, reply) =>
       sendXml(reply, transferXml(request.query)),

@@ -48,20 +48,24 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
         });
         requireAgentAllowed(principal, agentName);
         requireStartBodyFits(transport, body.body);
-        return start(ports, { request, reply }, {
-          principal,
-          agentName,
-          transport,
-          body: body.body,
-          enableDefaultIceServers: body.enableDefaultIceServers === true,
-          room: {
-            requested: requested ?? "room",
-            roomProperties: body.roomProperties ?? body.dailyRoomProperties,
-            tokenProperties: body.tokenProperties ?? body.dailyMeetingTokenProperties,
-            token: body.room?.token,
+        return start(
+          ports,
+          { request, reply },
+          {
+            principal,
+            agentName,
+            transport,
+            body: body.body,
+            enableDefaultIceServers: body.enableDefaultIceServers === true,
+            room: {
+              requested: requested ?? "room",
+              roomProperties: body.roomProperties ?? body.dailyRoomProperties,
+              tokenProperties: body.tokenProperties ?? body.dailyMeetingTokenProperties,
+              token: body.room?.token,
+            },
+            dialout: body.dialout ?? undefined,
           },
-          dialout: body.dialout ?? undefined,
-        });
+        );
       },
     }),
     defineOperation({
@@ -79,15 +83,19 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
       refusals: [409, 502],
       run: async ({ principal, params, body: { transport, body, ...dialout }, request, reply }) => {
         requireStartBodyFits(transport, body);
-        return start(ports, { request, reply }, {
-          principal,
-          agentName: params.serviceName,
-          transport,
-          body,
-          enableDefaultIceServers: false,
-          room: NO_ROOM,
-          dialout,
-        });
+        return start(
+          ports,
+          { request, reply },
+          {
+            principal,
+            agentName: params.serviceName,
+            transport,
+            body,
+            enableDefaultIceServers: false,
+            room: NO_ROOM,
+            dialout,
+          },
+        );
       },
     }),
   ];

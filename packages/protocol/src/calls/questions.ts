@@ -7,9 +7,13 @@ import { dialXml, streamXml } from "./stream-xml.ts";
 /** What a carrier is told that asks what to do with a call we placed: stream it, and pass on who took it. */
 export function answeredXml(
   carrier: Exclude<CarrierName, "exotel">,
-  url: string,
+  { address, token }: { address: string; token: unknown },
   fields: URLSearchParams,
 ): string {
+  // In the query and not in the path, so that no log shows it.
+  if (typeof token !== "string" || !/^[\w.~-]{1,2048}$/.test(token))
+    throw new AppError("INVALID_REQUEST", { message: "Say which call it is: ?token=" });
+  const url = `${address}/${token}`;
   const from = fields.get("From") ?? undefined;
   const to = fields.get("To") ?? undefined;
   return streamXml(carrier, { url, from, to, answeredBy: answererIn(fields) });

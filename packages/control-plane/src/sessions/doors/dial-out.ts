@@ -41,7 +41,7 @@ export async function dialOut(
     const { callId } = await placeCall(carrier, accounts, {
       ...dialout,
       streamUrl: `${asked.wsBase}/ws/${carrier}/${token}`,
-      answerUrl: `${asked.wsBase.replace(/^ws/, "http")}/v1/public/calls/answer/${carrier}/${token}`,
+      answerUrl: `${asked.wsBase.replace(/^ws/, "http")}/v1/public/calls/answer/${carrier}?token=${token}`,
     });
     return { sessionId: row.id, answer: { ...answer, ...(callId ? { callId } : {}) } };
   } catch (error) {

@@ -50,7 +50,8 @@ export function mountCarrierWebhook(server: SessionServer): void {
 
 interface AnswerRequest {
   Body: string | undefined;
-  Params: { carrier: string; token: string };
+  Params: { carrier: string };
+  Querystring: { token?: string };
 }
 
 interface TransferRequest {
@@ -61,12 +62,12 @@ interface TransferRequest {
 /** Carriers ask what a call that we placed or transferred is to do. What they are told is all in the question. */
 function mountCallQuestions(scope: FastifyInstance, server: SessionServer): void {
   const options = { config: { webhook: true } };
-  scope.post<AnswerRequest>("/calls/answer/:carrier/:token", options, async (request, reply) => {
+  scope.post<AnswerRequest>("/calls/answer/:carrier", options, async (request, reply) => {
     const carrier = carrierNames.find((name) => name === request.params.carrier);
     if (!carrier || carrier === "exotel") throw new AppError("CARRIER_UNKNOWN");
     requireSignature(server, request, carrier);
-    const url = `${server.socketBase(request)}/ws/${request.params.token}`;
-    return sendXml(reply, answeredXml(carrier, url, formFields(request)));
+    const address = `${server.socketBase(request)}/ws`;
+    return sendXml(reply, answeredXml(carrier, { address, token: request.query.token }, formFields(request)));
   });
   scope.post<TransferRequest>("/calls/transfer", options, async (request, reply) => {
     requireSignature(server, request, "plivo");

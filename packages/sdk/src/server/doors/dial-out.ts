@@ -65,7 +65,7 @@ export async function dialOut(
     const { callId } = await placeCall(carrier, server.dialling.accounts(), {
       ...dialout,
       streamUrl: `${base}/ws/${token}`,
-      answerUrl: `${base.replace(/^ws/, "http")}/calls/answer/${carrier}/${token}`,
+      answerUrl: `${base.replace(/^ws/, "http")}/calls/answer/${carrier}?token=${token}`,
     });
     session.log.info({ carrier, callId }, "calling");
     const answer = { sessionId: session.id, ...(callId ? { callId } : {}), status: "dialling" as const };
