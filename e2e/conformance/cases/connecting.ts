@@ -8,7 +8,7 @@ export function connectingCases(line: Line): void {
   testCase("the client becomes ready and is told the protocol version", async (context) => {
     const caller = await line.openCaller(context, { body: { mode: "quiet" } });
     const ready = await caller.connect();
-    assert.equal(ready.version, "2.1.0");
+    assert.equal(ready.version, "2.2.0");
     assert.equal(await caller.state(), "ready");
     const states = await caller.events<string>("transportStateChanged");
     assert.deepEqual(

@@ -58,8 +58,9 @@ export { parseJsonBody } from "./parse-json-body.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 
 // What client and bot say to each other
-export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviMessage } from "./rtvi.ts";
+export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviFile, RtviMessage } from "./rtvi.ts";
 export type {
+  BotCapabilities,
   BotOutput,
   ClientAbout,
   ClientMessageData,
@@ -69,6 +70,7 @@ export type {
   RtviVersion,
   ServerMessages,
   ServerMessageType,
+  TokenUsage,
 } from "./rtvi.ts";
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";

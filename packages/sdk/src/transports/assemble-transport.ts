@@ -1,3 +1,5 @@
+import type { BotCapabilities } from "@vocalhost/protocol";
+import { tellLevels } from "./audio-levels.ts";
 import type { FilterStage } from "../filters/filter-stage.ts";
 import { createRtviSession } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
@@ -22,6 +24,8 @@ export interface TransportParts {
   /** One more of the same filter, for a stream of its own. */
   openFilter(): Promise<FilterStage | undefined>;
   autoReady: boolean;
+  capabilities: BotCapabilities | undefined;
+  tellsLevels: boolean;
   hear: RoomHearing;
   stay: boolean;
   /** Undefined: as long as the session gives everybody. */
@@ -49,7 +53,7 @@ export interface AssembledTransport extends Transport {
     audioOut: AudioOutputSink;
     receive(message: unknown): void;
     dtmf(key: string): void;
-    emit(event: "client-connected" | "client-disconnected"): void;
+    emit(event: "client-connected" | "client-disconnected" | "client-interrupted"): void;
   };
 }
 
@@ -78,18 +82,25 @@ export function assembleTransport(
   const audioOut = createAudioOutput({
     sampleRateHz: parts.outputHz,
     maxQueuedMs: parts.maxQueuedOutMs,
-    play: (samples) => wire.play(samples),
+    play(samples) {
+      levels?.bot(samples, parts.outputHz);
+      wire.play(samples);
+    },
     clear: (generation) => wire.clear(generation),
     dropped: (ms, why) => drops.note("audioOut", ms, why),
     pause: (paused, heardSamples) => wire.pause(paused, heardSamples),
   });
   const rtvi = createRtviSession({
     autoReady: parts.autoReady,
+    capabilities: parts.capabilities,
     about: { library: "vocalhost", library_version: SDK_VERSION },
     send: (message) => wire.send(message),
     audio: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
     disconnect: () => parts.hooks.ended("client-left"),
   });
+  const levels = parts.tellsLevels
+    ? tellLevels(audioOut.output, (type, value) => rtvi.session.send(type, { value }))
+    : undefined;
   audioOut.output.on("started", () => rtvi.session.send("bot-started-speaking", undefined));
   audioOut.output.on("stopped", () => rtvi.session.send("bot-stopped-speaking", undefined));
   rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => keys.push(key)));
@@ -115,6 +126,7 @@ export function assembleTransport(
     audioOut.end();
     keys.end();
     drops.end();
+    levels?.end();
   }
   if (args.signal.aborted) endStreams();
   args.signal.addEventListener("abort", endStreams, { once: true });
@@ -148,7 +160,7 @@ export function assembleTransport(
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => transport.close(),
     inner: {
-      audioIn,
+      audioIn: levels ? { ...audioIn, push: levels.heard(audioIn.push) } : audioIn,
       audioOut,
       receive: (message) =>
         whenListening(() => {

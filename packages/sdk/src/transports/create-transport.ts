@@ -60,6 +60,8 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     filter: await openFilter(),
     openFilter,
     autoReady: options.rtvi?.autoReady ?? true,
+    capabilities: options.rtvi?.capabilities,
+    tellsLevels: options.rtvi?.levels ?? false,
     hear: options.room?.hear ?? "everyone",
     stay: options.room?.stay ?? false,
     lastWordsMs: options.audioOut?.lastWordsMs,

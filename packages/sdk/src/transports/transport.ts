@@ -1,5 +1,5 @@
 import type { AudioFrame } from "@vocalhost/audio";
-import type { Invitation } from "@vocalhost/protocol";
+import type { BotCapabilities, Invitation } from "@vocalhost/protocol";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import type { RtviSession } from "../rtvi/rtvi-session.ts";
 import type { DtmfInput } from "./dtmf-input.ts";
@@ -73,6 +73,8 @@ export interface RoomParticipant {
 export interface TransportEvents {
   "client-connected": () => void;
   "client-disconnected": () => void;
+  /** The client has cut the bot short by itself; what was queued is gone. Only plain WebSockets have a frame for it. */
+  "client-interrupted": () => void;
   /** Audio was thrown away; told at once, then at most every second. The log has it too. */
   "audio-dropped": (drop: AudioDrop) => void;
 }
@@ -183,5 +185,9 @@ export interface TransportOptions {
   rtvi?: {
     /** Answer `client-ready` with `bot-ready` automatically. @default true */
     autoReady?: boolean;
+    /** What `bot-ready` tells clients that the bot can do beside talking. @default nothing */
+    capabilities?: BotCapabilities;
+    /** Tell clients how loud user and bot are, every 150 ms. @default false */
+    levels?: boolean;
   };
 }
