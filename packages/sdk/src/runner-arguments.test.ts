@@ -30,7 +30,10 @@ test("every name that has an underscore is the other spelling of one that has no
 
 test("a logged or spread object shows each value once", () => {
   const args = createWebSocketArguments({ ...common, websocket, transportType: "websocket" });
-  const names = ["kind", "sessionId", "body", "callData", "cliArgs", "signal", "websocket", "transportType"];
+  const names = [
+    ...["kind", "sessionId", "body", "callData", "cliArgs", "signal", "websocket", "transportType"],
+    ...["handleSigint", "handleSigterm", "pipelineIdleTimeoutSecs"],
+  ];
   assert.deepEqual(Object.keys(args).sort(), names.sort());
   assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(args)) as object).sort(), names.sort());
 });

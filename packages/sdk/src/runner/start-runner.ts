@@ -14,6 +14,7 @@ import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
 import { mountVoiceFilter } from "../server/voice-filter-route.ts";
+import { provideUploads } from "../uploads.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { createDialling } from "./dialling.ts";
@@ -21,6 +22,7 @@ import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
 import { createRunnerRooms } from "./rooms.ts";
 import { socketBase } from "./socket-base.ts";
+import { mountUploads } from "./take-uploads.ts";
 import { iceServersOf } from "./turn.ts";
 
 /** A runner that listens. Disposing it ends its sessions first, then the rest. */
@@ -79,6 +81,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       return bot;
     },
     cliArgs: options.cliArgs,
+    idleTimeoutSecs: config.idleTimeoutSecs,
     transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
     onlyTransport: config.onlyTransport,
     iceServers: () => iceServersOf(config),
@@ -97,6 +100,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   }));
   mountVoiceFilter(app, isolation);
   mountFiles(app, config.folder);
+  mountUploads(app, config.uploads);
+  provideUploads(config.uploads?.folder);
   await mountClientPage(app);
   stack.defer(() => app.close());
   await app.listen(config.devSocket ? { path: config.devSocket } : { host: config.host, port: config.port });

@@ -20,6 +20,8 @@ export interface SessionServer extends SessionApp {
   /** Throws `BOT_NOT_READY` until the bot is loaded. */
   bot(): Bot;
   cliArgs: Record<string, unknown> | undefined;
+  /** Sessions in which nobody speaks for so long are ended; null: none are. */
+  idleTimeoutSecs: number | null;
   transports: TransportName[];
   /** The only transport clients may use, if the server was told so. */
   onlyTransport: TransportName | undefined;

@@ -1,3 +1,4 @@
+import { rmsLevel } from "@vocalhost/audio";
 import type { BotCapabilities } from "@vocalhost/protocol";
 import { tellLevels } from "./audio-levels.ts";
 import type { FilterStage } from "../filters/filter-stage.ts";
@@ -57,6 +58,8 @@ export interface AssembledTransport extends Transport {
   };
 }
 
+const VOICE_LEVEL = 0.005; // -46 dBFS: below it is an open microphone in a quiet room, and no session worth keeping
+
 /** Everything that is the same over every kind of connection. */
 export function assembleTransport(
   args: RunnerArguments,
@@ -104,6 +107,12 @@ export function assembleTransport(
   audioOut.output.on("started", () => rtvi.session.send("bot-started-speaking", undefined));
   audioOut.output.on("stopped", () => rtvi.session.send("bot-stopped-speaking", undefined));
   rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => keys.push(key)));
+
+  const push = levels?.heard(audioIn.push) ?? audioIn.push;
+  function hear(samples: Int16Array, sampleRateHz: number): void {
+    if (rmsLevel(samples) > VOICE_LEVEL) parts.hooks.active?.();
+    push(samples, sampleRateHz);
+  }
 
   // A bot adds its listeners once it has the transport; what happens before that waits for them.
   let held: (() => void)[] | undefined = [];
@@ -160,14 +169,18 @@ export function assembleTransport(
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => transport.close(),
     inner: {
-      audioIn: levels ? { ...audioIn, push: levels.heard(audioIn.push) } : audioIn,
+      audioIn: { ...audioIn, push: hear },
       audioOut,
       receive: (message) =>
         whenListening(() => {
+          parts.hooks.active?.();
           messageListeners.emit("message", message);
           rtvi.receive(message);
         }),
-      dtmf: keys.push,
+      dtmf(key) {
+        parts.hooks.active?.();
+        keys.push(key);
+      },
       emit: (event) => whenListening(() => listeners.emit(event)),
     },
   };

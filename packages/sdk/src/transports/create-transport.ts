@@ -21,6 +21,7 @@ export async function createTransport(
     maxMs: parts.lastWordsMs,
     giveUp: () => audioOut.giveUp(),
   });
+  if (options.idleTimeoutSecs !== undefined) parts.hooks.idleAfter?.(options.idleTimeoutSecs);
   return transport;
 }
 

@@ -177,6 +177,11 @@ export interface TransportOptions {
     /** Go on when the last person has left. @default false */
     stay?: boolean;
   };
+  /**
+   * End the session as `idle` when for so long nobody speaks, presses a key or sends a message; null: never.
+   * @default args.pipelineIdleTimeoutSecs, which is 300 unless the runner was told otherwise
+   */
+  idleTimeoutSecs?: number | null;
   /** For phone calls. */
   call?: {
     /** Hang up when the bot returns; else the call goes on with the carrier's next instruction. @default true */

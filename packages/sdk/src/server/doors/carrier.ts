@@ -170,6 +170,7 @@ function runCall(server: SessionServer, session: Session, socket: WebSocket, str
       body: session.body,
       callData: stream.callData,
       cliArgs: server.cliArgs,
+      idleTimeoutSecs: server.idleTimeoutSecs,
       signal: session.signal,
       websocket: socket,
       transportType: stream.carrier,
