@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** The carriers' REST interfaces on this machine: as strict as documented, and they remember what they were asked. */
@@ -87,10 +87,10 @@ const RULES: Rule[] = [
     check({ Status, Twiml }) {
       if ((Status === undefined) === (Twiml === undefined)) throw new Error("Status or Twiml");
       if (Status !== undefined && Status !== "completed") throw new Error("Status");
-      if (Twiml !== undefined && !/<Dial[^>]*>.*<\/Dial>/.test(String(Twiml))) throw new Error("Twiml");
+      if (typeof Twiml === "string" && !/<Dial[^>]*>.*<\/Dial>/.test(Twiml)) throw new Error("Twiml");
     },
     does: ({ Twiml }, call) =>
-      Twiml === undefined ? `twilio ends ${call}` : `twilio transfers ${call} to ${dialled(String(Twiml))}`,
+      typeof Twiml === "string" ? `twilio transfers ${call} to ${dialled(Twiml)}` : `twilio ends ${call}`,
     answer: { status: 200, body: { sid: "CA0001", status: "in-progress" } },
   },
   {
@@ -192,7 +192,7 @@ const RULES: Rule[] = [
 
 export async function startCarrierRest(): Promise<CarrierRest> {
   let refusesNext = false;
-  const server = createServer(async (request, response) => {
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const body = await textOf(request);
     const line = `${request.method} ${request.url}`;
     const outcome = judge(request, body);
@@ -210,7 +210,8 @@ export async function startCarrierRest(): Promise<CarrierRest> {
     rest.requests.push({ line, body, fields });
     const { status, body: answer } = rule.answer;
     return response.writeHead(status).end(answer && JSON.stringify(answer));
-  });
+  }
+  const server = createServer((request, response) => void serve(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -46,7 +46,7 @@ describe("calls the bot places", async () => {
   /** What the carrier is told to do with the call, from the request or from where that sends it. */
   async function instructions(name: CarrierName, fields: Record<string, string>): Promise<Element> {
     const asked = rest.requests[0]!.fields;
-    if (asked["Twiml"] !== undefined) return readXml(String(asked["Twiml"]));
+    if (typeof asked["Twiml"] === "string") return readXml(asked["Twiml"]);
     const url = String(asked["Url"] ?? asked["answer_url"]);
     const form = new URLSearchParams(fields).toString();
     const answer = await runner.webhook(here(url), form, signatures[name]?.(url, form));

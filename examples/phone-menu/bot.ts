@@ -27,7 +27,7 @@ async function connectDesk(transport: Transport): Promise<boolean> {
     await transport.call.transfer(desk);
     return true;
   } catch (error) {
-    console.error("The desk cannot be reached:", (error as Error).message);
+    process.stderr.write(`The desk cannot be reached: ${(error as Error).message}\n`);
     return false; // the caller is still ours
   }
 }

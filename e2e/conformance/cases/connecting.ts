@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CAPABILITIES } from "../../bots/conformance-bot.ts";
 import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 
@@ -9,6 +10,8 @@ export function connectingCases(line: Line): void {
     const caller = await line.openCaller(context, { body: { mode: "quiet" } });
     const ready = await caller.connect();
     assert.equal(ready.version, "2.2.0");
+    const { capabilities } = ready as { capabilities?: unknown };
+    assert.deepEqual(capabilities, CAPABILITIES);
     assert.equal(await caller.state(), "ready");
     const states = await caller.events<string>("transportStateChanged");
     assert.deepEqual(

@@ -275,7 +275,8 @@ test("what a bot can do is told with bot-ready", () => {
   const files = { formats: ["image/png"], sources: ["bytes" as const], maxSize: 1_000 };
   const { greet, sent } = start({ capabilities: { files } });
   greet("1", { version: "2.2.0" });
-  assert.deepEqual((sent[0]?.data as { capabilities?: unknown }).capabilities, { files });
+  const { capabilities } = sent[0]!.data as { capabilities?: unknown };
+  assert.deepEqual(capabilities, { files });
 });
 
 test("a file comes with its words, and what is in it can be read", async () => {
