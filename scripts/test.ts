@@ -113,6 +113,7 @@ async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Pr
       // Tests start hundreds of processes of ours; read and stripped once is enough.
       env: {
         NODE_COMPILE_CACHE: CACHE,
+        VOCALHOST_COMPILE_CACHE: CACHE,
         ...process.env,
         ...(values.long ? { VOCALHOST_TEST_SIZES: "long" } : {}),
       },
