@@ -32,6 +32,14 @@ test("instances are processes unless another driver is named, and only one that 
   });
 });
 
+test("public keys place no calls unless told so, and carriers are where the operator says", () => {
+  const { takesPublicDialout, carrierAddresses } = readConfig({});
+  assert.equal(takesPublicDialout, false);
+  assert.equal(carrierAddresses.twilio, "https://api.twilio.com");
+  const told = readConfig({ VOCALHOST_PUBLIC_DIALOUT: "true", PLIVO_API_URL: "http://localhost:1/" });
+  assert.deepEqual([told.takesPublicDialout, told.carrierAddresses.plivo], [true, "http://localhost:1"]);
+});
+
 test("quotas are the same for everybody but those who are named", () => {
   const { quotasOf } = readConfig({
     VOCALHOST_QUOTA_AGENTS: "7",
