@@ -12,6 +12,7 @@ import type {
   Credentials,
   KeyPrincipal,
   OrganizationId,
+  Principal,
   Right,
   SessionPrincipal,
   UserPrincipal,
@@ -47,6 +48,13 @@ const rightsOfRoles = {
   admin: ["view", "manage", "public", "session"],
   viewer: ["view"],
 } as const satisfies Record<MemberRow["role"], Right[]>;
+
+/** Whether somebody who was let in may also do what another right stands for. */
+export function hasRight(principal: Principal, right: Right): boolean {
+  if (principal.kind === "session") return right === "session";
+  const rights = principal.kind === "key" ? rightsOfKeys[principal.keyKind] : rightsOfRoles[principal.role];
+  return includes(rights, right);
+}
 
 export function createAdmission(options: AdmissionOptions): Admit {
   return async (credentials, right) => {
