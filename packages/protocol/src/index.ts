@@ -73,6 +73,14 @@ export {
   SLOT_BYTES,
 } from "./instance-api.ts";
 
+// Names and spellings of other tools
+export { foreignRecord, translateSettings } from "./compatibility/agent-settings.ts";
+export { EndState, endStateOf, endStateRows } from "./compatibility/end-states.ts";
+export type { EndStateRow } from "./compatibility/end-states.ts";
+export { FOREIGN_CODE_HEADER, foreignCodeOf } from "./compatibility/error-codes.ts";
+export { withOurVariables } from "./compatibility/runner-variables.ts";
+export { serviceHostIn } from "./compatibility/service-host.ts";
+
 // The REST interface of the hosted service
 export { ApiError, createApiClient } from "./api-client.ts";
 export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
@@ -93,6 +101,7 @@ export {
 } from "./rest/agents.ts";
 export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
 export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
+export { AgentProfileList } from "./rest/agent-profiles.ts";
 export {
   defaultValues,
   placeAt,

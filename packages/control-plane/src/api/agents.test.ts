@@ -28,6 +28,7 @@ test("an agent is created with what was left out at its default", async () => {
       activeSessionCount: 0,
       agentProfile: "agent-1x",
       vendorViva: { audioFilter: null },
+      krispViva: { audioFilter: null },
       deployment: null,
       currentRevision: null,
       previousRevision: null,
@@ -80,7 +81,7 @@ test("everything that can be said is kept", async () => {
   });
   assert.deepEqual(created.deployment?.manifest.spec, {
     nodeType: "arm",
-    image: "redacted",
+    image: "",
     buildId: build.id,
     autoScaling: { minReplicas: 2, maxReplicas: 4 },
     imagePullSecretName: "pull",
@@ -89,6 +90,7 @@ test("everything that can be said is kept", async () => {
     vendorViva: { audioFilters: true },
     maxSessionDurationSeconds: 60,
   });
+  assert.equal(created.deployment?.buildId, build.id);
   assert.deepEqual(created.vendorViva, { audioFilter: "tel" });
   const { spec } = await api.store.db.selectFrom("deployments").select("spec").executeTakeFirstOrThrow();
   assert.deepEqual(JSON.parse(spec), {
@@ -195,6 +197,28 @@ test("creations that are refused", async (t) => {
     { body: { image: "vocalhost/base:0.1.7", ...tel }, error: invalid, field: "vendorViva.audioFilter" },
     { body: { buildId: old.id, ...tel }, error: invalid, field: "vendorViva.audioFilter" },
     { body: { buildId: twice.id, ...tel }, error: invalid, field: "vendorViva.audioFilter" },
+    { body: { image, krispViva: { audioFilter: "hifi" } }, error: invalid, field: "krispViva.audioFilter" },
+    {
+      body: { image, ...tel, krispViva: { audioFilter: "pro" } },
+      error: invalid,
+      field: "krispViva.audioFilter",
+    },
+    { body: { image, secretset: "keys" }, error: `${invalid}. Unrecognized key: "secretset"`, field: "" },
+    {
+      body: { image, git: {}, resources: {} },
+      error: `${invalid}. Unrecognized keys: "git", "resources"`,
+      field: "",
+    },
+    {
+      body: { image, vendorViva: { filter: "tel" } },
+      error: `${invalid}. Unrecognized key: "filter"`,
+      field: "vendorViva",
+    },
+    {
+      body: { image, autoScaling: { min: 1 } },
+      error: `${invalid}. Unrecognized key: "min"`,
+      field: "autoScaling",
+    },
   ];
   for (const { body, ...expected } of cases)
     await t.test(JSON.stringify(body).slice(0, 100), async () => {
@@ -276,6 +300,19 @@ test("updates change what they name, and deploy only when that is needed", async
       body: { vendorViva: { audioFilter: null } },
       deploys: true,
       check: (now) => assert.deepEqual(now.vendorViva, { audioFilter: null }),
+    },
+    {
+      body: { krispViva: { audioFilter: "tel" } },
+      deploys: true,
+      check: (now) =>
+        assert.deepEqual([now.vendorViva, now.krispViva], [{ audioFilter: "tel" }, now.vendorViva]),
+    },
+    { body: { krispViva: {}, architecture: "arm64" }, deploys: false, warns: true },
+    {
+      body: { krispViva: { audioFilter: null }, vendorViva: { audioFilter: null }, architecture: "amd64" },
+      deploys: true,
+      warns: true,
+      check: (now) => assert.match(now.warning ?? "", /^architecture 'amd64' was ignored/),
     },
     { body: { maxSessionDuration: 600 }, deploys: true },
     { body: { agentProfile: "agent-3x" }, deploys: true },

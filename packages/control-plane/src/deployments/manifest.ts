@@ -16,6 +16,7 @@ export function toDeployment(options: {
     serviceId: agent.id,
     createdAt: toTime(deployment.createdAt),
     updatedAt: toTime(deployment.updatedAt),
+    buildId: spec.buildId,
     manifest: toManifest({ agent, organizationName, spec }),
   };
 }
@@ -32,7 +33,7 @@ export function toManifest(options: {
     metadata: { name: agent.name, namespace: organizationName },
     spec: {
       nodeType: spec.nodeType,
-      image: spec.buildId === null ? spec.image : "redacted",
+      image: spec.buildId === null ? spec.image : "",
       ...digestOf(spec),
       ...(spec.buildId === null ? {} : { buildId: spec.buildId }),
       autoScaling: { minReplicas: agent.minAgents, maxReplicas: agent.maxAgents },
