@@ -22,6 +22,7 @@ export type { RoomProviderName, TransportChoice, TransportName } from "./transpo
 export { carrierNames, carrierRatesHz, carriers, isCarrier } from "./carriers.ts";
 export type { CarrierName } from "./carriers.ts";
 export {
+  CallPrepared,
   CandidatesRequest,
   OfferRequest,
   RoomStarted,
