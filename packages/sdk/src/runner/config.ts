@@ -2,6 +2,7 @@ import {
   roomAliases,
   transportNames,
   VoiceFilter,
+  withOurVariables,
   type IceServer,
   type TransportName,
 } from "@vocalhost/protocol";
@@ -60,7 +61,8 @@ export function loadEnvironment(workingFolder: string): Environment {
   return process.env;
 }
 
-export function readConfig(flags: Flags, environment: Environment, workingFolder: string): RunnerConfig {
+export function readConfig(flags: Flags, given: Environment, workingFolder: string): RunnerConfig {
+  const environment = withOurVariables(given);
   const warnings = flags.unknown.flatMap(({ flag, didYouMean }) =>
     didYouMean
       ? [`${flag} is not a runner flag (did you mean --${didYouMean}?); it is passed to the bot.`]
