@@ -75,7 +75,8 @@ export {
 } from "./instance-api.ts";
 
 // Names and spellings of other tools
-export { foreignRecord, translateSettings } from "./compatibility/agent-settings.ts";
+export { foreignManifest, foreignRecord, translateSettings } from "./compatibility/agent-settings.ts";
+export { withoutForeignPrefix } from "./compatibility/credentials.ts";
 export { EndState, endStateOf, endStateRows } from "./compatibility/end-states.ts";
 export type { EndStateRow } from "./compatibility/end-states.ts";
 export { FOREIGN_CODE_HEADER, foreignCodeOf } from "./compatibility/error-codes.ts";

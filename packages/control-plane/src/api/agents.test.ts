@@ -46,6 +46,7 @@ test("an agent is created with what was left out at its default", async () => {
     metadata: { name: "parrot", namespace: "acme" },
     spec: {
       nodeType: "arm",
+      dailyNodeType: "arm",
       image,
       autoScaling: { minReplicas: 0, maxReplicas: 50 },
       resources: { cpu: "500m", memory: "1Gi" },
@@ -81,6 +82,7 @@ test("everything that can be said is kept", async () => {
   });
   assert.deepEqual(created.deployment?.manifest.spec, {
     nodeType: "arm",
+    dailyNodeType: "arm",
     image: "",
     buildId: build.id,
     autoScaling: { minReplicas: 2, maxReplicas: 4 },

@@ -1,5 +1,5 @@
 // The one admission function: REST, start, session proxy, upgrades and organisation-scoped aliases all come here.
-import { AppError } from "@vocalhost/protocol";
+import { AppError, withoutForeignPrefix } from "@vocalhost/protocol";
 import type { Clock } from "../clock.ts";
 import type { MemberRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -60,7 +60,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   return async (credentials, right) => {
     const { authorization, cookie } = credentials;
     if (authorization !== undefined) {
-      const token = bearerToken(authorization);
+      const token = withoutForeignPrefix(bearerToken(authorization));
       if (looksLikeKey(token)) return admitKey(options, { token, credentials, right });
       if (looksLikeSessionToken(token)) return admitSession(options, { token, credentials, right });
       return admitUser(options, {

@@ -1,4 +1,4 @@
-import type { Deployment, Manifest } from "@vocalhost/protocol";
+import { foreignManifest, type Deployment, type Manifest } from "@vocalhost/protocol";
 import type { AgentRow, DeploymentRow } from "../store/schema.ts";
 import { toTime } from "../to-time.ts";
 import { agentProfiles, DEFAULT_MAX_SESSION_DURATION_S, DeploymentSpec } from "./deployment-spec.ts";
@@ -33,6 +33,7 @@ export function toManifest(options: {
     metadata: { name: agent.name, namespace: organizationName },
     spec: {
       nodeType: spec.nodeType,
+      ...foreignManifest(spec),
       image: spec.buildId === null ? spec.image : "",
       ...digestOf(spec),
       ...(spec.buildId === null ? {} : { buildId: spec.buildId }),

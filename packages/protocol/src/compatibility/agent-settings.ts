@@ -37,6 +37,11 @@ export function foreignRecord({ vendorViva }: { vendorViva: RecordedVoice }): { 
   return { krispViva: vendorViva };
 }
 
+/** What a manifest says beside our own words. */
+export function foreignManifest({ nodeType }: { nodeType: "arm" }): { dailyNodeType: "arm" } {
+  return { dailyNodeType: nodeType };
+}
+
 type RecordedVoice = { audioFilter: "tel" | "pro" | null } | null;
 
 function oneOf(ours: VoiceSettings, theirs: VoiceSettings): VoiceSettings {

@@ -8,6 +8,8 @@ export const Manifest = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string() }),
   spec: z.object({
     nodeType: z.literal("arm"),
+    /** The same, as other tools spell it. */
+    dailyNodeType: z.literal("arm").optional(),
     /** Empty when deployed from a build, which `buildId` names. */
     image: z.string(),
     /** What the image's tag meant when it was deployed. Absent until that is known. */
