@@ -62,7 +62,9 @@ export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void
 }
 
 function isPageVisit({ url, headers }: FastifyRequest): boolean {
-  return !/^\/(?:v1|auth|internal|ws|assets)(?:[/?]|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? "");
+  return (
+    !/^\/(?:v1|auth|internal|ws|assets)(?:[/?]|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? "")
+  );
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
