@@ -238,7 +238,7 @@ describe("operating the service", () => {
     );
     assert.match(
       (await vocalhost(desk, ["agent", "list"])).output,
-      /^Name[^\n]*\nmy-bot +ready +0 +1–3 +us-west/,
+      /^Name[^\n]*\nmy-bot +ready +0 +1–3 +this-machine/,
     );
     assert.match((await vocalhost(desk, ["agent", "status"])).output, /^Agent +my-bot\nState +ready/);
     assert.match(

@@ -9,6 +9,7 @@ import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
+import { findRegions } from "./find-regions.ts";
 import { createMediaProbe } from "./probe-media.ts";
 import { createIceServers } from "../sessions/doors/ice-servers.ts";
 import { createSessionDoors } from "../sessions/doors/session-doors.ts";
@@ -45,7 +46,8 @@ export async function createApp(
   const { metrics } = ground;
   const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
   const { publicUrl, dataFolder, oidc, queueMs } = config;
-  const regions = config.regions.map(({ code }) => code);
+  const knownRegions = await findRegions(store.db, config.regions);
+  const regions = knownRegions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
   const builds = createBuilds({
@@ -94,7 +96,7 @@ export async function createApp(
     builds,
     people,
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
-    regions: config.regions,
+    regions: knownRegions,
     hasVoiceEngine: world.hasVoiceEngine,
     probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,
