@@ -7,6 +7,7 @@ import { createKeyCache } from "../auth/key-cache.ts";
 import { openPeople, type People } from "../auth/people.ts";
 import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
+import { relinkSdk } from "../builds/link-sdk.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
 import { findRegions } from "./find-regions.ts";
@@ -50,6 +51,7 @@ export async function createApp(
   const regions = knownRegions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
+  await relinkSdk({ dataFolder, sdkFolder, log });
   const builds = createBuilds({
     store,
     clock,
