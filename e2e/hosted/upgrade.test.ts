@@ -88,7 +88,8 @@ describe("a store of the first release", () => {
     assert.equal(restore.exitCode, 0, restore.errors);
     await using restored = await startServiceProcess({ dataFolder: elsewhere, hasVoiceEngine: false });
     await until(() => isUp(restored), SOON_MS, "restored agent");
-    assert.equal((await vocalhost(desk, callOf(restored))).exitCode, 0);
+    const call = await vocalhost(desk, callOf(restored));
+    assert.equal(call.exitCode, 0, call.errors);
   });
 });
 
@@ -100,14 +101,14 @@ test("where the earlier program is gone from its folder, builds find the new one
 });
 
 async function isUp({ api }: ServiceProcess): Promise<boolean> {
-  const { ready, available } = await api.agents.get(agent);
-  return ready && available;
+  const { instances } = await api.agents.pool(agent);
+  return instances.some(({ state }) => state === "ready");
 }
 
 function callOf({ apiUrl }: ServiceProcess): string[] {
   const stream = apiUrl.replace("http", "ws").replace("/v1", "/ws/twilio");
   const words = ["call", "--to", stream, "--parameter", `_serviceHost=${agent}.main`];
-  return [...words, "--hang-up-after-silence", "3s", "--expect-audio"];
+  return [...words, "--hang-up-after-silence", "5s", "--expect-audio"];
 }
 
 function signedIn({ apiUrl, privateKey }: ServiceProcess): Desk {
