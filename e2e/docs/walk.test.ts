@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { layProject, startService, walkPages, type WalkedPage } from "../../scripts/walk-docs/walk.ts";
+import { startTestPostgres } from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { walkEverything } from "../../scripts/walk-docs/full-walk.ts";
 import { makeWorld } from "../../scripts/walk-docs/world.ts";
 import { size } from "../../testing/sizes.ts";
 
@@ -52,6 +54,20 @@ test(
     assert.ok(walked.length >= 8 && commands >= 40, `${commands} commands of ${walked.length} pages`);
   },
 );
+
+for (const node of [20, 24])
+  test(
+    `they do in a fresh clone and outside of it, on Node ${node}`,
+    { skip: size(true, false) },
+    async () => {
+      using temporary = mkdtempDisposableSync(join(tmpdir(), `walk-${node}-`));
+      await using postgres = await startTestPostgres();
+      const databaseUrls = [await postgres.newDatabase(), await postgres.newDatabase()];
+      const walked = await walkEverything({ folder: temporary.path, node, databaseUrls });
+      assert.deepEqual(failuresOf(walked), []);
+      assert.ok(walked.length >= 15, `${walked.length} pages`);
+    },
+  );
 
 function failuresOf(walked: WalkedPage[]): string[] {
   return walked.flatMap(({ page, failure }) => (failure === undefined ? [] : [`${page}\n${failure}`]));

@@ -90,7 +90,7 @@ function turn(command: string, options: ScriptOptions): string | undefined {
     return turned.length === 0 ? undefined : turned.join("\n");
   }
   if (/^VOCALHOST_\w+=\S*$/.test(plain)) return undefined; // a line of a settings file
-  if (TAKES_MINUTES.test(plain)) return isFull ? inClone(plain, world) : undefined;
+  if (TAKES_MINUTES.test(plain)) return isFull ? installed(plain, world) : undefined;
   if (/--settings vocalhost\.env/.test(plain) && world.databaseUrl === undefined) return undefined;
   if (/\bnode answer\.ts/.test(plain) && !options.readsTypes) return undefined;
   if (/--webhook http:\/\/localhost:\d+\/(?:twilio|plivo)$/.test(plain) && !options.readsTypes)
@@ -111,6 +111,12 @@ function turn(command: string, options: ScriptOptions): string | undefined {
   if (ASKS.test(plain) && !/ --(?:yes|dry-run)\b/.test(plain)) return `${plain} --yes`;
   if (CALLS.test(plain)) return called(plain, options);
   return command;
+}
+
+function installed(command: string, world: World): string | undefined {
+  if (command === "npm ci") return undefined; // the walk began with it
+  if (!command.startsWith("npx ./create-vocalhost")) return inClone(command, world);
+  return `${command.replace("./create-vocalhost", `${world.clone}/create-vocalhost`)} --yes`;
 }
 
 /** To the runner of this walk, where none is named; no longer than it takes to prove. */

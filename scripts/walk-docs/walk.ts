@@ -87,15 +87,21 @@ async function walkPage(world: World, page: string, options: WalkOptions): Promi
 }
 
 /** A folder as a reader's own: a bot, its settings, something to say, and the packages. */
-export function layProject(folder: string, { clone, packages }: { clone: string; packages: string }): string {
+export function layProject(folder: string, { clone, packages }: ProjectOptions): string {
   mkdirSync(folder, { recursive: true });
   const bot = readBlocks(clone, "README.md").find(({ file }) => file === "bot.ts");
   writeFileSync(join(folder, "bot.ts"), bot?.text ?? "");
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   writeFileSync(join(folder, "vocalhost.toml"), 'agent_name = "my-bot"\n');
-  symlinkSync(packages, join(folder, "node_modules"));
+  if (packages !== undefined) symlinkSync(packages, join(folder, "node_modules"));
   writeHello(folder);
   return folder;
+}
+
+export interface ProjectOptions {
+  clone: string;
+  /** Left out in a clone, whose own are found. */
+  packages?: string;
 }
 
 export function writeHello(folder: string): void {
