@@ -83,17 +83,17 @@ async function prepare(command: string, { world, folder }: { world: World; folde
   if (code !== 0) throw new Error(`${command}\n${output}`);
 }
 
-/** Where this machine gets packages from, which a new home would not know. */
+/** How this machine gets at packages, which a new home would not know. */
 async function npmSettings(): Promise<Record<string, string>> {
   const environment = process.env as Record<string, string>;
-  const script = "npm config get registry; npm config get cache";
-  const { output } = await runShell(["sh", "-c", script], {
-    folder: REPOSITORY,
-    environment,
-    maxMs: INSTALL_MAX_MS,
-  });
-  const [registry = "", cache = ""] = output.trim().split("\n");
-  return { npm_config_registry: registry, npm_config_cache: cache };
+  const options = { folder: REPOSITORY, environment, maxMs: INSTALL_MAX_MS };
+  const { output } = await runShell(["npm", "config", "list", "--json"], options);
+  const config = JSON.parse(output) as Record<string, string | null>;
+  const names = ["registry", "cache", "cafile", "proxy", "https-proxy", "noproxy"];
+  const set = names.flatMap((name) =>
+    config[name] ? [[`npm_config_${name.replaceAll("-", "_")}`, config[name]]] : [],
+  );
+  return Object.fromEntries(set) as Record<string, string>;
 }
 
 async function freePorts(): Promise<{ servicePort: number; runnerPort: number }> {

@@ -41,8 +41,8 @@ export function makeWorld(options: WorldOptions): World {
     "TERM",
     "USER",
     "NODE_COMPILE_CACHE",
-    "npm_config_registry",
-    "npm_config_cache",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
   ];
   const kept = inherited.flatMap((name) => {
     const value = process.env[name];
