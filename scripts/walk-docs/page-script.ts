@@ -116,7 +116,7 @@ function turn(command: string, options: ScriptOptions): string | undefined {
 function installed(command: string, world: World): string | undefined {
   if (command === "npm ci") return undefined; // the walk began with it
   if (!command.startsWith("npx ./create-vocalhost")) return inClone(command, world);
-  return `${command.replace("./create-vocalhost", `${world.clone}/create-vocalhost`)} --yes`;
+  return `cp '${world.clone}'/create-vocalhost-*.tgz .\n${command} --yes`; // as on any other machine
 }
 
 /** To the runner of this walk, where none is named; no longer than it takes to prove. */
