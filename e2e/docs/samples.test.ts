@@ -21,14 +21,14 @@ import { parseProject } from "../../packages/cli/src/project/parse-project.ts";
 import { readConfig } from "../../packages/control-plane/src/config.ts";
 import { listPages, readBlocks, type Block } from "../../scripts/walk-docs/blocks.ts";
 import { readXml } from "../telephony/read-xml.ts";
-import { GIVEN } from "./given.ts";
+import { completed, GIVEN } from "./given.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const pages = listPages(REPOSITORY);
 const blocks = pages.flatMap((page) => readBlocks(REPOSITORY, page));
 const schemas: Record<string, { parse(value: unknown): unknown }> = { StartRequest };
 const LANGUAGES = ["", "sh", "ts", "json", "toml", "ini", "xml", "yaml", "caddyfile", "nginx", "nftables"];
-const MARKS = ["not-run", "schema", "carrier"];
+const MARKS = ["not-run", "schema", "carrier", "given"];
 const run = promisify(execFile);
 
 const where = ({ page, line }: Block): string => `${page}:${line}`;
@@ -49,9 +49,13 @@ test("TypeScript compiles, fragments with what the text around them has introduc
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "given.ts"), GIVEN);
+  const foreign = of("ts").flatMap(({ marks }) =>
+    (marks["given"] ?? "").split(/, */).filter((name) => /[@/]/.test(name)),
+  );
+  writeFileSync(join(folder, "foreign.d.ts"), foreign.map((name) => `declare module "${name}";\n`).join(""));
   for (const block of of("ts")) {
     const name = where(block).replaceAll(/[/:]/g, "_");
-    const text = block.text.replaceAll(/(?<=[)>] )…/g, "{}"); // what the reader puts there
+    const text = completed(block, REPOSITORY).replaceAll(/(?<=[)>] )…/g, "{}"); // what the reader puts there
     // As many lines before it as in the page, so that complaints name its lines.
     writeFileSync(join(folder, `${name}.ts`), `${"\n".repeat(block.line - 1)}${text}\nexport {};\n`);
   }
@@ -81,6 +85,7 @@ test("vocalhost.toml is read as it is shown", () => {
   for (const block of of("toml")) {
     const project = parseProject(Buffer.from(block.text), "vocalhost.toml");
     assert.ok(project.agent_name, where(block));
+    assert.ok([undefined, "this-machine"].includes(project.region), `${where(block)}: ${project.region}`);
   }
 });
 

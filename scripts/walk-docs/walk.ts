@@ -116,7 +116,11 @@ export function writeHello(folder: string): void {
 export async function startService(world: World, command: string, folder: string): Promise<AsyncDisposable> {
   const child = spawn("bash", ["-c", `exec ${command}`], {
     cwd: folder,
-    env: { ...world.environment, VOCALHOST_PORT: String(world.servicePort) },
+    env: {
+      ...world.environment,
+      VOCALHOST_PORT: String(world.servicePort),
+      VOCALHOST_DATA_DIR: world.dataFolder,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true, // a terminal's signal goes to all of its processes
   });

@@ -52,7 +52,6 @@ export function makeWorld(options: WorldOptions): World {
     ...(Object.fromEntries(kept) as Record<string, string>),
     HOME: home,
     PATH: [...options.programs, process.env["PATH"] ?? ""].join(delimiter),
-    VOCALHOST_DATA_DIR: dataFolder,
     ...options.environment,
   };
   writeFileSync(
