@@ -1,13 +1,19 @@
 // What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server, a
 // registry of images, a container engine, the base image, and what the pages' commands use.
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 
 const INSTALL = ["install", "-y", "-qq", "--no-install-recommends"];
 
+/** What takes long and only a few tests need, under way while the others run. */
+export interface UnderWay {
+  baseImage: Promise<void>;
+}
+
 /** Builds and installs what is missing, or says what to install. */
-export function provide(): void {
+export function provide(): UnderWay {
   run(process.execPath, ["scripts/build-client-page.ts"]);
   run(process.execPath, ["scripts/build-dashboard.ts"]);
   ensureChromium();
@@ -17,7 +23,7 @@ export function provide(): void {
   ensureReaders();
   ensureRegistry();
   ensureEngine();
-  ensureBaseImage();
+  return { baseImage: ensureBaseImage() };
 }
 
 /** Its headless shell takes half the processor time of the whole browser; any of them will do. */
@@ -101,12 +107,13 @@ function ensureRegistry(): void {
 }
 
 /** Made once from the same sources. Where it cannot be, the tests that need it say so, and all others can still run. */
-function ensureBaseImage(): void {
+async function ensureBaseImage(): Promise<void> {
   if (!existsSync("/usr/bin/apt-get")) return;
   const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, maker, { encoding: "utf8" });
-  process.stdout.write(stdout);
-  if (status !== 0) console.error(`The base image could not be made:\n${stderr}`);
+  await promisify(execFile)(process.execPath, maker).then(
+    ({ stdout }) => void process.stdout.write(stdout),
+    ({ stderr }: { stderr: string }) => console.error(`The base image could not be made:\n${stderr}`),
+  );
 }
 
 /** The tests start it themselves. Docker instead, where `VOCALHOST_TEST_ENGINE` says so. */

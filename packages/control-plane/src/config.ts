@@ -71,7 +71,7 @@ export interface Region {
 
 /** How instances are made, and what that way of making them needs to know. */
 export type DriverConfig =
-  | { kind: "process"; folder: string; users: UserRange | undefined }
+  | { kind: "process"; folder: string; users: UserRange | undefined; compileCache: string | undefined }
   /** Sockets in the order in which an engine is looked for at them. */
   | {
       kind: "container";
@@ -234,7 +234,12 @@ function readDriver(
   const kind = oneOf("DRIVER", text ?? "process", DRIVERS);
   switch (kind) {
     case "process":
-      return { kind, folder: join(dataFolder, "instances"), users };
+      return {
+        kind,
+        folder: join(dataFolder, "instances"),
+        users,
+        compileCache: readCompileCache(environment["VOCALHOST_COMPILE_CACHE"], users),
+      };
     case "container":
       return {
         kind,
@@ -247,6 +252,14 @@ function readDriver(
     default:
       return kind satisfies never;
   }
+}
+
+function readCompileCache(text: string | undefined, users: UserRange | undefined): string | undefined {
+  if (!text) return undefined;
+  if (!users) return resolve(text);
+  throw new ConfigError(
+    "VOCALHOST_COMPILE_CACHE cannot be used with VOCALHOST_BOT_UIDS: a bot could leave code there for others to run",
+  );
 }
 
 function readNetwork(text: string): string {
