@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A fenced block of a page. */
@@ -22,9 +21,9 @@ const NAMED = /^(?:\/\/|#) ((?:\/[\w.@-]+)+|[\w-]+\.(?:ts|toml))$/;
 
 /** Pages for users and contributors; those of decisions and of training are history. */
 export function listPages(repository: string): string[] {
-  const tracked = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
-  const all = execFileSync("git", tracked, { cwd: repository, encoding: "utf8" }).trim().split("\n");
-  return all.filter((page) => !/^(?:training|e2e)\/|\/decisions\//.test(page)).sort(inReadingOrder);
+  const places = ["*.md", "{docs,images,deploy}/**/*.md", "{packages,examples}/*/*.md", "bench/*.md"];
+  const pages = globSync(places, { cwd: repository });
+  return pages.filter((page) => !/^docs\/decisions\//.test(page)).sort(inReadingOrder);
 }
 
 /** What is said first prepares what comes after it: the README starts the service, projects are made before operating. */
