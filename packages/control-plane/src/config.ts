@@ -27,8 +27,8 @@ export interface Config {
   driver: DriverConfig;
   /** Who builds and bots run as, when the service is root. */
   users: UserRange | undefined;
-  /** The first is the default. */
-  regions: { code: string; displayName: string }[];
+  /** The first is the default; none: see `controller/find-regions.ts`. */
+  regions: Region[] | undefined;
   iceServers: IceServers;
   /** TURN servers that callers and bots get credentials for. */
   turn: TurnConfig | undefined;
@@ -66,6 +66,12 @@ export interface Config {
   restarts: number;
   /** Said by whoever started us, so that tests find it in the process list. */
   controllerSocket: string;
+}
+
+/** Where agents run, as callers name it and as people read it. */
+export interface Region {
+  code: string;
+  displayName: string;
 }
 
 /** How instances are made, and what that way of making them needs to know. */
@@ -278,17 +284,13 @@ function oneOf<T extends string>(name: string, text: string, values: readonly T[
   throw new ConfigError(`VOCALHOST_${name} must be one of ${values.join(", ")}, got "${text}"`);
 }
 
-/** `us-west=US West (Oregon); eu-central=Europe (Frankfurt)` */
-function readRegions(text: string | undefined): Config["regions"] {
-  if (text === undefined) return [{ code: "us-west", displayName: "US West (Oregon)" }];
-  const regions = text.split(";").map((entry) => {
+/** `eu-central=Frankfurt; eu-north=Stockholm` */
+function readRegions(text: string | undefined): Region[] | undefined {
+  return text?.split(";").map((entry) => {
     const [code = "", displayName] = entry.split("=").map((part) => part.trim());
     if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
-    throw new ConfigError(
-      `VOCALHOST_REGIONS: "${entry.trim()}" is no region; write us-west=US West (Oregon)`,
-    );
+    throw new ConfigError(`VOCALHOST_REGIONS: "${entry.trim()}" is no region; write eu-central=Frankfurt`);
   });
-  return regions;
 }
 
 function readIceServers(text: string | undefined): IceServers {
