@@ -12,6 +12,8 @@ const SOON_MS = 90_000; // a loaded machine takes its time to start processes
 export interface Desk {
   folder: string;
   environment: Record<string, string>;
+  /** Put before the command, to run it in another network. */
+  within?: readonly string[];
 }
 
 export interface Finished {
@@ -23,6 +25,11 @@ export interface Finished {
 /** `vocalhost` without a terminal, until it ends. */
 export function vocalhost(desk: Desk, words: string[], input?: string): Promise<Finished> {
   return finish(desk, [PROGRAM, ...words], input);
+}
+
+/** Another program of this repository, at the same desk. */
+export function program(desk: Desk, words: string[]): Promise<Finished> {
+  return finish(desk, ["--conditions=@vocalhost/source", ...words]);
 }
 
 /** One line after the other in one process; for lines that ask nobody anything. */
@@ -37,7 +44,8 @@ export async function vocalhostLines(desk: Desk, lines: string[][]): Promise<Fin
 }
 
 async function finish(desk: Desk, words: string[], input?: string): Promise<Finished> {
-  const child = spawn(process.execPath, words, {
+  const [command, ...before] = [...(desk.within ?? []), process.execPath];
+  const child = spawn(command, [...before, ...words], {
     cwd: desk.folder,
     env: cleanEnvironment(desk),
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
