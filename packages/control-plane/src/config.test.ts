@@ -13,11 +13,16 @@ test("an engine is where it is said to be, and instances are in a network of the
     folder: "/data/containers",
     sockets: [{ path: "/run/engine.sock", because: "DOCKER_HOST" }],
     network: "vocalhost",
+    wall: "auto",
+    reach: [],
     registries: [],
   });
   for (const wrong of [
     { VOCALHOST_CONTAINER_ENGINE: "tcp://10.0.0.1:2375" },
     { VOCALHOST_CONTAINER_NETWORK: "host" },
+    { VOCALHOST_CONTAINER_WALL: "high" },
+    { VOCALHOST_CONTAINER_REACH: "host:443,example.com" },
+    { VOCALHOST_PAUSE_BEYOND: "-1" },
   ])
     assert.throws(() => readConfig({ VOCALHOST_DRIVER: "container", ...wrong }), { name: "ConfigError" });
 });
@@ -38,6 +43,13 @@ test("public keys place no calls unless told so, and carriers are where the oper
   assert.equal(carrierAddresses.twilio, "https://api.twilio.com");
   const told = readConfig({ VOCALHOST_PUBLIC_DIALOUT: "true", PLIVO_API_URL: "http://localhost:1/" });
   assert.deepEqual([told.takesPublicDialout, told.carrierAddresses.plivo], [true, "http://localhost:1"]);
+});
+
+test("only containers are paused", () => {
+  const container = { VOCALHOST_DRIVER: "container", VOCALHOST_PAUSE_BEYOND: "2" };
+  assert.equal(readConfig(container).keptAwake, 2);
+  assert.equal(readConfig({}).keptAwake, undefined);
+  assert.throws(() => readConfig({ VOCALHOST_PAUSE_BEYOND: "2" }), /needs VOCALHOST_DRIVER=container/);
 });
 
 test("quotas are the same for everybody but those who are named", () => {

@@ -42,6 +42,7 @@ export type { StreamAnswer } from "./calls/stream-xml.ts";
 
 // Reaching a session
 export {
+  CallPrepared,
   CandidatesRequest,
   DialoutRequest,
   OfferRequest,
@@ -96,6 +97,15 @@ export {
   SLOT_BYTES,
 } from "./instance-api.ts";
 
+// Names and spellings of other tools
+export { foreignManifest, foreignRecord, translateSettings } from "./compatibility/agent-settings.ts";
+export { withoutForeignPrefix } from "./compatibility/credentials.ts";
+export { EndState, endStateOf, endStateRows } from "./compatibility/end-states.ts";
+export type { EndStateRow } from "./compatibility/end-states.ts";
+export { FOREIGN_CODE_HEADER, foreignCodeOf } from "./compatibility/error-codes.ts";
+export { withOurVariables } from "./compatibility/runner-variables.ts";
+export { serviceHostIn } from "./compatibility/service-host.ts";
+
 // The REST interface of the hosted service
 export { ApiError, createApiClient } from "./api-client.ts";
 export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
@@ -116,6 +126,7 @@ export {
 } from "./rest/agents.ts";
 export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
 export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
+export { AgentProfileList } from "./rest/agent-profiles.ts";
 export {
   defaultValues,
   placeAt,

@@ -43,8 +43,11 @@ export const WebrtcStarted = z.object({
   sessionToken: z.string().optional(),
 });
 
-/** Its answer for sockets; released clients refuse any other key. The session's id is in a header. */
+/** Its answer for sockets. Released clients of `websocket` refuse any other key: the session's id is in a header. */
 export const SocketPrepared = z.object({ wsUrl: z.string(), token: z.string().optional() });
+
+/** Its answer for carriers with tokens; who answers their webhooks reads what it likes. */
+export const CallPrepared = z.object({ wsUrl: z.string(), token: z.string(), sessionId: z.uuid() });
 
 /** Its answer for rooms: where the client goes and what lets it in, also in the words of that provider's clients. */
 export const RoomStarted = z.object({
@@ -65,7 +68,7 @@ export type RoomStarted = z.infer<typeof RoomStarted>;
 export type Invitation = Omit<RoomStarted, "sessionId" | "dailyRoom" | "dailyToken" | "sessionToken">;
 
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
-export const Started = z.union([Dialled, RoomStarted, WebrtcStarted, SocketPrepared]);
+export const Started = z.union([Dialled, RoomStarted, CallPrepared, SocketPrepared, WebrtcStarted]);
 export type Started = z.infer<typeof Started>;
 
 export const OfferRequest = z.object({

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { agentProfileOperations } from "./agent-profiles.ts";
 import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
@@ -39,6 +40,7 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
   const operations = [
     ...regionOperations(ports),
     ...agentOperations(ports),
+    ...agentProfileOperations(),
     ...poolOperations(ports),
     ...deploymentOperations(ports),
     ...sessionOperations(ports),

@@ -155,6 +155,26 @@ test("origins are origins", () => {
     refuse({ args: ["--allowed-origins", origin], text: /^--allowed-origins expects origins such as/ });
 });
 
+test("variables of other runners are understood, and ours win", () => {
+  const theirs = {
+    PIPECAT_WEBSOCKET_AUTH: "token",
+    PIPECAT_ALLOWED_ORIGINS: "https://theirs.example.com",
+    PIPECAT_ICE_SERVERS: "stun:stun.example.com:3478",
+  };
+  check({
+    environment: theirs,
+    expect: {
+      socketAuth: "token",
+      allowedOrigins: ["https://theirs.example.com"],
+      iceServers: [{ urls: "stun:stun.example.com:3478" }],
+    },
+  });
+  check({
+    environment: { ...theirs, VOCALHOST_WEBSOCKET_AUTH: "none" },
+    expect: { socketAuth: "none" },
+  });
+});
+
 test("verbosity chooses the log level", () => {
   for (const [args, environment, logLevel] of [
     [["-v"], {}, "debug"],

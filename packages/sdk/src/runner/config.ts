@@ -2,6 +2,7 @@ import {
   roomAliases,
   transportNames,
   VoiceFilter,
+  withOurVariables,
   type IceServer,
   type TransportName,
 } from "@vocalhost/protocol";
@@ -66,8 +67,9 @@ export function loadEnvironment(workingFolder: string): Environment {
   return process.env;
 }
 
-export function readConfig(flags: Flags, environment: Environment, workingFolder: string): RunnerConfig {
+export function readConfig(flags: Flags, given: Environment, workingFolder: string): RunnerConfig {
   requireKnown(flags);
+  const environment = withOurVariables(given);
   const warnings: string[] = [];
   const text = (name: FlagName): string | undefined => textSetting(flags, environment, name);
   const host = text("host") ?? "localhost";

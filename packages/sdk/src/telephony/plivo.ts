@@ -51,6 +51,7 @@ export const plivo: Carrier = {
       media: (payload) =>
         JSON.stringify({
           event: "playAudio",
+          streamId,
           media: { contentType: contentType.split(";", 1)[0], sampleRate: wire.sampleRateHz, payload },
         }),
       mark: (name) => JSON.stringify({ event: "checkpoint", streamId, name }),

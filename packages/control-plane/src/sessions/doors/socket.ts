@@ -41,7 +41,11 @@ export const socketDoor: SessionDoor = {
     const expiresAtMs = createdAt + world.timing.socketTokenMs;
     return {
       sessionId,
-      answer: { wsUrl, token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }) },
+      answer: {
+        wsUrl,
+        token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }),
+        ...(asked.transport === "websocket" ? {} : { sessionId }),
+      },
     };
   },
 };
@@ -83,11 +87,9 @@ export async function routeSocket(
   return { sessionId: session.id, address: instance.address, token: instanceToken(instance.id), path };
 }
 
+/** Names the agent in the path: Twilio drops query strings, and a token can be put behind it. */
 function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: string): string {
-  if (transport === "websocket") return `${wsBase}/ws/generic/${serviceHost}`;
-  // Twilio drops query strings; its token names the agent, or a parameter of the stream does.
-  if (transport === "twilio") return `${wsBase}/ws/twilio`;
-  return `${wsBase}/ws/${transport}?serviceHost=${serviceHost}`;
+  return `${wsBase}/ws/${transport === "websocket" ? "generic" : transport}/${serviceHost}`;
 }
 
 async function pendingSession(world: World, id: string) {
