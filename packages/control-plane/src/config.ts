@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
 import { engineSockets, type EngineSocket } from "@vocalhost/images";
+import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readMedia, type MediaConfig } from "./media-config.ts";
@@ -13,6 +14,7 @@ import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quota
 import { defaultPendingLimits, type PendingLimits } from "./sessions/pending-sessions.ts";
 import { DEFAULT_STARTS_PER_MINUTE, defaultRequestRates, type RequestRates } from "./auth/rate-limits.ts";
 import { defaultTiming, type Timing } from "./timing.ts";
+import { parseReach, type Reach } from "./wall/reach.ts";
 
 /** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
 export interface Config {
@@ -32,6 +34,10 @@ export interface Config {
   /** TURN servers that callers and bots get credentials for. */
   turn: TurnConfig | undefined;
   media: MediaConfig;
+  /** Whether public keys may place phone calls, at the cost of the agents' accounts. */
+  takesPublicDialout: boolean;
+  /** Where the carriers' REST interfaces are. */
+  carrierAddresses: CarrierAddresses;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
   masterKeys: string | undefined;
@@ -47,6 +53,8 @@ export interface Config {
   vivaEngine: string | undefined;
   logLevel: "debug" | "info" | "warn" | "error";
   retention: Retention;
+  /** So many waiting instances of an agent go on running, those beyond are paused; undefined: all go on. */
+  keptAwake: number | undefined;
   queueMs: number;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
@@ -78,9 +86,17 @@ export type DriverConfig =
       folder: string;
       sockets: EngineSocket[];
       network: string;
+      /** Whether bots are kept from this machine and from private networks. */
+      wall: WallMode;
+      /** What is reached through it all the same. */
+      reach: Reach[];
       /** Internal ones that images may come from all the same. */
       registries: string[];
     };
+
+/** `auto`: where the service may; `required`: or it does not start; `off`: somebody else sees to it. */
+export type WallMode = (typeof WALL_MODES)[number];
+const WALL_MODES = ["auto", "required", "off"] as const;
 
 const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
 
@@ -137,6 +153,8 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     iceServers: readIceServers(text("ICE_SERVERS")),
     turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),
+    takesPublicDialout: readFlag("PUBLIC_DIALOUT", text("PUBLIC_DIALOUT")),
+    carrierAddresses: readCarrierAddresses(environment),
     rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
@@ -150,6 +168,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL") ?? "info", ["debug", "info", "warn", "error"]),
     retention: readRetention(text),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
+    keptAwake: readKeptAwake(text("PAUSE_BEYOND"), text("DRIVER")),
     pendingLimits: readPendingLimits(text),
     quotasOf: readQuotas(text),
     buildsAtOnce: readBuildsAtOnce(text("BUILDS_AT_ONCE")),
@@ -247,6 +266,8 @@ function readDriver(
         folder: join(dataFolder, "containers"),
         sockets: asConfigError(() => engineSockets(environment, homedir())),
         network: readNetwork(environment["VOCALHOST_CONTAINER_NETWORK"] || "vocalhost"),
+        wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
+        reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
         registries: list(environment["VOCALHOST_REGISTRIES"]),
       };
     default:
@@ -265,6 +286,25 @@ function readCompileCache(text: string | undefined, users: UserRange | undefined
 function readNetwork(text: string): string {
   if (/^[a-zA-Z0-9][\w.-]{0,63}$/.test(text) && !/^(?:host|none|container)$/.test(text)) return text;
   throw new ConfigError(`VOCALHOST_CONTAINER_NETWORK must be the name of an own network, got "${text}"`);
+}
+
+function readKeptAwake(text: string | undefined, driver: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (driver !== "container")
+    throw new ConfigError(
+      "VOCALHOST_PAUSE_BEYOND needs VOCALHOST_DRIVER=container: only containers are paused",
+    );
+  return wholeNumber("PAUSE_BEYOND", text, { min: 0, max: 1_000_000 });
+}
+
+function readReach(text: string | undefined): Reach[] {
+  return list(text).map((part) => {
+    try {
+      return parseReach(part);
+    } catch (error) {
+      throw new ConfigError(`VOCALHOST_CONTAINER_REACH: ${(error as Error).message}`, { cause: error });
+    }
+  });
 }
 
 function readFlag(name: string, text: string | undefined): boolean {

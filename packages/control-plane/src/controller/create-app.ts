@@ -19,6 +19,7 @@ import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
+import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
 import type { Ground } from "./take-over.ts";
 
@@ -78,7 +79,17 @@ export async function createApp(
     clock,
   });
   const iceServersOf = createIceServers({ ...config, clock });
-  const doors = createSessionDoors({ starter, admit, iceServersOf, queueMs, instanceToken, signer, rooms });
+  const doors = createSessionDoors({
+    starter,
+    admit,
+    iceServersOf,
+    queueMs,
+    instanceToken,
+    signer,
+    rooms,
+    callbackUrl: `${publicUrl}/v1/public`,
+    dialling: createDialling(config, decider.secretsOf),
+  });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
   const app = createApiApp(log);
