@@ -1,5 +1,5 @@
 // What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server, a
-// registry of images, a container engine, the base image.
+// registry of images, a container engine, the base image, and what the pages' commands use.
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -20,6 +20,7 @@ export function provide(): UnderWay {
   ensurePostgres();
   ensureFakeTime();
   ensureCoturn();
+  ensureReaders();
   ensureRegistry();
   ensureEngine();
   return { baseImage: ensureBaseImage() };
@@ -79,6 +80,20 @@ function ensureCoturn(): void {
   run("apt-get", [...INSTALL, "coturn", "iproute2"]);
 }
 
+/** What the pages' commands use, and who reads the settings of other programs in them. */
+function ensureReaders(): void {
+  const programs = ["jq", "curl", "caddy", "nft"];
+  if (programs.every(isInPath) && existsSync("/usr/sbin/nginx")) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    if (isInPath("jq") && isInPath("curl")) return;
+    console.error("The walk through the pages needs jq and curl. Install them.");
+    process.exit(1);
+  }
+  console.log("Installing what the pages use with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, "jq", "curl", "caddy", "nginx-light", "nftables", "openssl"]);
+}
+
 /** The registry that images are pushed to, and a program that is not ours to read them back. */
 function ensureRegistry(): void {
   if (isInPath("docker-registry") && isInPath("skopeo")) return;
@@ -106,12 +121,12 @@ function ensureEngine(): void {
   const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
   const [programs, packages] = isDocker
     ? [
-        ["dockerd", "containerd"],
-        ["docker.io", "iptables"],
+        ["dockerd", "containerd", "nft"],
+        ["docker.io", "iptables", "nftables"],
       ]
     : [
-        ["podman", "runc"],
-        ["podman", "runc", "containernetworking-plugins", "iptables"],
+        ["podman", "runc", "nft"],
+        ["podman", "runc", "containernetworking-plugins", "iptables", "nftables"],
       ];
   if (programs.every(isInPath)) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {

@@ -37,6 +37,7 @@ const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 const ORDER = [
   "e2e/conformance-*.test.ts",
   "e2e/packed-packages.test.ts",
+  "e2e/docs/walk.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
   "e2e/{cli/operate,phone-panel,dashboard/agents,dashboard/talk}.test.ts",

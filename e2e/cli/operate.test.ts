@@ -246,7 +246,10 @@ describe("operating the service", () => {
       (await lines.run(["agent", "sessions", "--id", sessionId.slice(0, 8)])).output,
       /^Session +\S+\nStatus +ended/,
     );
-    assert.match((await lines.run(["agent", "list"])).output, /^Name[^\n]*\nmy-bot +ready +0 +1–3 +us-west/);
+    assert.match(
+      (await lines.run(["agent", "list"])).output,
+      /^Name[^\n]*\nmy-bot +ready +0 +1–3 +this-machine/,
+    );
     assert.match((await lines.run(["agent", "status"])).output, /^Agent +my-bot\nState +ready/);
     assert.match(
       (await lines.run(["agent", "deployments"])).output,

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { Dialled, Dialout } from "./calls/dial.ts";
+import { carrierNames } from "./carriers.ts";
 import { limits } from "./limits.ts";
 import { IceServer, type TransportName } from "./transports.ts";
 
@@ -9,6 +11,8 @@ export const StartRequest = z.object({
   transport: z.string().nullish(),
   body: z.unknown().optional(),
   enableDefaultIceServers: z.boolean().nullish(),
+  /** Call somebody over the carrier that `transport` names; the bot begins when they answer. */
+  dialout: Dialout.nullish(),
   /** Send the bot into this room instead of making one. */
   room: RoomToJoin.nullish(),
   /** How the room is to be, in its provider's words. */
@@ -23,6 +27,13 @@ export const StartRequest = z.object({
   dailyMeetingTokenProperties: z.unknown().optional(),
 });
 export type StartRequest = z.infer<typeof StartRequest>;
+
+/** `POST /dialout`: the same as a start with `dialout`, said more shortly. */
+export const DialoutRequest = Dialout.extend({
+  transport: z.enum(carrierNames),
+  body: z.unknown().optional(),
+});
+export type DialoutRequest = z.infer<typeof DialoutRequest>;
 
 /** Answer of `POST /start` for `webrtc`. */
 export const WebrtcStarted = z.object({
@@ -57,7 +68,7 @@ export type RoomStarted = z.infer<typeof RoomStarted>;
 export type Invitation = Omit<RoomStarted, "sessionId" | "dailyRoom" | "dailyToken" | "sessionToken">;
 
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
-export const Started = z.union([RoomStarted, CallPrepared, SocketPrepared, WebrtcStarted]);
+export const Started = z.union([Dialled, RoomStarted, CallPrepared, SocketPrepared, WebrtcStarted]);
 export type Started = z.infer<typeof Started>;
 
 export const OfferRequest = z.object({

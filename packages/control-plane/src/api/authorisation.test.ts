@@ -32,6 +32,7 @@ const RIGHTS: Record<string, OperationRight> = {
   listSessions: "view",
   getSession: "view",
   stopSession: "manage",
+  dialOut: "manage",
   listLogs: "view",
   tailLogs: "view",
   listSecretSets: "view",

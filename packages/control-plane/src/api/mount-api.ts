@@ -4,6 +4,7 @@ import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
 import { buildOperations } from "./builds.ts";
+import { mountCallQuestions } from "./call-questions.ts";
 import { mountDialIn } from "./dial-in.ts";
 import { deploymentOperations } from "./deployments.ts";
 import { eventOperations } from "./events.ts";
@@ -35,6 +36,7 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
   mountAuthRoutes(app, ports);
   mountUploads(app, ports);
   mountDialIn(app, ports);
+  mountCallQuestions(app);
   const operations = [
     ...regionOperations(ports),
     ...agentOperations(ports),
