@@ -27,7 +27,7 @@ from .tracks import plan
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--packs", required=True)
-    parser.add_argument("--detectors", nargs="+", required=True, help="files of viva.silero, for 16 kHz and for 8 kHz")
+    parser.add_argument("--detectors", nargs="+", required=True, help="files of viva.silero, for 16 kHz and for 8 kHz: they take turns")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--library", help="libsndfile, where the system has none")
     parser.add_argument("--resume", help="state.pt of the run before")
@@ -92,8 +92,8 @@ def main():
 
     network = load(args.start)[0] if args.start else Network(args.conv, args.hidden)
     network = network.train().to(device)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98))
-    loss = Loss({detector.rate_hz: detector for detector in (Silero(path).to(device) for path in args.detectors)}, Weights(), device)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98), fused=device == "cuda")
+    loss = Loss([Silero(path).to(device) for path in args.detectors], Weights(), device)
     average = {k: v.detach().clone() for k, v in network.state_dict().items()}
     step, spent = 0, 0.0
     if args.resume:
@@ -112,10 +112,14 @@ def main():
         optimizer.zero_grad(set_to_none=True)
         total.backward()
         norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        if torch.isfinite(norm):
+        if device == "cuda":
+            # Skips a step that went wrong, as a gradient scaler would, without waiting for the device to know.
+            optimizer.found_inf = (~torch.isfinite(norm)).float()
+            optimizer.step()
+        elif torch.isfinite(norm):
             optimizer.step()
         step += 1
-        keep = min(0.998, step / (step + 20))
+        keep = min(0.999, step / (step + 20))
         with torch.no_grad():
             torch._foreach_lerp_(list(average.values()), list(network.state_dict().values()), 1 - keep)
         if step % 20 == 0:
