@@ -17,15 +17,17 @@ class Weights:
     missed: float = 3.0
     """How much more it costs to take away from the near talker than to leave something of the rest."""
     phase: float = 0.3
-    absent: float = 1.1
+    absent: float = 1.4
     gate: float = 0.15
-    detector: float = 0.16
+    detector: float = 0.2
     detector_active: float = 3.0
     detector_level_db: float = 8.0
     """Detectors hear the output louder or softer by up to this: they are not to be pleased at one level only."""
     intelligibility: float = 1.0
+    before: float = 2.5
+    """How much more the time counts before the near talker's first word: most false activity was there."""
     early: float = 1.0
-    """How much more the time counts until the near talker has spoken for a while: there it is hardest to tell who is near."""
+    """The same for the 1.5 s after it: it is hard to tell who is near."""
 
 
 def third_octaves():
@@ -43,12 +45,12 @@ EARLY_FRAMES_ALONE = 300
 DETECTOR_FRAMES = 3.2
 
 
-def attention(active, early):
+def attention(active, before, early):
     """(batch, frames), 1 on average: more until 1.5 s after the near talker's first word, or for 3 s where there is none."""
-    count = active.shape[1]
     speaks = active > 0.5
-    first = torch.where(speaks.any(1), speaks.float().argmax(1) + EARLY_FRAMES, EARLY_FRAMES_ALONE)
-    weight = 1 + early * (torch.arange(count, device=active.device) < first[:, None]).float()
+    first = torch.where(speaks.any(1), speaks.float().argmax(1), EARLY_FRAMES_ALONE)[:, None]
+    frame = torch.arange(active.shape[1], device=active.device)
+    weight = 1 + before * (frame < first).float() + early * ((frame >= first) & (frame < first + EARLY_FRAMES)).float()
     return weight / weight.mean()
 
 
@@ -80,7 +82,7 @@ class Loss:
         energy = s_power.sum(-1)
         active = functional.max_pool1d((energy > BINS * 3.2e-4).float()[:, None], 5, 1, 2)[:, 0]
         silent = 1 - functional.max_pool1d((energy > BINS * 6e-7).float()[:, None], 7, 1, 3)[:, 0]
-        weight = attention(active, w.early)[..., None]
+        weight = attention(active, w.before, w.early)[..., None]
         silent = silent * weight[..., 0]
         parts = dict(
             size=(weight * cost * difference**2).mean(),

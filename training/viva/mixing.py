@@ -11,7 +11,7 @@ from .tracks import FAR_TALKERS, render
 SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
-FAR_KINDS = dict(far=0.48, close=0.22, television=0.30)
+FAR_KINDS = dict(far=0.44, close=0.26, television=0.30)
 
 
 def active_level(x):
@@ -51,7 +51,7 @@ class Mixer:
         count = len(tracks)
         x = render(tracks, self.data, self.samples)
         u = torch.rand(count, device=self.device)[:, None]
-        room = torch.where(u < 0.86, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
+        room = torch.where(u < 0.91, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
         room = torch.where(u < 0.33, self.dry, room)
         return levelled(self.convolve(x, room, self.responses.equaliser(count, 2.0)))
 

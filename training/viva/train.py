@@ -37,7 +37,7 @@ def arguments():
     parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--scene-seconds", type=float, default=6.4)
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--conv", type=int, default=128)
+    parser.add_argument("--conv", type=int, default=192)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--pool", type=int, default=9000)
     parser.add_argument("--rooms", type=int, default=1000)
