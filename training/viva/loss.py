@@ -113,9 +113,9 @@ class Loss:
         bins = spectrum.sizes(rate)[0] // 2 + 1
         louder = 10 ** ((2 * torch.rand(len(x), 1, 1, device=x.device) - 1) * self.weights.detector_level_db / 20)
         scale = louder * rate / spectrum.RATE_HZ
-        both = torch.cat([s[..., :bins] * scale, x[..., :bins] * scale * gains[..., :bins]])
-        near, heard = detector(spectrum.synthesise(both, window, rate)).chunk(2)
-        wanted = near > 0
+        with torch.no_grad():
+            wanted = detector(spectrum.synthesise(s[..., :bins] * scale, window, rate)) > 0
+        heard = detector(spectrum.synthesise(x[..., :bins] * scale * gains[..., :bins], window, rate))
         at = (torch.arange(heard.shape[1], device=x.device) * DETECTOR_FRAMES).long().clamp_max(weight.shape[1] - 1)
         cost = torch.where(wanted, self.weights.detector_active, 1.0) * weight[:, at]
         target = wanted.float() * 0.97 + 0.015

@@ -46,6 +46,10 @@ def arguments():
     return parser.parse_args()
 
 
+# Tracks of each kind that are made anew at once.
+RENEWED = 96
+
+
 class Plans(torch.utils.data.IterableDataset):
     def __init__(self, corpus, seconds, seed):
         self.corpus, self.seconds, self.seed = corpus, seconds, seed
@@ -54,7 +58,7 @@ class Plans(torch.utils.data.IterableDataset):
         worker = torch.utils.data.get_worker_info()
         rng = np.random.default_rng([self.seed, worker.id if worker else 0])
         while True:
-            yield plan(rng, self.corpus, 24, self.seconds)
+            yield plan(rng, self.corpus, RENEWED, self.seconds)
 
 
 def learning_rate(args, step, share):
@@ -86,7 +90,7 @@ def main():
     dataset = Plans(corpus, args.scene_seconds, args.seed)
     loader = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=args.workers, prefetch_factor=8 if args.workers else None)
     pool = Pool(mixer, iter(loader), args.pool)
-    for _ in range(math.ceil(args.pool / 24)):
+    for _ in range(math.ceil(args.pool / RENEWED)):
         pool.renew()
     print("pool", round(time.time() - started, 1), "s", flush=True)
 
@@ -106,7 +110,7 @@ def main():
         share = (spent + time.time() - first) / (args.of - (first - started))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(args, step, share)
-        if step % 2 == 0:
+        if step % 8 == 0:
             pool.renew()
         total, parts = loss(network, *scenes(pool, args.batch))
         optimizer.zero_grad(set_to_none=True)
