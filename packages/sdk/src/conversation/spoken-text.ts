@@ -19,5 +19,8 @@ const RULES: [RegExp, string][] = [
   [/\*\*|__|~~|`/g, ""],
   [/(^|[\s(])[*_](?=\S)/gm, "$1"],
   [/(\S)[*_](?=$|[\s).,;:!?])/gm, "$1"],
-  [/(?![©®™])\p{Extended_Pictographic}(?:[\u{FE0F}\u{1F3FB}-\u{1F3FF}]|\u{200D}\p{Extended_Pictographic})*/gu, ""],
+  [
+    /(?![©®™])\p{Extended_Pictographic}(?:\u{FE0F}|\p{Emoji_Modifier}|\u{200D}\p{Extended_Pictographic})*/gu,
+    "",
+  ],
 ];

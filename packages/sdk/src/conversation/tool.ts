@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "./conversation-options.ts";
 import type { ToolDeclaration } from "./services.ts";
 
 /** Something the model can have done. */
@@ -31,7 +31,7 @@ export interface ToolContext {
 export function tool<Parameters extends z.ZodType = z.ZodObject<Record<string, never>>>(
   definition: Tool<Parameters>,
 ): Tool {
-  return definition as unknown as Tool;
+  return definition;
 }
 
 export type Tools = Readonly<Record<string, Tool>>;

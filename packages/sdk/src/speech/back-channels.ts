@@ -10,8 +10,10 @@ export function meaningfulWords(text: string, ignored: readonly string[] = backC
   const phrases = ignored.map(tokens).toSorted((a, b) => b.length - a.length);
   const said = tokens(text);
   let count = 0;
-  for (let at = 0; at < said.length; ) {
-    const phrase = phrases.find((one) => one.length > 0 && one.every((token, offset) => token === said[at + offset]));
+  for (let at = 0; at < said.length;) {
+    const phrase = phrases.find(
+      (one) => one.length > 0 && one.every((token, offset) => token === said[at + offset]),
+    );
     if (!phrase) count += [...WORDS.segment(said[at] ?? "")].filter(({ isWordLike }) => isWordLike).length;
     at += phrase?.length ?? 1;
   }

@@ -81,9 +81,13 @@ export function endingOf(text: string): Ending {
   // Transcribers put a point after everything, also after "I would like to and um."
   if (FILLERS.has(last) || (OPEN_WORDS.has(last) && !/[?!？！]["'”’)]*$/.test(trimmed))) return "incomplete";
   if (words.length > 1 && OPEN_PAIRS.has(words.slice(-2).join(" "))) return "incomplete";
-  if (/\p{N}$/u.test(last) || NUMBER_WORDS.has(last)) return "number";
+  if (isNumber(last) && (!ends || isNumber(words.at(-2) ?? ""))) return "number";
   if (ends || WHOLE_ANSWERS.has(words.join(" "))) return "complete";
   return "unsure";
+}
+
+function isNumber(word: string): boolean {
+  return /\p{N}$/u.test(word) || NUMBER_WORDS.has(word);
 }
 
 const SENTENCE_END = /[.!?。！？｡؟।]["'”’)」』]*$/;
@@ -97,14 +101,19 @@ const phrases = (list: string): Set<string> => new Set(list.split(/\s*,\s*/));
 
 // English, German, French, Spanish. A language that is missing is judged by its marks.
 const FILLERS = words(`um umm uh uhm uhh er erm hmm hm mm äh ähm öh tja euh heu bah eh este pues`);
-const OPEN_WORDS = words(`and or but so because that which who if when while then than the a an my your our their of to
+const OPEN_WORDS =
+  words(`and or but so because that which who if when while then than the a an my your our their of to
   for from with at in on by into about is are was were i'm i'd i'll it's like und oder aber weil dass wenn der die das
   ein eine einen mein meine zu für von mit bei im am ist et ou mais parce que le la les un une des mon ma de du pour avec
   y o pero porque el los las unos mi con por para es`);
-const OPEN_PAIRS = phrases("i want, i need, i think, i mean, you know, let me, ich möchte, ich will, je veux, me gustaría");
-const NUMBER_WORDS = words(`zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+const OPEN_PAIRS = phrases(
+  "i want, i need, i think, i mean, you know, let me, ich möchte, ich will, je veux, me gustaría",
+);
+const NUMBER_WORDS =
+  words(`zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen
   fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred null eins zwei
   drei vier fünf sechs sieben acht neun zehn deux trois quatre cinq sept huit neuf dix dos tres cuatro cinco seis siete
   ocho nueve diez double`);
-const WHOLE_ANSWERS = phrases(`yes, yes please, no, no thanks, no thank you, sure, okay, ok, thanks, thank you, hello, hi,
+const WHOLE_ANSWERS =
+  phrases(`yes, yes please, no, no thanks, no thank you, sure, okay, ok, thanks, thank you, hello, hi,
   goodbye, bye, stop, ja, nein, danke, ja bitte, nein danke, hallo, oui, non, merci, sí, no gracias, gracias, hola`);

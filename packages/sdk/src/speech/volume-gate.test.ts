@@ -42,8 +42,11 @@ test("somebody quieter who takes over is heard after some seconds", () => {
 test("hardly audible speech is none, and what the detector rejects stays rejected", () => {
   const gate = gateVolume(everything, { sampleRateHz: RATE_HZ });
   assert.equal(share(gate.process(tone(-60, 60))), 0);
-  const nothing = gateVolume({ ...everything, process: (samples) => everything.process(samples).map(() => false) }, {
-    sampleRateHz: RATE_HZ,
-  });
+  const nothing = gateVolume(
+    { ...everything, process: (samples) => everything.process(samples).map(() => false) },
+    {
+      sampleRateHz: RATE_HZ,
+    },
+  );
   assert.equal(share(nothing.process(tone(-18, 60))), 0);
 });
