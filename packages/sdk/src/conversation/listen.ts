@@ -72,7 +72,8 @@ interface Turn {
 
 const RESUME_MS = 64;
 const FLUSH_TIMEOUT_MS = 10_000; // a service that takes longer has failed
-const NO_FRAMES_MS = 300; // clients that send nothing while muted are silent
+const NO_FRAMES_MS = 1_000; // who sends nothing for so long is muted; less is the network's doing
+const WATCH_MS = 200;
 const JUDGED_AUDIO_MS = 8_000;
 const WRONG_END_MS = 1_200; // who speaks again so soon had not finished
 
@@ -96,6 +97,10 @@ export function listen(options: ListenOptions): Listening {
 
   function take({ samples }: AudioFrame): void {
     lastFrameAtMs = options.nowMs();
+    process(samples);
+  }
+
+  function process(samples: Int16Array): void {
     history.push(samples);
     // The first of a turn are written with what came before them.
     if (turn && turn.pausedAt === undefined) write(samples);
@@ -211,9 +216,7 @@ export function listen(options: ListenOptions): Listening {
 
   function endIfOver(): void {
     if (!turn || turn.neededMs === undefined || turn.waitingFor > 0 || tracker.state !== "paused") return;
-    // Time that passed since the last frame is silence too.
-    const sinceFrameMs = Math.min(options.nowMs() - lastFrameAtMs, NO_FRAMES_MS);
-    if (tracker.silenceMs + sinceFrameMs >= turn.neededMs) end(turn);
+    if (tracker.silenceMs >= turn.neededMs) end(turn);
   }
 
   function end(over: Turn): void {
@@ -242,8 +245,8 @@ export function listen(options: ListenOptions): Listening {
 
   const watch = setInterval(() => {
     if (turn && options.nowMs() - lastFrameAtMs >= NO_FRAMES_MS)
-      take({ samples: new Int16Array(samplesIn(NO_FRAMES_MS, sampleRateHz)), sampleRateHz });
-  }, NO_FRAMES_MS);
+      process(new Int16Array(samplesIn(WATCH_MS, sampleRateHz)));
+  }, WATCH_MS);
 
   async function run(): Promise<void> {
     try {

@@ -1,0 +1,51 @@
+import type { LanguageModel, SpeechToText, TextToSpeech } from "../conversation/services.ts";
+import { requireKey, serviceUrl } from "./config.ts";
+import {
+  openaiCompatible,
+  type ChatOptions,
+  type OpenAiServices,
+  type SpeechOptions,
+  type TranscriptionOptions,
+} from "./openai-compatible.ts";
+
+export { openaiCompatible } from "./openai-compatible.ts";
+export type {
+  ChatOptions,
+  OpenAiCompatibleOptions,
+  OpenAiServices,
+  SpeechOptions,
+  TranscriptionOptions,
+} from "./openai-compatible.ts";
+export { ServiceError } from "./request.ts";
+
+export interface OpenAiAccount {
+  /** @default OPENAI_API_KEY */
+  apiKey?: string;
+  /** @default OPENAI_BASE_URL, else https://api.openai.com/v1 */
+  baseUrl?: string;
+}
+
+/** OpenAI's models. */
+export const openai: {
+  llm(options?: Partial<ChatOptions> & OpenAiAccount): LanguageModel;
+  stt(options?: Partial<TranscriptionOptions> & OpenAiAccount): SpeechToText;
+  tts(options?: Partial<SpeechOptions> & OpenAiAccount): TextToSpeech;
+} = {
+  /** @default model gpt-4o-mini */
+  llm: ({ apiKey, baseUrl, ...options } = {}) =>
+    services({ apiKey, baseUrl }).llm({ model: "gpt-4o-mini", ...options }),
+  /** @default model gpt-4o-mini-transcribe */
+  stt: ({ apiKey, baseUrl, ...options } = {}) =>
+    services({ apiKey, baseUrl }).stt({ model: "gpt-4o-mini-transcribe", ...options }),
+  /** @default model gpt-4o-mini-tts, voice alloy */
+  tts: ({ apiKey, baseUrl, ...options } = {}) =>
+    services({ apiKey, baseUrl }).tts({ model: "gpt-4o-mini-tts", voice: "alloy", ...options }),
+};
+
+function services({ apiKey, baseUrl }: OpenAiAccount): OpenAiServices {
+  return openaiCompatible({
+    name: "OpenAI",
+    baseUrl: serviceUrl(baseUrl, "OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    apiKey: requireKey(apiKey, "OPENAI_API_KEY", "OpenAI"),
+  });
+}
