@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { spawnRunner, startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 import { pause, until } from "../../testing/wait.ts";
-import { ANSWERS, HEARD, startModelService } from "./model-service.ts";
+import { startOpenAi, type OpenAiStandIn } from "../../testing/vendors/openai.ts";
 
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
 
@@ -56,38 +56,75 @@ test("parrot repeats a whole turn once it has ended", async () => {
   assert.ok(client.peak > 2_000);
 });
 
-test("assistant hears, thinks and speaks with a model service", async () => {
-  await using models = await startModelService();
+const environment = (models: OpenAiStandIn): Record<string, string> => ({
+  OPENAI_API_KEY: "sk-test",
+  OPENAI_BASE_URL: models.url,
+});
+
+test("assistant hears, looks something up and answers", async () => {
+  let asked = 0; // the recording pauses, so it is asked for in parts
+  await using models = await startOpenAi({
+    hear: () => (asked++ === 0 ? "When are you open on Monday?" : ""),
+    answer: ({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? "We are closed on Monday. Come on Tuesday!"
+        : [{ name: "opening_hours", arguments: { day: "Monday" } }],
+  });
   await using runner = await startRunnerProcess({
     bot: "examples/assistant/bot.ts",
-    environment: { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: models.url },
+    environment: environment(models),
   });
   using client = await call(runner.url);
-  await say(client, 1_500);
-  const { data } = await client.message("user-transcription", 10_000);
-  assert.equal((data as { text: string }).text, HEARD);
-  await client.message("bot-stopped-speaking", 10_000);
-  const shown = client.messages.filter(({ type }) => type === "bot-output").map((message) => message.data);
-  const isNew = (output: unknown): boolean => (output as { spoken_status: string }).spoken_status === "new";
-  assert.deepEqual(
-    shown.filter(isNew).map((output) => (output as { text: string }).text),
-    ANSWERS,
-  );
-  assert.ok(client.heardMs > 800 && client.peak > 5_000);
-  assert.ok(models.asked.every(({ authorization }) => authorization === "Bearer sk-test"));
+  await until(() => models.spoken.length === 1 && client.heardMs > 500, 15_000, "greeting");
+  const speaking = say(client, 3_000);
+  await until(() => shown(client).includes("Come on Tuesday!"), 30_000, "the answer");
+  const transcripts = client.messages
+    .filter(({ type }) => type === "user-transcription")
+    .map(({ data }) => data as { text: string; final: boolean });
+  assert.ok(transcripts.some(({ final, text }) => final && text === "When are you open on Monday?"));
+  await speaking;
+  assert.ok(shown(client).includes("We are closed on Monday."));
+  assert.equal(models.chats[1]?.messages.at(-1)?.content, "closed");
+  assert.deepEqual(models.refused, []);
+  assert.ok(client.peak > 5_000);
+  assert.ok(models.keys.every((key) => key === "sk-test"));
+});
+
+test("assistant ends the call when it is asked to", async () => {
+  await using models = await startOpenAi({
+    answer: ({ messages }) =>
+      messages.at(-1)?.role === "tool" ? "Goodbye!" : [{ name: "hang_up", arguments: {} }],
+  });
+  await using runner = await startRunnerProcess({
+    bot: "examples/assistant/bot.ts",
+    environment: environment(models),
+  });
+  using client = await call(runner.url);
+  client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "bye" } });
+  await client.closed(30_000);
+  assert.ok(shown(client).includes("Goodbye!"));
 });
 
 test("assistant says in plain words that its model service failed", async () => {
-  await using models = await startModelService({ failing: true });
+  await using models = await startOpenAi({ isFailing: true });
   await using runner = await startRunnerProcess({
     bot: "examples/assistant/bot.ts",
-    environment: { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: models.url },
+    environment: environment(models),
   });
   using client = await call(runner.url);
   client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "hello" } });
   const { data } = await client.message("error");
-  assert.match((data as { error: string }).error, /model service failed.*500/i);
+  assert.match((data as { error: string }).error, /OpenAI answered 500/);
 });
+
+/** Sentences the client was shown, each once. */
+function shown(client: SocketClient): string[] {
+  return client.messages
+    .filter(({ type }) => type === "bot-output")
+    .map(({ data }) => data as { text: string; spoken_status?: string })
+    .filter(({ spoken_status }) => spoken_status === "new")
+    .map(({ text }) => text);
+}
 
 test("assistant says what is missing when no key is set", async () => {
   const runner = spawnRunner({ bot: "examples/assistant/bot.ts", environment: { OPENAI_API_KEY: "" } });

@@ -1,9 +1,9 @@
-import type { LanguageModel as AiModel, ModelMessage } from "ai";
+import type * as Ai from "ai";
 import type { LanguageModel, Message } from "../conversation/services.ts";
 import { ServiceError } from "./request.ts";
 
 export interface AiSdkOptions {
-  model: AiModel;
+  model: Ai.LanguageModel;
   /** In figures. @default the model's id */
   name?: string;
   /** More options of `streamText`: temperature, providerOptions and the like. */
@@ -55,7 +55,7 @@ export function aiSdk(options: AiSdkOptions): LanguageModel {
   };
 }
 
-async function loadAi(): Promise<typeof import("ai")> {
+async function loadAi(): Promise<typeof Ai> {
   try {
     return await import("ai");
   } catch (error) {
@@ -68,7 +68,7 @@ function systemOf(messages: readonly Message[]): { system?: string } {
   return texts.length > 0 ? { system: texts.join("\n\n") } : {};
 }
 
-function toModelMessage(message: Message): ModelMessage {
+function toModelMessage(message: Message): Ai.ModelMessage {
   switch (message.role) {
     case "system":
     case "user":

@@ -33,13 +33,17 @@ export const openai: {
 } = {
   /** @default model gpt-4o-mini */
   llm: ({ apiKey, baseUrl, ...options } = {}) =>
-    services({ apiKey, baseUrl }).llm({ model: "gpt-4o-mini", ...options }),
+    services({ apiKey, baseUrl }).llm({ ...options, model: options.model ?? "gpt-4o-mini" }),
   /** @default model gpt-4o-mini-transcribe */
   stt: ({ apiKey, baseUrl, ...options } = {}) =>
-    services({ apiKey, baseUrl }).stt({ model: "gpt-4o-mini-transcribe", ...options }),
+    services({ apiKey, baseUrl }).stt({ ...options, model: options.model ?? "gpt-4o-mini-transcribe" }),
   /** @default model gpt-4o-mini-tts, voice alloy */
   tts: ({ apiKey, baseUrl, ...options } = {}) =>
-    services({ apiKey, baseUrl }).tts({ model: "gpt-4o-mini-tts", voice: "alloy", ...options }),
+    services({ apiKey, baseUrl }).tts({
+      ...options,
+      model: options.model ?? "gpt-4o-mini-tts",
+      voice: options.voice ?? "alloy",
+    }),
 };
 
 function services({ apiKey, baseUrl }: OpenAiAccount): OpenAiServices {

@@ -74,7 +74,7 @@ export async function* linesOf(response: Response): AsyncGenerator<string> {
 }
 
 /** Data of server-sent events, up to the end that OpenAI's protocol marks. */
-export async function* eventsOf(response: Response): AsyncGenerator<unknown> {
+export async function* eventsOf(response: Response): AsyncGenerator {
   for await (const line of linesOf(response)) {
     const data = /^data:\s?(.*)$/.exec(line)?.[1];
     if (data === undefined || data === "") continue;
