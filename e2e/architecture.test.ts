@@ -425,6 +425,7 @@ interface Manifest {
   name: string;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 }
 
 function manifestOf(folder: string): Manifest {
