@@ -20,7 +20,7 @@ import {
 
 const INTERRUPTIONS = size(1, 10);
 const TOOL_CALLS = size(1, 2);
-const STORIES = size(1, 16); // heard to the end, 8 s each: five minutes in all
+const STORIES = size(1, 22); // heard to the end, 8 s each: five minutes in all
 
 const callers: [string, OpenCaller][] = [
   ["WebSocket", overWebSocket],

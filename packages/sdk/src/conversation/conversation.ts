@@ -33,6 +33,7 @@ export function createConversation(transport: Transport, options: ConversationOp
   let isEnding = false;
   let isHeld = false;
   let isUserSpeaking = false;
+  let botWasHeard = false; // since the user's last turn
   let mayInterrupt = false; // the turn that goes on, by when it began
   let shownText = "";
   let turns = 0;
@@ -165,6 +166,7 @@ export function createConversation(transport: Transport, options: ConversationOp
 
   function onEnded(turn: UserTurn): void {
     isUserSpeaking = false;
+    botWasHeard = false;
     rtvi.userStoppedSpeaking();
     if (turn.text === "") return;
     rtvi.userTranscription({ text: turn.text, final: true });
@@ -218,6 +220,7 @@ export function createConversation(transport: Transport, options: ConversationOp
     finished.resolve();
   }
 
+  const onBotHeard = (): void => void (botWasHeard = true);
   const onText = (message: { content: string; runImmediately: boolean; audioResponse: boolean }): void => {
     if (message.runImmediately) respond(message.content, message.audioResponse).catch(failed);
     else addUserText(message.content);
@@ -245,6 +248,7 @@ export function createConversation(transport: Transport, options: ConversationOp
       if (isEnding) return;
       rtvi.on("send-text", onText);
       rtvi.on("append-to-context", onAppend);
+      audioOut.on("started", onBotHeard);
       await using ears = await openEars({
         transport,
         stt: options.stt,
@@ -253,6 +257,7 @@ export function createConversation(transport: Transport, options: ConversationOp
         started: onStarted,
         understood: onUnderstood,
         ended: onEnded,
+        botWasHeard: () => botWasHeard,
         failed,
       });
       if (options.greeting) void conversation.say(options.greeting);
@@ -265,6 +270,7 @@ export function createConversation(transport: Transport, options: ConversationOp
         over.abort(new Error("The conversation is over"));
         rtvi.off("send-text", onText);
         rtvi.off("append-to-context", onAppend);
+        audioOut.off("started", onBotHeard);
         await current?.done;
       }
     },

@@ -12,7 +12,7 @@ export interface Ears extends AsyncDisposable {
 
 export interface EarsOptions extends Pick<
   ListenOptions,
-  "started" | "understood" | "ended" | "failed" | "signal"
+  "started" | "understood" | "ended" | "failed" | "signal" | "botWasHeard"
 > {
   transport: Transport;
   stt: SpeechToText;
@@ -48,6 +48,7 @@ export async function openEars(options: EarsOptions): Promise<Ears> {
     started: options.started,
     understood: options.understood,
     ended: options.ended,
+    botWasHeard: options.botWasHeard,
     failed: options.failed,
   });
   partial = (text) => listening.partial(text);

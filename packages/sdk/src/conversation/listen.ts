@@ -32,6 +32,8 @@ export interface ListenOptions {
   /** Something of the turn was understood; `isPause` when the user has stopped and it will not change any more. */
   understood(turn: { text: string; isPause: boolean; speechMs: number }): void;
   ended(turn: UserTurn): void;
+  /** Whether anything of the bot was heard since the last turn ended: who speaks then may mean to interrupt. */
+  botWasHeard(): boolean;
   failed(error: unknown): void;
 }
 
@@ -155,7 +157,8 @@ export function listen(options: ListenOptions): Listening {
       pauses: 0,
     };
     const sinceMs = options.nowMs() - lastEndedAtMs - limits.startMs;
-    if (sinceMs < WRONG_END_MS) options.endOfTurn.spokeOn?.(Math.max(0, sinceMs) + silenceBeforeEndMs);
+    if (sinceMs < WRONG_END_MS && !options.botWasHeard())
+      options.endOfTurn.spokeOn?.(Math.max(0, sinceMs) + silenceBeforeEndMs);
     const from = history.end - samplesIn(limits.preRollMs + limits.startMs, sampleRateHz);
     write(history.slice(Math.max(history.start, from), history.end));
     options.started();
