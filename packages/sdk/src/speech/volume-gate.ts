@@ -10,7 +10,7 @@ export function gateVolume(
   options: VolumeGateOptions & { sampleRateHz: number },
 ): VoiceActivity {
   const { windowMs } = voiceActivity;
-  const belowDb = options.belowDb ?? 10;
+  const belowDb = options.belowDb ?? 8;
   const minDbfs = options.minDbfs ?? -45;
   const framer = createFramer({ samplesPerFrame: samplesIn(windowMs, options.sampleRateHz) });
   const powers: number[] = []; // of windows the detector has not decided on yet
@@ -46,14 +46,14 @@ export function gateVolume(
 }
 
 export interface VolumeGateOptions {
-  /** How much quieter than the user another voice must be to be left out, in dB. @default 10 */
+  /** How much quieter than the user another voice must be to be left out, in dB. @default 8 */
   belowDb?: number;
   /** Nothing quieter than this is speech. @default -45 */
   minDbfs?: number;
 }
 
 const SMOOTHED_WINDOWS = 3;
-const ATTACK = 0.2; // a door that slams does not make the user too quiet to be heard
+const ATTACK = 0.35; // a door that slams does not make the user too quiet to be heard
 const RELEASE_DB_PER_S = 0.5; // of speech: somebody quieter who takes over is heard after some seconds
 
 function powerOf(samples: Int16Array): number {
