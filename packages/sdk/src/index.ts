@@ -87,6 +87,14 @@ export type {
   SayOptions,
   TurnOptions,
 } from "./conversation/conversation-options.ts";
+export { createRealtimeConversation } from "./conversation/realtime.ts";
+export type { RealtimeConversationOptions } from "./conversation/realtime.ts";
+export type {
+  SpeechModel,
+  SpeechModelEvents,
+  SpeechModelOptions,
+  SpeechModelSession,
+} from "./conversation/speech-model.ts";
 export { tool } from "./conversation/tool.ts";
 export type { Tool, ToolContext, Tools } from "./conversation/tool.ts";
 export { transcribeEach } from "./conversation/transcribe-each.ts";

@@ -1,5 +1,7 @@
 import type { LanguageModel, SpeechToText, TextToSpeech } from "../conversation/services.ts";
+import type { SpeechModel } from "../conversation/speech-model.ts";
 import { requireKey, serviceUrl } from "./config.ts";
+import { openaiRealtime, type RealtimeOptions } from "./openai-realtime.ts";
 import {
   openaiCompatible,
   type ChatOptions,
@@ -16,6 +18,7 @@ export type {
   SpeechOptions,
   TranscriptionOptions,
 } from "./openai-compatible.ts";
+export type { RealtimeOptions } from "./openai-realtime.ts";
 export { ServiceError } from "./request.ts";
 
 export interface OpenAiAccount {
@@ -30,6 +33,8 @@ export const openai: {
   llm(options?: Partial<ChatOptions> & OpenAiAccount): LanguageModel;
   stt(options?: Partial<TranscriptionOptions> & OpenAiAccount): SpeechToText;
   tts(options?: Partial<SpeechOptions> & OpenAiAccount): TextToSpeech;
+  /** Hears and speaks itself, for `createRealtimeConversation`. */
+  realtime(options?: RealtimeOptions & OpenAiAccount): SpeechModel;
 } = {
   /** @default model gpt-4o-mini */
   llm: ({ apiKey, baseUrl, ...options } = {}) =>
@@ -44,12 +49,16 @@ export const openai: {
       model: options.model ?? "gpt-4o-mini-tts",
       voice: options.voice ?? "alloy",
     }),
+  realtime: ({ apiKey, baseUrl, ...options } = {}) => openaiRealtime(account({ apiKey, baseUrl }), options),
 };
 
-function services({ apiKey, baseUrl }: OpenAiAccount): OpenAiServices {
-  return openaiCompatible({
-    name: "OpenAI",
+function services(given: OpenAiAccount): OpenAiServices {
+  return openaiCompatible({ name: "OpenAI", ...account(given) });
+}
+
+function account({ apiKey, baseUrl }: OpenAiAccount): { apiKey: string; baseUrl: string } {
+  return {
     baseUrl: serviceUrl(baseUrl, "OPENAI_BASE_URL", "https://api.openai.com/v1"),
     apiKey: requireKey(apiKey, "OPENAI_API_KEY", "OpenAI"),
-  });
+  };
 }

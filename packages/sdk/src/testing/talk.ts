@@ -16,6 +16,7 @@ import type { TurnFigures } from "../conversation/figures.ts";
 import { createWebSocketArguments } from "../runner-arguments.ts";
 import { attachHooks } from "../session-hooks.ts";
 import { createTransport } from "../transports/create-transport.ts";
+import type { Transport } from "../transports/transport.ts";
 import { createCollectedLog } from "./collected-log.ts";
 import { openSocketPair } from "./socket-pair.ts";
 
@@ -47,6 +48,8 @@ export interface TalkOptions {
   hum?: Parameters<typeof createHum>[0];
   model?: Parameters<typeof createScriptedModel>[1];
   stt?: Parameters<Phrases["stt"]>[0];
+  /** Instead of a conversation with the stand-ins. */
+  create?(transport: Transport): Conversation;
 }
 
 const RATE_HZ = 16_000;
@@ -83,13 +86,15 @@ export async function openTalk(talk: TalkOptions): Promise<Talk> {
   const phrases = createPhrases(talk.phrases);
   const model = createScriptedModel(talk.answer, talk.model);
   const hum = createHum(talk.hum);
-  const conversation = createConversation(transport, {
-    stt: phrases.stt(talk.stt),
-    llm: model,
-    tts: hum,
-    ...talk.options,
-    turn: { voiceActivity: hearLoudness(), ...talk.options?.turn },
-  });
+  const conversation =
+    talk.create?.(transport) ??
+    createConversation(transport, {
+      stt: phrases.stt(talk.stt),
+      llm: model,
+      tts: hum,
+      ...talk.options,
+      turn: { voiceActivity: hearLoudness(), ...talk.options?.turn },
+    });
   const events: string[] = [];
   const figures: TurnFigures[] = [];
   conversation.on("user-said", ({ text }) => void events.push(`user: ${text}`));
