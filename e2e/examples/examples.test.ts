@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { spawnRunner, startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 import { pause, until } from "../../testing/wait.ts";
+import { startOpenAiRealtime } from "../../testing/vendors/openai-realtime.ts";
 import { startOpenAi, type OpenAiStandIn } from "../../testing/vendors/openai.ts";
 
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
@@ -125,6 +126,27 @@ function shown(client: SocketClient): string[] {
     .filter(({ spoken_status }) => spoken_status === "new")
     .map(({ text }) => text);
 }
+
+test("realtime greets, answers and uses its tool", async () => {
+  await using models = await startOpenAiRealtime({
+    phrases: [],
+    answer(asked) {
+      if (asked.startsWith("result")) return "It is late.";
+      return asked.startsWith("Say exactly this: Hello")
+        ? "Hello, how can I help?"
+        : [{ name: "time", arguments: {} }];
+    },
+  });
+  await using runner = await startRunnerProcess({
+    bot: "examples/realtime/bot.ts",
+    environment: { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: models.url },
+  });
+  using client = await call(runner.url);
+  await until(() => client.heardMs > 500 && client.peak > 5_000, 15_000, "greeting");
+  client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "What time is it?" } });
+  await until(() => shown(client).includes("It is late."), 15_000, "the answer");
+  assert.deepEqual(models.refused, []);
+});
 
 test("assistant says what is missing when no key is set", async () => {
   const runner = spawnRunner({ bot: "examples/assistant/bot.ts", environment: { OPENAI_API_KEY: "" } });

@@ -129,7 +129,7 @@ export function createConversation(transport: Transport, options: ConversationOp
   }
 
   function interrupt(): void {
-    if (!current) return;
+    if (!current || current.isInterrupted) return;
     isHeld = false;
     current.interrupt();
     rtvi.botInterrupted();
@@ -148,7 +148,7 @@ export function createConversation(transport: Transport, options: ConversationOp
       shownText = speech.text;
       rtvi.userTranscription({ text: speech.text, final: false });
     }
-    if (!mayInterrupt || !current || interruptions === false) return;
+    if (!mayInterrupt || !current || current.isInterrupted || interruptions === false) return;
     const verdict = judgeBargeIn(speech, interruptions);
     switch (verdict) {
       case "interrupts":
@@ -199,8 +199,10 @@ export function createConversation(transport: Transport, options: ConversationOp
   }
 
   async function respond(text: string | undefined, spoken: boolean): Promise<void> {
-    interrupt();
-    await current?.done;
+    while (current && !signal.aborted) {
+      interrupt();
+      await current.done;
+    }
     if (isEnding || signal.aborted) return;
     if (text !== undefined) addUserText(text);
     const nowMs = performance.now();
