@@ -105,7 +105,7 @@ export async function overPhone(port: number): Promise<Caller> {
       call.hangUp();
       const { summary } = await call.ended;
       if (summary.violations.length > 0)
-        throw new Error(`The bot broke the carrier's rules: ${summary.violations.join()}`);
+        throw new Error(`The bot broke the carrier's rules: ${JSON.stringify(summary.violations)}`);
     },
   };
 }

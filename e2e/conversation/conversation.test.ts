@@ -104,7 +104,7 @@ describe("a scripted conversation", { concurrency: true }, async () => {
     const place = taken;
     taken += 1;
     const all = async (): Promise<ConversationRecord[]> =>
-      (await call(runner.port, "GET /conversations")).json() as unknown as ConversationRecord[];
+      (await call(runner.port, "GET /conversations")).json() as ConversationRecord[];
     await eventually({
       what: "the session before",
       look: async () => (await all()).length,
