@@ -109,7 +109,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   instances: [],
   drivers: [],
   dashboard: [],
-  backup: ["auth", "store"],
+  backup: ["auth", "builds", "store"],
   retention: ["deployments", "logs", "samples", "secrets", "sessions", "store"],
   store: [],
 };

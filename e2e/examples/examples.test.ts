@@ -4,9 +4,11 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { spawnRunner, startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
+import { startCarrierRest } from "../../testing/carrier-rest.ts";
 import { pause, until } from "../../testing/wait.ts";
 import { startOpenAiRealtime } from "../../testing/vendors/openai-realtime.ts";
 import { startOpenAi, type OpenAiStandIn } from "../../testing/vendors/openai.ts";
+import { dial } from "../telephony/telephone.ts";
 
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
 
@@ -42,6 +44,23 @@ test("tone plays and changes its pitch by keys", async () => {
   await until(() => client.heardMs > 300 && client.peak > 8_000, 5_000, "tone");
   client.sendMessage({ id: "1", label: "rtvi-ai", type: "dtmf", data: { buttons: ["7"] } });
   await client.message("bot-stopped-speaking");
+});
+
+test("phone-menu takes a number, plays it back and connects with the desk", async () => {
+  await using rest = await startCarrierRest();
+  await using runner = await startRunnerProcess({
+    bot: "examples/phone-menu/bot.ts",
+    environment: { ...rest.environment, DESK_NUMBER: "+12025550177" },
+  });
+  const url = `${runner.url.replace("http", "ws")}/ws`;
+  const call = dial({ carrier: { name: "telnyx" }, url });
+  call.press("2421#1"); // somebody who knows the menu does not wait for it
+  await call.ended();
+  const { callId } = call.details.ids;
+  assert.deepEqual(
+    [rest.done, rest.refused],
+    [[`telnyx presses 421 in ${callId}`, `telnyx transfers ${callId} to +12025550177`], []],
+  );
 });
 
 test("parrot repeats a whole turn once it has ended", async () => {
@@ -89,6 +108,32 @@ test("assistant hears, looks something up and answers", async () => {
   assert.deepEqual(models.refused, []);
   assert.ok(client.peak > 5_000);
   assert.ok(models.keys.every((key) => key === "sk-test"));
+});
+
+test("assistant hands a phone call on", async () => {
+  await using rest = await startCarrierRest();
+  await using models = await startOpenAi({
+    hear: () => "Can I talk to somebody?",
+    answer: () => [{ name: "connect", arguments: {} }],
+  });
+  await using runner = await startRunnerProcess({
+    bot: "examples/assistant/bot.ts",
+    environment: { ...rest.environment, ...environment(models), DESK_NUMBER: "+12025550177" },
+  });
+  const sentence = parseWav(await readFile(SPEECH));
+  const url = `${runner.url.replace("http", "ws")}/ws`;
+  const call = dial({
+    carrier: { name: "telnyx" },
+    url,
+    sentences: [sentence],
+    line: { maxCallMs: 120_000 },
+  });
+  await call.ended(120_000);
+  assert.deepEqual(
+    [rest.done, rest.refused],
+    [[`telnyx transfers ${call.details.ids.callId} to +12025550177`], []],
+  );
+  assert.ok(models.spoken.includes("One moment, I am connecting you."));
 });
 
 test("assistant ends the call when it is asked to", async () => {

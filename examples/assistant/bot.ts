@@ -1,5 +1,5 @@
 // Listens, thinks, uses tools and answers; speak while it does, and it stops. OPENAI_API_KEY is all it needs;
-// OPENAI_BASE_URL names another service that speaks the same protocol. Other vendors: docs/providers.md
+// OPENAI_BASE_URL names another service that speaks the same protocol, DESK_NUMBER whom phone calls are handed on to.
 import { createConversation, createTransport, tool, z, type RunnerArguments } from "vocalhost";
 import { openai } from "vocalhost/providers/openai";
 
@@ -12,6 +12,17 @@ const tools = {
     parameters: z.object({ day: z.string().describe("Day of the week, in English") }),
     filler: "Let me have a look.",
     run: ({ day }) => (/monday/i.test(day) ? "closed" : "from 12 to 22 o'clock"),
+  }),
+  connect: tool({
+    description: "Connects the caller with somebody at the restaurant",
+    whenInterrupted: "finish",
+    async run(_, { conversation }) {
+      const { call } = conversation.transport;
+      const { DESK_NUMBER } = process.env;
+      if (!call || !DESK_NUMBER) return "Nobody can be reached";
+      await conversation.say("One moment, I am connecting you.");
+      return await call.transfer(DESK_NUMBER); // the session ends with it
+    },
   }),
   hang_up: tool({
     description: "Ends the call",

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
 import { engineSockets, type EngineSocket } from "@vocalhost/images";
+import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readMedia, type MediaConfig } from "./media-config.ts";
@@ -26,12 +27,16 @@ export interface Config {
   driver: DriverConfig;
   /** Who builds and bots run as, when the service is root. */
   users: UserRange | undefined;
-  /** The first is the default. */
-  regions: { code: string; displayName: string }[];
+  /** The first is the default; none: see `controller/find-regions.ts`. */
+  regions: Region[] | undefined;
   iceServers: IceServers;
   /** TURN servers that callers and bots get credentials for. */
   turn: TurnConfig | undefined;
   media: MediaConfig;
+  /** Whether public keys may place phone calls, at the cost of the agents' accounts. */
+  takesPublicDialout: boolean;
+  /** Where the carriers' REST interfaces are. */
+  carrierAddresses: CarrierAddresses;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
   masterKeys: string | undefined;
@@ -63,9 +68,15 @@ export interface Config {
   controllerSocket: string;
 }
 
+/** Where agents run, as callers name it and as people read it. */
+export interface Region {
+  code: string;
+  displayName: string;
+}
+
 /** How instances are made, and what that way of making them needs to know. */
 export type DriverConfig =
-  | { kind: "process"; folder: string; users: UserRange | undefined }
+  | { kind: "process"; folder: string; users: UserRange | undefined; compileCache: string | undefined }
   /** Sockets in the order in which an engine is looked for at them. */
   | {
       kind: "container";
@@ -131,6 +142,8 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     iceServers: readIceServers(text("ICE_SERVERS")),
     turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),
+    takesPublicDialout: readFlag("PUBLIC_DIALOUT", text("PUBLIC_DIALOUT")),
+    carrierAddresses: readCarrierAddresses(environment),
     rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
@@ -228,7 +241,12 @@ function readDriver(
   const kind = oneOf("DRIVER", text ?? "process", DRIVERS);
   switch (kind) {
     case "process":
-      return { kind, folder: join(dataFolder, "instances"), users };
+      return {
+        kind,
+        folder: join(dataFolder, "instances"),
+        users,
+        compileCache: readCompileCache(environment["VOCALHOST_COMPILE_CACHE"], users),
+      };
     case "container":
       return {
         kind,
@@ -241,6 +259,14 @@ function readDriver(
     default:
       return kind satisfies never;
   }
+}
+
+function readCompileCache(text: string | undefined, users: UserRange | undefined): string | undefined {
+  if (!text) return undefined;
+  if (!users) return resolve(text);
+  throw new ConfigError(
+    "VOCALHOST_COMPILE_CACHE cannot be used with VOCALHOST_BOT_UIDS: a bot could leave code there for others to run",
+  );
 }
 
 function readNetwork(text: string): string {
@@ -258,17 +284,13 @@ function oneOf<T extends string>(name: string, text: string, values: readonly T[
   throw new ConfigError(`VOCALHOST_${name} must be one of ${values.join(", ")}, got "${text}"`);
 }
 
-/** `us-west=US West (Oregon); eu-central=Europe (Frankfurt)` */
-function readRegions(text: string | undefined): Config["regions"] {
-  if (text === undefined) return [{ code: "us-west", displayName: "US West (Oregon)" }];
-  const regions = text.split(";").map((entry) => {
+/** `eu-central=Frankfurt; eu-north=Stockholm` */
+function readRegions(text: string | undefined): Region[] | undefined {
+  return text?.split(";").map((entry) => {
     const [code = "", displayName] = entry.split("=").map((part) => part.trim());
     if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
-    throw new ConfigError(
-      `VOCALHOST_REGIONS: "${entry.trim()}" is no region; write us-west=US West (Oregon)`,
-    );
+    throw new ConfigError(`VOCALHOST_REGIONS: "${entry.trim()}" is no region; write eu-central=Frankfurt`);
   });
-  return regions;
 }
 
 function readIceServers(text: string | undefined): IceServers {

@@ -2,7 +2,6 @@ import type { DriverConfig } from "../config.ts";
 import type { Log } from "../log.ts";
 import type { OpenedDriver } from "./driver.ts";
 import { findEngine } from "./container/find-engine.ts";
-import { openContainerDriver } from "./container.ts";
 import { isInternalRegistry } from "./image-registry.ts";
 import { openProcessDriver } from "./process.ts";
 
@@ -16,10 +15,11 @@ export async function openDriver(config: DriverConfig, { log }: { log: Log }): P
 async function open(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
-      return openProcessDriver({ folder: config.folder, users: config.users, log });
+      return openProcessDriver({ ...config, log });
     case "container": {
       const { folder, network, registries } = config;
       const socket = await findEngine(config.sockets);
+      const { openContainerDriver } = await import("./container.ts"); // with the engine's client, which most do not need
       // Also what registries send us to: nobody shall reach our own network by naming an image.
       const mayReach = ({ host }: URL): boolean => registries.includes(host) || !isInternalRegistry(host);
       return openContainerDriver({ folder, network, log, socket, mayReach });
