@@ -121,12 +121,12 @@ function ensureEngine(): void {
   const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
   const [programs, packages] = isDocker
     ? [
-        ["dockerd", "containerd"],
-        ["docker.io", "iptables"],
+        ["dockerd", "containerd", "nft"],
+        ["docker.io", "iptables", "nftables"],
       ]
     : [
-        ["podman", "runc"],
-        ["podman", "runc", "containernetworking-plugins", "iptables"],
+        ["podman", "runc", "nft"],
+        ["podman", "runc", "containernetworking-plugins", "iptables", "nftables"],
       ];
   if (programs.every(isInPath)) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {

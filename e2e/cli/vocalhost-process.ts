@@ -13,6 +13,8 @@ const SOON_MS = 90_000; // a loaded machine takes its time to start processes
 export interface Desk {
   folder: string;
   environment: Record<string, string>;
+  /** Put before the command, to run it in another network. */
+  within?: readonly string[];
 }
 
 export interface Finished {
@@ -24,6 +26,11 @@ export interface Finished {
 /** `vocalhost` without a terminal, until it ends. */
 export function vocalhost(desk: Desk, words: string[], input?: string): Promise<Finished> {
   return finish(desk, [PROGRAM, ...words], input);
+}
+
+/** Another program of this repository, at the same desk. */
+export function program(desk: Desk, words: string[]): Promise<Finished> {
+  return finish(desk, ["--conditions=@vocalhost/source", ...words]);
 }
 
 /** One process that runs one line after the other; for lines that read nothing from standard input. */
@@ -54,7 +61,8 @@ export function openCommandLines(desk: Desk): CommandLines {
 }
 
 async function finish(desk: Desk, words: string[], input?: string): Promise<Finished> {
-  const child = spawn(process.execPath, words, {
+  const [command, ...before] = [...(desk.within ?? []), process.execPath];
+  const child = spawn(command, [...before, ...words], {
     cwd: desk.folder,
     env: cleanEnvironment(desk),
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],

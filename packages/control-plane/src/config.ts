@@ -14,6 +14,7 @@ import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quota
 import { defaultPendingLimits, type PendingLimits } from "./sessions/pending-sessions.ts";
 import { DEFAULT_STARTS_PER_MINUTE, defaultRequestRates, type RequestRates } from "./auth/rate-limits.ts";
 import { defaultTiming, type Timing } from "./timing.ts";
+import { parseReach, type Reach } from "./wall/reach.ts";
 
 /** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
 export interface Config {
@@ -52,6 +53,8 @@ export interface Config {
   vivaEngine: string | undefined;
   logLevel: "debug" | "info" | "warn" | "error";
   retention: Retention;
+  /** So many waiting instances of an agent go on running, those beyond are paused; undefined: all go on. */
+  keptAwake: number | undefined;
   queueMs: number;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
@@ -83,9 +86,17 @@ export type DriverConfig =
       folder: string;
       sockets: EngineSocket[];
       network: string;
+      /** Whether bots are kept from this machine and from private networks. */
+      wall: WallMode;
+      /** What is reached through it all the same. */
+      reach: Reach[];
       /** Internal ones that images may come from all the same. */
       registries: string[];
     };
+
+/** `auto`: where the service may; `required`: or it does not start; `off`: somebody else sees to it. */
+export type WallMode = (typeof WALL_MODES)[number];
+const WALL_MODES = ["auto", "required", "off"] as const;
 
 const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
 
@@ -157,6 +168,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL") ?? "info", ["debug", "info", "warn", "error"]),
     retention: readRetention(text),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
+    keptAwake: readKeptAwake(text("PAUSE_BEYOND"), text("DRIVER")),
     pendingLimits: readPendingLimits(text),
     quotasOf: readQuotas(text),
     buildsAtOnce: readBuildsAtOnce(text("BUILDS_AT_ONCE")),
@@ -254,6 +266,8 @@ function readDriver(
         folder: join(dataFolder, "containers"),
         sockets: asConfigError(() => engineSockets(environment, homedir())),
         network: readNetwork(environment["VOCALHOST_CONTAINER_NETWORK"] || "vocalhost"),
+        wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
+        reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
         registries: list(environment["VOCALHOST_REGISTRIES"]),
       };
     default:
@@ -272,6 +286,25 @@ function readCompileCache(text: string | undefined, users: UserRange | undefined
 function readNetwork(text: string): string {
   if (/^[a-zA-Z0-9][\w.-]{0,63}$/.test(text) && !/^(?:host|none|container)$/.test(text)) return text;
   throw new ConfigError(`VOCALHOST_CONTAINER_NETWORK must be the name of an own network, got "${text}"`);
+}
+
+function readKeptAwake(text: string | undefined, driver: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (driver !== "container")
+    throw new ConfigError(
+      "VOCALHOST_PAUSE_BEYOND needs VOCALHOST_DRIVER=container: only containers are paused",
+    );
+  return wholeNumber("PAUSE_BEYOND", text, { min: 0, max: 1_000_000 });
+}
+
+function readReach(text: string | undefined): Reach[] {
+  return list(text).map((part) => {
+    try {
+      return parseReach(part);
+    } catch (error) {
+      throw new ConfigError(`VOCALHOST_CONTAINER_REACH: ${(error as Error).message}`, { cause: error });
+    }
+  });
 }
 
 function readFlag(name: string, text: string | undefined): boolean {

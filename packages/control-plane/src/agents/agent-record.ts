@@ -106,7 +106,7 @@ function healthOf(facts: AgentFacts, deployment: DeploymentRow): RevisionHealth 
     replicasStarted: started,
     ...(hasCrashed && running === 0 ? { reason } : {}),
     ...(lastExitCode === null ? {} : { lastExitCode }),
-    ...(hasCrashed ? { lastTerminationReason: exitReason } : {}),
+    ...(hasCrashed || lastExitCode !== null ? { lastTerminationReason: exitReason } : {}),
     ...(crashText === null ? {} : { message: crashText }),
   };
 }

@@ -50,6 +50,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     failpoint,
     log,
     hasVoiceEngine: ground.vivaEngine !== undefined,
+    keptAwake: config.keptAwake,
     epoch: ground.leadership.epoch,
   };
   const wakeups = createWakeups(clock);
