@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { WebSocket } from "ws";
 import { ServiceError } from "./request.ts";
 
@@ -84,9 +83,4 @@ export function openServiceSocket(options: ServiceSocketOptions): ServiceSocket 
       else socket.close();
     },
   };
-}
-
-/** For those who must not leave before it is closed. */
-export async function closed(socket: WebSocket): Promise<void> {
-  if (socket.readyState !== WebSocket.CLOSED) await once(socket, "close");
 }
