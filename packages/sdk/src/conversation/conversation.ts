@@ -248,6 +248,7 @@ export function createConversation(transport: Transport, options: ConversationOp
     },
     async run() {
       if (isEnding) return;
+      createSentenceSplitter().push("Ready."); // what it needs takes its time, now and not before the first answer
       rtvi.on("send-text", onText);
       rtvi.on("append-to-context", onAppend);
       audioOut.on("started", onBotHeard);

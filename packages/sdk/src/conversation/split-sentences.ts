@@ -1,3 +1,5 @@
+import { segmentsOf } from "../speech/segmenters.ts";
+
 /** Cuts text into sentences while it is being written, so that the first can be spoken while the rest is thought of. */
 export interface SentenceSplitter {
   /** Sentences that are complete now. */
@@ -16,7 +18,7 @@ export function createSentenceSplitter(options: SentenceSplitterOptions = {}): S
   let text = "";
 
   function take(isOver: boolean): string[] {
-    const found = joinFragments([...SENTENCES.segment(text)].map(({ segment }) => segment));
+    const found = joinFragments([...segmentsOf(text, "sentence")].map(({ segment }) => segment));
     // The last may go on: "3." is followed by "14", "Dr." by a name.
     text = isOver ? "" : (found.pop() ?? "");
     const long = text.length > maxCharacters ? cut(text, maxCharacters) : [];
@@ -37,8 +39,6 @@ export function createSentenceSplitter(options: SentenceSplitterOptions = {}): S
 }
 
 // Unicode's rules know where sentences of every script end, but not what the abbreviations of a language are.
-const SENTENCES = new Intl.Segmenter(undefined, { granularity: "sentence" });
-const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 const ABBREVIATION =
   /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|approx|e\.g|i\.e|bzw|ca|Nr|Hr|Fr|Sra?|Mme|Mlle)\.\s*$/u;
 const NUMBER_ABBREVIATION = /(?:^|\s)(?:No|Nos|p|pp|art|n[º°])\.\s*$/i; // "No." alone is an answer
@@ -93,7 +93,7 @@ function clauseEnd(text: string): number | undefined {
 
 function wordEnd(text: string, maxCharacters: number): number {
   let end = 0;
-  for (const { index } of WORDS.segment(text)) {
+  for (const { index } of segmentsOf(text, "word")) {
     if (index > maxCharacters) break;
     end = index;
   }

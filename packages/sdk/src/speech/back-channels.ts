@@ -1,3 +1,5 @@
+import { segmentsOf } from "./segmenters.ts";
+
 /** Words by which a listener says "go on". */
 export const backChannels: readonly string[] = (
   "mm, mmm, hm, hmm, mhm, mm-hmm, mm-hm, mhmm, uh-huh, uhuh, huh, ah, aha, oh, yeah, yep, yup, yes, ok, okay, right, " +
@@ -14,13 +16,12 @@ export function meaningfulWords(text: string, ignored: readonly string[] = backC
     const phrase = phrases.find(
       (one) => one.length > 0 && one.every((token, offset) => token === said[at + offset]),
     );
-    if (!phrase) count += [...WORDS.segment(said[at] ?? "")].filter(({ isWordLike }) => isWordLike).length;
+    if (!phrase)
+      count += [...segmentsOf(said[at] ?? "", "word")].filter(({ isWordLike }) => isWordLike).length;
     at += phrase?.length ?? 1;
   }
   return count;
 }
-
-const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 
 function tokens(text: string): string[] {
   return text
