@@ -1,5 +1,4 @@
 import { createListeners } from "../listeners.ts";
-import { logOf } from "../session-hooks.ts";
 import { meaningfulWords } from "../speech/back-channels.ts";
 import type { Transport } from "../transports/transport.ts";
 import { judgeBargeIn } from "./barge-in.ts";
@@ -8,6 +7,7 @@ import { createExchange, type Exchange } from "./exchange.ts";
 import type { TurnFigures } from "./figures.ts";
 import type { UserTurn } from "./listen.ts";
 import { openEars } from "./ears.ts";
+import { reportFailure } from "./report-failure.ts";
 import type { Message } from "./services.ts";
 import { createSentenceSplitter } from "./split-sentences.ts";
 import { spokenText } from "./spoken-text.ts";
@@ -40,10 +40,7 @@ export function createConversation(transport: Transport, options: ConversationOp
 
   function failed(error: unknown): void {
     if (signal.aborted) return;
-    const failure = error instanceof Error ? error : new Error(String(error));
-    logOf(transport)?.warn({ err: failure }, "conversation failed");
-    rtvi.error(failure.message);
-    listeners.emit("error", failure);
+    listeners.emit("error", reportFailure(transport, error));
   }
 
   function begin(what: { turn?: UserTurn; interruptible: boolean; spoken: boolean }): Exchange {

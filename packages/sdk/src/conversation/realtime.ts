@@ -1,9 +1,9 @@
 import { createResampler, frameMs, type AudioFrame } from "@vocalhost/audio";
 import { createListeners } from "../listeners.ts";
-import { logOf } from "../session-hooks.ts";
 import { heardWords, timeWords } from "../speech/words.ts";
 import type { AudioInput, Transport } from "../transports/transport.ts";
 import type { Conversation, ConversationEvents } from "./conversation-options.ts";
+import { reportFailure } from "./report-failure.ts";
 import { runTools } from "./run-tools.ts";
 import type { AssistantMessage, Message, ToolCall } from "./services.ts";
 import type { SpeechModel, SpeechModelEvents, SpeechModelSession } from "./speech-model.ts";
@@ -65,10 +65,7 @@ export function createRealtimeConversation(
 
   function failed(error: unknown): void {
     if (signal.aborted) return;
-    const failure = error instanceof Error ? error : new Error(String(error));
-    logOf(transport)?.warn({ err: failure }, "conversation failed");
-    rtvi.error(failure.message);
-    listeners.emit("error", failure);
+    listeners.emit("error", reportFailure(transport, error));
   }
 
   function current(): Answer {
