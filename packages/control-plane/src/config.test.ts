@@ -28,7 +28,12 @@ test("an engine is where it is said to be, and instances are in a network of the
 });
 
 test("instances are processes unless another driver is named, and only one that exists can be", () => {
-  const process = { kind: "process", folder: "/data/instances", users: undefined };
+  const process = {
+    kind: "process",
+    folder: "/data/instances",
+    users: undefined,
+    compileCache: undefined,
+  };
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data" }).driver, process);
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "process" }).driver, process);
   assert.throws(() => readConfig({ VOCALHOST_DRIVER: "docker" }), {
