@@ -15,6 +15,7 @@ import { createVoiceCodec, type VoiceCodec } from "./voice-codec.ts";
 /** One session's media in the media thread. Outlives its peer: a client that reconnects brings a new one. */
 export interface MediaConnection {
   offer(request: number, offer: Offer, rebuild: boolean): Promise<void>;
+  answered: Peer["answered"];
   addCandidates: Peer["addCandidates"];
   attach(rates: MediaRates): Promise<void>;
   play(samples: Int16Array): void;
@@ -183,6 +184,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         if (!everConnected && !former) end("never-connected");
       }
     },
+    answered: () => peer?.answered(),
     addCandidates: (candidates) => peer?.addCandidates(candidates),
     async attach(rates) {
       // Before the codec is there: what the bot says meanwhile must be kept.

@@ -147,7 +147,9 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
           }, OFFER_DEADLINE_MS);
           post({ type: "offer", connection, request, sdp, rebuild, iceServers: iceServers() });
           try {
-            return await promise;
+            const answer = await promise;
+            post({ type: "answered", connection });
+            return answer;
           } finally {
             clearTimeout(timer);
             answering.delete(request);

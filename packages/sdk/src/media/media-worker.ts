@@ -47,6 +47,8 @@ function execute(command: MediaCommand): void {
       return connection.pause(command.paused);
     case "message":
       return connection.send(command.text);
+    case "answered":
+      return connection.answered();
     case "candidates":
       return connection.addCandidates(command.candidates);
     case "attach":
