@@ -2,8 +2,13 @@ import { OUTPUT_MAX, PIECE_MAX, pieceMaxOf, type Convolution } from "./convoluti
 import type { PolyphaseFilter } from "./polyphase-filter.ts";
 import { KERNEL_BASE64 } from "./kernel-bytes.ts";
 
+interface KernelMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
 interface KernelExports {
-  memory: WebAssembly.Memory;
+  memory: KernelMemory;
   resample(
     coefficients: number,
     taps: number,
@@ -14,6 +19,11 @@ interface KernelExports {
     output: number,
     count: number,
   ): void;
+}
+
+interface Compiler {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object) => { exports: KernelExports };
 }
 
 /** One for all resamplers of a thread: its places are filled for each run, its filters stay. */
@@ -59,12 +69,13 @@ function mayCompile(): boolean {
 
 function startKernel(): Kernel {
   const bytes = Uint8Array.from(atob(KERNEL_BASE64), (character) => character.charCodeAt(0));
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
-  const { memory, resample } = instance.exports as unknown as KernelExports;
+  // Not among the names that both Node's and the browsers' types have.
+  const { WebAssembly } = globalThis as unknown as { WebAssembly: Compiler };
+  const { memory, resample } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
   return { memory, resample, filters: new Map(), end: FILTERS_AT, ...placesIn(memory) };
 }
 
-function placesIn(memory: WebAssembly.Memory): Pick<Kernel, "input" | "output"> {
+function placesIn(memory: KernelMemory): Pick<Kernel, "input" | "output"> {
   return {
     input: new Float32Array(memory.buffer, 0, INPUT_BYTES / 4),
     output: new Int16Array(memory.buffer, OUTPUT_AT, OUTPUT_MAX),
