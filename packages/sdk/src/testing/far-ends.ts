@@ -70,7 +70,7 @@ interface Told {
 }
 
 /** Gives the transport a session that notes what it is told. */
-async function tellTo(
+export async function tellTo(
   args: (signal: AbortSignal) => RunnerArguments,
   options: TransportOptions | undefined,
 ): Promise<Told & { transport: Transport }> {
@@ -88,7 +88,7 @@ async function tellTo(
   return { calls, session, logged: entries, transport: await createTransport(given, options) };
 }
 
-const common = { sessionId: "ses", body: {}, cliArgs: undefined } as const;
+export const common = { sessionId: "ses", body: {}, cliArgs: undefined } as const;
 
 async function openClientSocket(options?: TransportOptions): Promise<FarEnd> {
   await using stack = new AsyncDisposableStack();
