@@ -5,6 +5,7 @@ import { createPlayout, type Playout } from "../audio/playout.ts";
 import { createReception } from "../audio/reception.ts";
 import { readRtcp, writeReceiverReport } from "../audio/rtcp.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+import type { TimerWheel } from "../audio/timer-wheel.ts";
 import { createExpectedLoss } from "./expected-loss.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
 import type { Offer } from "./offer.ts";
@@ -31,6 +32,7 @@ export interface MediaConnectionOptions {
   settings: MediaWorkerData;
   iceServers: IceServer[];
   effort: Pick<OpusEffort, "complexity">;
+  wheel: TimerWheel;
   emit(event: MediaEvent): void;
   report(error: unknown): void;
   closed(): void;
@@ -192,6 +194,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         sampleRateHz: rates.outputHz,
         chunkMs: FRAME_MS,
         maxQueuedMs: rates.maxQueuedMs,
+        clock: options.wheel,
         send: sendChunk,
         progress: () =>
           emit({ type: "played", connection: id, generation, samples: playout?.playedSamples ?? 0 }),

@@ -2,6 +2,8 @@
 import type { IceServer } from "@vocalhost/protocol";
 import ndc from "node-datachannel";
 import { parentPort, workerData } from "node:worker_threads";
+import { createTimerWheel } from "../audio/timer-wheel.ts";
+import { createOutbox } from "../outbox.ts";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
 import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";
 import { parseOffer } from "./offer.ts";
@@ -15,8 +17,10 @@ const connections = new Map<number, MediaConnection>();
 const GOODBYES_MS = 200; // what connections are given to tell their clients before the thread ends
 const sharedPort = createSharedPort(settings.reach.port);
 const effort = createOpusEffort(settings.opusComplexity);
+const wheel = createTimerWheel({ stepMs: 5 }); // a quarter of a packet: a crowd is not encoded all at once
 let newestId = 0;
-let outbox: MediaEvent[] = [];
+const BATCH_MS = 5; // what many callers say crosses to the bots together
+const outbox = createOutbox<MediaEvent>({ batchMs: BATCH_MS, send: (events) => port.postMessage(events) });
 
 port.on("message", (message: MediaCommand[] | "shut-down") => {
   if (message === "shut-down") return shutDown();
@@ -80,6 +84,7 @@ function openNew(id: number, request: number, iceServers: IceServer[]): MediaCon
     settings,
     iceServers,
     effort,
+    wheel,
     emit,
     report,
     closed: () => connections.delete(id),
@@ -88,16 +93,8 @@ function openNew(id: number, request: number, iceServers: IceServer[]): MediaCon
   return connection;
 }
 
-// Everything that happens in one turn of the loop crosses to the main thread together.
 function emit(event: MediaEvent): void {
-  if (outbox.length === 0) setImmediate(flush);
-  outbox.push(event);
-}
-
-function flush(): void {
-  const events = outbox;
-  outbox = [];
-  port?.postMessage(events);
+  outbox.post(event, event.type === "audio" || event.type === "played");
 }
 
 function report(error: unknown): void {
@@ -124,7 +121,7 @@ function shutDown(): void {
 
 function endThread(): void {
   for (const connection of connections.values()) connection.close(false);
-  flush();
+  outbox.flush();
   sharedPort.close();
   ndc.cleanup();
   port?.close();

@@ -1,4 +1,5 @@
 import { createPlayout } from "../audio/playout.ts";
+import type { TimerWheel } from "../audio/timer-wheel.ts";
 import type { LineEvent, VoiceSettings } from "./messages.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 import { voiceMessage } from "./voice-message.ts";
@@ -19,10 +20,11 @@ export interface PacedLineOptions {
   line: number;
   fd: number;
   settings: VoiceSettings;
+  wheel: TimerWheel;
   emit(event: LineEvent): void;
 }
 
-export function createPacedLine({ line, fd, settings, emit }: PacedLineOptions): PacedLine {
+export function createPacedLine({ line, fd, settings, wheel, emit }: PacedLineOptions): PacedLine {
   let era = 0;
   const writer = createSocketWriter({
     fd,
@@ -31,6 +33,7 @@ export function createPacedLine({ line, fd, settings, emit }: PacedLineOptions):
   });
   const playout = createPlayout({
     ...settings,
+    clock: wheel,
     send: (chunk) => {
       if (chunk) writer.write(webSocketFrame(voiceMessage(chunk, settings)));
     },

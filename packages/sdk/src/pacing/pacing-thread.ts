@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { createOutbox } from "../outbox.ts";
 import type { LineCommand, LineEvent, VoiceSettings } from "./messages.ts";
 
 /** One WebSocket, as the main thread sees it. */
@@ -41,9 +42,10 @@ function startThread(ended: () => void): PacingThread {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const worker = new Worker(new URL(`./pacing-worker.${extension}`, import.meta.url));
   const lines = new Map<number, OpenLine>();
-  let outbox: LineCommand[] = [];
-  let timer: NodeJS.Immediate | NodeJS.Timeout | undefined;
-  let flushedMs = -Infinity;
+  const outbox = createOutbox<LineCommand>({
+    batchMs: BATCH_MS,
+    send: (commands) => worker.postMessage(commands),
+  });
   let lastLine = 0;
   let isOver = false;
 
@@ -70,28 +72,8 @@ function startThread(ended: () => void): PacingThread {
     lines.clear();
   }
 
-  function flush(): void {
-    timer = undefined;
-    flushedMs = performance.now();
-    const commands = outbox;
-    outbox = [];
-    worker.postMessage(commands);
-  }
-
   function post(command: LineCommand): void {
-    if (isOver) return;
-    outbox.push(command);
-    const waitMs = command.type === "audio" ? flushedMs + BATCH_MS - performance.now() : 0;
-    if (waitMs > 0) timer ??= setTimeout(flush, waitMs);
-    else if (timer === undefined) timer = setImmediate(flush);
-    else if (command.type !== "audio") hurry();
-  }
-
-  /** What is not audio does not wait for the batch. */
-  function hurry(): void {
-    clearTimeout(timer as NodeJS.Timeout);
-    clearImmediate(timer as NodeJS.Immediate);
-    timer = setImmediate(flush);
+    if (!isOver) outbox.post(command, command.type === "audio");
   }
 
   function ask(line: number, question: "finish" | "release"): Promise<void> {

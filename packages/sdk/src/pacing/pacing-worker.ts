@@ -1,12 +1,15 @@
 // The pacing thread: when what leaves over WebSockets leaves, away from whatever the bot does.
 import { parentPort } from "node:worker_threads";
+import { createTimerWheel } from "../audio/timer-wheel.ts";
+import { createOutbox } from "../outbox.ts";
 import type { LineCommand, LineEvent } from "./messages.ts";
 import { createPacedLine, type PacedLine } from "./paced-line.ts";
 
 const port = parentPort;
 if (!port) throw new Error("pacing-worker.ts runs as a worker thread only");
 const lines = new Map<number, PacedLine>();
-let outbox: LineEvent[] = [];
+const wheel = createTimerWheel({ stepMs: 10 }); // the other sides hold several times as much
+const outbox = createOutbox<LineEvent>({ batchMs: 10, send: (events) => port.postMessage(events) });
 
 port.on("message", (commands: LineCommand[]) => {
   for (const command of commands) {
@@ -21,7 +24,7 @@ port.on("message", (commands: LineCommand[]) => {
 function execute(command: LineCommand): void {
   const { line: id } = command;
   if (command.type === "open") {
-    lines.set(id, createPacedLine({ line: id, fd: command.fd, settings: command.settings, emit }));
+    lines.set(id, createPacedLine({ line: id, fd: command.fd, settings: command.settings, wheel, emit }));
     return undefined;
   }
   const line = lines.get(id);
@@ -47,14 +50,6 @@ function execute(command: LineCommand): void {
   }
 }
 
-// Everything that happens in one turn of the loop crosses to the main thread together.
 function emit(event: LineEvent): void {
-  if (outbox.length === 0) setImmediate(flush);
-  outbox.push(event);
-}
-
-function flush(): void {
-  const events = outbox;
-  outbox = [];
-  port?.postMessage(events);
+  outbox.post(event, event.type === "progress");
 }
