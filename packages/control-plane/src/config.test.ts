@@ -13,11 +13,16 @@ test("an engine is where it is said to be, and instances are in a network of the
     folder: "/data/containers",
     sockets: [{ path: "/run/engine.sock", because: "DOCKER_HOST" }],
     network: "vocalhost",
+    wall: "auto",
+    reach: [],
     registries: [],
   });
   for (const wrong of [
     { VOCALHOST_CONTAINER_ENGINE: "tcp://10.0.0.1:2375" },
     { VOCALHOST_CONTAINER_NETWORK: "host" },
+    { VOCALHOST_CONTAINER_WALL: "high" },
+    { VOCALHOST_CONTAINER_REACH: "host:443,example.com" },
+    { VOCALHOST_PAUSE_BEYOND: "-1" },
   ])
     assert.throws(() => readConfig({ VOCALHOST_DRIVER: "container", ...wrong }), { name: "ConfigError" });
 });
@@ -30,6 +35,13 @@ test("instances are processes unless another driver is named, and only one that 
     name: "ConfigError",
     message: 'VOCALHOST_DRIVER must be one of process, container, got "docker"',
   });
+});
+
+test("only containers are paused", () => {
+  const container = { VOCALHOST_DRIVER: "container", VOCALHOST_PAUSE_BEYOND: "2" };
+  assert.equal(readConfig(container).keptAwake, 2);
+  assert.equal(readConfig({}).keptAwake, undefined);
+  assert.throws(() => readConfig({ VOCALHOST_PAUSE_BEYOND: "2" }), /needs VOCALHOST_DRIVER=container/);
 });
 
 test("quotas are the same for everybody but those who are named", () => {

@@ -20,7 +20,7 @@ export function buildFolder(dataFolder: string, buildId: string): string {
   return join(dataFolder, "builds", buildId);
 }
 
-/** A new build of what was uploaded, or the one that exists of the same files. */
+/** A new build of what was uploaded, or the one of the same files that exists or is under way. */
 export async function startBuild(
   context: BuildContext,
   files: UploadFiles,
@@ -39,7 +39,7 @@ export async function startBuild(
   const info = upload ? await files.info(upload.id) : undefined;
   if (!upload || !info) throw new AppError("GENERIC_BAD_REQUEST", { message: "Upload not found" });
   const region = requireRegion(regions, input.region ?? upload.region);
-  const { contextHash } = info;
+  const { contextHash, contentHash } = info;
   const nowMs = clock.nowMs();
   const row = newRow({
     id: context.newId(),
@@ -47,23 +47,26 @@ export async function startBuild(
     region,
     uploadId: upload.id,
     contextHash,
+    contentHash,
     dockerfilePath,
     contextSizeBytes: upload.sizeBytes,
     nowMs,
   });
   return store.transaction(async (tx) => {
-    const cached = await tx
+    const same = await tx
       .selectFrom("builds")
       .selectAll()
       .where("organizationId", "=", organizationId)
-      .where("contextHash", "=", contextHash)
+      .where("contentHash", "=", contentHash)
       .where("region", "=", region)
       .where("dockerfilePath", "=", dockerfilePath)
-      .where("status", "=", "success")
+      .where("status", "in", ["success", "building", "pending"])
       .orderBy("createdAt", "desc")
-      .executeTakeFirst();
-    if (cached && existsSync(buildFolder(dataFolder, cached.id)))
-      return { build: toBuild(cached), contextHash, cached: true };
+      .execute();
+    const earlier = same.find(
+      ({ id, status }) => status !== "success" || existsSync(buildFolder(dataFolder, id)),
+    );
+    if (earlier) return { build: toBuild(earlier), contextHash, cached: true };
     await requireBuildQuota({ store, tx, quotasOf }, organizationId);
     await requireDiskQuota({ store, tx, quotasOf }, organizationId);
     await tx.insertInto("builds").values(row).execute();
@@ -96,7 +99,11 @@ export async function listBuilds(
   let rows = store.db.selectFrom("builds").where("organizationId", "=", organizationId);
   if (query.status !== undefined) rows = rows.where("status", "=", query.status);
   if (query.region !== undefined) rows = rows.where("region", "=", query.region);
-  if (query.contextHash !== undefined) rows = rows.where("contextHash", "=", query.contextHash);
+  const { contextHash } = query;
+  if (contextHash !== undefined)
+    rows = rows.where((is) =>
+      is.or([is("contextHash", "=", contextHash), is("contentHash", "=", contextHash)]),
+    );
   const { total } = await rows
     .select(({ fn }) => fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();
@@ -159,7 +166,14 @@ function newRow({
   ...fields
 }: Pick<
   BuildRow,
-  "id" | "organizationId" | "region" | "uploadId" | "contextHash" | "dockerfilePath" | "contextSizeBytes"
+  | "id"
+  | "organizationId"
+  | "region"
+  | "uploadId"
+  | "contextHash"
+  | "contentHash"
+  | "dockerfilePath"
+  | "contextSizeBytes"
 > & {
   nowMs: number;
 }): BuildRow {

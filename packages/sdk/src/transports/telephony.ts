@@ -7,7 +7,8 @@ import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
 import { decodeWireAudio } from "../telephony/wire-audio.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
-import { streamOf } from "./carrier-stream.ts";
+import { callbackUrlOf, streamOf } from "./carrier-stream.ts";
+import { createPhoneCall } from "./phone-call.ts";
 import { textOf } from "./socket-data.ts";
 import { openSocketVoice } from "./socket-voice.ts";
 
@@ -26,6 +27,7 @@ export function createTelephonyTransport(
   const { hooks } = parts;
   const inOrder = createInOrder<string>();
   let callIsOver = false;
+  let leaving: "transferred" | "hung-up" | undefined; // the carrier may act before it answers
   const marks = createMarks({
     acknowledged: stream.acknowledgesMarks,
     send: (name) => sendText(stream.mark(name)),
@@ -70,11 +72,26 @@ export function createTelephonyTransport(
     async close() {
       voice.stop();
       marks.stop();
-      // Closing first would let the call go on with the carrier's next instruction.
-      if (!callIsOver && socket.readyState === socket.OPEN)
+      // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
+      if (parts.hangUpOnReturn && !callIsOver && !leaving && socket.readyState === socket.OPEN)
         await hangUp(stream, readTelephonyCredentials(), hooks.log);
       socket.close(1000);
     },
+    call: (output) =>
+      createPhoneCall({
+        stream,
+        accounts: readTelephonyCredentials,
+        callbackUrl: callbackUrlOf(socket),
+        audioOut: output,
+        log: hooks.log,
+        signal: args.signal,
+        sendText,
+        leaving: (reason) => (leaving = reason),
+        over(reason) {
+          callIsOver = true;
+          hooks.ended(reason);
+        },
+      }),
   });
   const { audioIn, audioOut, dtmf, emit } = transport.inner;
 
@@ -96,7 +113,7 @@ export function createTelephonyTransport(
         return marks.returned(event.name);
       case "stop":
         callIsOver = true;
-        return hooks.ended("client-left");
+        return hooks.ended(leaving ?? "client-left");
       case "problem":
         return hooks.log.warn({ carrier: stream.carrier, problem: event.text }, "carrier reports a problem");
       default:
@@ -119,8 +136,10 @@ export function createTelephonyTransport(
       if (event) onEvent(event);
     });
   });
-  socket.once("close", () => {
+  // Before the session's own listener, which knows of no transfer.
+  socket.prependOnceListener("close", () => {
     callIsOver = true;
+    if (leaving) hooks.ended(leaving);
     guarded(() => emit("client-disconnected"));
   });
   queueMicrotask(() => guarded(() => emit("client-connected")));

@@ -18,6 +18,8 @@ export function createWebSocketTransport(
 ): AssembledTransport {
   const socket = args.websocket;
   let generation = 0;
+  let isHeard = false;
+  let isQueued = false;
   const voice = openSocketVoice(
     socket,
     {
@@ -31,17 +33,29 @@ export function createWebSocketTransport(
       format: { kind: "frames" },
     },
     {
-      progress: (playedSamples) => audioOut.played(generation, playedSamples),
-      speaking: (speaking) => audioOut.speaking(speaking),
+      progress(playedSamples, isLast) {
+        if (isLast) isQueued = false;
+        audioOut.played(generation, playedSamples);
+      },
+      speaking(speaking) {
+        isHeard = speaking;
+        audioOut.speaking(speaking);
+      },
       unread,
       failed: (error) => parts.hooks.failed(error),
     },
   );
   const transport = assembleTransport(args, parts, {
-    play: (samples) => voice.play(samples),
+    play(samples) {
+      isQueued = true;
+      voice.play(samples);
+    },
     clear(next) {
       generation = next;
       voice.clear();
+      // Clients that know the frame forget what they have not played yet; others pass over it.
+      if (isQueued || isHeard) sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
+      isQueued = false;
     },
     pause: (paused) => voice.pause(paused),
     send: (message) => sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
@@ -67,10 +81,17 @@ export function createWebSocketTransport(
   function onBinary(bytes: Uint8Array): void {
     const frame = parseFrame(bytes);
     if (frame.kind === "message") return receive(parseJson(frame.data));
+    if (frame.kind === "interruption") return onInterruption();
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
     if (!isAudioRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
     return audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
+  }
+
+  function onInterruption(): void {
+    if (!transport.audioOut.clear().interrupted) return;
+    transport.rtvi.botInterrupted();
+    emit("client-interrupted");
   }
 
   socket.on("message", (data, isBinary) => {
