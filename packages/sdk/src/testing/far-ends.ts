@@ -44,7 +44,7 @@ export interface OpenFarEnd {
   open(options?: TransportOptions): Promise<FarEnd>;
 }
 
-/** Every kind of connection a test of this package can have both ends of; rooms need a server. */
+/** Every kind of connection that two sides are enough for; rooms need a server, see `far-room.ts`. */
 export const farEnds: OpenFarEnd[] = [
   { name: "webrtc", open: openPeer },
   { name: "websocket", open: openClientSocket },
