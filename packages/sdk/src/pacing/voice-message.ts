@@ -1,5 +1,5 @@
 import { pcmBytes } from "@vocalhost/audio";
-import { encodeFrame } from "@vocalhost/protocol";
+import { encodeFrame } from "@vocalhost/protocol/frames"; // without the schemas: a thread starts in no time
 import { encodeWireAudio } from "../telephony/wire-audio.ts";
 import type { VoiceSettings } from "./messages.ts";
 

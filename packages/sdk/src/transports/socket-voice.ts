@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import { createPlayout } from "../audio/playout.ts";
 import type { VoiceSettings } from "../pacing/messages.ts";
-import type { Line } from "../pacing/pacing-thread.ts";
+import { preparePacing, type Line } from "../pacing/pacing-thread.ts";
 import { takeOverSocket } from "../pacing/take-over-socket.ts";
 import { voiceMessage } from "../pacing/voice-message.ts";
 
@@ -23,6 +23,9 @@ export interface SocketVoiceHandlers {
   unread(bytes: number): void;
   failed(error: unknown): void;
 }
+
+/** Somebody is about to come over a WebSocket: what their voice needs is started meanwhile. */
+export const prepareSocketVoice: () => void = preparePacing;
 
 /** Paced by a thread of its own, so that a bot that keeps its thread busy makes no gaps; by this one if need be. */
 export function openSocketVoice(
