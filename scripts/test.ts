@@ -30,7 +30,7 @@ const UNIT_FOLDER = /^packages\/(?:(?:audio|protocol|simulator|web)|[^/]+(?:\/sr
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
-  /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|conversation\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls))/;
+  /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|conversation\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
 const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 // What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
 // while little else runs.
