@@ -96,7 +96,7 @@ export async function startController(
     endSessions() {
       isEnding = true;
       reconciler.stopMaking();
-      return endAllSessions({ world, nudge: reconciler.nudge, output });
+      return endAllSessions({ world, nudge: reconciler.nudge, madeAll: reconciler.madeAll, output });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
