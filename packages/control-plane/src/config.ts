@@ -3,9 +3,9 @@ import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
-import { engineSockets, type EngineSocket } from "@vocalhost/images";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
+import { readContainer, type ContainerConfig } from "./container-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
@@ -66,15 +66,7 @@ export interface Config {
 /** How instances are made, and what that way of making them needs to know. */
 export type DriverConfig =
   | { kind: "process"; folder: string; users: UserRange | undefined }
-  /** Sockets in the order in which an engine is looked for at them. */
-  | {
-      kind: "container";
-      folder: string;
-      sockets: EngineSocket[];
-      network: string;
-      /** Internal ones that images may come from all the same. */
-      registries: string[];
-    };
+  | ContainerConfig;
 
 const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
 
@@ -230,22 +222,12 @@ function readDriver(
     case "process":
       return { kind, folder: join(dataFolder, "instances"), users };
     case "container":
-      return {
-        kind,
-        // Not that of processes: what one driver has made the other cannot end.
-        folder: join(dataFolder, "containers"),
-        sockets: asConfigError(() => engineSockets(environment, homedir())),
-        network: readNetwork(environment["VOCALHOST_CONTAINER_NETWORK"] || "vocalhost"),
-        registries: list(environment["VOCALHOST_REGISTRIES"]),
-      };
+      return asConfigError(() =>
+        readContainer(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
+      );
     default:
       return kind satisfies never;
   }
-}
-
-function readNetwork(text: string): string {
-  if (/^[a-zA-Z0-9][\w.-]{0,63}$/.test(text) && !/^(?:host|none|container)$/.test(text)) return text;
-  throw new ConfigError(`VOCALHOST_CONTAINER_NETWORK must be the name of an own network, got "${text}"`);
 }
 
 function readFlag(name: string, text: string | undefined): boolean {

@@ -12,6 +12,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
+import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";
 import { requireRegion } from "./uploads.ts";
 
@@ -20,13 +21,24 @@ export function buildFolder(dataFolder: string, buildId: string): string {
   return join(dataFolder, "builds", buildId);
 }
 
+/** Of builds, those that the driver which is configured now can run: images, or folders. */
+function madeHere({ images }: Pick<BuildContext, "images">): ["like" | "not like", string] {
+  return [images ? "like" : "not like", '%"image":{%'];
+}
+
+async function isThere({ images, dataFolder }: BuildContext, { id, facts }: BuildRow): Promise<boolean> {
+  if (!images) return existsSync(buildFolder(dataFolder, id));
+  const { image } = BuildFacts.parse(JSON.parse(facts));
+  return image !== undefined && images.has(image.reference);
+}
+
 /** A new build of what was uploaded, or the one that exists of the same files. */
 export async function startBuild(
   context: BuildContext,
   files: UploadFiles,
   { organizationId, input }: { organizationId: OrganizationId; input: CreateBuild & { actor: string } },
 ): Promise<{ build: Build; contextHash: string; cached: boolean }> {
-  const { store, clock, regions, dataFolder, quotasOf } = context;
+  const { store, clock, regions, quotasOf } = context;
   if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
   const dockerfilePath = requireRelative(input.dockerfilePath);
   const upload = await store.db
@@ -51,19 +63,19 @@ export async function startBuild(
     contextSizeBytes: upload.sizeBytes,
     nowMs,
   });
+  const same = await store.db
+    .selectFrom("builds")
+    .selectAll()
+    .where("organizationId", "=", organizationId)
+    .where("contextHash", "=", contextHash)
+    .where("region", "=", region)
+    .where("dockerfilePath", "=", dockerfilePath)
+    .where("status", "=", "success")
+    .where("facts", ...madeHere(context))
+    .orderBy("createdAt", "desc")
+    .executeTakeFirst();
+  if (same && (await isThere(context, same))) return { build: toBuild(same), contextHash, cached: true };
   return store.transaction(async (tx) => {
-    const cached = await tx
-      .selectFrom("builds")
-      .selectAll()
-      .where("organizationId", "=", organizationId)
-      .where("contextHash", "=", contextHash)
-      .where("region", "=", region)
-      .where("dockerfilePath", "=", dockerfilePath)
-      .where("status", "=", "success")
-      .orderBy("createdAt", "desc")
-      .executeTakeFirst();
-    if (cached && existsSync(buildFolder(dataFolder, cached.id)))
-      return { build: toBuild(cached), contextHash, cached: true };
     await requireBuildQuota({ store, tx, quotasOf }, organizationId);
     await requireDiskQuota({ store, tx, quotasOf }, organizationId);
     await tx.insertInto("builds").values(row).execute();
@@ -89,14 +101,17 @@ export async function readBuild(
 }
 
 export async function listBuilds(
-  { store }: Pick<BuildContext, "store">,
+  context: Pick<BuildContext, "store" | "images">,
   organizationId: OrganizationId,
   query: BuildListQuery,
 ): Promise<{ builds: Build[]; total: number }> {
+  const { store } = context;
   let rows = store.db.selectFrom("builds").where("organizationId", "=", organizationId);
   if (query.status !== undefined) rows = rows.where("status", "=", query.status);
   if (query.region !== undefined) rows = rows.where("region", "=", query.region);
-  if (query.contextHash !== undefined) rows = rows.where("contextHash", "=", query.contextHash);
+  // Whoever asks by it wants to deploy what it finds.
+  if (query.contextHash !== undefined)
+    rows = rows.where("contextHash", "=", query.contextHash).where("facts", ...madeHere(context));
   const { total } = await rows
     .select(({ fn }) => fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();

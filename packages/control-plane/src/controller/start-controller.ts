@@ -77,6 +77,7 @@ export async function startController(
       clock,
       log,
       config,
+      images: ground.images,
       failpoint,
       signal: ending.signal,
       lost: replaced.resolve,

@@ -40,7 +40,7 @@ eachStore((open) => {
       [["build"], built, "build"],
       [["build"], pushed, /no build with the image 'acme\/bot:1'. This service runs builds/],
       [["image"], pushed, "image"],
-      [["image"], built, /is a build. This service runs images/],
+      [["image"], built, /was built for another driver. Deploy the bot's folder again/],
       [["build", "image"], built, "build"],
       [["build", "image"], pushed, "image"],
       [["build", "image"], lost, /There is no build/],
