@@ -95,8 +95,8 @@ function readBuildRegistry(text: (name: string) => string | undefined): Containe
 function requireRepository(repository: string): { registry: string } {
   const advice = `VOCALHOST_BUILD_REGISTRY must be such as registry.example.com/team/bots, without a tag, got "${repository}"`;
   try {
-    const { registry, tag, digest } = parseImageReference(repository);
-    const isTagged = digest !== undefined || (tag !== undefined && /:[^/]+$/.test(repository.replace(registry, "")));
+    const { registry, digest } = parseImageReference(repository);
+    const isTagged = digest !== undefined || /:[^/]*$/.test(repository.slice(registry.length));
     if (isTagged || registry === "localhost") throw new Error(advice);
     return { registry };
   } catch (cause) {

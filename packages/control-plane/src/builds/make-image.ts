@@ -22,7 +22,7 @@ export function tagOf({ id, contextHash }: Pick<BuildRow, "id" | "contextHash">)
 /** Makes an image of a folder that the builder has looked through. */
 export async function makeImage(images: ImageBuilder, options: MakeImageOptions): Promise<BuildOutcome> {
   const { row, folder, facts, hasDockerfile, say, signal } = options;
-  const late = AbortSignal.timeout(Math.max(1, options.leftMs));
+  const late = AbortSignal.timeout(Math.max(1, Math.round(options.leftMs)));
   try {
     const { reference, baseVersion, bytes } = await images.build({
       buildId: row.id,
@@ -40,7 +40,7 @@ export async function makeImage(images: ImageBuilder, options: MakeImageOptions)
     if (error instanceof ImageBuildError) return { status: "failed", message: error.message };
     if (error instanceof DriverUnavailableError)
       return { status: "failed", message: `${error.message}. Try again later.` };
-    if (signal.aborted) return { status: "failed", message: "The service is shutting down" };
-    throw error;
+    if (signal.aborted) return { status: "failed", message: "The service is shutting down" }; // of no interest
+    return { status: "failed", message: `The builder failed: ${String(error)}` };
   }
 }

@@ -55,13 +55,13 @@ test("a folder becomes an image, its packages apart, and the same is not built t
 
 test("commands of a Dockerfile have no network, or the instances', and never that of the machine", async () => {
   const probe = `FROM ${BASE}
-RUN ["node", "-e", "console.log('cards', Object.keys(require('os').networkInterfaces()).join(), require('fs').readFileSync('/proc/net/dev','utf8').match(/^ *[a-z]\\\\w*(?=:)/gm).map((name) => name.trim()).sort().join())"]
+RUN ["node", "-e", "console.log('cards', Object.keys(require('node:os').networkInterfaces()).join(), require('node:fs').readFileSync('/proc/net/dev','utf8').match(/^ *[a-z]\\\\w*(?=:)/gm).map((name) => name.trim()).sort().join())"]
 `;
   const cards = (lines: string[]): string => lines.find((line) => line.startsWith("cards")) ?? lines.join("\n");
   const none = await build({ Dockerfile: probe }, { tag: "net-none", dockerfilePath: "Dockerfile" });
   assert.doesNotMatch(cards(none.lines), /veth|vt\d|docker|cni|ifb/);
   const dialed = (hasNetwork: boolean): string => `FROM ${BASE}
-RUN ["node", "-e", "/* ${hasNetwork} */ require('net').connect(${registry.host.split(":")[1]}, '127.0.0.1').on('error', (e) => console.log('dial', e.code)).on('connect', () => console.log('dial reached'))"]
+RUN ["node", "-e", "/* ${hasNetwork} */ require('node:net').connect(${registry.host.split(":")[1]}, '127.0.0.1').on('error', (e) => console.log('dial', e.code)).on('connect', () => console.log('dial reached'))"]
 `;
   for (const hasNetwork of [false, true]) {
     const { lines } = await build({ Dockerfile: dialed(hasNetwork) }, { tag: "net", dockerfilePath: "Dockerfile" }, { hasNetwork });
