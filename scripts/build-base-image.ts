@@ -20,7 +20,9 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 const work = join(repository, "node_modules/.cache/base-image");
 const name = `vocalhost/base:${BASE_VERSION}`;
 
-const { values } = parseArgs({ options: { platform: { type: "string" }, again: { type: "boolean" }, verbose: { type: "boolean" } } });
+const { values } = parseArgs({
+  options: { platform: { type: "string" }, again: { type: "boolean" }, verbose: { type: "boolean" } },
+});
 const platform = values.platform === undefined ? thisPlatform() : parsePlatform(values.platform);
 const images = await openImageFolder(join(work, "images"));
 const madeFrom = hashInputs();

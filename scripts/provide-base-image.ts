@@ -6,7 +6,9 @@ import { parseEnv } from "node:util";
 const file = process.env["VOCALHOST_CONFIG"];
 const settings = { ...(file ? parseEnv(readFileSync(file, "utf8")) : {}), ...process.env };
 if (settings["VOCALHOST_DRIVER"] === "container") {
-  console.log("  bots run in containers: making sure of their base image, which takes a minute or two the first time …");
+  console.log(
+    "  bots run in containers: making sure of their base image, which takes a minute or two the first time …",
+  );
   const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts", "--verbose"];
   const { status } = spawnSync(process.execPath, maker, { stdio: "inherit" });
   if (status !== 0) {

@@ -38,7 +38,10 @@ test("a project is built by the engine, called, replaced under a call and rolled
       ],
     }),
   );
-  assert.match(service.output(), /Giving vocalhost\/base:\S+ to the container engine …[^]*deploying parrot …/);
+  assert.match(
+    service.output(),
+    /Giving vocalhost\/base:\S+ to the container engine …[^]*deploying parrot …/,
+  );
   const parrot = await openCall(service, "parrot");
   parrot.socket.socket.close();
 
@@ -81,7 +84,11 @@ app.get("/version", async () => ({ version: ${JSON.stringify(version)} }));
 
   const { total } = await service.api.builds.list({ limit: 1, offset: 0 });
   assert.doesNotMatch(await deploy(), /STEP|Uploading/i);
-  assert.equal((await service.api.builds.list({ limit: 1, offset: 0 })).total, total, "nothing is built twice");
+  assert.equal(
+    (await service.api.builds.list({ limit: 1, offset: 0 })).total,
+    total,
+    "nothing is built twice",
+  );
 
   appendFileSync(join(desk.folder, "Dockerfile"), "ADD http://127.0.0.1/secrets /secrets\n");
   const refused = await vocalhost(desk, ["deploy", "--yes"]);

@@ -49,7 +49,10 @@ test("builds can be kept offline, and pushed to a registry with a password of it
   });
   assert.ok(driver.kind === "container");
   const { hasNetwork, registry, npmRegistry } = driver.builds;
-  assert.deepEqual({ hasNetwork, npmRegistry }, { hasNetwork: false, npmRegistry: "https://npm.example.com/" });
+  assert.deepEqual(
+    { hasNetwork, npmRegistry },
+    { hasNetwork: false, npmRegistry: "https://npm.example.com/" },
+  );
   assert.deepEqual(registry, {
     repository: "registry.example.com:5000/team/bots",
     secret: { host: "registry.example.com:5000", username: "robot", token: "open sesame" },

@@ -55,7 +55,14 @@ export async function buildOne(
   const leftMs = timeoutMs - (clock.monotonicMs() - startedMs);
   const built =
     context.images && prepared.status === "success"
-      ? await makeImage(context.images, { ...prepared, row, folder: temporary, say: buildLog.add, leftMs, signal })
+      ? await makeImage(context.images, {
+          ...prepared,
+          row,
+          folder: temporary,
+          say: buildLog.add,
+          leftMs,
+          signal,
+        })
       : prepared;
   if (signal.aborted) return rm(temporary, { recursive: true, force: true });
   const outcome = await withinQuota(context, row, built);

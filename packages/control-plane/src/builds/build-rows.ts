@@ -26,7 +26,11 @@ function madeHere({ images }: Pick<BuildContext, "images">): ["like" | "not like
   return [images ? "like" : "not like", '%"image":{%'];
 }
 
-async function isThere({ images, dataFolder }: BuildContext, { id, facts }: BuildRow): Promise<boolean> {
+/** Not so when somebody has emptied the engine's storage. */
+async function isThere(
+  { images, dataFolder }: Pick<BuildContext, "images" | "dataFolder">,
+  { id, facts }: BuildRow,
+): Promise<boolean> {
   if (!images) return existsSync(buildFolder(dataFolder, id));
   const { image } = BuildFacts.parse(JSON.parse(facts));
   return image !== undefined && images.has(image.reference);
@@ -101,7 +105,7 @@ export async function readBuild(
 }
 
 export async function listBuilds(
-  context: Pick<BuildContext, "store" | "images">,
+  context: Pick<BuildContext, "store" | "images" | "dataFolder">,
   organizationId: OrganizationId,
   query: BuildListQuery,
 ): Promise<{ builds: Build[]; total: number }> {
@@ -122,7 +126,11 @@ export async function listBuilds(
     .limit(query.limit)
     .offset(query.offset)
     .execute();
-  return { builds: builds.map(toBuild), total };
+  if (query.contextHash === undefined) return { builds: builds.map(toBuild), total };
+  const there = await Promise.all(
+    builds.map(async (row) => row.status !== "success" || isThere(context, row)),
+  );
+  return { builds: builds.filter((_row, at) => there[at]).map(toBuild), total };
 }
 
 /** Lines in their order; `nextToken` is there while more may come. */

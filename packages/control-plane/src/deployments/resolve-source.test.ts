@@ -53,6 +53,25 @@ eachStore((open) => {
   });
 });
 
+eachStore((open) => {
+  test("a build that is an image runs as one, and needs nobody's pull secret", async () => {
+    await using store = await open();
+    const { organizationId } = await prepare(store);
+    const reference = "localhost/vocalhost/builds@sha256:00";
+    const facts = JSON.stringify({
+      ...{ botFile: "bot.ts", baseVersion: "0.2.0", filterPackages: [] },
+      image: { reference },
+    });
+    const { id: buildId, imageUri } = await insertBuild(store, organizationId, { facts });
+    const spec = { image: imageUri ?? "", buildId };
+    assert.deepEqual(await resolveSource({ store, runs: ["image"] }, organizationId, spec), {
+      ...{ ok: true, kind: "image", reference, isBuilt: true },
+    });
+    const onProcesses = await resolveSource({ store, runs: ["build"] }, organizationId, spec);
+    assert.match(onProcesses.ok ? "" : onProcesses.message, /was built for another driver/);
+  });
+});
+
 async function prepare(store: Store) {
   const organizationId = await store.transaction((tx) =>
     createOrganization(tx, { name: "acme" }, { actor: "system", nowMs: 1 }),

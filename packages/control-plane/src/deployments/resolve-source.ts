@@ -23,7 +23,8 @@ export async function resolveSource(
   spec: Pick<DeploymentSpec, "image" | "buildId">,
 ): Promise<ResolvedSource> {
   const build = await findBuild(store.db, organizationId, spec);
-  const made = build?.status === "success" ? BuildFacts.safeParse(JSON.parse(build.facts)).data?.image : undefined;
+  const made =
+    build?.status === "success" ? BuildFacts.safeParse(JSON.parse(build.facts)).data?.image : undefined;
   if (made && runs.includes("image"))
     return { ok: true, kind: "image", reference: made.reference, isBuilt: true };
   if (build?.status === "success" && !made && runs.includes("build"))

@@ -85,7 +85,11 @@ test("an instance that takes long to be made holds up no other, and is neither m
   await reconciler.pass();
   await until(async () => (await states())["quick"] === "starting", 5_000, "the quick one");
   // Nobody wants it any more; but whether there is something to end is not known before it is made.
-  await store.db.updateTable("instances").set({ state: "draining", version: 2 }).where("id", "=", "slow").execute();
+  await store.db
+    .updateTable("instances")
+    .set({ state: "draining", version: 2 })
+    .where("id", "=", "slow")
+    .execute();
   await reconciler.pass();
   assert.equal((await states())["slow"], "draining");
   assert.equal(made.filter((id) => id === "slow").length, 1);

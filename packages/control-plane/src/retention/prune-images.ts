@@ -8,7 +8,9 @@ export type KeepImages = (needed: ReadonlySet<string>) => Promise<number>;
 export async function pruneImages({ db }: Pick<Store, "db">, keepOnly: KeepImages): Promise<number> {
   const builds = await db.selectFrom("builds").select("imageUri").execute();
   const deployments = await db.selectFrom("deployments").select("spec").execute();
-  const needed = new Set(builds.flatMap(({ imageUri }) => (imageUri === null ? [] : [`localhost/${imageUri}`])));
+  const needed = new Set(
+    builds.flatMap(({ imageUri }) => (imageUri === null ? [] : [`localhost/${imageUri}`])),
+  );
   for (const { spec } of deployments) {
     const { pinned } = DeploymentSpec.parse(JSON.parse(spec));
     if (pinned) needed.add(pinned.reference);

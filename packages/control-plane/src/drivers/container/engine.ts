@@ -208,19 +208,21 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         return true;
       } catch (error) {
         if (isMissing(error)) return true;
-        if (error instanceof EngineError && /in use|used by|conflict|dependent child/i.test(error.message))
-          return false;
+        if (isStillNeeded(error)) return false;
         throw error;
       }
     },
     async pruneImages({ label, olderThanMs }) {
       const until = new Date(Date.now() - olderThanMs).toISOString();
-      await ask("remove old images", workMs, (abortSignal) =>
+      const prune = ask("remove old images", workMs, (abortSignal) =>
         (docker.pruneImages as (options: object) => Promise<unknown>)({
           filters: { dangling: ["true"], label: [label], until: [until] },
           abortSignal,
         }),
       );
+      await prune.catch((error: unknown) => {
+        if (!isStillNeeded(error)) throw error; // Podman gives up at the first such image; the next time it is gone
+      });
     },
     async storageFolder() {
       const info = (await ask("tell about itself", quickMs, (abortSignal) =>
@@ -264,6 +266,11 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
       return stream as NodeJS.ReadableStream & { destroy(): void };
     },
   };
+}
+
+/** Of an image that a container or another image is made of. */
+function isStillNeeded(error: unknown): boolean {
+  return error instanceof EngineError && /in use|used by|conflict|dependent child/i.test(error.message);
 }
 
 export function cpuLimit(millicores: number): { CpuPeriod: number; CpuQuota: number } {

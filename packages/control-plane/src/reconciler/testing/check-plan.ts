@@ -15,14 +15,7 @@ interface Case {
   view: Partial<
     Omit<
       PoolView,
-      | "agent"
-      | "seen"
-      | "beingMade"
-      | "reports"
-      | "missed"
-      | "stoppingForMs"
-      | "startingForMs"
-      | "lastedMs"
+      "agent" | "seen" | "beingMade" | "reports" | "missed" | "stoppingForMs" | "startingForMs" | "lastedMs"
     >
   > & {
     agent?: Partial<AgentRow>;

@@ -33,7 +33,7 @@ export const BASE_NAME = "vocalhost/base";
 
 /** Gives the base's id in the engine, and brings it there first if need be. */
 export interface BaseBringer {
-  bring(version: string, options: { say(line: string): void; signal: AbortSignal }): Promise<Digest>;
+  bring(version: string, options: { say(line: string): void }): Promise<Digest>;
 }
 
 export function createBaseBringer(options: BaseOptions): BaseBringer {
@@ -62,9 +62,12 @@ export function createBaseBringer(options: BaseOptions): BaseBringer {
         log.info({ image: name, percent: tenths * 10 }, "giving the base image to the container engine");
       },
     }).catch((error: unknown) => {
-      throw new DriverUnavailableError(`The base image could not be given to the container engine: ${String(error)}`, {
-        cause: error,
-      });
+      throw new DriverUnavailableError(
+        `The base image could not be given to the container engine: ${String(error)}`,
+        {
+          cause: error,
+        },
+      );
     });
   }
 

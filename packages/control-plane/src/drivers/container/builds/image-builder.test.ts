@@ -7,7 +7,11 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { loadBotImage } from "../../../../../../testing/bot-image.ts";
 import { startContainerEngine, type ContainerEngine } from "../../../../../../testing/container-engine.ts";
-import { registryUser, startDockerRegistry, type DockerRegistry } from "../../../../../../testing/docker-registry.ts";
+import {
+  registryUser,
+  startDockerRegistry,
+  type DockerRegistry,
+} from "../../../../../../testing/docker-registry.ts";
 import { until } from "../../../../../../testing/wait.ts";
 import { silentLog } from "../../../log.ts";
 import type { ImageBuildTask } from "../../image-builder.ts";
@@ -39,7 +43,10 @@ test("a folder becomes an image, its packages apart, and the same is not built t
   assert.equal(first.built.baseVersion, "0.2.0");
   assert.match(first.built.reference, /^localhost\/vocalhost\/builds@sha256:/);
   assert.ok(first.built.bytes > 0 && first.built.bytes < 1e6, String(first.built.bytes));
-  assert.equal(await run(first.built.reference, "console.log(require('/app/node_modules/left/index.js'))"), "1");
+  assert.equal(
+    await run(first.built.reference, "console.log(require('/app/node_modules/left/index.js'))"),
+    "1",
+  );
   const again = await build(files, { tag: "two" });
   assert.equal(again.built.reference, first.built.reference);
   const changed = await build({ ...files, "bot.ts": "export const two = 2;" }, { tag: "three" });
@@ -57,14 +64,19 @@ test("commands of a Dockerfile have no network, or the instances', and never tha
   const probe = `FROM ${BASE}
 RUN ["node", "-e", "console.log('cards', Object.keys(require('node:os').networkInterfaces()).join(), require('node:fs').readFileSync('/proc/net/dev','utf8').match(/^ *[a-z]\\\\w*(?=:)/gm).map((name) => name.trim()).sort().join())"]
 `;
-  const cards = (lines: string[]): string => lines.find((line) => line.startsWith("cards")) ?? lines.join("\n");
+  const cards = (lines: string[]): string =>
+    lines.find((line) => line.startsWith("cards")) ?? lines.join("\n");
   const none = await build({ Dockerfile: probe }, { tag: "net-none", dockerfilePath: "Dockerfile" });
   assert.doesNotMatch(cards(none.lines), /veth|vt\d|docker|cni|ifb/);
   const dialed = (hasNetwork: boolean): string => `FROM ${BASE}
 RUN ["node", "-e", "/* ${hasNetwork} */ require('node:net').connect(${registry.host.split(":")[1]}, '127.0.0.1').on('error', (e) => console.log('dial', e.code)).on('connect', () => console.log('dial reached'))"]
 `;
   for (const hasNetwork of [false, true]) {
-    const { lines } = await build({ Dockerfile: dialed(hasNetwork) }, { tag: "net", dockerfilePath: "Dockerfile" }, { hasNetwork });
+    const { lines } = await build(
+      { Dockerfile: dialed(hasNetwork) },
+      { tag: "net", dockerfilePath: "Dockerfile" },
+      { hasNetwork },
+    );
     assert.ok(lines.includes("dial ECONNREFUSED"), lines.join("\n"));
   }
 });
@@ -81,7 +93,9 @@ test("a build that fails, takes too long or too much memory says so and leaves n
   );
   const mark = `${Date.now()}${process.pid}`;
   const signal = AbortSignal.timeout(8_000);
-  await assert.rejects(build(of(`setInterval(() => ${mark}, 1000)`), { ...options, signal }), { name: "TimeoutError" });
+  await assert.rejects(build(of(`setInterval(() => ${mark}, 1000)`), { ...options, signal }), {
+    name: "TimeoutError",
+  });
   const isLeft = (): boolean =>
     execFileSync("ps", ["axo", "args"], { encoding: "utf8" }).includes(`setInterval(() => ${mark}`);
   await until(() => !isLeft(), 10_000, "end of the command");
@@ -89,8 +103,14 @@ test("a build that fails, takes too long or too much memory says so and leaves n
     build({ Dockerfile: "FROM localhost/vocalhost/builds:one\n" }, options),
     /belongs to this machine/,
   );
-  await assert.rejects(build({ Dockerfile: "FROM vocalhost/base:9.9.9\n" }, options), /This service has vocalhost\/base:0\.2\.0/);
-  await assert.rejects(build({ Dockerfile: "FROM oci:/etc\n" }, options), /not the name of an image|is not a/);
+  await assert.rejects(
+    build({ Dockerfile: "FROM vocalhost/base:9.9.9\n" }, options),
+    /This service has vocalhost\/base:0\.2\.0/,
+  );
+  await assert.rejects(
+    build({ Dockerfile: "FROM oci:/etc\n" }, options),
+    /not the name of an image|is not a/,
+  );
 });
 
 test("builds are pushed where that is configured, and removed when nobody needs them", async () => {
@@ -100,7 +120,10 @@ test("builds are pushed where that is configured, and removed when nobody needs 
   const { built } = await build({ "bot.ts": "pushed" }, { tag: "pushed" }, settings);
   assert.match(built.reference, new RegExp(`^${registry.host}/team/bots@sha256:[0-9a-f]{64}$`));
   const wrong = { registry: { ...settings.registry, secret: { ...secret, token: "wrong" } } };
-  await assert.rejects(build({ "bot.ts": "pushed" }, { tag: "pushed" }, wrong), /could not be pushed to .*unauthorized|authentication/i);
+  await assert.rejects(
+    build({ "bot.ts": "pushed" }, { tag: "pushed" }, wrong),
+    /could not be pushed to .*unauthorized|authentication/i,
+  );
 
   const kept = await build({ "bot.ts": "kept" }, { tag: "kept" });
   const gone = await build({ "bot.ts": "gone" }, { tag: "gone" });

@@ -2,7 +2,12 @@ import { parseImageReference, readBaseFacts, type Platform } from "@vocalhost/im
 import { createHash } from "node:crypto";
 import type { Log } from "../../../log.ts";
 import { SourceError } from "../../driver.ts";
-import { ImageBuildError, type BuiltImage, type ImageBuilder, type ImageBuildTask } from "../../image-builder.ts";
+import {
+  ImageBuildError,
+  type BuiltImage,
+  type ImageBuilder,
+  type ImageBuildTask,
+} from "../../image-builder.ts";
 import type { Engine, EngineImage } from "../engine.ts";
 import { asDriverError } from "../engine-error.ts";
 import { engineName, prepareImage } from "../prepare-image.ts";
@@ -61,12 +66,13 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
 
   async function find(image: string, task: ImageBuildTask): Promise<EngineImage> {
     const version = baseVersionIn(image);
-    const reference =
-      version === undefined ? await pull(image, task) : await base.bring(version, task);
+    const reference = version === undefined ? await pull(image, task) : await base.bring(version, task);
     const found = await engine.inspectImage(reference);
     if (!found) throw new ImageBuildError(`The image ${image} is not there any more; build again`);
     if (found.onBuild.length > 0)
-      throw new ImageBuildError(`The image ${image} has instructions of its own for builds (ONBUILD), which are not run here`);
+      throw new ImageBuildError(
+        `The image ${image} has instructions of its own for builds (ONBUILD), which are not run here`,
+      );
     return found;
   }
 
@@ -88,7 +94,8 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
     const plan = planDockerfile(context.dockerfile);
     const images = new Map<string, EngineImage>();
     for (const image of plan.images) images.set(image, await find(image, task));
-    const args: Record<string, string> = settings.npmRegistry === undefined ? {} : { npm_config_registry: settings.npmRegistry };
+    const args: Record<string, string> =
+      settings.npmRegistry === undefined ? {} : { npm_config_registry: settings.npmRegistry };
     const dockerfile = plan.write({
       nameOf: (image) => images.get(image)?.id ?? image,
       labels: { [buildLabels.service]: service, [buildLabels.organization]: shortHash(task.organizationId) },
@@ -105,21 +112,28 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
     const bytes = Math.max(0, built.bytes - Math.max(0, ...[...images.values()].map((each) => each.bytes)));
     if (bytes > OWN_BYTES_MAX) {
       await engine.removeImage(name);
-      throw new ImageBuildError(`The image has ${inMib(bytes)} MiB besides its base; at most ${inMib(OWN_BYTES_MAX)} are kept`);
+      throw new ImageBuildError(
+        `The image has ${inMib(bytes)} MiB besides its base; at most ${inMib(OWN_BYTES_MAX)} are kept`,
+      );
     }
     const local = `${BUILDS}@${id}`;
     if (settings.registry) say(`Pushing to ${settings.registry.repository}`);
     const reference = settings.registry
-      ? await pushBuilt({ engine, platform, mayReach: options.mayReach }, settings.registry, { name, tag: task.tag, signal })
+      ? await pushBuilt({ engine, platform, mayReach: options.mayReach }, settings.registry, {
+          name,
+          tag: task.tag,
+          signal,
+        })
       : local;
     return { reference, baseVersion: readBaseFacts(built.labels)?.baseVersion, bytes };
   }
 
   return {
-    build: (task) => build(task).catch((error: unknown) => {
-      if (error instanceof SourceError) throw new ImageBuildError(error.message, { cause: error });
-      throw asDriverError(error);
-    }),
+    build: (task) =>
+      build(task).catch((error: unknown) => {
+        if (error instanceof SourceError) throw new ImageBuildError(error.message, { cause: error });
+        throw asDriverError(error);
+      }),
     async has(reference) {
       if (registryOf(reference) !== "localhost") return true; // pulled again if need be
       return (await engine.inspectImage(engineName(reference))) !== undefined;
@@ -134,7 +148,8 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
         return isGone;
       };
       for (const { Id, RepoTags, Created } of await engine.images(label)) {
-        if (Created * 1_000 > before || needed.has(`${BUILDS}@sha256:${Id.replace(/^sha256:/, "")}`)) continue;
+        if (Created * 1_000 > before || needed.has(`${BUILDS}@sha256:${Id.replace(/^sha256:/, "")}`))
+          continue;
         for (const name of RepoTags ?? [])
           if (name.startsWith(`${BUILDS}:`) && !needed.has(name)) await remove(name);
       }

@@ -9,7 +9,8 @@ const options = {
 };
 
 test("engines get every image by its id, and labels before anything is made", () => {
-  const plan = planDockerfile(`# syntax=docker/dockerfile:1
+  const plan = planDockerfile(
+    `# syntax=docker/dockerfile:1
 ARG VERSION=0.2.0
 ARG TOOL="tool"
 FROM --platform=linux/amd64 vocalhost/base:\${VERSION} AS made
@@ -19,7 +20,8 @@ RUN npm install \\
 FROM vocalhost/base:$VERSION
 COPY --from=made --chown=bot:bot /app ./
 COPY --from=registry.example.com/$NOT@x ./
-`.replace("registry.example.com/$NOT@x", "registry.example.com/tool:1 /tool"));
+`.replace("registry.example.com/$NOT@x", "registry.example.com/tool:1 /tool"),
+  );
   assert.deepEqual(plan.images, ["vocalhost/base:0.2.0", "registry.example.com/tool:1"]);
   assert.equal(
     plan.write(options),

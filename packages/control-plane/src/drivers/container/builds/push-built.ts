@@ -39,9 +39,13 @@ export async function pushBuilt(
   } catch (error) {
     signal.throwIfAborted();
     const known = toEngineError(error, { call: "push an image", socket: engine.socket });
-    throw new SourceError("UNKNOWN_ERROR", `The image could not be pushed to ${repository}: ${known.message}`, {
-      cause: error,
-    });
+    throw new SourceError(
+      "UNKNOWN_ERROR",
+      `The image could not be pushed to ${repository}: ${known.message}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await engine.removeImage(reference).catch(() => undefined); // the name; the image has another
   }

@@ -117,7 +117,11 @@ function toBuildError(
 
 /** Without the insides of the engine's own program. */
 function shown(text: string): string {
-  return text.replace(/&imagebuilder\.Step\{[\s\S]*$/, "").replace(/\s+/g, " ").trim().slice(0, 1_000);
+  return text
+    .replace(/&imagebuilder\.Step\{[\s\S]*$/, "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 1_000);
 }
 
 /** Output comes in pieces of any length. */
