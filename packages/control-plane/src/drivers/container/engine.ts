@@ -31,7 +31,7 @@ export interface Engine {
   /** One that is not there is fine. False: something still needs it. */
   removeImage(reference: string): Promise<boolean>;
   /** Removes those with this label that have no name, are older, and that nothing is made of. */
-  pruneImages(options: { label: string; olderThanMs: number }): Promise<void>;
+  pruneImages(options: { label: string; before: number }): Promise<void>;
   /** Where it keeps everything, on its own machine. */
   storageFolder(): Promise<string>;
   /** Newline-delimited events of containers with this label, until it ends or is destroyed. */
@@ -212,8 +212,8 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         throw error;
       }
     },
-    async pruneImages({ label, olderThanMs }) {
-      const until = new Date(Date.now() - olderThanMs).toISOString();
+    async pruneImages({ label, before }) {
+      const until = new Date(before).toISOString();
       const prune = ask("remove old images", workMs, (abortSignal) =>
         (docker.pruneImages as (options: object) => Promise<unknown>)({
           filters: { dangling: ["true"], label: [label], until: [until] },

@@ -127,10 +127,18 @@ test("builds are pushed where that is configured, and removed when nobody needs 
 
   const kept = await build({ "bot.ts": "kept" }, { tag: "kept" });
   const gone = await build({ "bot.ts": "gone" }, { tag: "gone" });
-  const builder = open({}, { nowMs: () => Date.now() + 2 * 86_400_000 });
+  const builder = open({}, { nowMs: () => Date.now() + 8 * 86_400_000 });
   assert.ok((await builder.keepOnly(new Set([kept.built.reference]))) >= 1);
   assert.equal(await builder.has(kept.built.reference), true);
   assert.equal(await builder.has(gone.built.reference), false);
+  // Of the build that was given up above, too.
+  const layers = await container.docker.listImages({ all: true });
+  const names = layers.flatMap(({ RepoTags }) => RepoTags ?? []).filter((name) => /builds:/.test(name));
+  assert.deepEqual(names, ["localhost/vocalhost/builds:kept"]);
+  const { ImagesDeleted } = (await container.docker.pruneImages({
+    filters: { dangling: ["true"], label: ["io.github.vocalhost.build.service=test"] },
+  })) as { ImagesDeleted?: unknown[] | null };
+  assert.deepEqual(ImagesDeleted ?? [], [], "no layers were left for others to remove");
 });
 
 function open(settings: Partial<ImageBuilderSettings>, more: { nowMs?: () => number } = {}) {

@@ -16,6 +16,7 @@ import { openBuildContext } from "./build-context.ts";
 import { planDockerfile } from "./plan-dockerfile.ts";
 import type { PulledImages } from "./pulled-images.ts";
 import { pushBuilt, type BuildRegistry } from "./push-built.ts";
+import { removeLeftovers } from "./remove-leftovers.ts";
 import { runEngineBuild } from "./run-engine-build.ts";
 
 export interface ImageBuilderSettings extends Pick<
@@ -56,6 +57,7 @@ export const buildLabels = {
 const BUILDS = "localhost/vocalhost/builds";
 const OWN_BYTES_MAX = 2 * 1024 ** 3; // as much as an upload may unpack to
 const LAYERS_KEPT_MS = 7 * 86_400_000; // of builds nobody has any more; they hasten the next one
+const LEFT_MS = 3_600_000; // no build takes that long
 const YOUNG_MS = 86_400_000; // may be needed by what is just being deployed
 
 /** Builds with the engine that instances run in. */
@@ -155,7 +157,9 @@ export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
       }
       for (const reference of await pulled.notedBefore(before))
         if (!needed.has(reference) && (await remove(reference))) await pulled.drop(reference);
-      await engine.pruneImages({ label, olderThanMs: LAYERS_KEPT_MS });
+      const given = { name: buildLabels.service, value: service };
+      await removeLeftovers(engine, { label: given, before: nowMs() - LEFT_MS });
+      await engine.pruneImages({ label, before: nowMs() - LAYERS_KEPT_MS });
       return removed;
     },
   };

@@ -110,7 +110,7 @@ function toBuildError(
   const known = toEngineError(error, { call: "build an image", socket: engine.socket });
   if (known instanceof EngineError && ["full", "unreachable", "hung"].includes(known.kind)) return known;
   const text = (error instanceof Error ? error.message : String(error)).trim();
-  const isKilled = /\b137\b/.test(text) || /exited on killed$/.test(lastLine);
+  const isKilled = /\b137\b/.test(text) || lastLine.endsWith("exited on killed");
   const hint = isKilled ? ` (ended for want of memory? A build has ${build.memoryMib} MiB)` : "";
   return new ImageBuildError(`${shown(text)}${hint}`, { cause: error });
 }
