@@ -34,7 +34,8 @@ conformance(
       const bot = readFileSync(new URL("bots/conformance-bot.ts", import.meta.url), "utf8");
       const target = await hostedTarget(service, {
         files: { "bot.ts": bot },
-        autoScaling: size({ minAgents: 1, maxAgents: 3 }, { minAgents: 2, maxAgents: 40 }),
+        // One for each caller, before they come: a browser minds network cards that appear while it asks for something.
+        autoScaling: size({ minAgents: 2, maxAgents: 2 }, { minAgents: 2, maxAgents: 40 }),
       });
       const owned = stack.move();
       return { ...target, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -39,6 +39,7 @@ export async function runEngineBuild(engine: Engine, build: EngineBuild): Promis
   const full = new AbortController();
   const abortSignal = AbortSignal.any([build.signal, full.signal]);
   const lines = createLines(build.say);
+  if (engine.name === "podman") await endGroup(group); // of a controller that died while it built the same
   void watchDisk(engine, ended.signal, () => full.abort());
   try {
     const stream = await engine.docker.buildImage(build.tar, {
