@@ -10,6 +10,7 @@ import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
 import { viva } from "./rows/viva.ts";
+import { containers } from "./hosted/containers.ts";
 import { history } from "./hosted/history.ts";
 import { hosted } from "./hosted/hosted.ts";
 import { describeMachine } from "./machine/describe.ts";
@@ -29,6 +30,7 @@ const ALL: Benchmark[] = [
   rooms,
   roomBots,
   hosted,
+  containers,
   history,
 ];
 

@@ -105,9 +105,10 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   gateway: ["metrics"],
   metrics: ["store"],
   instances: [],
-  drivers: [],
+  drivers: ["wall"],
+  wall: [],
   dashboard: [],
-  backup: ["auth", "store"],
+  backup: ["auth", "builds", "store"],
   retention: ["deployments", "logs", "samples", "secrets", "sessions", "store"],
   store: [],
 };

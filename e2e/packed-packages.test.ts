@@ -77,11 +77,10 @@ const packed = new Map<string, PackedPackage>();
 before(async () => {
   temporary = mkdtempSync(join(tmpdir(), "packed-packages-"));
   await run(process.execPath, [join(REPOSITORY, "scripts/build.ts")], { env: environment() });
-  for (const name of PUBLISHED) {
-    const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", temporary];
-    const [listed] = JSON.parse(await npm(join(REPOSITORY, "packages", name), ...args)) as [PackedPackage];
-    packed.set(name, listed);
-  }
+  const folders = PUBLISHED.map((name) => `./packages/${name}`);
+  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", temporary, ...folders];
+  const listed = JSON.parse(await npm(REPOSITORY, ...args)) as PackedPackage[];
+  for (const [at, name] of PUBLISHED.entries()) packed.set(name, listed[at] as PackedPackage);
 });
 
 after(() => rmSync(temporary, { recursive: true, force: true }));

@@ -48,28 +48,23 @@ try {
   });
   const packages = join(creator, "packages");
   mkdirSync(packages);
-  const names = Object.fromEntries(PUBLISHED.map((name) => packInto(packages, name)));
+  const folders = PUBLISHED.map((name) => join(repository, "packages", name));
+  const names = Object.fromEntries(pack(folders, packages).map(({ name, filename }) => [name, filename]));
   writeFileSync(join(packages, "names.json"), `${JSON.stringify(names, null, 2)}\n`);
   const manifestFile = join(creator, "package.json");
   const manifest = JSON.parse(readFileSync(manifestFile, "utf8")) as { files: string[] };
   writeFileSync(manifestFile, JSON.stringify({ ...manifest, files: [...manifest.files, "packages"] }));
   mkdirSync(out, { recursive: true });
-  const archive = pack(creator, out).filename;
+  const archive = pack([creator], out)[0]?.filename ?? "";
   const shown = relative(process.cwd(), join(out, archive));
   process.stdout.write(`\nWrote ${shown}. Make a project with it:\n\n  npx ./${shown} my-bot\n\n`);
 } finally {
   rmSync(staging, { recursive: true, force: true });
 }
 
-function packInto(folder: string, name: string): [name: string, file: string] {
-  const packed = pack(join(repository, "packages", name), folder);
-  return [packed.name, packed.filename];
-}
-
-function pack(folder: string, destination: string): { name: string; filename: string } {
-  const text = run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", destination], folder);
-  const [packed] = JSON.parse(text) as [{ name: string; filename: string }];
-  return packed;
+function pack(folders: string[], destination: string): { name: string; filename: string }[] {
+  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", destination, ...folders];
+  return JSON.parse(run("npm", args, repository)) as { name: string; filename: string }[];
 }
 
 function run(command: string, args: string[], folder: string): string {

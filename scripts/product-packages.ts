@@ -31,7 +31,7 @@ export function packProduct(folder: string): { archives: string[]; lock: Lock } 
   rmSync(folder, { recursive: true, force: true });
   const destination = join(folder, "archives");
   mkdirSync(destination, { recursive: true });
-  for (const name of PRODUCT_PACKAGES) {
+  const asides = PRODUCT_PACKAGES.map((name) => {
     const source = join(repository, "packages", name);
     const aside = join(folder, name);
     mkdirSync(aside);
@@ -39,9 +39,10 @@ export function packProduct(folder: string): { archives: string[]; lock: Lock } 
       cpSync(join(source, file), join(aside, file), { recursive: true, filter: exists });
     const quick = ["--noCheck", "--declaration", "false", "--outDir", join(aside, "dist")];
     run(repository, "node_modules/.bin/tsc", "-p", join(source, "tsconfig.build.json"), ...quick);
-    run(aside, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", destination);
-    rmSync(aside, { recursive: true });
-  }
+    return aside;
+  });
+  run(folder, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", destination, ...asides);
+  for (const aside of asides) rmSync(aside, { recursive: true });
   const archives = globSync("*.tgz", { cwd: destination }).toSorted();
   const lock = lockOf(archives);
   // A project, for `npm ci` in images/base/Dockerfile and for `vocalhost image build --base --packages`.

@@ -1,22 +1,29 @@
 // What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server, a
-// registry of images, a container engine, the base image.
-import { spawnSync } from "node:child_process";
+// registry of images, a container engine, the base image, and what the pages' commands use.
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 
 const INSTALL = ["install", "-y", "-qq", "--no-install-recommends"];
 
+/** What takes long and only a few tests need, under way while the others run. */
+export interface UnderWay {
+  baseImage: Promise<void>;
+}
+
 /** Builds and installs what is missing, or says what to install. */
-export function provide(): void {
+export function provide(): UnderWay {
   run(process.execPath, ["scripts/build-client-page.ts"]);
   run(process.execPath, ["scripts/build-dashboard.ts"]);
   ensureChromium();
   ensurePostgres();
   ensureFakeTime();
   ensureCoturn();
+  ensureReaders();
   ensureRegistry();
   ensureEngine();
-  ensureBaseImage();
+  return { baseImage: ensureBaseImage() };
 }
 
 /** Its headless shell takes half the processor time of the whole browser; any of them will do. */
@@ -73,6 +80,20 @@ function ensureCoturn(): void {
   run("apt-get", [...INSTALL, "coturn", "iproute2"]);
 }
 
+/** What the pages' commands use, and who reads the settings of other programs in them. */
+function ensureReaders(): void {
+  const programs = ["jq", "curl", "caddy", "nft"];
+  if (programs.every(isInPath) && existsSync("/usr/sbin/nginx")) return;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    if (isInPath("jq") && isInPath("curl")) return;
+    console.error("The walk through the pages needs jq and curl. Install them.");
+    process.exit(1);
+  }
+  console.log("Installing what the pages use with apt-get …");
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", [...INSTALL, "jq", "curl", "caddy", "nginx-light", "nftables", "openssl"]);
+}
+
 /** The registry that images are pushed to, and a program that is not ours to read them back. */
 function ensureRegistry(): void {
   if (isInPath("docker-registry") && isInPath("skopeo")) return;
@@ -86,12 +107,13 @@ function ensureRegistry(): void {
 }
 
 /** Made once from the same sources. Where it cannot be, the tests that need it say so, and all others can still run. */
-function ensureBaseImage(): void {
+async function ensureBaseImage(): Promise<void> {
   if (!existsSync("/usr/bin/apt-get")) return;
   const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, maker, { encoding: "utf8" });
-  process.stdout.write(stdout);
-  if (status !== 0) console.error(`The base image could not be made:\n${stderr}`);
+  await promisify(execFile)(process.execPath, maker).then(
+    ({ stdout }) => void process.stdout.write(stdout),
+    ({ stderr }: { stderr: string }) => console.error(`The base image could not be made:\n${stderr}`),
+  );
 }
 
 /** The tests start it themselves. Docker instead, where `VOCALHOST_TEST_ENGINE` says so. */
@@ -99,12 +121,12 @@ function ensureEngine(): void {
   const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
   const [programs, packages] = isDocker
     ? [
-        ["dockerd", "containerd"],
-        ["docker.io", "iptables"],
+        ["dockerd", "containerd", "nft"],
+        ["docker.io", "iptables", "nftables"],
       ]
     : [
-        ["podman", "runc"],
-        ["podman", "runc", "containernetworking-plugins", "iptables"],
+        ["podman", "runc", "nft"],
+        ["podman", "runc", "containernetworking-plugins", "iptables", "nftables"],
       ];
   if (programs.every(isInPath)) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {

@@ -31,11 +31,13 @@ const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
   /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls))/;
+const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 // What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
 // while little else runs.
 const ORDER = [
   "e2e/conformance-*.test.ts",
   "e2e/packed-packages.test.ts",
+  "e2e/docs/walk.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
   "e2e/{cli/operate,phone-panel,dashboard/agents,dashboard/talk}.test.ts",
@@ -56,7 +58,7 @@ const { values, positionals } = parseArgs({
 const files = filesOf(positionals.length > 0 ? positionals : ORDER).filter(
   (file) => !values.long || readFileSync(file, "utf8").includes("testing/sizes.ts"),
 );
-provide();
+const { baseImage } = provide();
 const checks = values.checks ? runChecks() : Promise.resolve(true);
 const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
@@ -97,6 +99,7 @@ function toBatches(all: string[]): Batch[] {
 
 async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Promise<void> {
   const { name, files: own } = batch;
+  if (own.some((file) => NEEDS_BASE_IMAGE.test(readFileSync(file, "utf8")))) await baseImage;
   const startedMs = performance.now();
   const child = spawn(
     process.execPath,
@@ -113,6 +116,7 @@ async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Pr
       // Tests start hundreds of processes of ours; read and stripped once is enough.
       env: {
         NODE_COMPILE_CACHE: CACHE,
+        VOCALHOST_COMPILE_CACHE: CACHE,
         ...process.env,
         ...(values.long ? { VOCALHOST_TEST_SIZES: "long" } : {}),
       },

@@ -30,9 +30,11 @@ export async function startContainerEngine(
   options: {
     /** `host:port` of those without TLS. */
     registries?: string[];
+    /** Put before its command, to run it in another network. */
+    within?: readonly string[];
   } = {},
 ): Promise<ContainerEngine> {
-  const { registries = [] } = options;
+  const { registries = [], within: prefix = [] } = options;
   const name = process.env["VOCALHOST_TEST_ENGINE"] === "docker" ? "docker" : "podman";
   if (process.getuid?.() !== 0)
     throw new Error("These tests start a container engine of their own, which needs root");
@@ -49,7 +51,9 @@ export async function startContainerEngine(
     const output = openSync(log, "a");
     const { program, args, environment } =
       name === "podman" ? podman(folder, socket, registries) : dockerd(folder, socket, number);
-    child = spawn(program, args, {
+    const [command, ...before] = [...prefix, program];
+    child = spawn(command, [...before, ...args], {
+      cwd: folder, // what watches over a container leaves a file where it was started when memory runs out
       stdio: ["ignore", output, output],
       detached: true,
       env: { ...process.env, ...environment },
@@ -79,6 +83,9 @@ export async function startContainerEngine(
   await using stack = new AsyncDisposableStack();
   stack.defer(() => removeFolder(folder));
   stack.defer(() => void spawnSync("ip", ["link", "delete", bridge]));
+  stack.defer(
+    () => void spawnSync("nft", ["delete", "table", "inet", `vocalhost_${network.replace(/\W/g, "_")}`]),
+  );
   stack.defer(() => rmSync(`/var/lib/cni/networks/${network}`, { recursive: true, force: true }));
   stack.defer(() => end("SIGTERM"));
   await start();

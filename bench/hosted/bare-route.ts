@@ -2,6 +2,6 @@
 import Fastify from "fastify";
 
 const app = Fastify();
-app.get("/v1/regions", async () => ({ regions: [{ code: "us-west", display_name: "US West (Oregon)" }] }));
+app.get("/v1/regions", async () => ({ regions: [{ code: "this-machine", display_name: "This machine" }] }));
 await app.listen({ path: process.argv[2] ?? "" });
 console.log("bare route listens");

@@ -2,6 +2,7 @@
 import {
   createTransport,
   type AudioFrame,
+  type BotCapabilities,
   type ClientRequest,
   type RunnerArguments,
   type Transport,
@@ -41,6 +42,10 @@ export const BOT_TONE_HZ = 1_000;
 /** The end of a goodbye, to be told from the rest of it. */
 export const LAST_NOTE_HZ = 1_600;
 
+export const CAPABILITIES: BotCapabilities = {
+  files: { formats: ["image/png"], sources: ["bytes"], maxSize: 1_000_000 },
+};
+
 const GOODBYE: Note[] = [
   { frequencyHz: BOT_TONE_HZ, durationMs: 400 },
   { frequencyHz: LAST_NOTE_HZ, durationMs: 100 },
@@ -57,7 +62,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
   const conversation = body.conversation ?? "unnamed";
   callsOf.set(conversation, (callsOf.get(conversation) ?? 0) + 1);
   if (body.mode === "slow-start") await pause(SLOW_START_MS);
-  const transport = await createTransport(args);
+  const transport = await createTransport(args, { rtvi: { capabilities: CAPABILITIES } });
   const ear = createEar();
   const voice = createVoice(transport);
   const report: Report = {
@@ -155,8 +160,11 @@ function perform({ rtvi }: Transport): void {
   rtvi.botOutput("12:00", { spoken: false, aggregatedBy: "code" });
   rtvi.metrics({
     ttfb: [{ processor: "clock", value: 0.25 }],
-    tokens: [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }],
+    ttfat: [{ processor: "voice", value: 0.5 }],
+    tokens: [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, reasoning_tokens: 1 }],
+    stt_usage: [{ processor: "ear", value: 1.5 }],
   });
+  newerThanClients(rtvi);
   rtvi.send("llm-function-call-in-progress", {
     tool_call_id: "call-1",
     function_name: "time_zone",
@@ -164,6 +172,16 @@ function perform({ rtvi }: Transport): void {
   });
   rtvi.error("The clock is slow");
   rtvi.serverMessage({ performed: true });
+}
+
+/** What released clients do not know yet must not disturb them. */
+function newerThanClients(rtvi: Transport["rtvi"]): void {
+  rtvi.vadUserStartedSpeaking();
+  rtvi.vadUserStoppedSpeaking();
+  rtvi.botTtsAudio({ samples: new Int16Array(20_000), sampleRateHz: 24_000 });
+  rtvi.send("user-audio-level", { value: 0.5 });
+  rtvi.send("bot-audio-level", { value: 0.25 });
+  rtvi.send("system-log", { text: "tick" });
 }
 
 interface Note {

@@ -1,13 +1,14 @@
-// Runs many command lines in one process, because starting one costs more than most of them: a list of lists of words
-// as JSON on its input, what each printed and how it ended as JSON on its output.
-import { text } from "node:stream/consumers";
+// Runs many command lines in one process, because starting one costs more than most of them: words as a line of JSON on
+// its input, what they printed and how they ended as a line of JSON on its output.
+import { createInterface } from "node:readline";
 import { main } from "../../packages/cli/src/main.ts";
 import type { Finished } from "./vocalhost-process.ts";
 
-const lines = JSON.parse(await text(process.stdin)) as string[][];
-const finished: Finished[] = [];
-for (const words of lines) finished.push(await run(words));
-process.stdout.write(JSON.stringify(finished));
+// Each line listens to them as a process of its own would.
+for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+for await (const line of createInterface({ input: process.stdin }))
+  process.stdout.write(`${JSON.stringify(await run(JSON.parse(line) as string[]))}\n`);
+process.exit(0);
 
 async function run(words: string[]): Promise<Finished> {
   const output = capture(process.stdout);

@@ -41,6 +41,16 @@ async function untilNewest(port: number, text: string): Promise<void> {
   await until(async () => (await newestVersion(port)).text === text, SOON_MS, `code that says ${text}`);
 }
 
+test("options that mean nothing end it at once, with the nearest known one; the bot's own come behind dashes", async () => {
+  using folder = createBotFolder(files);
+  const program = spawnDev(folder, ["--port", "0", "--prxy", "bots.example.com"]);
+  const [code] = (await within(once(program.process, "exit"), SOON_MS, "the end")) as [number];
+  assert.equal(code, 2);
+  assert.match(program.output(), /--prxy means nothing to the runner\. Did you mean --proxy\?/);
+  await using dev = await startDev({ files, flags: ["--", "--voice", "ann"] });
+  assert.ok(dev.port > 0);
+});
+
 test("a saved file serves the next session, a call in progress stays on the old code", async () => {
   await using dev = await startDev({ files });
   using first = await openSession(dev.port);

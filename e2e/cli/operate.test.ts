@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { after, before, describe, test, type TestContext } from "node:test";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { startTranscript, type Transcript } from "./transcript.ts";
-import { startVocalhost, vocalhost, vocalhostLines, type Desk, type Finished } from "./vocalhost-process.ts";
+import {
+  openCommandLines,
+  startVocalhost,
+  vocalhost,
+  type CommandLines,
+  type Desk,
+  type Finished,
+} from "./vocalhost-process.ts";
 
 const BOT = `
 import { createTransport } from "vocalhost";
@@ -30,6 +37,8 @@ describe("operating the service", () => {
   };
   let service: ServiceProcess;
   let serviceUrl: string;
+  let lines: CommandLines;
+  let linesOfNobody: CommandLines;
 
   before(async () => {
     mkdirSync(join(root, "broken"), { recursive: true });
@@ -43,26 +52,30 @@ describe("operating the service", () => {
       timing: { crashBackoffMs: [0], crashesToFail: 2, reconcileMs: 200 },
     });
     serviceUrl = service.apiUrl.replace(/\/v1$/, "");
+    lines = openCommandLines(desk);
+    linesOfNobody = openCommandLines(nobody);
   });
   after(async () => {
+    await linesOfNobody[Symbol.asyncDispose]();
+    await lines[Symbol.asyncDispose]();
     await service[Symbol.asyncDispose]();
     rmSync(root, { recursive: true, force: true });
   });
 
-  const transcript = (from: Desk = desk): Transcript => startTranscript(from, [[root, "<root>"]]);
+  const transcript = (from = { desk, lines }): Transcript => startTranscript(from, [[root, "<root>"]]);
 
   function snapshot(context: TestContext, { text }: Transcript): void {
     context.assert.snapshot(text(), { serializers: [(value: string) => value] });
   }
 
   async function json<T>(line: string, exitCode = 0): Promise<T> {
-    const finished = await vocalhost(desk, [...line.split(" "), "--json", "--yes"]);
+    const finished = await lines.run([...line.split(" "), "--json", "--yes"]);
     assert.equal(finished.exitCode, exitCode, finished.output + finished.errors);
     return parsed(finished) as T;
   }
 
   test("without anybody signed in", async (t) => {
-    const seen = transcript(nobody);
+    const seen = transcript({ desk: nobody, lines: linesOfNobody });
     await seen.run("agent list");
     await seen.run("auth whoami");
     await seen.run("auth logout");
@@ -182,10 +195,10 @@ describe("operating the service", () => {
   });
 
   test("a deployment that fails says why and what goes on", async () => {
-    const first = await vocalhost(desk, ["deploy", "broken", "--build-dir", join(root, "broken"), "--yes"]);
+    const first = await lines.run(["deploy", "broken", "--build-dir", join(root, "broken"), "--yes"]);
     assert.equal(first.exitCode, 1);
     assert.match(first.errors, /I cannot start/);
-    const later = await vocalhost(desk, ["deploy", "--build-dir", join(root, "broken"), "--yes"]);
+    const later = await lines.run(["deploy", "--build-dir", join(root, "broken"), "--yes"]);
     assert.equal(later.exitCode, 1);
     assert.match(later.errors, /Deployment [0-9a-f]{8} of 'my-bot' failed[^]*is still serving/);
     const { problem } = await json<{ problem: { code: string } }>(
@@ -195,10 +208,7 @@ describe("operating the service", () => {
     assert.equal(problem.code, "deployment_failed");
     const { agent } = await json<{ agent: AgentShown }>("agent status");
     assert.equal(agent.available, true);
-    assert.match(
-      (await vocalhost(desk, ["agent", "status", "broken"])).output,
-      /unavailable[^]*I cannot start/,
-    );
+    assert.match((await lines.run(["agent", "status", "broken"])).output, /unavailable[^]*I cannot start/);
     await json("agent rollback");
   });
 
@@ -229,20 +239,20 @@ describe("operating the service", () => {
     await seen.run("agent delete broken --yes");
     snapshot(t, seen);
     await service.sessionEnded(sessionId);
-    const table = (await vocalhost(desk, ["agent", "sessions"])).output;
+    const table = (await lines.run(["agent", "sessions"])).output;
     assert.match(table, /^Session +Status +Transport +Began +Length +Bot after +Start +End\n/);
     assert.match(table, new RegExp(`^${sessionId.slice(0, 8)} +ended +webrtc`, "m"));
     assert.match(
-      (await vocalhost(desk, ["agent", "sessions", "--id", sessionId.slice(0, 8)])).output,
+      (await lines.run(["agent", "sessions", "--id", sessionId.slice(0, 8)])).output,
       /^Session +\S+\nStatus +ended/,
     );
     assert.match(
-      (await vocalhost(desk, ["agent", "list"])).output,
-      /^Name[^\n]*\nmy-bot +ready +0 +1–3 +us-west/,
+      (await lines.run(["agent", "list"])).output,
+      /^Name[^\n]*\nmy-bot +ready +0 +1–3 +this-machine/,
     );
-    assert.match((await vocalhost(desk, ["agent", "status"])).output, /^Agent +my-bot\nState +ready/);
+    assert.match((await lines.run(["agent", "status"])).output, /^Agent +my-bot\nState +ready/);
     assert.match(
-      (await vocalhost(desk, ["agent", "deployments"])).output,
+      (await lines.run(["agent", "deployments"])).output,
       /^Deployment +Phase +Source +Profile +Filter +Secrets +Created\n/,
     );
   });
@@ -291,20 +301,16 @@ describe("operating the service", () => {
     await seen.run("usage --month 2026-13");
     await seen.run("usage --csv --month 2020-01");
     snapshot(t, seen);
+    assert.match((await lines.run(["keys", "list", "--all"])).output, /site +pk_….... +my-bot +– +revoked/);
     assert.match(
-      (await vocalhost(desk, ["keys", "list", "--all"])).output,
-      /site +pk_….... +my-bot +– +revoked/,
-    );
-    assert.match(
-      (await vocalhost(desk, ["build", "list"])).output,
+      (await lines.run(["build", "list"])).output,
       /^Build +Status +Region +Took +Upload +Created\n/,
     );
     assert.match(
-      (await vocalhost(desk, ["logs"])).output,
+      (await lines.run(["logs"])).output,
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}Z the bot was loaded$/m,
     );
-    for (const line of (await vocalhost(desk, ["logs", "--json"])).output.trim().split("\n"))
-      JSON.parse(line);
+    for (const line of (await lines.run(["logs", "--json"])).output.trim().split("\n")) JSON.parse(line);
   });
 
   test("doctor names the hop that fails", async () => {
@@ -349,30 +355,27 @@ describe("operating the service", () => {
   test("every command has examples, and with --json says what is wrong as JSON", async () => {
     const commands = await leaves([[]]);
     assert.ok(commands.length > 30, commands.map((words) => words.join(" ")).join("\n"));
-    const helps = await vocalhostLines(
-      nobody,
-      commands.map((words) => [...words, "--help"]),
-    );
+    const helps = await runAll(commands.map((words) => [...words, "--help"]));
     for (const [at, { output }] of helps.entries())
       assert.match(output, /\nExamples:\n {2}\S/, commands[at]?.join(" "));
     const strict = commands.filter(([first]) => first !== "dev"); // which takes options it does not know
-    const wrongs = await vocalhostLines(
-      nobody,
-      strict.map((words) => [...words, "--json", "--no-such-option"]),
-    );
+    const wrongs = await runAll(strict.map((words) => [...words, "--json", "--no-such-option"]));
     for (const [at, wrong] of wrongs.entries()) {
       assert.equal(wrong.exitCode, 2, strict[at]?.join(" "));
       assert.equal((parsed(wrong) as { ok: boolean }).ok, false);
     }
   });
 
+  async function runAll(all: string[][]): Promise<Finished[]> {
+    const finished: Finished[] = [];
+    for (const words of all) finished.push(await linesOfNobody.run(words));
+    return finished;
+  }
+
   /** Every command without commands of its own, at or below these. */
   async function leaves(above: string[][]): Promise<string[][]> {
     if (above.length === 0) return [];
-    const helps = await vocalhostLines(
-      nobody,
-      above.map((words) => [...words, "--help"]),
-    );
+    const helps = await runAll(above.map((words) => [...words, "--help"]));
     const below = helps.map(({ output }) => {
       const [, list] = output.split("\nCommands:\n");
       return list === undefined

@@ -1,4 +1,4 @@
-import { vocalhost, type Desk, type Finished } from "./vocalhost-process.ts";
+import { vocalhost, type CommandLines, type Desk, type Finished } from "./vocalhost-process.ts";
 
 /** What a user would see of one command after the other, without what differs from run to run. */
 export interface Transcript {
@@ -8,13 +8,14 @@ export interface Transcript {
 }
 
 export function startTranscript(
-  desk: Desk,
+  { desk, lines }: { desk: Desk; lines: CommandLines },
   replaced: readonly (readonly [RegExp | string, string])[] = [],
 ): Transcript {
   const parts: string[] = [];
   return {
     async run(line, input) {
-      const finished = await vocalhost(desk, wordsOf(line), input);
+      const words = wordsOf(line);
+      const finished = await (input === undefined ? lines.run(words) : vocalhost(desk, words, input));
       const { exitCode, output, errors } = finished;
       const said = errors.replace(/^(?=.)/gm, "  stderr | ");
       parts.push(steady(`$ vocalhost ${line}\n${output}${said}[exit ${exitCode}]\n`, replaced));

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
@@ -12,6 +13,8 @@ const SOON_MS = 90_000; // a loaded machine takes its time to start processes
 export interface Desk {
   folder: string;
   environment: Record<string, string>;
+  /** Put before the command, to run it in another network. */
+  within?: readonly string[];
 }
 
 export interface Finished {
@@ -25,19 +28,41 @@ export function vocalhost(desk: Desk, words: string[], input?: string): Promise<
   return finish(desk, [PROGRAM, ...words], input);
 }
 
-/** One line after the other in one process; for lines that ask nobody anything. */
-export async function vocalhostLines(desk: Desk, lines: string[][]): Promise<Finished[]> {
-  const { output, errors } = await finish(
-    desk,
-    ["--conditions=@vocalhost/source", MANY_LINES],
-    JSON.stringify(lines),
-  );
-  if (!output) throw new Error(errors);
-  return JSON.parse(output) as Finished[];
+/** Another program of this repository, at the same desk. */
+export function program(desk: Desk, words: string[]): Promise<Finished> {
+  return finish(desk, ["--conditions=@vocalhost/source", ...words]);
+}
+
+/** One process that runs one line after the other; for lines that read nothing from standard input. */
+export interface CommandLines extends AsyncDisposable {
+  run(words: string[]): Promise<Finished>;
+}
+
+export function openCommandLines(desk: Desk): CommandLines {
+  const child = spawn(process.execPath, ["--conditions=@vocalhost/source", MANY_LINES], {
+    cwd: desk.folder,
+    env: cleanEnvironment(desk),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async run(words) {
+      child.stdin.write(`${JSON.stringify(words)}\n`);
+      const { value } = await within(answers.next(), SOON_MS, words.join(" "));
+      if (value === undefined) throw new Error(`vocalhost ${words.join(" ")} ended the process`);
+      return JSON.parse(value) as Finished;
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      await exited;
+    },
+  };
 }
 
 async function finish(desk: Desk, words: string[], input?: string): Promise<Finished> {
-  const child = spawn(process.execPath, words, {
+  const [command, ...before] = [...(desk.within ?? []), process.execPath];
+  const child = spawn(command, [...before, ...words], {
     cwd: desk.folder,
     env: cleanEnvironment(desk),
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],

@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { spawnRunner, startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
+import { startCarrierRest } from "../../testing/carrier-rest.ts";
 import { pause, until } from "../../testing/wait.ts";
+import { dial } from "../telephony/telephone.ts";
 import { ANSWERS, HEARD, startModelService } from "./model-service.ts";
 
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
@@ -41,6 +43,23 @@ test("tone plays and changes its pitch by keys", async () => {
   await until(() => client.heardMs > 300 && client.peak > 8_000, 5_000, "tone");
   client.sendMessage({ id: "1", label: "rtvi-ai", type: "dtmf", data: { buttons: ["7"] } });
   await client.message("bot-stopped-speaking");
+});
+
+test("phone-menu takes a number, plays it back and connects with the desk", async () => {
+  await using rest = await startCarrierRest();
+  await using runner = await startRunnerProcess({
+    bot: "examples/phone-menu/bot.ts",
+    environment: { ...rest.environment, DESK_NUMBER: "+12025550177" },
+  });
+  const url = `${runner.url.replace("http", "ws")}/ws`;
+  const call = dial({ carrier: { name: "telnyx" }, url });
+  call.press("2421#1"); // somebody who knows the menu does not wait for it
+  await call.ended();
+  const { callId } = call.details.ids;
+  assert.deepEqual(
+    [rest.done, rest.refused],
+    [[`telnyx presses 421 in ${callId}`, `telnyx transfers ${callId} to +12025550177`], []],
+  );
 });
 
 test("parrot repeats a whole turn once it has ended", async () => {

@@ -157,6 +157,8 @@ export function createPeerClient({ iceServers = [] }: PeerClientOptions = {}): P
 
 export interface CallBotOptions {
   port: number;
+  /** @default 127.0.0.1 */
+  address?: string;
   /** Where to send the offer; asked when it is ready. @default /api/offer */
   path?: string | (() => Promise<string>);
   /** More fields of the offer's request. */
@@ -172,6 +174,7 @@ export async function callBot(options: CallBotOptions): Promise<PeerClient & { p
   const answer = await call(options.port, `POST ${typeof path === "string" ? path : await path()}`, {
     body,
     headers: options.headers ?? {},
+    ...(options.address === undefined ? {} : { address: options.address }),
   });
   if (answer.status !== 200) throw new Error(`The offer was refused with ${answer.status}: ${answer.body}`);
   const { sdp, pc_id } = answer.json();

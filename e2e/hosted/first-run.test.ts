@@ -13,7 +13,7 @@ import { watchProcess } from "../harness/watched-process.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const UP = join(REPOSITORY, "packages/control-plane/src/up-main.ts");
-const REGIONS = { regions: [{ code: "us-west", display_name: "US West (Oregon)" }] };
+const REGIONS = { regions: [{ code: "this-machine", display_name: "This machine" }] };
 
 interface FirstRun {
   apiUrl: string;
@@ -121,7 +121,7 @@ describe("a start that cannot be", { concurrency: 2 }, () => {
 
   for (const [name, value, sentence] of [
     ["PORT", "seventy", 'VOCALHOST_PORT must be a whole number from 0 to 65535, got "seventy"'],
-    ["REGIONS", "Mars", 'VOCALHOST_REGIONS: "Mars" is no region; write us-west=US West (Oregon)'],
+    ["REGIONS", "Mars", 'VOCALHOST_REGIONS: "Mars" is no region; write eu-central=Frankfurt'],
     ["ICE_SERVERS", "[", "VOCALHOST_ICE_SERVERS is not JSON"],
     ["TIMING", '{"lunchMs":1}', 'VOCALHOST_TIMING: "lunchMs" is no duration of ours'],
     ["TIMING", '{"heartbeatMs":"soon"}', 'VOCALHOST_TIMING must be JSON such as {"heartbeatMs":5000}'],

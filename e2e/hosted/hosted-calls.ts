@@ -14,6 +14,7 @@ export interface StartOptions {
   createDailyRoom?: boolean;
   roomProperties?: object;
   room?: { token: string };
+  dialout?: { to: string; from: string };
   /** @default the service's first public key */
   key?: string;
   headers?: Record<string, string>;

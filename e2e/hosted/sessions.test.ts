@@ -140,9 +140,7 @@ describe("sessions of the hosted service", () => {
           body: { from: name },
           transport: name,
         });
-        const host = `echo.${service.organization}`;
-        const url = name === "twilio" ? `${wsUrl}/${host}/${token}` : `${wsUrl}&token=${token}`;
-        await talkOnThePhone({ name, url, sessionId });
+        await talkOnThePhone({ name, url: `${wsUrl}/${token}`, sessionId });
       });
 
     test("twilio: the agent is named by a parameter, the token stands in the path", async () => {
@@ -151,10 +149,15 @@ describe("sessions of the hosted service", () => {
       await talkOnThePhone({ name: "twilio", url: `${wsUrl}/${token}`, sessionId, parameters });
     });
 
-    test("twilio: an agent without tokens needs the parameter only", async () => {
+    test("twilio: an agent without tokens needs the parameter only, of either name", async () => {
       const url = `${service.apiUrl.replace(/^http/, "ws").replace(/\/v1$/, "")}/ws/twilio`;
-      const parameters = { _serviceHost: `open.${service.organization}` };
+      const parameters = { _pipecatCloudServiceHost: `open.${service.organization}` };
       await talkOnThePhone({ name: "twilio", url, parameters });
+    });
+
+    test("the address of a start leads to an agent without tokens", async () => {
+      const { wsUrl } = await prepareCall(service, "open", { transport: "twilio" });
+      await talkOnThePhone({ name: "twilio", url: wsUrl });
     });
   });
 

@@ -20,6 +20,7 @@ before(async () => {
   runner = await startRunnerProcess({
     bot: "e2e/bots/probe-bot.ts",
     environment: {
+      VOCALHOST_ROOM_PROVIDER: "embedded", // whatever server the other tests are given
       VOCALHOST_ROOMS_API_KEY: "testkey",
       VOCALHOST_ROOMS_API_SECRET: SECRET,
       DAILY_API_KEY: daily.apiKey,

@@ -22,7 +22,11 @@ let runner: RunnerProcess;
 before(async () => {
   runner = await startRunnerProcess({
     bot: "e2e/bots/room-bot.ts",
-    environment: { VOCALHOST_ROOMS_API_KEY: KEY.name, VOCALHOST_ROOMS_API_SECRET: KEY.secret },
+    environment: {
+      VOCALHOST_ROOM_PROVIDER: "embedded", // whatever server the other tests are given
+      VOCALHOST_ROOMS_API_KEY: KEY.name,
+      VOCALHOST_ROOMS_API_SECRET: KEY.secret,
+    },
   });
 });
 

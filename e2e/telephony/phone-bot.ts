@@ -4,7 +4,7 @@ import { app, main } from "vocalhost/runner";
 import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
 import { mountFigures } from "../bots/figures.ts";
 
-export type Mode = "echo" | "goodbye" | "keys" | "silent";
+export type Mode = "echo" | "goodbye" | "keys" | "leave" | "menu" | "silent" | "transfer";
 
 /** One call of the bot. Times are `performance.now()` of its process. */
 export interface CallRecord {
@@ -25,6 +25,7 @@ export interface CallRecord {
 }
 
 export const GOODBYE_MS = 600;
+export const TRANSFER_TO = "+12025550177";
 const RATE_HZ = 24_000;
 
 const calls: CallRecord[] = [];
@@ -50,8 +51,9 @@ export async function bot(args: RunnerArguments): Promise<void> {
     record.ended = args.signal.reason.reason;
     record.endedMs = performance.now();
   });
-  const transport = await createTransport(args);
-  await behave(transport, record, modeOf(args.callData));
+  const mode = modeOf(args);
+  const transport = await createTransport(args, { call: { hangUpOnReturn: mode !== "leave" } });
+  await behave(transport, record, mode);
 }
 
 function behave(transport: Transport, record: CallRecord, mode: Mode): Promise<void> {
@@ -64,6 +66,12 @@ function behave(transport: Transport, record: CallRecord, mode: Mode): Promise<v
       return sayGoodbye(transport, record);
     case "keys":
       return answerKeys(transport, record);
+    case "leave":
+      return sayGoodbye(transport, record);
+    case "menu":
+      return menu(transport, record);
+    case "transfer":
+      return transfer(transport, record);
     default:
       return mode satisfies never;
   }
@@ -83,6 +91,18 @@ async function sayGoodbye({ audioOut }: Transport, record: CallRecord): Promise<
   record.drainedMs = performance.now();
 }
 
+/** Two keys, then the bot presses a third itself and is done. */
+async function menu({ dtmf, call }: Transport, record: CallRecord): Promise<void> {
+  const { keys, end } = await dtmf.collect({ digits: 2, timeoutMs: 10_000 });
+  record.keys = `${keys} ${end}`;
+  await call?.sendDtmf("5");
+}
+
+async function transfer(transport: Transport, record: CallRecord): Promise<void> {
+  await sayGoodbye(transport, record);
+  await transport.call?.transfer(TRANSFER_TO);
+}
+
 /** Every key is answered by a tone of its own: 300 Hz and 100 Hz more for each step. */
 async function answerKeys({ audioOut, dtmf }: Transport, record: CallRecord): Promise<void> {
   for await (const key of dtmf) {
@@ -91,10 +111,13 @@ async function answerKeys({ audioOut, dtmf }: Transport, record: CallRecord): Pr
   }
 }
 
-function modeOf(callData: CallData | null): Mode {
-  const mode = callData?.body["mode"] ?? callData?.customParameters?.["mode"];
-  return (["goodbye", "keys", "silent"] as const).find((name) => name === mode) ?? "echo";
+function modeOf({ body, callData }: RunnerArguments): Mode {
+  const started = (body as { mode?: unknown }).mode;
+  const mode = started ?? callData?.body["mode"] ?? callData?.customParameters?.["mode"];
+  return MODES.find((name) => name === mode) ?? "echo";
 }
+
+const MODES = ["goodbye", "keys", "leave", "menu", "silent", "transfer"] as const satisfies Mode[];
 
 function tone(frequencyHz: number, ms: number): Int16Array {
   const step = (2 * Math.PI * frequencyHz) / RATE_HZ;

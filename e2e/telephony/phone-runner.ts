@@ -38,6 +38,8 @@ const NO_KEYS = {
   TELNYX_PUBLIC_KEY: "",
   PLIVO_AUTH_ID: "",
   PLIVO_AUTH_TOKEN: "",
+  EXOTEL_API_TOKEN: "",
+  VOCALHOST_DIALOUT_KEY: "",
 };
 
 export async function startPhoneRunner(options: PhoneRunnerOptions = {}): Promise<PhoneRunner> {

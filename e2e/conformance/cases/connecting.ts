@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CAPABILITIES } from "../../bots/conformance-bot.ts";
 import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 
@@ -8,7 +9,9 @@ export function connectingCases(line: Line): void {
   testCase("the client becomes ready and is told the protocol version", async (context) => {
     const caller = await line.openCaller(context, { body: { mode: "quiet" } });
     const ready = await caller.connect();
-    assert.equal(ready.version, "2.1.0");
+    assert.equal(ready.version, "2.2.0");
+    const { capabilities } = ready as { capabilities?: unknown };
+    assert.deepEqual(capabilities, CAPABILITIES);
     assert.equal(await caller.state(), "ready");
     const states = await caller.events<string>("transportStateChanged");
     assert.deepEqual(

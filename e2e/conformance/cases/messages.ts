@@ -102,7 +102,9 @@ export function messageCases(line: Line): void {
     assert.deepEqual(await caller.events("metrics"), [
       {
         ttfb: [{ processor: "clock", value: 0.25 }],
-        tokens: [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }],
+        ttfat: [{ processor: "voice", value: 0.5 }],
+        tokens: [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, reasoning_tokens: 1 }],
+        stt_usage: [{ processor: "ear", value: 1.5 }],
       },
     ]);
     const [error] = await caller.events<{ data: unknown }>("error");

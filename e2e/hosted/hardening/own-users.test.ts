@@ -48,7 +48,7 @@ test(
   { timeout: 240_000, skip: process.getuid?.() === 0 ? false : "only root can change users" },
   async () => {
     await using service = await startServiceProcess({
-      environment: { VOCALHOST_BOT_UIDS: `${FIRST}-${FIRST + 1_000}` },
+      environment: { VOCALHOST_BOT_UIDS: `${FIRST}-${FIRST + 1_000}`, VOCALHOST_COMPILE_CACHE: "" },
     });
     await service.deploy({ name: "curious", files: CURIOUS_BOT, autoScaling: { minAgents: 2 } });
     const { socket, sessionId } = await openCall(service, "curious");

@@ -5,6 +5,7 @@ export { createFramer } from "./framer.ts";
 export type { Framer } from "./framer.ts";
 export { createResampler } from "./resample.ts";
 export type { Resampler } from "./resample.ts";
+export { dtmfTones } from "./dtmf.ts";
 export { rmsLevel } from "./level.ts";
 
 // Files and wires

@@ -18,6 +18,7 @@ import { regionsCommands } from "./commands/regions.ts";
 import { secretsCommands } from "./commands/secrets.ts";
 import { up } from "./commands/up.ts";
 import { usage } from "./commands/usage.ts";
+import { wallCommands } from "./commands/wall.ts";
 import { toCommandNode } from "./completion/command-node.ts";
 import type { CommandBody, CommandContext, CommonOptions, DefinedCommand } from "./define-command.ts";
 import { listenToSignals } from "./interruption.ts";
@@ -40,6 +41,7 @@ const commands: readonly DefinedCommand[] = [
   ...buildCommands,
   ...imageCommands,
   ...backupCommands,
+  ...wallCommands,
   ...authCommands,
   ...configCommands,
   doctor,

@@ -16,6 +16,8 @@ test("an engine is where it is said to be, and instances are in a network of the
     folder: "/data/containers",
     sockets: [{ path: "/run/engine.sock", because: "DOCKER_HOST" }],
     network: "vocalhost",
+    wall: "auto",
+    reach: [],
     registries: [],
     builds: {
       hasNetwork: true,
@@ -34,6 +36,9 @@ test("an engine is where it is said to be, and instances are in a network of the
     { VOCALHOST_BUILD_REGISTRY: "registry.example.com/team/bots:1" },
     { VOCALHOST_BUILD_REGISTRY: "localhost/team/bots" },
     { VOCALHOST_BUILD_REGISTRY: "registry.example.com/bots", VOCALHOST_BUILD_REGISTRY_USERNAME: "robot" },
+    { VOCALHOST_CONTAINER_WALL: "high" },
+    { VOCALHOST_CONTAINER_REACH: "host:443,example.com" },
+    { VOCALHOST_PAUSE_BEYOND: "-1" },
   ])
     assert.throws(() => readConfig({ VOCALHOST_DRIVER: "container", ...wrong }), { name: "ConfigError" });
 });
@@ -67,6 +72,13 @@ test("instances are processes unless another driver is named, and only one that 
     name: "ConfigError",
     message: 'VOCALHOST_DRIVER must be one of process, container, got "docker"',
   });
+});
+
+test("only containers are paused", () => {
+  const container = { VOCALHOST_DRIVER: "container", VOCALHOST_PAUSE_BEYOND: "2" };
+  assert.equal(readConfig(container).keptAwake, 2);
+  assert.equal(readConfig({}).keptAwake, undefined);
+  assert.throws(() => readConfig({ VOCALHOST_PAUSE_BEYOND: "2" }), /needs VOCALHOST_DRIVER=container/);
 });
 
 test("quotas are the same for everybody but those who are named", () => {

@@ -3,6 +3,7 @@ import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
+import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
@@ -13,6 +14,7 @@ import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quota
 import { defaultPendingLimits, type PendingLimits } from "./sessions/pending-sessions.ts";
 import { DEFAULT_STARTS_PER_MINUTE, defaultRequestRates, type RequestRates } from "./auth/rate-limits.ts";
 import { defaultTiming, type Timing } from "./timing.ts";
+import { parseReach, type Reach } from "./wall/reach.ts";
 
 /** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
 export interface Config {
@@ -26,12 +28,16 @@ export interface Config {
   driver: DriverConfig;
   /** Who builds and bots run as, when the service is root. */
   users: UserRange | undefined;
-  /** The first is the default. */
-  regions: { code: string; displayName: string }[];
+  /** The first is the default; none: see `controller/find-regions.ts`. */
+  regions: Region[] | undefined;
   iceServers: IceServers;
   /** TURN servers that callers and bots get credentials for. */
   turn: TurnConfig | undefined;
   media: MediaConfig;
+  /** Whether public keys may place phone calls, at the cost of the agents' accounts. */
+  takesPublicDialout: boolean;
+  /** Where the carriers' REST interfaces are. */
+  carrierAddresses: CarrierAddresses;
   /** Whose rooms sessions are held in. */
   rooms: ProvidersConfig;
   masterKeys: string | undefined;
@@ -47,6 +53,8 @@ export interface Config {
   vivaEngine: string | undefined;
   logLevel: "debug" | "info" | "warn" | "error";
   retention: Retention;
+  /** So many waiting instances of an agent go on running, those beyond are paused; undefined: all go on. */
+  keptAwake: number | undefined;
   queueMs: number;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
@@ -63,10 +71,25 @@ export interface Config {
   controllerSocket: string;
 }
 
+/** Where agents run, as callers name it and as people read it. */
+export interface Region {
+  code: string;
+  displayName: string;
+}
+
 /** How instances are made, and what that way of making them needs to know. */
 export type DriverConfig =
-  | { kind: "process"; folder: string; users: UserRange | undefined }
-  | ContainerConfig;
+  | { kind: "process"; folder: string; users: UserRange | undefined; compileCache: string | undefined }
+  | (ContainerConfig & {
+      /** Whether bots are kept from this machine and from private networks. */
+      wall: WallMode;
+      /** What is reached through it all the same. */
+      reach: Reach[];
+    });
+
+/** `auto`: where the service may; `required`: or it does not start; `off`: somebody else sees to it. */
+export type WallMode = (typeof WALL_MODES)[number];
+const WALL_MODES = ["auto", "required", "off"] as const;
 
 const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
 
@@ -123,6 +146,8 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     iceServers: readIceServers(text("ICE_SERVERS")),
     turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),
+    takesPublicDialout: readFlag("PUBLIC_DIALOUT", text("PUBLIC_DIALOUT")),
+    carrierAddresses: readCarrierAddresses(environment),
     rooms: asConfigError(() => readProvidersConfig(environment)),
     masterKeys: text("MASTER_KEYS"),
     secret: text("SECRET"),
@@ -136,6 +161,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL") ?? "info", ["debug", "info", "warn", "error"]),
     retention: readRetention(text),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
+    keptAwake: readKeptAwake(text("PAUSE_BEYOND"), text("DRIVER")),
     pendingLimits: readPendingLimits(text),
     quotasOf: readQuotas(text),
     buildsAtOnce: readBuildsAtOnce(text("BUILDS_AT_ONCE")),
@@ -220,14 +246,50 @@ function readDriver(
   const kind = oneOf("DRIVER", text ?? "process", DRIVERS);
   switch (kind) {
     case "process":
-      return { kind, folder: join(dataFolder, "instances"), users };
+      return {
+        kind,
+        folder: join(dataFolder, "instances"),
+        users,
+        compileCache: readCompileCache(environment["VOCALHOST_COMPILE_CACHE"], users),
+      };
     case "container":
-      return asConfigError(() =>
-        readContainer(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
-      );
+      return {
+        ...asConfigError(() =>
+          readContainer(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
+        ),
+        wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
+        reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
+      };
     default:
       return kind satisfies never;
   }
+}
+
+function readCompileCache(text: string | undefined, users: UserRange | undefined): string | undefined {
+  if (!text) return undefined;
+  if (!users) return resolve(text);
+  throw new ConfigError(
+    "VOCALHOST_COMPILE_CACHE cannot be used with VOCALHOST_BOT_UIDS: a bot could leave code there for others to run",
+  );
+}
+
+function readKeptAwake(text: string | undefined, driver: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (driver !== "container")
+    throw new ConfigError(
+      "VOCALHOST_PAUSE_BEYOND needs VOCALHOST_DRIVER=container: only containers are paused",
+    );
+  return wholeNumber("PAUSE_BEYOND", text, { min: 0, max: 1_000_000 });
+}
+
+function readReach(text: string | undefined): Reach[] {
+  return list(text).map((part) => {
+    try {
+      return parseReach(part);
+    } catch (error) {
+      throw new ConfigError(`VOCALHOST_CONTAINER_REACH: ${(error as Error).message}`, { cause: error });
+    }
+  });
 }
 
 function readFlag(name: string, text: string | undefined): boolean {
@@ -240,17 +302,13 @@ function oneOf<T extends string>(name: string, text: string, values: readonly T[
   throw new ConfigError(`VOCALHOST_${name} must be one of ${values.join(", ")}, got "${text}"`);
 }
 
-/** `us-west=US West (Oregon); eu-central=Europe (Frankfurt)` */
-function readRegions(text: string | undefined): Config["regions"] {
-  if (text === undefined) return [{ code: "us-west", displayName: "US West (Oregon)" }];
-  const regions = text.split(";").map((entry) => {
+/** `eu-central=Frankfurt; eu-north=Stockholm` */
+function readRegions(text: string | undefined): Region[] | undefined {
+  return text?.split(";").map((entry) => {
     const [code = "", displayName] = entry.split("=").map((part) => part.trim());
     if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
-    throw new ConfigError(
-      `VOCALHOST_REGIONS: "${entry.trim()}" is no region; write us-west=US West (Oregon)`,
-    );
+    throw new ConfigError(`VOCALHOST_REGIONS: "${entry.trim()}" is no region; write eu-central=Frankfurt`);
   });
-  return regions;
 }
 
 function readIceServers(text: string | undefined): IceServers {

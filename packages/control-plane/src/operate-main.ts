@@ -9,6 +9,7 @@ import { restoreBackup } from "./backup/restore-backup.ts";
 import { takeBackup } from "./backup/take-backup.ts";
 import { ConfigError, readConfig, type Config } from "./config.ts";
 import { findSdk } from "./controller/find-sdk.ts";
+import { findDriverWall } from "./drivers/open-driver.ts";
 import { isHolderDead } from "./leader/holder.ts";
 import { measureDataFolder, readDiskSpace } from "./metrics/data-folder.ts";
 import { copyStore } from "./store/copy-store.ts";
@@ -16,11 +17,14 @@ import { openPostgresStore } from "./store/postgres.ts";
 import { openSqliteStore } from "./store/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { systemClock } from "./system-clock.ts";
+import { raiseWall, readWall, takeDownWall } from "./wall/raise-wall.ts";
+import { tableOf, wallRules } from "./wall/wall-rules.ts";
 
 try {
   say({ event: "done", ...(await operate(process.argv.slice(2))) });
 } catch (error) {
-  const text = error instanceof ConfigError ? error.message : (error as Error).stack;
+  const isForPeople = /^(?:Config|Wall|DriverUnavailable)Error$/.test((error as Error).name);
+  const text = isForPeople ? (error as Error).message : (error as Error).stack;
   process.stderr.write(`${text}\n`);
   process.exitCode = 1;
 }
@@ -39,9 +43,11 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return compact(config);
     case "disk":
       return diskOf(config);
+    case "wall":
+      return operateWall(config.driver, file);
     default:
       throw new ConfigError(
-        "Say what to do: backup <file>, restore <file>, copy-store, compact-store or disk",
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, disk or wall show|up|down|state",
       );
   }
 }
@@ -54,6 +60,29 @@ async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<objec
     space: await readDiskSpace(dataFolder),
     areas: await measureDataFolder(dataFolder),
   };
+}
+
+/** `wall` is null where bots are no containers. */
+async function operateWall(config: Config["driver"], what: string): Promise<object> {
+  const wall = await findDriverWall(config);
+  if (!wall) return { wall: null };
+  const about = { wall, table: tableOf(wall), rules: wallRules(wall) };
+  switch (what) {
+    case "show":
+      return about;
+    case "up":
+      await raiseWall(wall);
+      return about;
+    case "down":
+      await takeDownWall(wall);
+      return about;
+    case "state": {
+      const state = await readWall(wall).catch((error: unknown) => (error as Error).message);
+      return { ...about, state };
+    }
+    default:
+      throw new ConfigError("Say what about the wall: show, up, down or state");
+  }
 }
 
 async function moveToPostgres(

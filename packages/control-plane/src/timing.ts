@@ -11,6 +11,8 @@ export interface Timing {
   stopGraceMs: number;
   deadlineGraceMs: number;
   idleInstanceMs: number;
+  /** A waiting instance is paused this long after it became ready, where that is asked for. */
+  pauseAfterMs: number;
   /** Starts of this long say how many instances are kept in reserve. */
   demandMs: number;
   crashBackoffMs: readonly number[];
@@ -41,6 +43,7 @@ export const defaultTiming: Timing = {
   stopGraceMs: 5_000,
   deadlineGraceMs: 10_000,
   idleInstanceMs: 300_000,
+  pauseAfterMs: 5_000,
   demandMs: 30_000,
   crashBackoffMs: [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000],
   crashResetMs: 600_000,

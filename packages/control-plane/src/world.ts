@@ -31,6 +31,8 @@ export interface World {
   log: Log;
   /** Whether the service has the voice filter's engine. */
   hasVoiceEngine: boolean;
+  /** So many waiting instances of an agent go on running, those beyond are paused. @default all go on */
+  keptAwake?: number | undefined;
   /** Our epoch as leader: checked in every write, sent with every command. */
   epoch: number;
 }

@@ -32,7 +32,8 @@ import {
 } from "./rest/organizations.ts";
 import { Pool } from "./rest/pool.ts";
 import { Properties, PropertiesSchema } from "./rest/properties.ts";
-import { Started } from "./session-api.ts";
+import { Dialled } from "./calls/dial.ts";
+import { Started, type DialoutRequest } from "./session-api.ts";
 import { MediaProbe } from "./rest/media.ts";
 import { RegionList } from "./rest/regions.ts";
 import { VoiceFilterSupport } from "./rest/voice-filter.ts";
@@ -142,6 +143,15 @@ export function createApiClient(options: ApiClientOptions) {
           body: input,
           schema: Started,
           unscoped: true,
+          headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+        }),
+      /** Calls somebody, with a private key. The same idempotency key calls them once. */
+      dialOut: (name: string, { idempotencyKey, ...input }: DialoutRequest & { idempotencyKey?: string }) =>
+        request(options, {
+          method: "POST",
+          path: `/agents/${encodeURIComponent(name)}/dialout`,
+          body: input,
+          schema: Dialled,
           headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
         }),
     },

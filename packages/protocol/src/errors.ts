@@ -44,6 +44,17 @@ export const errorTable = {
   },
   ROOMS_UNAVAILABLE: { status: 503, retryable: true, message: "No room can be made right now" },
   ROOM_REFUSED: { status: 502, retryable: false, message: "The room's provider refused the request" },
+  CARRIER_REFUSED: { status: 502, retryable: false, message: "The carrier refused the request" },
+  CARRIER_NOT_CONFIGURED: {
+    status: 400,
+    retryable: false,
+    message: "The carrier's account is not configured",
+  },
+  DIALOUT_NOT_ALLOWED: {
+    status: 403,
+    retryable: false,
+    message: "Calls cost money: this credential may not place them",
+  },
   ROOM_NOT_JOINABLE: { status: 500, retryable: false, message: "A bot cannot join this room" },
   VIVA_UNAVAILABLE_LOCALLY: {
     status: 500,

@@ -21,8 +21,30 @@ export {
 export type { RoomProviderName, TransportChoice, TransportName } from "./transports.ts";
 export { carrierNames, carrierRatesHz, carriers, isCarrier } from "./carriers.ts";
 export type { CarrierName } from "./carriers.ts";
+
+// Phone calls
 export {
+  accountVariables,
+  PHONE_NUMBERS,
+  readCarrierAccounts,
+  readCarrierAddresses,
+} from "./calls/accounts.ts";
+export type { CarrierAccounts, CarrierAddresses } from "./calls/accounts.ts";
+export { askCarrier, basicAuthorization, formBody, refusalOf } from "./calls/carrier-request.ts";
+export type { CarrierAnswer, CarrierRequest } from "./calls/carrier-request.ts";
+export { answererIn, answerers } from "./calls/answerer.ts";
+export type { Answerer } from "./calls/answerer.ts";
+export { Callee, Dialled, Dialout, dialRequest, placeCall } from "./calls/dial.ts";
+export type { DialOrder } from "./calls/dial.ts";
+export { answeredXml, transferXml } from "./calls/questions.ts";
+export { dialTwiml, dialXml, escapeXml, exotelAnswer, streamXml } from "./calls/stream-xml.ts";
+export type { StreamAnswer } from "./calls/stream-xml.ts";
+
+// Reaching a session
+export {
+  CallPrepared,
   CandidatesRequest,
+  DialoutRequest,
   OfferRequest,
   RoomStarted,
   SocketPrepared,
@@ -37,8 +59,9 @@ export { parseJsonBody } from "./parse-json-body.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 
 // What client and bot say to each other
-export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviMessage } from "./rtvi.ts";
+export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviFile, RtviMessage } from "./rtvi.ts";
 export type {
+  BotCapabilities,
   BotOutput,
   ClientAbout,
   ClientMessageData,
@@ -48,6 +71,7 @@ export type {
   RtviVersion,
   ServerMessages,
   ServerMessageType,
+  TokenUsage,
 } from "./rtvi.ts";
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
@@ -73,6 +97,15 @@ export {
   SLOT_BYTES,
 } from "./instance-api.ts";
 
+// Names and spellings of other tools
+export { foreignManifest, foreignRecord, translateSettings } from "./compatibility/agent-settings.ts";
+export { withoutForeignPrefix } from "./compatibility/credentials.ts";
+export { EndState, endStateOf, endStateRows } from "./compatibility/end-states.ts";
+export type { EndStateRow } from "./compatibility/end-states.ts";
+export { FOREIGN_CODE_HEADER, foreignCodeOf } from "./compatibility/error-codes.ts";
+export { withOurVariables } from "./compatibility/runner-variables.ts";
+export { serviceHostIn } from "./compatibility/service-host.ts";
+
 // The REST interface of the hosted service
 export { ApiError, createApiClient } from "./api-client.ts";
 export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
@@ -93,6 +126,7 @@ export {
 } from "./rest/agents.ts";
 export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
 export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
+export { AgentProfileList } from "./rest/agent-profiles.ts";
 export {
   defaultValues,
   placeAt,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { audioRatesHz, isAudioRate } from "./limits.ts";
 
 /** Version of the client message protocol this product speaks. */
-export const RTVI_VERSION = "2.1.0";
+export const RTVI_VERSION = "2.2.0";
 export const RTVI_LABEL = "rtvi-ai";
 
 export const RtviMessage = z.object({
@@ -22,6 +22,22 @@ const RecordedAudio = z.object({
   numChannels: z.number().int().positive(),
 });
 
+/** Where the content of a file is: in the message, at an address, or uploaded before. */
+const FileSource = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("bytes"), bytes: z.string() }),
+  z.object({ type: z.literal("url"), url: z.url() }),
+  z.object({ type: z.literal("id"), id: z.string().max(256) }),
+]);
+
+/** A file as clients send it and `POST /files` answers with it. */
+export const RtviFile = z.object({
+  name: z.string().max(256).nullish(),
+  /** Media type: `application/pdf`. */
+  format: z.string().max(256),
+  source: FileSource,
+});
+export type RtviFile = z.infer<typeof RtviFile>;
+
 /** Data of each message a client may send, by message type. */
 export const clientMessages = {
   // Never refused: a client that is not answered waits for ever.
@@ -35,6 +51,17 @@ export const clientMessages = {
     content: z.string(),
     options: z
       .object({ run_immediately: z.boolean().optional(), audio_response: z.boolean().optional() })
+      .nullish(),
+  }),
+  "send-file": z.object({
+    content: z.string(),
+    file: RtviFile,
+    options: z
+      .object({
+        run_immediately: z.boolean().optional(),
+        audio_response: z.boolean().optional(),
+        custom_options: z.record(z.string(), z.unknown()).nullish(),
+      })
       .nullish(),
   }),
   dtmf: z.union([
@@ -71,10 +98,30 @@ export interface MetricItem {
 /** Measurements of a bot's services; times in seconds. */
 export interface Metrics {
   ttfb?: MetricItem[];
+  /** To the first audio, and to the first audio with the text of which it is made. */
   ttfa?: MetricItem[];
+  ttfat?: MetricItem[];
   processing?: MetricItem[];
   characters?: MetricItem[];
-  tokens?: { prompt_tokens: number; completion_tokens: number; total_tokens: number }[];
+  tokens?: TokenUsage[];
+  /** Seconds of speech that were understood. */
+  stt_usage?: MetricItem[];
+}
+
+export interface TokenUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  cache_read_input_tokens?: number;
+  cache_creation_input_tokens?: number;
+  reasoning_tokens?: number;
+}
+
+/** What a bot can do beside talking, for clients that offer it. */
+export interface BotCapabilities {
+  /** It takes `send-file`: of these media types, in these ways, up to so many bytes. */
+  files?: { formats: string[]; sources: RtviFile["source"]["type"][]; maxSize: number };
+  [name: string]: unknown;
 }
 
 export interface BotOutput {
@@ -88,13 +135,21 @@ export interface BotOutput {
 
 /** Data of each message a server may send, by message type. `undefined`: the message has none. */
 export interface ServerMessages {
-  "bot-ready": { version: string; about?: { library: string; library_version: string } };
+  "bot-ready": {
+    version: string;
+    about?: { library: string; library_version: string };
+    capabilities?: BotCapabilities;
+  };
   error: { error: string; fatal: boolean };
   "error-response": { error: string };
   "server-response": { t: string; d?: unknown };
   "server-message": unknown;
   "user-started-speaking": undefined;
   "user-stopped-speaking": undefined;
+  "vad-user-started-speaking": undefined;
+  "vad-user-stopped-speaking": undefined;
+  "user-audio-level": { value: number };
+  "bot-audio-level": { value: number };
   "bot-started-speaking": undefined;
   "bot-stopped-speaking": undefined;
   "bot-interrupted": undefined;
@@ -110,6 +165,17 @@ export interface ServerMessages {
   "bot-tts-started": undefined;
   "bot-tts-stopped": undefined;
   "bot-tts-text": { text: string };
+  "bot-tts-audio": { audio: string; sample_rate: number; num_channels: number };
+  "bot-llm-search-response": {
+    search_result?: string;
+    rendered_content?: string;
+    origins: {
+      site_uri?: string;
+      site_title?: string;
+      results: { text: string; confidence: number[] }[];
+    }[];
+  };
+  "system-log": { text: string };
   "llm-function-call-started": { function_name?: string };
   "llm-function-call-in-progress": {
     tool_call_id: string;

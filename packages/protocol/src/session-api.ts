@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { Dialled, Dialout } from "./calls/dial.ts";
+import { carrierNames } from "./carriers.ts";
 import { limits } from "./limits.ts";
 import { IceServer, type TransportName } from "./transports.ts";
 
@@ -9,6 +11,8 @@ export const StartRequest = z.object({
   transport: z.string().nullish(),
   body: z.unknown().optional(),
   enableDefaultIceServers: z.boolean().nullish(),
+  /** Call somebody over the carrier that `transport` names; the bot begins when they answer. */
+  dialout: Dialout.nullish(),
   /** Send the bot into this room instead of making one. */
   room: RoomToJoin.nullish(),
   /** How the room is to be, in its provider's words. */
@@ -24,6 +28,13 @@ export const StartRequest = z.object({
 });
 export type StartRequest = z.infer<typeof StartRequest>;
 
+/** `POST /dialout`: the same as a start with `dialout`, said more shortly. */
+export const DialoutRequest = Dialout.extend({
+  transport: z.enum(carrierNames),
+  body: z.unknown().optional(),
+});
+export type DialoutRequest = z.infer<typeof DialoutRequest>;
+
 /** Answer of `POST /start` for `webrtc`. */
 export const WebrtcStarted = z.object({
   sessionId: z.uuid(),
@@ -32,8 +43,11 @@ export const WebrtcStarted = z.object({
   sessionToken: z.string().optional(),
 });
 
-/** Its answer for sockets; released clients refuse any other key. The session's id is in a header. */
+/** Its answer for sockets. Released clients of `websocket` refuse any other key: the session's id is in a header. */
 export const SocketPrepared = z.object({ wsUrl: z.string(), token: z.string().optional() });
+
+/** Its answer for carriers with tokens; who answers their webhooks reads what it likes. */
+export const CallPrepared = z.object({ wsUrl: z.string(), token: z.string(), sessionId: z.uuid() });
 
 /** Its answer for rooms: where the client goes and what lets it in, also in the words of that provider's clients. */
 export const RoomStarted = z.object({
@@ -54,7 +68,7 @@ export type RoomStarted = z.infer<typeof RoomStarted>;
 export type Invitation = Omit<RoomStarted, "sessionId" | "dailyRoom" | "dailyToken" | "sessionToken">;
 
 /** Answer of `POST /start`; a field that does not apply is absent, never null. */
-export const Started = z.union([RoomStarted, WebrtcStarted, SocketPrepared]);
+export const Started = z.union([Dialled, RoomStarted, CallPrepared, SocketPrepared, WebrtcStarted]);
 export type Started = z.infer<typeof Started>;
 
 export const OfferRequest = z.object({

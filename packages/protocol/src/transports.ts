@@ -34,7 +34,11 @@ export type RoomCallData = z.infer<typeof RoomCallData>;
 /** How the client of a session comes to the instance that runs it, and what the instance must know for that. */
 export const Connect = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("webrtc"), iceServers: z.array(IceServer) }),
-  z.object({ kind: z.literal("socket") }),
+  z.object({
+    kind: z.literal("socket"),
+    /** Below this, carriers can ask what to do with a call. */
+    callbackUrl: z.string().optional(),
+  }),
   z.object({
     kind: z.literal("room"),
     provider: z.enum(roomProviderNames),
@@ -60,8 +64,13 @@ export function requestedTransport(input: {
   transport?: string | null | undefined;
   createDailyRoom?: boolean | null | undefined;
   room?: object | null | undefined;
+  dialout?: object | null | undefined;
 }): string | undefined {
   const { transport } = input;
+  if (input.dialout && !isCarrier(transport ?? ""))
+    throw new AppError("INVALID_REQUEST", {
+      message: `Calls are placed by a carrier: with 'dialout', transport must be one of ${carrierNames.join(", ")}`,
+    });
   if (!input.room) return transport ?? (input.createDailyRoom === true ? "daily" : undefined);
   if (transport === undefined || transport === null || isRoomTransport(transport)) return transport ?? "room";
   throw new AppError("INVALID_REQUEST", {

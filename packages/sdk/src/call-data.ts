@@ -1,3 +1,5 @@
+import type { Answerer } from "@vocalhost/protocol";
+
 /** Who calls whom, as the telephony carrier tells it. */
 export interface CallData {
   streamId: string;
@@ -8,6 +10,8 @@ export interface CallData {
   body: Record<string, unknown>;
   /** What the carrier sends us, where it is negotiated (Telnyx). */
   outboundEncoding?: string;
+  /** Of a call that we placed and wanted to know it of. */
+  answeredBy?: Answerer;
   accountSid?: string;
   customParameters?: Record<string, unknown>;
 }

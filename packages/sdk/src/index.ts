@@ -34,7 +34,9 @@ export type {
   TransportOptions,
   WaitOptions,
 } from "./transports/transport.ts";
-export type { Invitation } from "@vocalhost/protocol";
+export type { BotCapabilities, Invitation } from "@vocalhost/protocol";
+export type { CollectedKeys, CollectOptions, DtmfInput } from "./transports/dtmf-input.ts";
+export type { PhoneCall, TransferOptions } from "./transports/phone-call.ts";
 export type { WebRtcConnection } from "./transports/webrtc-connection.ts";
 
 // Conversation events
@@ -43,6 +45,7 @@ export type {
   ClientRequest,
   RtviEvents,
   RtviSession,
+  SentFile,
   Transcription,
 } from "./rtvi/rtvi-session.ts";
 export type { SpokenSegment } from "./rtvi/bot-output.ts";

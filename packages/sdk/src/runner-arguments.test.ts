@@ -22,7 +22,10 @@ test("every name that has an underscore is the other spelling of one that has no
   assert.equal(socket.call_data, null);
   assert.equal(socket.cli_args, common.cliArgs);
   assert.equal(socket.transport_type, "websocket");
-  const peer = createWebRtcArguments({ ...common, webrtcConnection });
+  assert.deepEqual([socket.handle_sigint, socket.handle_sigterm], [false, false]);
+  assert.equal(socket.pipeline_idle_timeout_secs, 300);
+  const peer = createWebRtcArguments({ ...common, webrtcConnection, idleTimeoutSecs: null });
+  assert.equal(peer.pipelineIdleTimeoutSecs, null);
   assert.equal(peer.kind, "webrtc");
   assert.equal(peer.session_id, "ses");
   assert.equal(peer.webrtc_connection, webrtcConnection);
@@ -30,7 +33,10 @@ test("every name that has an underscore is the other spelling of one that has no
 
 test("a logged or spread object shows each value once", () => {
   const args = createWebSocketArguments({ ...common, websocket, transportType: "websocket" });
-  const names = ["kind", "sessionId", "body", "callData", "cliArgs", "signal", "websocket", "transportType"];
+  const names = [
+    ...["kind", "sessionId", "body", "callData", "cliArgs", "signal", "websocket", "transportType"],
+    ...["handleSigint", "handleSigterm", "pipelineIdleTimeoutSecs"],
+  ];
   assert.deepEqual(Object.keys(args).sort(), names.sort());
   assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(args)) as object).sort(), names.sort());
 });

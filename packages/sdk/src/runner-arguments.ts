@@ -56,6 +56,18 @@ export interface CommonArguments {
   readonly cliArgs: Record<string, unknown> | undefined;
   /** Same as `cliArgs`. */
   readonly cli_args: Record<string, unknown> | undefined;
+  /** Whether the bot has to look after the signal itself; runner and service do that, so it never has. */
+  readonly handleSigint: boolean;
+  /** Same as `handleSigint`. */
+  readonly handle_sigint: boolean;
+  /** Like `handleSigint`. */
+  readonly handleSigterm: boolean;
+  /** Same as `handleSigterm`. */
+  readonly handle_sigterm: boolean;
+  /** After so many seconds in which nobody speaks the session ends as `idle`; null: never. */
+  readonly pipelineIdleTimeoutSecs: number | null;
+  /** Same as `pipelineIdleTimeoutSecs`. */
+  readonly pipeline_idle_timeout_secs: number | null;
   /** Aborts when the session must end: stopped, time is up, client gone, shutdown. `signal.reason` is a `SessionEnded`. */
   readonly signal: AbortSignal;
 }
@@ -65,8 +77,13 @@ export interface CommonFields {
   body: unknown;
   callData: CallData | null;
   cliArgs: Record<string, unknown> | undefined;
+  /** @default 300 */
+  idleTimeoutSecs?: number | null;
   signal: AbortSignal;
 }
+
+/** Unless somebody says otherwise. */
+export const IDLE_TIMEOUT_SECS = 300;
 
 export function createWebRtcArguments(
   fields: CommonFields & { webrtcConnection: WebRtcConnection },
@@ -94,11 +111,19 @@ const ALIASES = {
   transport_type: "transportType",
   room_url: "roomUrl",
   room_name: "roomName",
+  handle_sigint: "handleSigint",
+  handle_sigterm: "handleSigterm",
+  pipeline_idle_timeout_secs: "pipelineIdleTimeoutSecs",
 } as const;
 
 // Aliases are getters off the enumerable list, so that a logged or spread object shows each value once.
-function withAliases(fields: Record<string, unknown>): object {
-  const args = { ...fields };
+function withAliases({ idleTimeoutSecs = IDLE_TIMEOUT_SECS, ...fields }: Record<string, unknown>): object {
+  const args: Record<string, unknown> = {
+    ...fields,
+    handleSigint: false,
+    handleSigterm: false,
+    pipelineIdleTimeoutSecs: idleTimeoutSecs,
+  };
   for (const [alias, name] of Object.entries(ALIASES)) {
     if (name in args) Object.defineProperty(args, alias, { get: () => args[name], enumerable: false });
   }

@@ -7,6 +7,10 @@ export interface SessionHooks {
   readonly log: Log;
   /** The session closes it when the bot settles. */
   transportCreated(transport: Transport, lastWords?: LastWords): void;
+  /** Somebody spoke, pressed a key or sent a message: the session is not idle. */
+  active?(): void;
+  /** How long it may be idle, where the bot says so itself; null: for ever. */
+  idleAfter?(seconds: number | null): void;
   /** Somebody to talk with is there; for transports whose door cannot see them come. */
   connected(): void;
   /** The bot's code failed outside its own promise, for instance in a listener. */
@@ -29,6 +33,9 @@ export type EndReason =
   | "bot-failed"
   | "client-left"
   | "client-lost"
+  | "transferred"
+  | "hung-up"
+  | "idle"
   | "never-connected"
   | "stopped"
   | "deadline"

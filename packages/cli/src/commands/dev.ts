@@ -8,7 +8,8 @@ export const dev = defineCommand({
   description:
     "Runs a bot on this machine and opens a page to talk to it. A saved file takes effect with the next session; calls in " +
     "progress stay on the code they started with. Broken code changes nothing: the last working version keeps running. " +
-    "All other options are passed on to the runner (-t, -x, -f, --ws-auth, …; node bot.ts --help lists them) and to the bot.",
+    "All other options are passed on to the runner (-t, -x, -f, --ws-auth, …; node bot.ts --help lists them); those of the bot " +
+    "itself come behind --.",
   arguments: {
     bot: optionalWord({ shown: "bot.ts", help: "the bot's file (default: bot.ts, bot.js or bot.mjs here)" }),
   },
@@ -19,6 +20,7 @@ export const dev = defineCommand({
     { line: "vocalhost dev src/bot.ts --port 7861 --no-open", about: "another file and port, no browser" },
     { line: "vocalhost dev --watch prompts", about: "also restart when a prompt changes" },
     { line: "vocalhost dev -t twilio --proxy bot.example.com", about: "the runner's own options" },
+    { line: "vocalhost dev -- --voice ann", about: "an option of the bot's own" },
     { line: "vocalhost dev --voice-filter tel", about: "hear the hosted service's voice isolation" },
     { line: "vocalhost dev --json", about: "one JSON object per line, for programs" },
   ],

@@ -38,7 +38,7 @@ const AGENT = {
 };
 const SETTINGS = {
   ...{
-    image: "redacted",
+    image: "",
     buildId: ID,
     agentProfile: "agent-1x",
     audioFilter: null,
@@ -49,7 +49,7 @@ const SETTINGS = {
 const MANIFEST = {
   ...{ apiVersion: "v1", kind: "Agent", metadata: { name: "my-bot", namespace: "main" } },
   spec: {
-    ...{ nodeType: "arm", image: "redacted", autoScaling: { minReplicas: 0, maxReplicas: 50 } },
+    ...{ nodeType: "arm", image: "", autoScaling: { minReplicas: 0, maxReplicas: 50 } },
     resources: { cpu: "500m", memory: "1Gi" },
   },
 };

@@ -32,7 +32,14 @@ export interface LiveSession {
   sinceMs: number;
 }
 
-export type Started = { isUp: true; banner: string } | { isUp: false; exit: string; lastWords: string };
+export type Started = { isUp: true; banner: string } | (Broken & { isUp: false });
+
+export interface Broken {
+  exit: string;
+  lastWords: string;
+  /** The command line was wrong: no change of the code will help. */
+  isMisused: boolean;
+}
 
 export interface GenerationOptions {
   number: number;
@@ -47,6 +54,7 @@ export interface GenerationOptions {
 const END_MS = 15_000; // bots have five seconds, hanging up a phone call takes as long again
 const OUTPUT_MS = 500; // what it has started may keep the output open
 const LAST_WORDS_LINES = 40;
+const MISUSED = 2; // what the runner ends with when it does not understand its flags
 
 export function startGeneration(options: GenerationOptions): Generation {
   const { number, socketPath } = options;
@@ -93,7 +101,8 @@ export function startGeneration(options: GenerationOptions): Generation {
     ]);
     sessions = [];
     const exit = code === null ? `ended by ${String(signal)}` : `ended with exit code ${String(code)}`;
-    started.resolve({ isUp: false, exit, lastWords: lastWords.join("\n") });
+    const isMisused = code === MISUSED;
+    started.resolve({ isUp: false, exit, lastWords: lastWords.join("\n"), isMisused });
     options.onSessions();
   });
 

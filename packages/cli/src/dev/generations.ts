@@ -1,4 +1,4 @@
-import type { Generation, LiveSession } from "./generation.ts";
+import type { Broken, Generation, LiveSession } from "./generation.ts";
 
 /** All code that runs: the newest takes new sessions, older ones keep theirs until they are over. */
 export interface Generations extends AsyncDisposable {
@@ -23,7 +23,7 @@ export interface GenerationsOptions {
 export type GenerationEvent =
   | { type: "starting"; number: number }
   | { type: "ready"; number: number; banner: string; sessionsOnOldCode: number }
-  | { type: "broken"; exit: string; lastWords: string; isServing: boolean }
+  | ({ type: "broken"; isServing: boolean } & Broken)
   | { type: "lost"; number: number; startsAgain: boolean };
 
 const OWNERS_MAX = 10_000; // far more than are alive; the oldest are long over

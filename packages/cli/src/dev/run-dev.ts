@@ -19,8 +19,8 @@ import { watchFiles } from "./watch-files.ts";
 /** `vocalhost dev` */
 export async function run(options: DevOptions, context: CommandContext): Promise<number> {
   const workingFolder = process.cwd();
-  const bot = findBot(context.rest, workingFolder);
-  const { promise: quit, resolve } = Promise.withResolvers<"quit">();
+  const bot = findBot(withDashes(context.rest, process.argv), workingFolder);
+  const { promise: quit, resolve, reject: refuse } = Promise.withResolvers<"quit">();
   context.signal.addEventListener("abort", () => resolve("quit"), { once: true });
 
   await using stack = new AsyncDisposableStack(); // ends what was started, the newest first
@@ -41,13 +41,14 @@ export async function run(options: DevOptions, context: CommandContext): Promise
         startGeneration({
           number,
           file: bot.file,
-          flags: [...bot.flags, "--host", front.host, "--port", String(front.port)],
+          flags: ["--host", front.host, "--port", String(front.port), ...bot.flags],
           workingFolder,
           socketPath: socketPath(folder, number),
           onLine: (line) => screen.line(line, number),
           onSessions: () => screen.sessions(liveSessions(generations)),
         }),
       onEvent(event) {
+        if (event.type === "broken" && event.isMisused && isFirst) return refuse(misuse(event.lastWords));
         screen.event(event);
         screen.sessions(liveSessions(generations));
         if (event.type !== "ready" || !isFirst) return;
@@ -74,6 +75,19 @@ export async function run(options: DevOptions, context: CommandContext): Promise
   if (context.isJson) context.ui.print(JSON.stringify({ event: "ended" }));
   else context.ui.note("Stopped. Nothing is left running.");
   return exitCodes.ok;
+}
+
+/** The parser drops the two dashes behind which the bot's own options are; the runner wants to see them. */
+function withDashes(rest: readonly string[], argv: readonly string[]): string[] {
+  const at = argv.indexOf("--");
+  if (at < 0 || rest.includes("--")) return [...rest];
+  return rest.toSpliced(rest.length - (argv.length - at - 1), 0, "--");
+}
+
+/** The runner has said what is wrong with its flags. */
+function misuse(lastWords: string): Problem {
+  const [what = "The runner does not understand its options"] = lastWords.split("\n");
+  return usageProblem(what, "List the runner's own options: node bot.ts --help");
 }
 
 function readAddress(options: DevOptions, workingFolder: string): { host: string; port: number } {

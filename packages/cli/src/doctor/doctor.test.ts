@@ -13,6 +13,7 @@ import { describeDisk } from "./check-disk.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkDevPort, checkIce } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
+import { describeWall } from "./check-wall.ts";
 
 const { signal } = new AbortController();
 const ORGANIZATIONS = { organizations: [{ name: "main", verboseName: "Main" }] };
@@ -103,6 +104,23 @@ test("an engine is found at its socket, missed only by those who need one, and t
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("bots that are not walled off are told, with the commands that change it", () => {
+  const wall = { network: "vocalhost", bridge: "br0" };
+  assert.equal(describeWall({ wall: null }).state, "skipped");
+  assert.equal(describeWall({ wall, state: "up" }).state, "ok");
+  const down = describeWall({ wall, state: "down" });
+  assert.equal(down.state, "warning");
+  assert.match(
+    down.fixes.join("\n"),
+    /vocalhost wall up[\s\S]+wall show \| sudo nft -f -[\s\S]+bridge-nf-call/,
+  );
+  const unseen = describeWall({ wall, table: "vocalhost_vocalhost", state: "Only root can see it" });
+  assert.deepEqual(
+    [unseen.state, unseen.says],
+    ["warning", "whether bots behind br0 are kept from this machine cannot be seen: Only root can see it"],
+  );
 });
 
 test("a disk that runs low is told, with what takes the space", () => {

@@ -14,6 +14,7 @@ import { checkEngine } from "./check-engine.ts";
 import { checkMedia } from "./check-media.ts";
 import { checkDevPort, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
+import { checkWall } from "./check-wall.ts";
 import { ok, type Hop } from "./hop.ts";
 
 interface Options extends OperateOptions {
@@ -58,7 +59,7 @@ async function look(
   const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, ice, media, carrier, disk] = await Promise.all([
+  const [project, ports, engine, hops, ice, media, carrier, disk, wall] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine({ environment: engineVariables }, signal),
@@ -67,8 +68,9 @@ async function look(
     checkMedia(credentials, signal),
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
+    checkWall(service, signal),
   ]);
-  return [ok("node", process.version), project, ports, engine, disk, ...hops, ice, media, carrier];
+  return [ok("node", process.version), project, ports, engine, wall, disk, ...hops, ice, media, carrier];
 }
 
 async function lookAtFilter(agent: string, { apiKey }: Options, context: CommandContext): Promise<Hop[]> {

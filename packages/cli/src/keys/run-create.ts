@@ -59,7 +59,11 @@ export const run = onService<Options>(async (service, options, context) => {
       ["Kind", `${type}: ${use}`],
       [
         "Note",
-        options.default ? "vocalhost agent start uses it from now on" : "this is the only time it is shown",
+        options.default
+          ? "vocalhost agent start uses it from now on"
+          : type === "public"
+            ? "vocalhost keys list --json shows it again"
+            : "this is the only time it is shown",
       ],
     ]),
   );

@@ -5,6 +5,7 @@ import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
 import { shortId } from "../service/short-id.ts";
 import { toTable, type Cell } from "../table.ts";
+import { maskedKey } from "./masked-key.ts";
 
 interface Options extends ServiceOptions {
   all: boolean | undefined;
@@ -37,7 +38,7 @@ function rowOf(kind: string, key: Key): Cell[] {
     shortId(key.id),
     kind,
     { text: key.metadata.name, style: "bold" },
-    key.key,
+    maskedKey(key.key),
     key.agents?.join(", ") ?? "all",
     shownTime(key.lastUsedAt),
     { text: state, style: key.revoked ? "red" : "green" },

@@ -5,6 +5,7 @@ import { explained } from "../service/explain.ts";
 import { findId } from "../service/find-id.ts";
 import { onService } from "../service/on-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import { maskedKey } from "./masked-key.ts";
 
 interface Options extends ServiceOptions {
   id: string;
@@ -20,7 +21,7 @@ export const run = onService<Options>(async (service, options, context) => {
     known: async () => keys.map((each) => each.id),
   });
   const key = keys.find((each) => each.id === id);
-  const named = key ? `'${key.metadata.name}' (${key.key})` : id;
+  const named = key ? `'${key.metadata.name}' (${maskedKey(key.key)})` : id;
   const question = `Revoke the key ${named}? Requests with it will be refused.`;
   if (!(await confirm(context, question, { isDestructive: true }))) {
     context.ui.note("Nothing was revoked.");

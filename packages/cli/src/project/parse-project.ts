@@ -63,7 +63,7 @@ function parseToml(text: string, path: string): TomlTable {
       `${path}, line ${line}, column ${column}${key && `, at ${key}`}: ${headline.replace("Invalid TOML document: ", "")}`,
       {
         why: error.codeblock.trimEnd(),
-        fixes: ['Text stands in quotes: region = "us-west". Tables begin with [scaling].'],
+        fixes: ['Text stands in quotes: region = "eu-central". Tables begin with [scaling].'],
         cause: error,
       },
     );

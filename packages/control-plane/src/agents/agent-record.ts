@@ -1,4 +1,10 @@
-import type { AgentCondition, AgentRecord, RevisionHealth, RevisionInfo } from "@vocalhost/protocol";
+import {
+  foreignRecord,
+  type AgentCondition,
+  type AgentRecord,
+  type RevisionHealth,
+  type RevisionInfo,
+} from "@vocalhost/protocol";
 import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { toDeployment } from "../deployments/manifest.ts";
 import type { AgentRow, DeploymentRow, InstanceState } from "../store/schema.ts";
@@ -30,6 +36,7 @@ export function toAgentRecord(facts: AgentFacts): AgentRecord {
   const previous = active && active !== desired ? active : draining[0];
   const spec = desired && DeploymentSpec.parse(JSON.parse(desired.spec));
   const ready = desired?.phase === "Active";
+  const vendorViva = spec ? { audioFilter: spec.audioFilter } : null;
   const available = agent.state === "live" && active !== undefined && canServe(facts, active);
   return {
     name: agent.name,
@@ -45,7 +52,8 @@ export function toAgentRecord(facts: AgentFacts): AgentRecord {
     autoScaling: { minReplicas: agent.minAgents, maxReplicas: agent.maxAgents },
     activeSessionCount: facts.activeSessionCount,
     agentProfile: spec?.agentProfile ?? null,
-    vendorViva: spec ? { audioFilter: spec.audioFilter } : null,
+    vendorViva,
+    ...foreignRecord({ vendorViva }),
     deployment: desired ? toDeployment({ agent, organizationName, deployment: desired }) : null,
     currentRevision: desired ? toRevision(facts, desired) : null,
     previousRevision: previous ? toRevision(facts, previous) : null,
@@ -98,7 +106,7 @@ function healthOf(facts: AgentFacts, deployment: DeploymentRow): RevisionHealth 
     replicasStarted: started,
     ...(hasCrashed && running === 0 ? { reason } : {}),
     ...(lastExitCode === null ? {} : { lastExitCode }),
-    ...(hasCrashed ? { lastTerminationReason: exitReason } : {}),
+    ...(hasCrashed || lastExitCode !== null ? { lastTerminationReason: exitReason } : {}),
     ...(crashText === null ? {} : { message: crashText }),
   };
 }

@@ -28,6 +28,7 @@ test("an agent is created with what was left out at its default", async () => {
       activeSessionCount: 0,
       agentProfile: "agent-1x",
       vendorViva: { audioFilter: null },
+      krispViva: { audioFilter: null },
       deployment: null,
       currentRevision: null,
       previousRevision: null,
@@ -45,6 +46,7 @@ test("an agent is created with what was left out at its default", async () => {
     metadata: { name: "parrot", namespace: "acme" },
     spec: {
       nodeType: "arm",
+      dailyNodeType: "arm",
       image,
       autoScaling: { minReplicas: 0, maxReplicas: 50 },
       resources: { cpu: "500m", memory: "1Gi" },
@@ -80,7 +82,8 @@ test("everything that can be said is kept", async () => {
   });
   assert.deepEqual(created.deployment?.manifest.spec, {
     nodeType: "arm",
-    image: "redacted",
+    dailyNodeType: "arm",
+    image: "",
     buildId: build.id,
     autoScaling: { minReplicas: 2, maxReplicas: 4 },
     imagePullSecretName: "pull",
@@ -89,6 +92,7 @@ test("everything that can be said is kept", async () => {
     vendorViva: { audioFilters: true },
     maxSessionDurationSeconds: 60,
   });
+  assert.equal(created.deployment?.buildId, build.id);
   assert.deepEqual(created.vendorViva, { audioFilter: "tel" });
   const { spec } = await api.store.db.selectFrom("deployments").select("spec").executeTakeFirstOrThrow();
   assert.deepEqual(JSON.parse(spec), {

@@ -4,9 +4,11 @@ import {
   AgentRecord,
   CreateAgent,
   Done,
+  translateSettings,
   UpdateAgent,
   UpdateService,
   WrappedAgentRecord,
+  type FieldProblem,
 } from "@vocalhost/protocol";
 import { z } from "zod";
 import { createAgent } from "../agents/create-agent.ts";
@@ -21,6 +23,7 @@ import type { ApiPorts } from "./ports.ts";
 export const AgentParams = z.object({ serviceName: z.string() });
 
 const tag = "Agents";
+const wording = { invalidText: namingUnknown };
 
 export function deployContext(ports: ApiPorts): DeployContext {
   const { store, clock, newId, failpoint, registries, quotasOf } = ports;
@@ -34,12 +37,12 @@ export function agentOperations(ports: ApiPorts): Operation[] {
 
   const update = async (
     organizationId: OrganizationId,
-    input: { name: string; input: UpdateAgent; actor: string },
+    { name, body, actor }: { name: string; body: UpdateAgent; actor: string },
   ): Promise<AgentRecord> => {
-    const { agentId, warning } = await updateAgent(context, organizationId, input);
+    const { body: input, warning: ignored } = translateSettings(body);
+    const { agentId, warning } = await updateAgent(context, organizationId, { name, input, actor });
     ports.nudge(agentId);
-    const record = await readAgent(store, organizationId, input.name);
-    return warning === undefined ? record : { ...record, warning };
+    return withWarnings(await readAgent(store, organizationId, name), [ignored, warning]);
   };
 
   return [
@@ -69,11 +72,13 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       alias: "/services",
       right: "manage",
       body: CreateAgent,
+      wording,
       answers: { 200: AgentRecord },
       refusals: [404, 409],
       run: async ({ organizationId, body, actor }) => {
-        ports.nudge(await createAgent(context, organizationId, { input: body, actor }));
-        return readAgent(store, organizationId, body.serviceName);
+        const { body: input, warning } = translateSettings(body);
+        ports.nudge(await createAgent(context, organizationId, { input, actor }));
+        return withWarnings(await readAgent(store, organizationId, body.serviceName), [warning]);
       },
     }),
     defineOperation({
@@ -112,10 +117,11 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       right: "manage",
       params: AgentParams,
       body: UpdateAgent,
+      wording,
       answers: { 200: AgentRecord },
       refusals: [409],
       run: async ({ organizationId, params, body, actor }) =>
-        update(organizationId, { name: params.serviceName, input: body, actor }),
+        update(organizationId, { name: params.serviceName, body, actor }),
     }),
     defineOperation({
       id: "updateService",
@@ -126,10 +132,11 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       aliasOnly: true,
       right: "manage",
       body: UpdateService,
+      wording,
       answers: { 200: AgentRecord },
       refusals: [409],
       run: async ({ organizationId, body, actor }) =>
-        update(organizationId, { name: body.serviceName, input: body, actor }),
+        update(organizationId, { name: body.serviceName, body, actor }),
     }),
     defineOperation({
       id: "deleteAgent",
@@ -147,4 +154,15 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       },
     }),
   ];
+}
+
+function withWarnings(record: AgentRecord, warnings: (string | undefined)[]): AgentRecord {
+  const said = warnings.filter((warning) => warning !== undefined);
+  return said.length === 0 ? record : { ...record, warning: said.join(" ") };
+}
+
+/** Command lines show the sentence only, so a setting that does not exist is named in it. */
+function namingUnknown(problems: FieldProblem[]): string {
+  const unknown = problems.filter(({ type }) => type === "unrecognized_keys").map(({ msg }) => msg);
+  return ["Invalid parameters", ...unknown].join(". ");
 }

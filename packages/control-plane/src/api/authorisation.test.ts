@@ -19,6 +19,7 @@ const RIGHTS: Record<string, OperationRight> = {
   getVoiceFilterSupport: "view",
   probeMedia: "manage",
   listAgents: "view",
+  listAgentProfiles: "view",
   createAgent: "manage",
   getAgent: "view",
   getService: "view",
@@ -31,6 +32,7 @@ const RIGHTS: Record<string, OperationRight> = {
   listSessions: "view",
   getSession: "view",
   stopSession: "manage",
+  dialOut: "manage",
   listLogs: "view",
   tailLogs: "view",
   listSecretSets: "view",
@@ -105,6 +107,7 @@ test("every operation and alias meets every credential as the table says", async
   assert.ok(operations.length > 60, String(operations.length));
   api.onStart = () => Promise.reject(new AppError("NOT_FOUND", { message: "Service not found" }));
   const answers: string[] = [];
+  const seenBy = new Map<string, string[]>();
   for (const [credential, expectations] of Object.entries(CREDENTIALS))
     await t.test(credential, async () => {
       for (const operation of sorted(operations)) {
@@ -116,10 +119,15 @@ test("every operation and alias meets every credential as the table says", async
           headers: headers[credential] ?? {},
         });
         answers.push(body);
+        seenBy.set(credential, [...(seenBy.get(credential) ?? []), body]);
         check({ name, operation, status, body, expected: expectations[right] });
       }
     });
-  await leavesNoTrace(api, { answers, logged, secrets: [secretValue, ...api.issued] });
+  const privateKeys = api.issued.filter((key) => !key.startsWith("pk_"));
+  await leavesNoTrace(api, { answers, logged, secrets: [secretValue, ...privateKeys] });
+  for (const credential of ["viewer session", "other's private", "other's owner", "public"])
+    for (const body of seenBy.get(credential) ?? [])
+      assert.ok(!body.includes(api.acme.publicKey), `${credential} read a public key`);
 });
 
 function check(options: {

@@ -1,5 +1,7 @@
 import {
   AppError,
+  FOREIGN_CODE_HEADER,
+  foreignCodeOf,
   frameworkErrorCodes,
   isAppError,
   refusalOfBytes,
@@ -66,6 +68,8 @@ export function invalid(problems: FieldProblem[], message?: string): AppError {
 async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): Promise<void> {
   if (error.retryable) reply.header("retry-after", "1");
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
+  const foreignCode = foreignCodeOf(error.code);
+  if (foreignCode !== undefined) reply.header(FOREIGN_CODE_HEADER, foreignCode);
   const { detail, ...rest } = error.toBody();
   const repeats =
     detail === rest.error &&

@@ -1,6 +1,7 @@
 import { CreateKey, Done, KeyCreated, KeyList, RotateKey, type Key } from "@vocalhost/protocol";
 import { z } from "zod";
 import { toTime } from "../to-time.ts";
+import { hasRight } from "../auth/admission.ts";
 import type { ListedKey } from "../auth/api-keys.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
@@ -13,22 +14,24 @@ export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
     defineOperation({
       id: "listKeys",
       tag,
-      summary: "Keys, masked",
+      summary: "Keys; public ones whole for those who may manage them, all others masked",
       method: "GET",
       path: "/keys",
       alias: "/apiKeys",
       right: "view",
       answers: { 200: KeyList },
-      run: async ({ organizationId }) => {
+      run: async ({ organizationId, principal }) => {
         const keys = await apiKeys.list(organizationId);
-        const ofKind = (kind: ListedKey["kind"]) => keys.filter((key) => key.kind === kind).map(toKey);
+        const showsPublic = hasRight(principal, "manage");
+        const ofKind = (kind: ListedKey["kind"]) =>
+          keys.filter((key) => key.kind === kind).map((key) => toKey(key, showsPublic));
         return { public: ofKind("public"), private: ofKind("private") };
       },
     }),
     defineOperation({
       id: "createKey",
       tag,
-      summary: "Make a key; this answer is the only place where it is shown",
+      summary: "Make a key; a private one is shown in this answer only",
       method: "POST",
       path: "/keys",
       alias: "/apiKeys",
@@ -81,10 +84,10 @@ export function keyOperations({ apiKeys }: ApiPorts): Operation[] {
   ];
 }
 
-function toKey(key: ListedKey): Key {
+function toKey(key: ListedKey, showsPublic: boolean): Key {
   return {
     id: key.id,
-    key: key.masked,
+    key: (showsPublic ? key.publicValue : null) ?? key.masked,
     createdAt: toTime(key.createdAt),
     revoked: key.revokedAt !== null,
     metadata: { name: key.name },

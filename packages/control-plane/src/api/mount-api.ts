@@ -1,8 +1,10 @@
 import type { FastifyInstance } from "fastify";
+import { agentProfileOperations } from "./agent-profiles.ts";
 import { agentOperations } from "./agents.ts";
 import { auditOperations } from "./audit.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
 import { buildOperations } from "./builds.ts";
+import { mountCallQuestions } from "./call-questions.ts";
 import { mountDialIn } from "./dial-in.ts";
 import { deploymentOperations } from "./deployments.ts";
 import { eventOperations } from "./events.ts";
@@ -34,9 +36,11 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
   mountAuthRoutes(app, ports);
   mountUploads(app, ports);
   mountDialIn(app, ports);
+  mountCallQuestions(app);
   const operations = [
     ...regionOperations(ports),
     ...agentOperations(ports),
+    ...agentProfileOperations(),
     ...poolOperations(ports),
     ...deploymentOperations(ports),
     ...sessionOperations(ports),

@@ -33,6 +33,7 @@ test("a start is passed on and answered with exactly what clients take", async (
       body: { a: [1] },
       enableDefaultIceServers: true,
       room: { requested: "webrtc", roomProperties: undefined, tokenProperties: undefined, token: undefined },
+      dialout: undefined,
       idempotencyKey: "abc-1",
       wsBase: "wss://voice.example.com",
     },

@@ -1,6 +1,8 @@
 import {
   AppError,
   chooseTransport,
+  Dialled,
+  DialoutRequest,
   IdempotencyKey,
   requestedTransport,
   requireStartBodyFits,
@@ -8,11 +10,13 @@ import {
   StartRequest,
   transportNames,
 } from "@vocalhost/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { requireAgentAllowed } from "../auth/rate-limits.ts";
 import { originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import type { StartSessionRequest } from "../sessions/doors/door.ts";
 import type { ApiPorts } from "./ports.ts";
 
 const StartHeaders = z.object({ "idempotency-key": IdempotencyKey.optional() });
@@ -44,10 +48,10 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
         });
         requireAgentAllowed(principal, agentName);
         requireStartBodyFits(transport, body.body);
-        const { "idempotency-key": idempotencyKey } = StartHeaders.parse(request.headers);
-        ports.startLimits.take(principal);
-        const outcome = await ports
-          .startSession({
+        return start(
+          ports,
+          { request, reply },
+          {
             principal,
             agentName,
             transport,
@@ -59,17 +63,64 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
               tokenProperties: body.tokenProperties ?? body.dailyMeetingTokenProperties,
               token: body.room?.token,
             },
-            idempotencyKey,
-            wsBase: originOf(request).replace(/^http/, "ws"),
-          })
-          .catch((error: unknown) => {
-            ports.metrics.countStart(error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR");
-            throw error;
-          });
-        ports.metrics.countStart("started");
-        if (outcome.sessionId !== null) reply.header("x-vocalhost-session-id", outcome.sessionId);
-        return outcome.answer;
+            dialout: body.dialout ?? undefined,
+          },
+        );
+      },
+    }),
+    defineOperation({
+      id: "dialOut",
+      tag: "Sessions",
+      summary: "Call somebody: a session of an agent that begins when they answer",
+      method: "POST",
+      path: "/agents/:serviceName/dialout",
+      alias: "/services/:serviceName/dialout",
+      right: "manage",
+      params: AgentParams,
+      body: DialoutRequest,
+      headers: StartHeaders,
+      answers: { 200: Dialled },
+      refusals: [409, 502],
+      run: async ({ principal, params, body: { transport, body, ...dialout }, request, reply }) => {
+        requireStartBodyFits(transport, body);
+        return start(
+          ports,
+          { request, reply },
+          {
+            principal,
+            agentName: params.serviceName,
+            transport,
+            body,
+            enableDefaultIceServers: false,
+            room: NO_ROOM,
+            dialout,
+          },
+        );
       },
     }),
   ];
+}
+
+const NO_ROOM = {
+  requested: "room",
+  roomProperties: undefined,
+  tokenProperties: undefined,
+  token: undefined,
+} as const;
+
+async function start(
+  ports: ApiPorts,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  asked: Omit<StartSessionRequest, "idempotencyKey" | "wsBase">,
+): Promise<Started> {
+  const { "idempotency-key": idempotencyKey } = StartHeaders.parse(request.headers);
+  ports.startLimits.take(asked.principal);
+  const wsBase = originOf(request).replace(/^http/, "ws");
+  const outcome = await ports.startSession({ ...asked, idempotencyKey, wsBase }).catch((error: unknown) => {
+    ports.metrics.countStart(error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR");
+    throw error;
+  });
+  ports.metrics.countStart("started");
+  if (outcome.sessionId !== null) reply.header("x-vocalhost-session-id", outcome.sessionId);
+  return outcome.answer;
 }

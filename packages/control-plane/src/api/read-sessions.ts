@@ -1,13 +1,22 @@
-import { StartTimeline, type Session, type SessionList, type SessionListQuery } from "@vocalhost/protocol";
+import {
+  endStateOf,
+  endStateRows,
+  StartTimeline,
+  type EndState,
+  type EndStateRow,
+  type Session,
+  type SessionList,
+  type SessionListQuery,
+} from "@vocalhost/protocol";
 import { notFound } from "../refusals.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { toTime } from "../to-time.ts";
-import { sql } from "kysely";
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
 import { filterReport } from "../ledger/filter-report.ts";
 import { doorOf } from "../sessions/doors/doors.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
-import type { SessionRow } from "../store/schema.ts";
+import type { Schema, SessionRow } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
 
 /** Newest first. */
@@ -74,6 +83,7 @@ export function toSession(row: SessionRow): Session {
     status: row.state,
     transport: row.transport,
     endReason: row.endReason,
+    endState: endStateOf({ status: row.state, endReason: row.endReason }),
     seconds: row.seconds,
     lengthCorrectionMs: row.lengthCorrectionMs,
     filter: filterReport(row),
@@ -114,10 +124,26 @@ function filtered(db: Db, organizationId: OrganizationId, agentId: string, query
   if (query.endTime !== undefined) rows = rows.where("createdAt", "<", (query.endTime + 1) * 1000);
   if (query.status === "active") rows = rows.where("state", "in", [...OPEN_SESSION_STATES]);
   if (query.status === "ended") rows = rows.where("state", "not in", [...OPEN_SESSION_STATES]);
+  const { endState } = query;
+  if (endState !== undefined) rows = rows.where((is) => conditionOf(is, endState));
   if (query.startType !== "all") rows = rows.where("coldStart", "=", query.startType === "cold" ? 1 : 0);
   if (query.startTimeMin > 0) rows = rows.where("startMs", ">=", query.startTimeMin * 1000);
   if (query.startTimeMax > 0) rows = rows.where("startMs", "<=", query.startTimeMax * 1000);
   return rows;
+}
+
+/** What a word means in rows; whatever no other word means is unknown. */
+function conditionOf(is: ExpressionBuilder<Schema, "sessions">, endState: EndState): Expression<SqlBool> {
+  const meaning = ({ status, reasons }: EndStateRow) => [
+    is("state", "=", status as SessionRow["state"]),
+    ...(reasons ? [is("endReason", "in", reasons)] : []),
+  ];
+  if (endState !== "unknown")
+    return is.or(endStateRows.filter((row) => row.endState === endState).map((row) => is.and(meaning(row))));
+  return is.and([
+    is("endReason", "is not", null),
+    ...endStateRows.map((row) => is.not(is.and(meaning(row)))),
+  ]);
 }
 
 async function requireDeployment(

@@ -1,3 +1,4 @@
+import { EndState } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
@@ -20,6 +21,46 @@ async function withSessions(api: ApiHarness, rows: Partial<SessionRow>[]): Promi
   }
   return desiredDeploymentId;
 }
+
+test("the word for how a session went is the one it is found by", async () => {
+  await using api = await startApiHarness();
+  const ended = ["bot-finished", "client-left", "client-lost", "stopped", "deadline", "shutdown"];
+  const rows = [
+    ...["pending", "starting", "active", "stopping"].map((state) => ({ state, endReason: null })),
+    ...[...ended, "bot-failed", "instance-lost", "never-connected", "new-one"].map((endReason) => ({
+      state: "ended",
+      endReason,
+    })),
+    ...["start-timed-out", "start-failed", "controller-restarted"].map((endReason) => ({
+      state: "failed",
+      endReason,
+    })),
+    ...["never-connected", "stopped"].map((endReason) => ({ state: "expired", endReason })),
+  ] as Pick<SessionRow, "state" | "endReason">[];
+  await withSessions(api, rows);
+  const { sessions } = await api.client.sessions.list("parrot", { limit: 100 });
+  const counts = Object.fromEntries(
+    EndState.options.map((word) => [word, sessions.filter(({ endState }) => endState === word).length]),
+  );
+  assert.deepEqual(counts, {
+    active: 4,
+    completed: 3,
+    ended_before_agent_start: 3,
+    agent_start_timeout: 1,
+    terminated: 3,
+    agent_error: 3,
+    unknown: 2,
+  });
+  for (const endState of EndState.options) {
+    const found = await api.client.sessions.list("parrot", { limit: 100, endState });
+    assert.deepEqual(
+      found.sessions.map((session) => session.sessionId),
+      sessions.filter((session) => session.endState === endState).map((session) => session.sessionId),
+      endState,
+    );
+    assert.equal(found.total_count, counts[endState]);
+  }
+});
 
 test("sessions are listed newest first, in parts, and chosen by every filter", async (t) => {
   await using api = await startApiHarness();
@@ -49,6 +90,10 @@ test("sessions are listed newest first, in parts, and chosen by every filter", a
     [{ startTimeMin: 1 }, [10]],
     [{ startTimeMax: 1 }, [20]],
     [{ deploymentId }, [30, 20, 10]],
+    [{ endState: "active" }, [40, 20]],
+    [{ endState: "completed" }, [10]],
+    [{ endState: "agent_start_timeout" }, [30]],
+    [{ endState: "unknown" }, []],
   ];
   for (const [query, expected] of cases)
     await t.test(JSON.stringify(query), async () => {

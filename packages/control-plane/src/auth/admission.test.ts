@@ -77,6 +77,12 @@ test("who may do what", async () => {
       { authorization: `bearer ${privateKey.value}` },
       { view: "ok", manage: "ok", public: "UNAUTHORIZED" },
     ],
+    [
+      "private, as another command line wants it",
+      { authorization: `Bearer pcc_pat_${privateKey.value}` },
+      { view: "ok", manage: "ok", public: "UNAUTHORIZED" },
+    ],
+    ["their prefix alone", { authorization: "Bearer pcc_pat_" }, nothing],
     ["public", { authorization: `Bearer ${publicKey.value}` }, { ...nothing, public: "ok" }],
     [
       "private, own organisation named",

@@ -1,5 +1,5 @@
 // The one admission function: REST, start, session proxy, upgrades and organisation-scoped aliases all come here.
-import { AppError } from "@vocalhost/protocol";
+import { AppError, withoutForeignPrefix } from "@vocalhost/protocol";
 import type { Clock } from "../clock.ts";
 import type { MemberRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -12,6 +12,7 @@ import type {
   Credentials,
   KeyPrincipal,
   OrganizationId,
+  Principal,
   Right,
   SessionPrincipal,
   UserPrincipal,
@@ -48,11 +49,18 @@ const rightsOfRoles = {
   viewer: ["view"],
 } as const satisfies Record<MemberRow["role"], Right[]>;
 
+/** Whether somebody who was let in may also do what another right stands for. */
+export function hasRight(principal: Principal, right: Right): boolean {
+  if (principal.kind === "session") return right === "session";
+  const rights = principal.kind === "key" ? rightsOfKeys[principal.keyKind] : rightsOfRoles[principal.role];
+  return includes(rights, right);
+}
+
 export function createAdmission(options: AdmissionOptions): Admit {
   return async (credentials, right) => {
     const { authorization, cookie } = credentials;
     if (authorization !== undefined) {
-      const token = bearerToken(authorization);
+      const token = withoutForeignPrefix(bearerToken(authorization));
       if (looksLikeKey(token)) return admitKey(options, { token, credentials, right });
       if (looksLikeSessionToken(token)) return admitSession(options, { token, credentials, right });
       return admitUser(options, {

@@ -12,17 +12,13 @@ import { createStartLimits, requireAgentAllowed } from "./rate-limits.ts";
 import type { BrowserRequest } from "./same-origin.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 
-test("a key's value is shown once and stored nowhere", async () => {
+test("a private key's value is shown once and stored nowhere", async () => {
   await using world = await openWorld();
   const { keys, acme, store } = world;
-  const { id, value } = await keys.create(
-    acme,
-    { kind: "public", name: "site", agents: ["parrot"] },
-    "user:1",
-  );
+  const { id, value } = await keys.create(acme, { kind: "private", name: "server" }, "user:1");
   const [listed] = await keys.list(acme);
-  assert.equal(listed?.masked, `pk_…${value.slice(-4)}`);
-  assert.deepEqual([listed?.id, listed?.name, listed?.agents], [id, "site", ["parrot"]]);
+  assert.equal(listed?.masked, `sk_…${value.slice(-4)}`);
+  assert.deepEqual([listed?.id, listed?.name, listed?.publicValue], [id, "server", null]);
   const dump = JSON.stringify([
     await store.db.selectFrom("apiKeys").selectAll().execute(),
     await store.db.selectFrom("audit").selectAll().execute(),
@@ -30,6 +26,17 @@ test("a key's value is shown once and stored nowhere", async () => {
   ]);
   assert.ok(!dump.includes(value) && !dump.includes(value.slice(3)));
   assert.ok(!JSON.stringify(listed).includes(parseKey(value)?.sha256 ?? "?"));
+});
+
+test("a public key can be read again, and its audit entry does not hold it", async () => {
+  await using world = await openWorld();
+  const { keys, acme, store } = world;
+  const input = { kind: "public", name: "site", agents: ["parrot"] } as const;
+  const { value } = await keys.create(acme, { ...input, agents: [...input.agents] }, "user:1");
+  const [listed] = await keys.list(acme);
+  assert.deepEqual([listed?.publicValue, listed?.agents], [value, ["parrot"]]);
+  const audit = JSON.stringify(await store.db.selectFrom("audit").selectAll().execute());
+  assert.ok(audit.includes("key-created") && !audit.includes(value));
 });
 
 test("five usable keys of each kind, not more", async () => {

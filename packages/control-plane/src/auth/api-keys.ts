@@ -36,7 +36,7 @@ export interface KeyInput {
   expiresAt?: number | null | undefined;
 }
 
-/** What lists show: never the key itself. */
+/** What lists show: of private keys never the key itself. */
 export interface ListedKey extends Omit<ApiKeyRow, "sha256" | "organizationId" | "agents"> {
   /** Prefix and last four characters. */
   masked: string;
@@ -157,6 +157,7 @@ export async function insertKey(
       kind: input.kind,
       name: input.name,
       lastFour: parsed.lastFour,
+      publicValue: input.kind === "public" ? value : null,
       agents: input.agents ? JSON.stringify(input.agents) : null,
       ratePerMinute: input.ratePerMinute ?? null,
       concurrency: input.concurrency ?? null,

@@ -103,9 +103,8 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
 /** Only the tables, for a store that is filled from another one. */
 export async function makeAuthTables(store: Store): Promise<void> {
   const unused = { baseUrl: "http://localhost", ownOrigins: [], secret: "x".repeat(32), oidc: undefined };
-  await migrate(
-    await loadOptions({ ...unused, store, log: silentLog, onProviderSignIn: async () => undefined }),
-  );
+  const nobody = { store, log: silentLog, onProviderSignIn: async () => undefined };
+  await migrate(await loadOptions({ ...unused, ...nobody }, { withProvider: true }));
 }
 
 async function migrate(authOptions: Awaited<ReturnType<typeof loadOptions>>): Promise<void> {
@@ -114,10 +113,13 @@ async function migrate(authOptions: Awaited<ReturnType<typeof loadOptions>>): Pr
   await runMigrations();
 }
 
-async function loadOptions(options: AuthLibraryOptions) {
-  const [{ bearer, deviceAuthorization }, { sso }] = await Promise.all([
+async function loadOptions(
+  options: AuthLibraryOptions,
+  { withProvider } = { withProvider: options.oidc !== undefined },
+) {
+  const [{ bearer, deviceAuthorization }, provider] = await Promise.all([
     import("better-auth/plugins"),
-    import("@better-auth/sso"),
+    withProvider ? import("@better-auth/sso") : undefined, // a third of all there is to load
   ]);
   return {
     ...accountOptions(options),
@@ -128,13 +130,17 @@ async function loadOptions(options: AuthLibraryOptions) {
         validateClient: (clientId) => clientId === CLI_CLIENT_ID,
         schema: { deviceCode: { modelName: "authDeviceCodes" } },
       }),
-      sso({
-        modelName: "authProviders",
-        trustEmailVerified: true,
-        provisionUserOnEveryLogin: true,
-        provisionUser: ({ user }) => options.onProviderSignIn({ userId: user.id, email: user.email }),
-        defaultSSO: options.oidc ? [toDefaultProvider(options.oidc)] : [],
-      }),
+      ...(provider
+        ? [
+            provider.sso({
+              modelName: "authProviders",
+              trustEmailVerified: true,
+              provisionUserOnEveryLogin: true,
+              provisionUser: ({ user }) => options.onProviderSignIn({ userId: user.id, email: user.email }),
+              defaultSSO: options.oidc ? [toDefaultProvider(options.oidc)] : [],
+            }),
+          ]
+        : []),
     ],
   };
 }

@@ -20,5 +20,3 @@ export const BUILDS_FOLDER = "builds";
 export const KEY_FILES = ["master-keys", "service-secret", "first-run.json"];
 /** In the data folder while a restore is under way; a service does not start beside it. */
 export const RESTORING_FOLDER = ".restoring";
-/** A build's own copy of the SDK is a link to the service's, which is elsewhere on another machine. */
-export const LINKED_SDK = "node_modules/vocalhost";

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { makeAuthTables } from "../auth/auth-library.ts";
+import { LINKED_SDK } from "../builds/link-sdk.ts";
 import { ConfigError, type Config } from "../config.ts";
 import { copyStore } from "../store/copy-store.ts";
 import { openPostgresStore } from "../store/postgres.ts";
@@ -14,7 +15,6 @@ import {
   BUILDS_FOLDER,
   DATABASE_FILE,
   KEY_FILES,
-  LINKED_SDK,
   MANIFEST_FILE,
   RESTORING_FOLDER,
 } from "./backup-manifest.ts";

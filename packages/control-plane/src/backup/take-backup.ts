@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { makeAuthTables } from "../auth/auth-library.ts";
+import { LINKED_SDK } from "../builds/link-sdk.ts";
 import { ConfigError, type Config } from "../config.ts";
 import { copyStore } from "../store/copy-store.ts";
 import { openPostgresStore } from "../store/postgres.ts";
@@ -15,7 +16,6 @@ import {
   BUILDS_FOLDER,
   DATABASE_FILE,
   KEY_FILES,
-  LINKED_SDK,
   MANIFEST_FILE,
   type BackupManifest,
 } from "./backup-manifest.ts";

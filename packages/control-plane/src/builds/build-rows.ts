@@ -11,6 +11,7 @@ import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
+import type { Db } from "../store/store.ts";
 import type { BuildContext } from "./build-context.ts";
 import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";
@@ -21,22 +22,17 @@ export function buildFolder(dataFolder: string, buildId: string): string {
   return join(dataFolder, "builds", buildId);
 }
 
-/** Of builds, those that the driver which is configured now can run: images, or folders. */
-function madeHere({ images }: Pick<BuildContext, "images">): ["like" | "not like", string] {
-  return [images ? "like" : "not like", '%"image":{%'];
-}
-
-/** Not so when somebody has emptied the engine's storage. */
+/** Not so when somebody has emptied the engine's storage, and of builds for another driver. */
 async function isThere(
   { images, dataFolder }: Pick<BuildContext, "images" | "dataFolder">,
   { id, facts }: BuildRow,
 ): Promise<boolean> {
   if (!images) return existsSync(buildFolder(dataFolder, id));
-  const { image } = BuildFacts.parse(JSON.parse(facts));
+  const image = BuildFacts.safeParse(JSON.parse(facts)).data?.image;
   return image !== undefined && images.has(image.reference);
 }
 
-/** A new build of what was uploaded, or the one that exists of the same files. */
+/** A new build of what was uploaded, or the one of the same files that exists or is under way. */
 export async function startBuild(
   context: BuildContext,
   files: UploadFiles,
@@ -55,7 +51,7 @@ export async function startBuild(
   const info = upload ? await files.info(upload.id) : undefined;
   if (!upload || !info) throw new AppError("GENERIC_BAD_REQUEST", { message: "Upload not found" });
   const region = requireRegion(regions, input.region ?? upload.region);
-  const { contextHash } = info;
+  const { contextHash, contentHash } = info;
   const nowMs = clock.nowMs();
   const row = newRow({
     id: context.newId(),
@@ -63,23 +59,29 @@ export async function startBuild(
     region,
     uploadId: upload.id,
     contextHash,
+    contentHash,
     dockerfilePath,
     contextSizeBytes: upload.sizeBytes,
     nowMs,
   });
-  const same = await store.db
-    .selectFrom("builds")
-    .selectAll()
-    .where("organizationId", "=", organizationId)
-    .where("contextHash", "=", contextHash)
-    .where("region", "=", region)
-    .where("dockerfilePath", "=", dockerfilePath)
-    .where("status", "=", "success")
-    .where("facts", ...madeHere(context))
-    .orderBy("createdAt", "desc")
-    .executeTakeFirst();
-  if (same && (await isThere(context, same))) return { build: toBuild(same), contextHash, cached: true };
+  const sameBuilds = (db: Db) =>
+    db
+      .selectFrom("builds")
+      .selectAll()
+      .where("organizationId", "=", organizationId)
+      .where("contentHash", "=", contentHash)
+      .where("region", "=", region)
+      .where("dockerfilePath", "=", dockerfilePath)
+      .where("status", "in", ["success", "building", "pending"])
+      .orderBy("createdAt", "desc");
+  const thereById = new Map<string, boolean>();
+  for (const found of await sameBuilds(store.db).where("status", "=", "success").execute())
+    thereById.set(found.id, await isThere(context, found)); // an engine may take its time: not in the transaction
   return store.transaction(async (tx) => {
+    const same = await sameBuilds(tx).execute();
+    // What became one since we looked is there.
+    const earlier = same.find(({ id, status }) => status !== "success" || (thereById.get(id) ?? true));
+    if (earlier) return { build: toBuild(earlier), contextHash, cached: true };
     await requireBuildQuota({ store, tx, quotasOf }, organizationId);
     await requireDiskQuota({ store, tx, quotasOf }, organizationId);
     await tx.insertInto("builds").values(row).execute();
@@ -113,9 +115,11 @@ export async function listBuilds(
   let rows = store.db.selectFrom("builds").where("organizationId", "=", organizationId);
   if (query.status !== undefined) rows = rows.where("status", "=", query.status);
   if (query.region !== undefined) rows = rows.where("region", "=", query.region);
-  // Whoever asks by it wants to deploy what it finds.
-  if (query.contextHash !== undefined)
-    rows = rows.where("contextHash", "=", query.contextHash).where("facts", ...madeHere(context));
+  const { contextHash } = query;
+  if (contextHash !== undefined)
+    rows = rows.where((is) =>
+      is.or([is("contextHash", "=", contextHash), is("contentHash", "=", contextHash)]),
+    );
   const { total } = await rows
     .select(({ fn }) => fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();
@@ -182,7 +186,14 @@ function newRow({
   ...fields
 }: Pick<
   BuildRow,
-  "id" | "organizationId" | "region" | "uploadId" | "contextHash" | "dockerfilePath" | "contextSizeBytes"
+  | "id"
+  | "organizationId"
+  | "region"
+  | "uploadId"
+  | "contextHash"
+  | "contentHash"
+  | "dockerfilePath"
+  | "contextSizeBytes"
 > & {
   nowMs: number;
 }): BuildRow {

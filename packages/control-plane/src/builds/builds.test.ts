@@ -1,6 +1,6 @@
 import { type Build, isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { OrganizationId } from "../auth/principal.ts";
 import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas, type Quotas } from "../quotas/quotas.ts";
@@ -68,6 +69,24 @@ test("a bot's folder becomes one that instances can run in, once", async () => {
   const again = await service.deploy(files);
   assert.deepEqual([again.cached, again.build.id], [true, build.id]);
   assert.equal((await service.deploy(files, { dockerfilePath: "other/Dockerfile" })).cached, false);
+});
+
+test("the same files are built once, also while they are being built and however they were compressed", async () => {
+  await using service = await start({ isRunning: false });
+  const archive = await service.pack({ "bot.ts": BOT });
+  const first = await service.upload(archive);
+  assert.equal(first.contextHash, createHash("md5").update(archive).digest("hex").slice(0, 16));
+  const otherwise = gzipSync(gunzipSync(archive), { level: 0 });
+  const second = await service.upload(otherwise);
+  assert.deepEqual([second.cached, second.build.id], [true, first.build.id]);
+  assert.notEqual(second.contextHash, first.contextHash);
+  service.run();
+  assert.equal((await service.final(first.build)).status, "success");
+  assert.equal((await service.upload(otherwise)).build.id, first.build.id);
+  const page = { limit: 20, offset: 0 };
+  const contentHash = createHash("md5").update(gunzipSync(archive)).digest("hex").slice(0, 16);
+  for (const contextHash of [first.contextHash, contentHash])
+    assert.equal((await service.builds.list(service.organization, { ...page, contextHash })).total, 1);
 });
 
 test("builds that cannot succeed say what to fix", async () => {
@@ -381,6 +400,13 @@ async function start({
     return packFolder(folder);
   }
 
+  async function upload(archive: Buffer, { dockerfilePath = "Dockerfile" } = {}) {
+    const actor = "key:1";
+    const { uploadId, uploadFields } = await builds.createUpload(organization, { region: undefined, actor });
+    await builds.receiveUpload({ uploadId, fields: uploadFields, file: Readable.from([archive]) });
+    return builds.create(organization, { uploadId, dockerfilePath, actor });
+  }
+
   if (isRunning) run();
   return {
     builds,
@@ -391,13 +417,9 @@ async function start({
     pack,
     run,
     stop,
-    async deploy(files: Record<string, string>, { dockerfilePath = "Dockerfile" } = {}) {
-      const actor = "key:1";
-      const upload = await builds.createUpload(organization, { region: undefined, actor });
-      const file = Readable.from([await pack(files)]);
-      await builds.receiveUpload({ uploadId: upload.uploadId, fields: upload.uploadFields, file });
-      return builds.create(organization, { uploadId: upload.uploadId, dockerfilePath, actor });
-    },
+    upload,
+    deploy: async (files: Record<string, string>, options?: { dockerfilePath?: string }) =>
+      upload(await pack(files), options),
     final: ({ id }: Build) =>
       until(
         async () => {

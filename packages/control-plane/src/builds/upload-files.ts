@@ -17,7 +17,15 @@ export interface UploadFiles {
   remove(uploadId: string): Promise<void>;
 }
 
-export const UploadInfo = z.object({ contextHash: z.string(), sizeBytes: z.number() });
+export const UploadInfo = z
+  .object({
+    /** Of its bytes, as they came. */
+    contextHash: z.string(),
+    /** Of what is packed in it; an upload from before this was written down has only this one. */
+    contentHash: z.string().optional(),
+    sizeBytes: z.number(),
+  })
+  .transform((info) => ({ ...info, contentHash: info.contentHash ?? info.contextHash }));
 export type UploadInfo = z.infer<typeof UploadInfo>;
 
 export interface UploadLimits {
@@ -57,23 +65,27 @@ export function createUploadFiles(dataFolder: string, limits: UploadLimits = LIM
   };
 }
 
-// Unpacked for its hash only, so that the same files count as the same whoever compressed them.
+// Unpacked for a hash only, so that the same files count as the same whoever compressed them.
 async function store(file: Readable, path: string, limits: UploadLimits): Promise<UploadInfo> {
-  const hash = createHash("md5");
+  const contextHash = createHash("md5");
+  const contentHash = createHash("md5");
   const compressed = counting(limits.compressedBytes);
   const unpacked = counting(limits.unpackedBytes);
   const copy = new PassThrough();
   const whole = new AbortController(); // whichever fails first ends the other
   const { signal } = whole;
-  const hashed = pipeline(copy, createGunzip(), unpacked.stream, hash, { signal }).catch((error: unknown) => {
-    whole.abort(error);
-    throw error;
-  });
+  const hashed = pipeline(copy, createGunzip(), unpacked.stream, contentHash, { signal }).catch(
+    (error: unknown) => {
+      whole.abort(error);
+      throw error;
+    },
+  );
   const written = pipeline(
     file,
     compressed.stream,
     async function* (source: AsyncIterable<Buffer>) {
       for await (const bytes of source) {
+        contextHash.update(bytes);
         if (!copy.write(bytes)) await drained(copy, signal);
         yield bytes;
       }
@@ -87,7 +99,10 @@ async function store(file: Readable, path: string, limits: UploadLimits): Promis
   });
   const results = await Promise.allSettled([written, hashed]);
   if (results.some(({ status }) => status === "rejected")) throw explained(signal.reason);
-  return { contextHash: hash.digest("hex").slice(0, HASH_DIGITS), sizeBytes: compressed.count() };
+  const [context, content] = [contextHash, contentHash].map((hash) =>
+    hash.digest("hex").slice(0, HASH_DIGITS),
+  );
+  return { contextHash: context ?? "", contentHash: content ?? "", sizeBytes: compressed.count() };
 }
 
 async function drained(stream: PassThrough, signal: AbortSignal): Promise<void> {

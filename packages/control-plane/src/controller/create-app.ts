@@ -7,8 +7,10 @@ import { createKeyCache } from "../auth/key-cache.ts";
 import { openPeople, type People } from "../auth/people.ts";
 import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
+import { relinkSdk } from "../builds/link-sdk.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
+import { findRegions } from "./find-regions.ts";
 import { createMediaProbe } from "./probe-media.ts";
 import { createIceServers } from "../sessions/doors/ice-servers.ts";
 import { createSessionDoors } from "../sessions/doors/session-doors.ts";
@@ -17,6 +19,7 @@ import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
+import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
 import type { Ground } from "./take-over.ts";
 
@@ -45,9 +48,11 @@ export async function createApp(
   const { metrics } = ground;
   const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
   const { publicUrl, dataFolder, oidc, queueMs } = config;
-  const regions = config.regions.map(({ code }) => code);
+  const knownRegions = await findRegions(store.db, config.regions);
+  const regions = knownRegions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
+  await relinkSdk({ dataFolder, sdkFolder, log });
   const builds = createBuilds({
     store,
     clock,
@@ -75,7 +80,17 @@ export async function createApp(
     clock,
   });
   const iceServersOf = createIceServers({ ...config, clock });
-  const doors = createSessionDoors({ starter, admit, iceServersOf, queueMs, instanceToken, signer, rooms });
+  const doors = createSessionDoors({
+    starter,
+    admit,
+    iceServersOf,
+    queueMs,
+    instanceToken,
+    signer,
+    rooms,
+    callbackUrl: `${publicUrl}/v1/public`,
+    dialling: createDialling(config, decider.secretsOf),
+  });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
   const app = createApiApp(log);
@@ -95,7 +110,7 @@ export async function createApp(
     builds,
     people,
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
-    regions: config.regions,
+    regions: knownRegions,
     hasVoiceEngine: world.hasVoiceEngine,
     probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,

@@ -19,6 +19,7 @@ export interface Decider {
   wakeups: Wakeups;
   reconciler: Reconciler;
   output: OutputWork;
+  secretsOf: DeployingOptions["secretsOf"];
 }
 
 export function createDecider(ground: Ground, stack: AsyncDisposableStack): Decider {
@@ -49,6 +50,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     failpoint,
     log,
     hasVoiceEngine: ground.vivaEngine !== undefined,
+    keptAwake: config.keptAwake,
     epoch: ground.leadership.epoch,
   };
   const wakeups = createWakeups(clock);
@@ -82,5 +84,5 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     filterDone: ground.metrics.filterDone,
   });
   driver.onChange(() => reconciler.nudge());
-  return { world, wakeups, reconciler, output };
+  return { world, wakeups, reconciler, output, secretsOf };
 }

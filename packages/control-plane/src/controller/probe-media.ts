@@ -25,6 +25,7 @@ export function createMediaProbe({ store, media, mediaPorts }: ProbeOptions): ()
       .where("state", "=", "ready")
       .where("sessionId", "is", null)
       .where("mediaPort", "is not", null)
+      .orderBy("createdAt") // later ones may be paused
       .limit(1)
       .executeTakeFirst();
     if (idle) return { ...known, port: idle.mediaPort, answeredBy: "instance" };

@@ -1,5 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { chmod, rm } from "node:fs/promises";
+import type { People } from "../auth/people.ts";
+import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
@@ -69,7 +71,7 @@ export async function startController(
         { name: "reconciler", run: (signal) => reconciler.run(signal) },
         { name: "builds", run: (signal) => builds.run(signal) },
         { name: "output", run: output.run },
-        { name: "sign-in", run: () => people.ready() },
+        { name: "sign-in", run: (signal) => loadSignIn(people, { clock, signal }) },
         { name: "measuring the data folder", run: (signal) => keepMeasuring(ground, signal) },
         createRoomCloser({ world, close: rooms.close }),
       ],
@@ -101,6 +103,14 @@ export async function startController(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+const SIGN_IN_MS = 5_000;
+
+/** Whoever signs in earlier has it loaded then; calls that wait for a new controller come first. */
+async function loadSignIn(people: People, { clock, signal }: { clock: Clock; signal: AbortSignal }) {
+  await clock.sleep(SIGN_IN_MS, signal);
+  if (!signal.aborted) await people.ready();
 }
 
 const MEASURE_MS = 300_000; // every file is looked at

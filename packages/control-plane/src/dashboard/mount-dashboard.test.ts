@@ -82,6 +82,20 @@ test("what is no address of the page is answered as data", async () => {
   }
 });
 
+test("who visits an address that leads nowhere sees the page, which says so", async () => {
+  await using page = await startPage({ "index.html": "<p>the page</p>" });
+  const visit = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  for (const path of ["/nonsense", "/owner/nonsense", "/wsx"]) {
+    const response = await page.get(path, visit);
+    assert.deepEqual([response.status, await response.text()], [404, "<p>the page</p>"], path);
+    assert.match(response.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+    const asData = await page.get(path);
+    assert.match(asData.headers.get("content-type") ?? "", /^application\/json/, path);
+  }
+  for (const path of ["/v1", "/v1/nothing", "/auth/nothing", "/internal/nothing", "/ws?x", "/assets/no.js"])
+    assert.match((await page.get(path, visit)).headers.get("content-type") ?? "", /^application\/json/, path);
+});
+
 test("without a built page the service says so and how to get it", async () => {
   await using page = await startPage({});
   const response = await page.get("/agents");

@@ -52,8 +52,19 @@ export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void
     app.get(url, options, async (request, reply) =>
       document ? send(request, reply, document) : sendNotBuilt(reply),
     );
+  // Whoever follows a link that leads nowhere sees a page that says so; programs get data.
+  app.get("/*", options, async (request, reply) => {
+    if (!document || !isPageVisit(request)) return reply.callNotFound();
+    return send(request, reply.code(404), document);
+  });
   for (const [url, file] of files)
     if (file !== document) app.get(url, options, async (request, reply) => send(request, reply, file));
+}
+
+function isPageVisit({ url, headers }: FastifyRequest): boolean {
+  return (
+    !/^\/(?:v1|auth|internal|ws|assets)(?:[/?]|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? "")
+  );
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {

@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 export interface PageFile {
   type: string;
   body: Buffer;
-  /** Absent where packing gains nothing. */
-  packed?: Buffer;
+  /** Packed when it is first asked for: most services start without anybody looking. Absent where it gains nothing. */
+  readonly packed: Buffer | undefined;
   /** Its name tells its content, so it never changes. */
   isImmutable: boolean;
 }
@@ -29,14 +29,22 @@ export function readPageFiles(folder: string): Map<string, PageFile> {
   return new Map(
     names.map((name) => {
       const body = readFileSync(join(folder, name));
-      const packed = gzipSync(body);
+      let packed: { smaller: Buffer | undefined } | undefined;
       const file: PageFile = {
         type: TYPES[extname(name)] ?? "application/octet-stream",
         body,
-        ...(packed.length + PACKING_GAINS_BYTES < body.length ? { packed } : {}),
+        get packed() {
+          packed ??= { smaller: pack(body) };
+          return packed.smaller;
+        },
         isImmutable: name.startsWith("assets/"),
       };
       return [`/${name.replaceAll("\\", "/")}`, file];
     }),
   );
+}
+
+function pack(body: Buffer): Buffer | undefined {
+  const packed = gzipSync(body);
+  return packed.length + PACKING_GAINS_BYTES < body.length ? packed : undefined;
 }

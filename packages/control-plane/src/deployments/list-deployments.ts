@@ -28,6 +28,7 @@ export async function listDeployments(
       const spec = DeploymentSpec.parse(JSON.parse(row.spec));
       return {
         id: row.id,
+        buildId: spec.buildId,
         manifest: toManifest({ agent, organizationName, spec }),
         createdAt: toTime(row.createdAt),
         updatedAt: toTime(row.updatedAt),

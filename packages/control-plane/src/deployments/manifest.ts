@@ -1,4 +1,4 @@
-import type { Deployment, Manifest } from "@vocalhost/protocol";
+import { foreignManifest, type Deployment, type Manifest } from "@vocalhost/protocol";
 import type { AgentRow, DeploymentRow } from "../store/schema.ts";
 import { toTime } from "../to-time.ts";
 import { agentProfiles, DEFAULT_MAX_SESSION_DURATION_S, DeploymentSpec } from "./deployment-spec.ts";
@@ -16,6 +16,7 @@ export function toDeployment(options: {
     serviceId: agent.id,
     createdAt: toTime(deployment.createdAt),
     updatedAt: toTime(deployment.updatedAt),
+    buildId: spec.buildId,
     manifest: toManifest({ agent, organizationName, spec }),
   };
 }
@@ -32,7 +33,8 @@ export function toManifest(options: {
     metadata: { name: agent.name, namespace: organizationName },
     spec: {
       nodeType: spec.nodeType,
-      image: spec.buildId === null ? spec.image : "redacted",
+      ...foreignManifest(spec),
+      image: spec.buildId === null ? spec.image : "",
       ...digestOf(spec),
       ...(spec.buildId === null ? {} : { buildId: spec.buildId }),
       autoScaling: { minReplicas: agent.minAgents, maxReplicas: agent.maxAgents },

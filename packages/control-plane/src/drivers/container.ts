@@ -1,4 +1,5 @@
 import { thisPlatform } from "@vocalhost/images";
+import type Docker from "dockerode";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -8,9 +9,10 @@ import { createImageBuilder, type ImageBuilderSettings } from "./container/build
 import { openPulledImages } from "./container/builds/pulled-images.ts";
 import { labels } from "./container/container-options.ts";
 import { openEngine, type EngineLimits } from "./container/engine.ts";
+import { keepWall, type WallOptions } from "./container/keep-wall.ts";
 import { asDriverError, EngineError } from "./container/engine-error.ts";
 import { instanceFolderFiles } from "./container/instance-files.ts";
-import { createKnownContainers, isUnborn } from "./container/known-containers.ts";
+import { createKnownContainers, isLive, isUnborn } from "./container/known-containers.ts";
 import { makeContainer, type MakingContext } from "./container/make-container.ts";
 import { readSlotText, slotsOf } from "./container/slots.ts";
 import { openSlotRecords } from "./container/slot-records.ts";
@@ -34,6 +36,8 @@ export interface ContainerDriverOptions {
   /** The engine's network that instances are in; made if it is missing. */
   network: string;
   log: Log;
+  /** Around the bots of that network. @default none */
+  wall?: WallOptions | undefined;
   /** Whether an address may be asked for images. @default every one */
   mayReach?: ((url: URL) => boolean) | undefined;
   /** How long the engine may take. */
@@ -57,10 +61,13 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const nameOf = (id: string): string => `vocalhost-${service}-${requireId(id)}`;
   const engine = await openEngine(options.socket, options.limits);
   await engine.ensureNetwork(network);
+  const wall = await keepWall(engine, { network, wall: options.wall ?? { mode: "off", reach: [] }, log });
   const fence = createFence(root);
   const pulled = openPulledImages(join(root, PULLED_FOLDER));
   const creating = new Map<string, Promise<void>>();
   const pulling = new Set<string>();
+  const paused = new Set<string>(); // or about to be: those that are not in here need no waking
+  const turns = new Map<string, Promise<void>>();
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   const changes = new Set<() => void>();
@@ -83,6 +90,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
         log.error({ err: error, instanceId: id }, "an instance keeps the processor time it had for loading");
       });
     },
+    paused: (id) => void paused.add(id),
   });
   const making: MakingContext = {
     root,
@@ -137,14 +145,40 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       await endContainer(nameOf(id), isLoaded ? graceMs : 0).catch(rethrow);
       changed();
     },
+    async pause(id) {
+      fence.check();
+      paused.add(requireId(id));
+      await inTurn(id, () => engine.pause(nameOf(id)).catch(rethrow));
+    },
+    async wake(id) {
+      if (!paused.has(requireId(id))) return;
+      fence.check();
+      await inTurn(id, async () => {
+        paused.delete(id); // whoever pauses it from now on has its turn after this
+        await engine.unpause(nameOf(id)).catch((error: unknown) => {
+          paused.add(id);
+          rethrow(error);
+        });
+      });
+    },
     async forget(id) {
       const found = await engine.inspect(nameOf(id)).catch(rethrow);
-      if (found?.State.Running) throw new Error(`Instance ${id} still runs`);
+      if (found && isLive(found.State)) throw new Error(`Instance ${id} still runs`);
       await engine.remove(nameOf(id)).catch(rethrow);
       await rm(join(root, id), { recursive: true, force: true });
       known.drop(id);
+      paused.delete(id);
     },
   };
+
+  /** One after the other: whoever wakes an instance wakes it after it was paused, not before. */
+  async function inTurn(id: string, work: () => Promise<void>): Promise<void> {
+    const turn = (turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(work);
+    turns.set(id, turn);
+    await turn.finally(() => {
+      if (turns.get(id) === turn) turns.delete(id);
+    });
+  }
 
   // Somebody has tidied up the engine's storage. It was there when the deployment was made, so the bot is not to blame.
   function pullAgain(source: InstanceSource & { kind: "image" }): void {
@@ -178,7 +212,9 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   }
 
   async function endContainer(name: string, graceMs: number): Promise<void> {
-    if (await isOver(name, 0)) return;
+    const found = await engine.inspect(name);
+    if (hasEnded(found)) return;
+    if (found?.State.Status === "paused") await engine.unpause(name); // signals reach it only then
     if (graceMs > 0) {
       await engine.kill(name, "SIGTERM");
       if (await isOver(name, graceMs)) return;
@@ -190,8 +226,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   async function isOver(name: string, timeoutMs: number): Promise<boolean> {
     const deadlineMs = performance.now() + timeoutMs;
     for (;;) {
-      const found = await engine.inspect(name);
-      if (!found || isUnborn(found.State.Status) || !found.State.Running) return true;
+      if (hasEnded(await engine.inspect(name))) return true;
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) return false;
       await nextChange(Math.min(LOOK_AGAIN_MS, leftMs));
@@ -221,6 +256,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     async [Symbol.asyncDispose]() {
       listeners.clear();
       closing.abort();
+      wall[Symbol.dispose]();
       events[Symbol.dispose]();
     },
   };
@@ -229,6 +265,10 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
 /** Several services may share an engine; their folders are their own. */
 export function serviceOf(root: string): string {
   return createHash("sha256").update(root).digest("hex").slice(0, 12);
+}
+
+function hasEnded(found: Docker.ContainerInspectInfo | undefined): boolean {
+  return !found || isUnborn(found.State.Status) || !isLive(found.State);
 }
 
 function rethrow(error: unknown): never {

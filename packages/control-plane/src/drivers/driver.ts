@@ -24,6 +24,13 @@ export interface Driver {
   onChange(listener: () => void): void;
   /** Asks it to end, kills it after the grace, resolves when it no longer runs. Gone already is fine. */
   destroy(id: string, options: { graceMs: number }): Promise<void>;
+  /**
+   * Lets it have no processor time until it is woken; it keeps its memory, and answers nobody. Done already is fine.
+   * Left out by drivers that cannot.
+   */
+  pause?(id: string): Promise<void>;
+  /** Resolves when it goes on. One that was not paused is fine. */
+  wake?(id: string): Promise<void>;
   /** Removes an object that has ended, with all that is left of it. */
   forget(id: string): Promise<void>;
 }
@@ -121,6 +128,8 @@ export interface SeenInstance {
   /** `host:port`, once it takes requests. */
   address: string | undefined;
   exit: InstanceExit | undefined;
+  /** It runs, but has no processor time. */
+  isPaused?: boolean;
 }
 
 export interface InstanceExit {

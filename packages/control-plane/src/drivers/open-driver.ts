@@ -4,9 +4,9 @@ import type { Log } from "../log.ts";
 import { BASE_VERSION, VERSION } from "../version.ts";
 import type { OpenedDriver } from "./driver.ts";
 import { findEngine } from "./container/find-engine.ts";
-import { openContainerDriver } from "./container.ts";
 import { isInternalRegistry } from "./image-registry.ts";
 import { openProcessDriver } from "./process.ts";
+import type { Wall } from "../wall/wall-rules.ts";
 
 /** The driver the service was configured with. */
 export async function openDriver(
@@ -25,12 +25,13 @@ async function open(
 ): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
-      return openProcessDriver({ folder: config.folder, users: config.users, log });
+      return openProcessDriver({ ...config, log });
     case "container": {
-      const { folder, network, registries } = config;
+      const { folder, network, registries, reach } = config;
       const { registry } = config.builds;
       const pushedTo = registry && parseImageReference(registry.repository).registry;
       const socket = await findEngine(config.sockets);
+      const { openContainerDriver } = await import("./container.ts"); // with the engine's client, which most do not need
       // Also what registries send us to: nobody shall reach our own network by naming an image.
       const mayReach = ({ host }: URL): boolean =>
         registries.includes(host) || host === pushedTo || !isInternalRegistry(host);
@@ -41,9 +42,20 @@ async function open(
         productVersion: VERSION,
         environment: builderEnvironment,
       };
-      return openContainerDriver({ folder, network, log, socket, mayReach, builds });
+      const wall = { mode: config.wall, reach };
+      return openContainerDriver({ folder, network, log, socket, mayReach, wall, builds });
     }
     default:
       return config satisfies never;
   }
+}
+
+/** Around the bots of the driver the service was configured with; undefined where there can be none. */
+export async function findDriverWall(config: DriverConfig): Promise<Wall | undefined> {
+  if (config.kind !== "container") return undefined;
+  const { openEngine } = await import("./container/engine.ts");
+  const { findWall } = await import("./container/keep-wall.ts");
+  const engine = await openEngine(await findEngine(config.sockets));
+  await engine.ensureNetwork(config.network);
+  return findWall(engine, config);
 }

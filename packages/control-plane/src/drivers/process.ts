@@ -23,6 +23,8 @@ export interface ProcessDriverOptions {
   folder: string;
   /** Each instance runs as one of them. @default as who we are */
   users?: UserRange | undefined;
+  /** Folder of compiled code that all instances share. @default one per build */
+  compileCache?: string | undefined;
   log: Log;
   /** @default the Node we run on */
   execPath?: string;
@@ -54,6 +56,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     users: options.users,
     execPath: options.execPath ?? process.execPath,
     nodeArguments: options.nodeArguments ?? inheritedArguments(),
+    compileCache: options.compileCache,
     cgroups,
     fence,
     known,

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from "@vocalhost/protocol";
+import { AppError, FOREIGN_CODE_HEADER, foreignCodeOf, isAppError } from "@vocalhost/protocol";
 import { STATUS_CODES, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { corsHeaders } from "./cors.ts";
@@ -13,9 +13,14 @@ export interface Answer {
 
 export function toAnswer(error: unknown): Answer {
   const known = isAppError(error) ? error : new AppError("INTERNAL_SERVER_ERROR", { cause: error });
+  const foreignCode = foreignCodeOf(known.code);
   return {
     status: known.status,
-    headers: ["content-type", "application/json; charset=utf-8", ...(known.retryable ? RETRY_AFTER : [])],
+    headers: [
+      ...["content-type", "application/json; charset=utf-8"],
+      ...(foreignCode === undefined ? [] : [FOREIGN_CODE_HEADER, foreignCode]),
+      ...(known.retryable ? RETRY_AFTER : []),
+    ],
     body: JSON.stringify(known.toBody()),
   };
 }

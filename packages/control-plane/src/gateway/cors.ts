@@ -1,3 +1,4 @@
+import { FOREIGN_CODE_HEADER } from "@vocalhost/protocol";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RawHeaders } from "./headers.ts";
 
@@ -26,7 +27,7 @@ const ALLOWED: RawHeaders = [
   "access-control-allow-origin",
   "*",
   "access-control-expose-headers",
-  "x-vocalhost-session-id, retry-after",
+  `x-vocalhost-session-id, retry-after, ${FOREIGN_CODE_HEADER}`,
 ];
 
 const PREFLIGHT: RawHeaders = [

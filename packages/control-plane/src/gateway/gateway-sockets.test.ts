@@ -129,6 +129,8 @@ test("what an address tells is asked for as it is, and refusals come instead of 
     ["/ws/telnyx?serviceHost=a.org", {}, { ingress: "telnyx", serviceHost: "a.org" }],
     ["/ws/plivo/t?serviceHost=a.org", {}, { ingress: "plivo", serviceHost: "a.org", token: "t" }],
     ["/ws/telnyx/t", {}, { ingress: "telnyx", token: "t" }],
+    ["/ws/twilio/a.org", {}, { ingress: "twilio", serviceHost: "a.org" }],
+    [`/ws/twilio/${"t".repeat(65)}.s`, {}, { ingress: "twilio", token: `${"t".repeat(65)}.s` }],
     ["/ws/exotel/a.org/t", {}, { ingress: "exotel", serviceHost: "a.org", token: "t" }],
     ["/ws/twilio/t?serviceHost=a.org", {}, { ingress: "twilio", serviceHost: "a.org", token: "t" }],
   ];

@@ -180,7 +180,10 @@ test("a session's request reaches its instance cleaned, its answer comes back cl
   assert.equal(told.headers["x-content-type-options"], "nosniff");
   assert.match(String(told.headers["content-security-policy"]), /^sandbox;/);
   assert.equal(told.headers["access-control-allow-origin"], "*");
-  assert.equal(told.headers["access-control-expose-headers"], "x-vocalhost-session-id, retry-after");
+  assert.equal(
+    told.headers["access-control-expose-headers"],
+    "x-vocalhost-session-id, retry-after, x-pcc-error-code",
+  );
   for (const name of ["set-cookie", "clear-site-data", "strict-transport-security", "keep-alive"])
     if (name !== "keep-alive") assert.equal(told.headers[name], undefined, name);
   const [seen] = instance.requests;

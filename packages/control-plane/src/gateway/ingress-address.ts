@@ -19,15 +19,17 @@ export function isIngressPath({ decoded }: RequestPath): boolean {
 }
 
 /**
- * `/ws/generic/{agent}.{org}[/{token}]`, or any ingress with `?serviceHost=` and perhaps a token as last segment. The
- * token is taken from the Authorization header, else `?token=`, else the path. Throws what the client is told.
+ * `/ws/{ingress}/{agent}.{org}[/{token}]`, or with `?serviceHost=` and perhaps a token as last segment, or with the
+ * token alone. The token is taken from the Authorization header, else `?token=`, else the path. Throws what the client is
+ * told.
  */
 export function parseIngressAddress(path: RequestPath, authorization: string | undefined): IngressAddress {
   const [, , name = "", ...segments] = path.decoded.split("/");
   const ingress = INGRESSES.find((known) => known === name);
   const query = new URLSearchParams(path.query);
   const named = query.get("serviceHost") ?? undefined;
-  const hasHostSegment = ingress === "generic" ? named === undefined : segments.length > 1;
+  const isHostFirst = segments.length > 1 || isServiceHost(segments[0] ?? "");
+  const hasHostSegment = ingress === "generic" ? named === undefined : isHostFirst && named === undefined;
   const [host = named, last, ...tooMany] = hasHostSegment ? segments : [named, ...segments];
   if (ingress === undefined || tooMany.length > 0) throw new AppError("NOT_FOUND");
   const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
@@ -44,9 +46,13 @@ export function parseIngressAddress(path: RequestPath, authorization: string | u
 
 /** Throws what the client is told unless it can be an `agent.organization`. */
 export function checkServiceHost(text: string): string {
-  if (!/^[A-Za-z0-9-]{1,64}\.[A-Za-z0-9._-]{1,128}$/.test(text))
-    throw new AppError("NOT_FOUND", { message: "Service not found" });
+  if (!isServiceHost(text)) throw new AppError("NOT_FOUND", { message: "Service not found" });
   return text;
+}
+
+/** Tokens have a dot too, but more than a name's length before it. */
+function isServiceHost(text: string): boolean {
+  return /^[A-Za-z0-9-]{1,64}\.[A-Za-z0-9._-]{1,128}$/.test(text);
 }
 
 export function checkToken(text: string | undefined): string | undefined {

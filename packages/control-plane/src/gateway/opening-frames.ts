@@ -1,3 +1,4 @@
+import { serviceHostIn } from "@vocalhost/protocol";
 import { headerBytes, payloadBytes, OPCODE_CLOSE } from "./frame-tracker.ts";
 
 /** What the opening messages of a carrier have told so far. */
@@ -105,7 +106,7 @@ function readMessage(text: Buffer): Opening {
   const parameters = asRecord(asRecord(start)["customParameters"]);
   return {
     kind: "start",
-    serviceHost: asText(parameters["_serviceHost"]),
+    serviceHost: serviceHostIn(parameters),
     token: asText(parameters["_token"]),
   };
 }

@@ -134,12 +134,16 @@ function deploymentOf(instance: InstanceRow, view: PoolView): DeploymentRow | un
   return view.deployments.find(({ id }) => id === instance.deploymentId);
 }
 
-function crashOf(seen: SeenInstance | undefined): Crash {
+const OUT_OF_MEMORY_EXIT_CODE = 137; // as engines and clusters report it
+
+/** How an instance ended that nobody had asked to, in words. */
+export function crashOf(seen: SeenInstance | undefined): Crash {
   const exit = seen?.exit;
   const how = exit?.outOfMemory
     ? "It ran out of memory."
     : exit?.signal
       ? `It was ended by ${exit.signal}.`
       : `It exited with code ${exit?.code ?? "unknown"}.`;
-  return { exitCode: exit?.code ?? null, text: [how, exit?.lastOutput.trim()].filter(Boolean).join("\n") };
+  const exitCode = exit?.code ?? (exit?.outOfMemory ? OUT_OF_MEMORY_EXIT_CODE : null);
+  return { exitCode, text: [how, exit?.lastOutput.trim()].filter(Boolean).join("\n") };
 }

@@ -430,3 +430,52 @@ describe("sessions", () => {
     expect: ["destroy a"],
   });
 });
+
+describe("instances that wait", () => {
+  const waiting = ["a", "b", "c"].map((id, at) =>
+    instance({ id, createdAt: NOW + at, stateAt: NOW - 60_000 }),
+  );
+  const agent = { minAgents: 3 };
+  const asleep = (id: string) => ({ ...running(id), isPaused: true });
+  check({
+    what: "all go on running where nobody asks for rest",
+    view: { agent, instances: waiting, seen: waiting.map(({ id }) => running(id)) },
+    expect: [],
+  });
+  check({
+    what: "rest beyond the first, which is claimed first",
+    view: {
+      agent,
+      keptAwake: 1,
+      instances: waiting.toReversed(),
+      seen: waiting.map(({ id }) => running(id)),
+    },
+    expect: ["pause c", "pause b"],
+  });
+  check({
+    what: "but not before they had time to settle",
+    view: { agent, keptAwake: 0, instances: [instance({ id: "a" })], seen: [running("a")] },
+    expect: ["request-instance", "request-instance"],
+  });
+  check({
+    what: "are woken when the one before them was taken",
+    view: {
+      agent: { minAgents: 2 },
+      keptAwake: 1,
+      instances: [instance({ id: "x", state: "busy", sessionId: "s" }), ...waiting.slice(1)],
+      sessions: [session({ id: "s", state: "active", instanceId: "x" })],
+      seen: [running("x"), asleep("b"), asleep("c")],
+    },
+    expect: ["wake b"],
+  });
+  check({
+    what: "are woken when rest is no longer asked for, or somebody has put a busy one to sleep",
+    view: {
+      agent: { minAgents: 1 },
+      instances: [instance({ id: "x", state: "busy", sessionId: "s" }), waiting[0]!],
+      sessions: [session({ id: "s", state: "active", instanceId: "x" })],
+      seen: [asleep("x"), asleep("a")],
+    },
+    expect: ["wake x", "wake a"],
+  });
+});

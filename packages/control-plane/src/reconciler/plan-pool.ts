@@ -4,6 +4,7 @@ import type { AgentRow, DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Timing } from "../timing.ts";
 import { planInstance } from "./plan-instance.ts";
 import type { PendingSessions, PoolSession } from "./read-pools.ts";
+import { planRest } from "./plan-rest.ts";
 import { planRollout } from "./plan-rollout.ts";
 import { planPending, planSession } from "./plan-session.ts";
 import { planSize } from "./plan-size.ts";
@@ -39,6 +40,8 @@ export interface PoolView {
   timing: Timing;
   /** How many instances may be on their way up at once. */
   bootsAtOnce: number;
+  /** So many waiting instances go on running, those beyond are paused; undefined: all go on running. */
+  keptAwake: number | undefined;
 }
 
 export type PoolStep =
@@ -49,6 +52,8 @@ export type PoolStep =
   | { do: "destroy"; instance: InstanceRow; graceMs: number }
   | { do: "mark-gone"; instance: InstanceRow; cause: string; crash?: Crash }
   | { do: "release"; instance: InstanceRow }
+  | { do: "pause"; instance: InstanceRow }
+  | { do: "wake"; instance: InstanceRow }
   | { do: "prepare-deployment"; deployment: DeploymentRow }
   | { do: "activate-deployment"; deployment: DeploymentRow }
   | { do: "fail-deployment"; deployment: DeploymentRow; code: string; text: string }
@@ -71,6 +76,7 @@ export function planPool(view: PoolView): PoolStep[] {
     ...planPending(view),
     ...view.sessions.flatMap((session) => planSession(session, view)),
     ...view.instances.flatMap((instance) => planInstance(instance, view)),
+    ...planRest(view),
     ...planRollout(view),
     ...planSize(view),
     ...planDeletion(view),

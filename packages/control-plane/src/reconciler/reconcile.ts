@@ -47,13 +47,14 @@ const NUDGE = "nudge";
 const MADE_AT_ONCE = 16; // of all agents; more would not be there any sooner
 
 /** Steps after which it is for the world to answer; another look at once would find nothing new. */
-const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["launch", "destroy", "send-stop"]);
+const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["launch", "destroy", "send-stop", "pause", "wake"]);
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { world, deploying, wakeups } = options;
   const beingMade = new Map<string, Promise<void>>();
   const beingDestroyed = new Set<string>();
   const beingStopped = new Set<string>();
+  const beingTurned = new Set<string>();
   const stoppingSinceMs = new Map<string, number>();
   const startingSinceMs = new Map<string, number>();
   const lastWords = new Map<string, InstanceReport>();
@@ -103,8 +104,22 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       .finally(() => beingStopped.delete(sessionId));
   }
 
+  function turn({ id }: InstanceRow, to: "pause" | "wake"): void {
+    if (beingTurned.has(id)) return;
+    beingTurned.add(id);
+    void (to === "pause" ? pauseIfFree(id, world) : world.driver.wake?.(id))
+      ?.then(nudge)
+      .catch((error: unknown) =>
+        world.log.warn({ err: error, instanceId: id, to }, "instance was not turned"),
+      )
+      .finally(() => beingTurned.delete(id));
+  }
+
   const { redact, filterDone } = options;
-  const context: StepContext = { world, deploying, redact, wakeups, make, destroy, sendStop, filterDone };
+  const context: StepContext = {
+    ...{ world, deploying, redact, wakeups, filterDone },
+    ...{ make, destroy, sendStop, turn },
+  };
   const sweep = createSweep({
     world,
     destroy,
@@ -308,7 +323,19 @@ function viewOf(
     epoch: world.epoch,
     timing: world.timing,
     bootsAtOnce,
+    keptAwake: world.driver.pause ? world.keptAwake : undefined,
   };
+}
+
+/** A session may come for it at any moment, and then wakes what it finds paused; it must not be paused after that. */
+async function pauseIfFree(id: string, { driver, store }: World): Promise<void> {
+  await driver.pause?.(id);
+  const row = await store.db
+    .selectFrom("instances")
+    .select(["state", "sessionId"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row?.state !== "ready" || row.sessionId !== null) await driver.wake?.(id);
 }
 
 function targetsOf(
@@ -320,7 +347,8 @@ function targetsOf(
     .flatMap(({ id, address }) => {
       const object = seen.get(id);
       const known = object?.address ?? address;
-      return object?.state === "running" && known ? [{ id, address: known }] : [];
+      const isAwake = object?.state === "running" && !object.isPaused; // others have nothing to say
+      return isAwake && known ? [{ id, address: known }] : [];
     });
 }
 

@@ -15,6 +15,7 @@ import type { World } from "../world.ts";
 import { mayHaveInstance } from "../quotas/require-quota.ts";
 import { newInstanceRow } from "../pools/claim.ts";
 import { LIVE_INSTANCE_STATES, moveInstance } from "../pools/instance-state.ts";
+import { crashOf } from "./plan-instance.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 import type { PoolSession } from "./read-pools.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
@@ -34,6 +35,8 @@ export interface StepContext {
   destroy(instanceId: string, graceMs: number): void;
   /** The same for asking a session's bot to stop: one that does not answer must not hold up all others. */
   sendStop(step: SendStop): void;
+  /** And for what pauses an instance or wakes it. */
+  turn(instance: InstanceRow, to: "pause" | "wake"): void;
   /** Told what became of the voice filter in each session that is closed and had one. */
   filterDone?: ((filter: SessionFilter) => void) | undefined;
 }
@@ -81,6 +84,9 @@ export async function takeStep(
     case "release":
       await asLeader(world, (tx) => compareAndSet(tx, "instances", step.instance, { sessionId: null }));
       return;
+    case "pause":
+    case "wake":
+      return context.turn(step.instance, step.do);
     case "prepare-deployment":
       return prepare(step.deployment, context);
     case "activate-deployment":
@@ -304,6 +310,7 @@ async function close(session: PoolSession, view: PoolView, context: StepContext)
   const exit =
     told?.exit ?? (instanceId === null ? undefined : await world.records.exitRecord(instanceId, session.id));
   const alive = exit || instanceId === null ? undefined : await world.records.aliveRecord(instanceId);
+  const death = exit ? undefined : await deathOf(session, view, context);
   const nowMs = world.clock.nowMs();
   const overAtMs = told?.exit ? heardAtMs : world.clock.monotonicMs();
   world.failpoint("close.committed.before");
@@ -314,6 +321,7 @@ async function close(session: PoolSession, view: PoolView, context: StepContext)
       .where("id", "=", instanceId ?? "")
       .executeTakeFirst();
     const observed = observedLength(session, instance, { world, overAtMs, nowMs });
+    if (instance && death) await noteDeath(tx, instance, death);
     return closeSession(tx, session, { exit: exit ?? undefined, alive, instance, observed, nowMs });
   });
   world.failpoint("close.committed.after");
@@ -322,8 +330,30 @@ async function close(session: PoolSession, view: PoolView, context: StepContext)
   const filter = closedFilter(session, exit ?? alive);
   if (filter) context.filterDone?.(filter);
   const level = exit ? "info" : "warn";
-  world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost" }, "session closed");
+  const how = death?.text.split("\n", 1)[0];
+  world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost", how }, "session closed");
   await tellCorrection(session.id, world);
+}
+
+/** How a bot went that took its session with it; nothing of one that was told to go. */
+async function deathOf(
+  { instanceId, state }: PoolSession,
+  view: PoolView,
+  context: StepContext,
+): Promise<Crash | undefined> {
+  const instance = view.instances.find(({ id }) => id === instanceId);
+  const seen = view.seen.get(instanceId ?? "");
+  if (!instance || !seen?.exit || state === "stopping") return undefined;
+  return shown(crashOf(seen), instance, context);
+}
+
+// For the agent's record. It is no crash of those that keep a deployment from serving: this one has served.
+async function noteDeath(tx: Tx, { deploymentId }: InstanceRow, { exitCode, text }: Crash): Promise<void> {
+  await tx
+    .updateTable("deployments")
+    .set({ lastExitCode: exitCode, crashText: text })
+    .where("id", "=", deploymentId)
+    .execute();
 }
 
 /** A controller that did not bind the session has only the stored times for how long it can have been at most. */

@@ -168,7 +168,7 @@ function deployment(at: number): DeploymentRow {
 function build(id: string): BuildRow {
   return {
     ...{ id, organizationId: "o", region: "us-west", status: "success", uploadId: `upload of ${id}` },
-    ...{ contextHash: "c", dockerfilePath: "Dockerfile", imageUri: id, errorMessage: null },
+    ...{ contextHash: "c", contentHash: "c", dockerfilePath: "Dockerfile", imageUri: id, errorMessage: null },
     ...{ contextSizeBytes: 1, imageSizeBytes: 1, facts: "{}", startedAt: 0, completedAt: 0 },
     ...{ createdAt: daysAgo(50), updatedAt: daysAgo(50) },
   };

@@ -209,6 +209,7 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
   const { session, claim, boundMs } = bound;
   try {
     const instance = claim.kind === "warm" ? claim.instance : await whenReady(starter, claim.instance);
+    await wake(instance, world);
     const readyAtMs = world.clock.monotonicMs();
     world.failpoint("bot.started.before");
     await world.network.start(
@@ -237,6 +238,14 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
   } catch (error) {
     await abandon(starter, session, claim.instance, error);
     throw error;
+  }
+}
+
+async function wake({ id }: InstanceRow, { driver }: World): Promise<void> {
+  try {
+    await driver.wake?.(id);
+  } catch (error) {
+    throw new InstanceCallError("The instance could not be woken", "no", { cause: error });
   }
 }
 

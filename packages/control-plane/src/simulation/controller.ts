@@ -226,6 +226,11 @@ export async function bootController(setting: SimulationSetting, name: string): 
           },
           queueMs: 0,
           instanceToken: () => "",
+          callbackUrl: "",
+          dialling: {
+            takesPublicKeys: false,
+            accountsOf: () => Promise.reject(new Error("There are no carriers in a simulation")),
+          },
         },
         {
           asked: {
@@ -240,6 +245,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
               tokenProperties: undefined,
               token: undefined,
             },
+            dialout: undefined,
             idempotencyKey: undefined,
             wsBase: "",
           },

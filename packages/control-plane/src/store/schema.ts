@@ -60,6 +60,8 @@ export interface ApiKeyRow {
   kind: "private" | "public";
   name: string;
   lastFour: string;
+  /** The whole key, of public ones only; null for those made before it was kept. */
+  publicValue: string | null;
   /** Names of the agents a public key may start; null: all. */
   agents: Json | null;
   /** Starts a minute. */
@@ -277,7 +279,10 @@ export interface BuildRow {
   region: string;
   status: BuildStatus;
   uploadId: Id;
+  /** Of the upload's bytes, as they came. */
   contextHash: string;
+  /** Of the files in it, whoever compressed them. */
+  contentHash: string | null;
   dockerfilePath: string;
   imageUri: string | null;
   errorMessage: string | null;

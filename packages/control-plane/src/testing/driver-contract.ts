@@ -177,6 +177,33 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     await until(() => seen.has("exited"), 20_000, "news of the end");
   });
 
+  test(`${name}: what is paused answers nobody until it is woken, and can be ended`, async (t) => {
+    await using harness = await start();
+    const { driver } = await harness.open();
+    if (!driver.pause || !driver.wake) return t.skip("it cannot pause");
+    const spec = specOf(await harness.source(WAITING_BOT));
+    await driver.create(spec);
+    const { address } = await listening(driver, spec.id);
+    await driver.wake(spec.id);
+    await driver.pause(spec.id);
+    await driver.pause(spec.id);
+    const { driver: next } = await harness.open();
+    assert.deepEqual(await next.list(), [
+      { id: spec.id, state: "running", address, exit: undefined, isPaused: true },
+    ]);
+    await assert.rejects(fetch(`http://${address}/instance`, { signal: AbortSignal.timeout(500) }));
+    await next.wake?.(spec.id);
+    await ask(address, "/instance", spec.token);
+    assert.equal((await only(next)).isPaused, undefined);
+    // Whatever the order in which they are asked for, the last one counts.
+    await Promise.all([driver.pause(spec.id), driver.wake(spec.id)]);
+    await ask(address, "/instance", spec.token);
+    await driver.pause(spec.id);
+    await driver.destroy(spec.id, { graceMs: 10_000 });
+    assert.deepEqual([(await only(driver)).state, (await only(driver)).exit?.code], ["exited", 0]);
+    return undefined;
+  });
+
   test(`${name}: memory and CPU time are limited where the driver says so`, async (t) => {
     await using harness = await start();
     const { driver } = await harness.open();

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { foreignSettings } from "../compatibility/agent-settings.ts";
 import { AgentProfile, agentLimits, VoiceFilter } from "./agent-settings.ts";
 import { Deployment } from "./deployments.ts";
 import { restSettings } from "./setting-values.ts";
@@ -26,21 +27,22 @@ export const ImageReference = z
     error: "Must have the shape <repository>/<name>:<tag>",
   });
 
-// `null` counts as left out, except for settings it clears.
+// `null` counts as left out, except for settings it clears. What is no setting is refused: it was meant to be one.
 const settings = {
   image: ImageReference.nullish(),
   buildId: z.uuid().nullish(),
   region: z.string().max(63).nullish(),
   nodeType: z.literal("arm").nullish(),
   ...restSettings,
+  ...foreignSettings,
   forceRedeploy: z.boolean().nullish(),
 };
 
-export const CreateAgent = z.object({ serviceName: AgentName, ...settings });
+export const CreateAgent = z.strictObject({ serviceName: AgentName, ...settings });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 
 /** Any subset; `serviceName` and `region` may be repeated but not changed. An empty secret set unbinds it. */
-export const UpdateAgent = z.object({ serviceName: z.string().nullish(), ...settings });
+export const UpdateAgent = z.strictObject({ serviceName: z.string().nullish(), ...settings });
 export type UpdateAgent = z.infer<typeof UpdateAgent>;
 
 /** The organisation-scoped update names the agent in its body. */
@@ -92,6 +94,8 @@ export const AgentRecord = z.object({
   activeSessionCount: z.number().int(),
   agentProfile: AgentProfile.nullable(),
   vendorViva: z.object({ audioFilter: VoiceFilter.nullable() }).nullable(),
+  /** The same, as other tools spell it. */
+  krispViva: z.object({ audioFilter: VoiceFilter.nullable() }).nullish(),
   deployment: Deployment.nullable(),
   currentRevision: RevisionInfo.nullish(),
   previousRevision: RevisionInfo.nullish(),

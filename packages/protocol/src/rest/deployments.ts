@@ -8,7 +8,9 @@ export const Manifest = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string() }),
   spec: z.object({
     nodeType: z.literal("arm"),
-    /** `redacted` when deployed from a build. */
+    /** The same, as other tools spell it. */
+    dailyNodeType: z.literal("arm").optional(),
+    /** Empty when deployed from a build, which `buildId` names. */
     image: z.string(),
     /** What the image's tag meant when it was deployed. Absent until that is known. */
     imageDigest: z.string().optional(),
@@ -29,6 +31,8 @@ export const Deployment = z.object({
   serviceId: z.uuid(),
   createdAt: Time,
   updatedAt: Time,
+  /** The build it runs, if it is not an image. */
+  buildId: z.uuid().nullish(),
   manifest: Manifest,
 });
 export type Deployment = z.infer<typeof Deployment>;
@@ -47,6 +51,7 @@ export type DeploymentSettings = z.infer<typeof DeploymentSettings>;
 
 export const DeploymentListItem = z.object({
   id: z.uuid(),
+  buildId: z.uuid().nullish(),
   manifest: Manifest,
   createdAt: Time,
   updatedAt: Time,

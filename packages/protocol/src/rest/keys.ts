@@ -16,13 +16,13 @@ export const CreateKey = z.object({
 });
 export type CreateKey = z.infer<typeof CreateKey>;
 
-/** `key` is shown this once. */
+/** A private `key` is shown this once. */
 export const KeyCreated = z.object({ id: z.string(), key: z.string() });
 export type KeyCreated = z.infer<typeof KeyCreated>;
 
 export const Key = z.object({
   id: z.string(),
-  /** Masked: its prefix and last four characters. */
+  /** A public one whole, for those who may manage keys; else its prefix and last four characters. */
   key: z.string(),
   createdAt: Time,
   revoked: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EndState } from "../compatibility/end-states.ts";
 import { FilterFigures, FilterStatus } from "../instance-api.ts";
 import { VoiceFilter } from "./agent-settings.ts";
 import { pageQuery, Time, UnixSeconds } from "./values.ts";
@@ -8,6 +9,7 @@ export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend
   startTime: UnixSeconds.optional(),
   endTime: UnixSeconds.optional(),
   status: z.enum(["active", "ended", "all"]).default("all"),
+  endState: EndState.optional(),
   startType: z.enum(["cold", "warm", "all"]).default("all"),
   /** Seconds until the bot had started; 0: no bound. */
   startTimeMin: z.coerce.number().int().min(0).max(86_400).default(0),
@@ -45,6 +47,8 @@ export const Session = z.object({
   status: z.enum(["pending", "starting", "active", "stopping", "ended", "failed", "expired"]),
   transport: z.string(),
   endReason: z.string().nullable(),
+  /** Status and reason in one word, as other tools know them. */
+  endState: EndState.optional(),
   /** Whole seconds as they count for usage. */
   seconds: z.number().int().nullable(),
   /** By how much the length is more, or less, than the bot said, where the service saw otherwise. */

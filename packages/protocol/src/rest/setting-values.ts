@@ -32,13 +32,13 @@ export type RestSettings = {
   [R in TopLevel<"rest"> as R["rest"][0]]: Nullish<R["schema"]>;
 } & {
   [Table in Nested<"rest">["rest"][0]]: Nullish<
-    z.ZodObject<{ [R in NestedIn<"rest", Table> as R["rest"][1]]: Nullish<R["schema"]> }>
+    z.ZodObject<{ [R in NestedIn<"rest", Table> as R["rest"][1]]: Nullish<R["schema"]> }, z.core.$strict>
   >;
 };
 
 export const restSettings = nested("rest", {
   leaf: ({ schema }) => schema.nullish(),
-  table: (shape) => z.object(shape).nullish(),
+  table: (shape) => z.strictObject(shape).nullish(),
 }) as RestSettings;
 
 /** In `vocalhost.toml`: what is not there stays as it is deployed. */

@@ -37,7 +37,7 @@ export function mountRehearsal(app: FastifyInstance): Rehearsal {
   app.get(PATH, { websocket: true }, (socket) => {
     const session = sessions.get(sessionId);
     if (!session) return socket.close(1008);
-    return runOnSocket({ bot: () => sayHello, cliArgs: undefined }, session, socket);
+    return runOnSocket({ bot: () => sayHello, cliArgs: undefined, idleTimeoutSecs: null }, session, socket);
   });
 
   return {

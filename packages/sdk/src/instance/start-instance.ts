@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { BotDefinition } from "../bot.ts";
+import { IDLE_TIMEOUT_SECS } from "../runner-arguments.ts";
 import { createVoiceIsolation, provideVoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
 import type { HeldPort } from "../media/hold-media-port.ts";
@@ -147,6 +148,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     },
     bot: () => requireBot().bot,
     cliArgs: undefined,
+    idleTimeoutSecs: IDLE_TIMEOUT_SECS,
     transports: [...transportNames],
     onlyTransport: undefined,
     iceServers: () => [],
@@ -156,6 +158,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     socketBase: () => "ws://instance",
     signatureKeys: {},
     rooms: undefined, // the controller makes them
+    dialling: undefined, // the controller does it
   };
 
   function mountInstanceRoutes(): void {

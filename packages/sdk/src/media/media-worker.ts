@@ -1,6 +1,7 @@
 // The media thread: peer connections, Opus and pacing, away from whatever the bot does.
 import type { IceServer } from "@vocalhost/protocol";
 import ndc from "node-datachannel";
+import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
 import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";

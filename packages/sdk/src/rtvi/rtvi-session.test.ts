@@ -1,22 +1,22 @@
-import type { RtviMessage } from "@vocalhost/protocol";
+import type { BotCapabilities, RtviMessage } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRtviSession } from "./rtvi-session.ts";
+import { createRtviSession, type SentFile } from "./rtvi-session.ts";
 
 const ABOUT = { library: "vocalhost", library_version: "1.2.3" };
 
 test("a greeting is answered under its id, with our version", () => {
   const { greet, sent } = start();
-  greet("a1b2c3d4", { version: "2.1.0", about: { library: "x" } });
+  greet("a1b2c3d4", { version: "2.2.0", about: { library: "x" } });
   assert.deepEqual(sent, [
-    { label: "rtvi-ai", type: "bot-ready", id: "a1b2c3d4", data: { version: "2.1.0", about: ABOUT } },
+    { label: "rtvi-ai", type: "bot-ready", id: "a1b2c3d4", data: { version: "2.2.0", about: ABOUT } },
   ]);
 });
 
 test("an older client of our major version is told our version", () => {
   const { greet, sent } = start();
   greet("1", { version: "2.0.0" });
-  assert.deepEqual(types(sent), ["bot-ready 2.1.0"]);
+  assert.deepEqual(types(sent), ["bot-ready 2.2.0"]);
 });
 
 test("a client of version 1 is told its own version and served in its format", () => {
@@ -38,7 +38,7 @@ test("a version we do not know is remarked on and served all the same", () => {
   ] as const) {
     const { greet, sent } = start();
     greet("7", data);
-    assert.deepEqual(types(sent), ["error-response", "bot-ready 2.1.0"]);
+    assert.deepEqual(types(sent), ["error-response", "bot-ready 2.2.0"]);
     assert.ok(sent.every(({ id }) => id === "7"));
     assert.match(JSON.stringify(sent[0]?.data), remark);
   }
@@ -46,17 +46,17 @@ test("a version we do not know is remarked on and served all the same", () => {
 
 test("every greeting is answered, also after a reconnect with another version", () => {
   const { greet, session, sent } = start();
-  greet("1", { version: "2.1.0" });
-  greet("2", { version: "2.1.0" });
+  greet("1", { version: "2.2.0" });
+  greet("2", { version: "2.2.0" });
   greet("3", { version: "1.0.0" });
-  greet("4", { version: "2.1.0" });
+  greet("4", { version: "2.2.0" });
   assert.deepEqual(
     sent.map(({ id, data }) => [id, (data as { version: string }).version]),
     [
-      ["1", "2.1.0"],
-      ["2", "2.1.0"],
+      ["1", "2.2.0"],
+      ["2", "2.2.0"],
       ["3", "1.0.0"],
-      ["4", "2.1.0"],
+      ["4", "2.2.0"],
     ],
   );
   session.botOutput("Hi");
@@ -65,28 +65,28 @@ test("every greeting is answered, also after a reconnect with another version", 
 
 test("a bot that says itself when it is ready lets clients wait, each with its version", () => {
   const { greet, session, sent } = start({ autoReady: false });
-  greet("1", { version: "2.1.0" });
+  greet("1", { version: "2.2.0" });
   greet("2", { version: "1.0.0" });
   assert.deepEqual(sent, []);
   session.botReady();
-  assert.deepEqual(types(sent), ["bot-ready 2.1.0", "bot-ready 1.0.0"]);
+  assert.deepEqual(types(sent), ["bot-ready 2.2.0", "bot-ready 1.0.0"]);
   session.botReady();
   assert.equal(sent.length, 2);
-  greet("3", { version: "2.1.0" });
-  assert.deepEqual(types(sent).slice(2), ["bot-ready 2.1.0"]);
+  greet("3", { version: "2.2.0" });
+  assert.deepEqual(types(sent).slice(2), ["bot-ready 2.2.0"]);
 });
 
 test("a bot that is ready before anybody greets answers the greeting", () => {
   const { greet, session, sent } = start({ autoReady: false });
   session.botReady();
   assert.deepEqual(sent, []);
-  greet("1", { version: "2.1.0" });
-  assert.deepEqual(types(sent), ["bot-ready 2.1.0"]);
+  greet("1", { version: "2.2.0" });
+  assert.deepEqual(types(sent), ["bot-ready 2.2.0"]);
 });
 
 test("greetings of a client that never stops are not all kept", () => {
   const { greet, session, sent } = start({ autoReady: false });
-  for (let at = 0; at < 100; at += 1) greet(String(at), { version: "2.1.0" });
+  for (let at = 0; at < 100; at += 1) greet(String(at), { version: "2.2.0" });
   session.botReady();
   assert.equal(sent.length, 8);
 });
@@ -94,11 +94,11 @@ test("greetings of a client that never stops are not all kept", () => {
 test("the bot hears of the greeting before it is answered", () => {
   const { greet, session, sent } = start();
   session.on("client-ready", ({ version, about }) => {
-    assert.deepEqual({ version, about }, { version: "2.1.0", about: { library: "x" } });
+    assert.deepEqual({ version, about }, { version: "2.2.0", about: { library: "x" } });
     session.serverMessage("first");
   });
-  greet("1", { version: "2.1.0", about: { library: "x" } });
-  assert.deepEqual(types(sent), ["server-message", "bot-ready 2.1.0"]);
+  greet("1", { version: "2.2.0", about: { library: "x" } });
+  assert.deepEqual(types(sent), ["server-message", "bot-ready 2.2.0"]);
 });
 
 test("the client application's request is answered under its id", () => {
@@ -256,6 +256,71 @@ test("events have no id, and no data where there is none", () => {
   );
 });
 
+test("an error of the client is answered with none: two that do not understand each other must stop", () => {
+  const { receive, session, sent } = start();
+  const told: unknown[] = [];
+  session.on("error-response", (problem) => void told.push(problem));
+  receive({ id: "1", type: "error-response", data: { error: "Unsupported type ui-command" } });
+  receive({ id: "2", type: "error-response" });
+  receive({ type: "error", data: { error: 5 } });
+  assert.deepEqual(sent, []);
+  assert.deepEqual(told, [
+    { id: "1", error: "Unsupported type ui-command" },
+    { id: "2", error: "" },
+    { id: "", error: "" },
+  ]);
+});
+
+test("what a bot can do is told with bot-ready", () => {
+  const files = { formats: ["image/png"], sources: ["bytes" as const], maxSize: 1_000 };
+  const { greet, sent } = start({ capabilities: { files } });
+  greet("1", { version: "2.2.0" });
+  const { capabilities } = sent[0]!.data as { capabilities?: unknown };
+  assert.deepEqual(capabilities, { files });
+});
+
+test("a file comes with its words, and what is in it can be read", async () => {
+  const { receive, session, sent } = start();
+  const data = {
+    content: "what is this?",
+    file: { name: "a.txt", format: "text/plain", source: { type: "bytes", bytes: "aGVsbG8=" } },
+  };
+  receive({ id: "1", type: "send-file", data });
+  assert.deepEqual(sent[0]?.data, { error: "This bot does not take files" });
+  const files: SentFile[] = [];
+  session.on("send-file", (file) => void files.push(file));
+  receive({ id: "2", type: "send-file", data: { ...data, options: { run_immediately: false } } });
+  const [file] = files;
+  assert.deepEqual(
+    [file?.content, file?.name, file?.format, file?.runImmediately, file?.audioResponse],
+    ["what is this?", "a.txt", "text/plain", false, true],
+  );
+  assert.equal(Buffer.from(await file!.read()).toString(), "hello");
+  for (const source of [
+    { type: "url", url: "http://169.254.169.254/" },
+    { type: "id", id: "vocalhost:../../etc/passwd" },
+  ])
+    receive({ id: "3", type: "send-file", data: { content: "", file: { format: "x", source } } });
+  await assert.rejects(files[1]!.read(), /fetch source.url only if you trust it/);
+  await assert.rejects(files[2]!.read(), /no such upload/);
+  receive({ id: "4", type: "send-file", data: { content: "", file: { format: "x", source: {} } } });
+  assert.match(JSON.stringify(sent.at(-1)), /"id":"4".*Invalid message: file.source/);
+});
+
+test("speech as it was made goes in messages that a data channel takes", () => {
+  const { session, sent } = start();
+  const samples = Int16Array.from({ length: 30_000 }, (_, at) => at);
+  session.botTtsAudio({ samples, sampleRateHz: 24_000 });
+  assert.ok(sent.every((message) => JSON.stringify(message).length < 64 * 1024));
+  const audio = sent.map(({ data }) => (data as { audio: string }).audio);
+  const bytes = Buffer.concat(audio.map((part) => Buffer.from(part, "base64")));
+  assert.deepEqual([bytes.length, bytes.readInt16LE(2 * 29_999)], [60_000, 29_999]);
+  assert.deepEqual(
+    { ...(sent[0]?.data as object), audio: "" },
+    { audio: "", sample_rate: 24_000, num_channels: 1 },
+  );
+});
+
 test("a transcription says when and who", () => {
   const { session, sent } = start();
   session.userTranscription({ text: "hi", final: false });
@@ -266,6 +331,11 @@ test("a transcription says when and who", () => {
   assert.deepEqual([interim?.["final"], final?.["final"]], [false, true]);
   assert.match(String(final?.["timestamp"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
+
+interface StartOptions {
+  autoReady?: boolean;
+  capabilities?: BotCapabilities;
+}
 
 interface Check {
   data: unknown;
@@ -282,12 +352,13 @@ function check(type: string, { data, event, heard }: Check): void {
   assert.deepEqual(sent, [], type);
 }
 
-function start({ autoReady = true } = {}) {
+function start({ autoReady = true, capabilities }: StartOptions = {}) {
   const sent: RtviMessage[] = [];
   const audio: { samples: number[]; sampleRateHz: number }[] = [];
   const calls: string[] = [];
   const endpoint = createRtviSession({
     autoReady,
+    capabilities,
     about: ABOUT,
     send: (message) => void sent.push(message),
     audio: (samples, sampleRateHz) => void audio.push({ samples: [...samples], sampleRateHz }),

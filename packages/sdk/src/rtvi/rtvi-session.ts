@@ -4,13 +4,17 @@ import {
   RTVI_LABEL,
   RTVI_VERSION,
   RtviMessage,
+  type BotCapabilities,
   type ClientAbout,
   type ClientMessageData,
   type ClientMessageType,
   type Metrics,
+  type RtviFile,
   type ServerMessages,
   type ServerMessageType,
 } from "@vocalhost/protocol";
+import { pcmBytes, type AudioFrame } from "@vocalhost/audio";
+import { readUpload } from "../uploads.ts";
 import { createListeners, type Listeners } from "../listeners.ts";
 import { createBotOutput, type SpokenSegment } from "./bot-output.ts";
 import { incompatibility } from "./version-check.ts";
@@ -21,10 +25,15 @@ export interface RtviSession extends Pick<Listeners<RtviEvents>, "on" | "off"> {
   botReady(): void;
   userStartedSpeaking(): void;
   userStoppedSpeaking(): void;
+  /** Voice as it is heard, whether or not it makes a turn. */
+  vadUserStartedSpeaking(): void;
+  vadUserStoppedSpeaking(): void;
   botInterrupted(): void;
   userTranscription(transcription: Transcription): void;
   /** Shows text the bot says; tell the segment how far speech has got. */
   botOutput(text: string, options?: BotOutputOptions): SpokenSegment;
+  /** The bot's speech as it was made, for clients that play or draw it themselves. Cut into messages that fit. */
+  botTtsAudio(frame: AudioFrame): void;
   /** Any JSON for the client application. */
   serverMessage(data: unknown): void;
   metrics(metrics: Metrics): void;
@@ -38,7 +47,10 @@ export interface RtviEvents {
   "client-ready": (client: { version: string | undefined; about: ClientAbout | undefined }) => void;
   "client-message": (message: ClientRequest) => void;
   "send-text": (text: { content: string; runImmediately: boolean; audioResponse: boolean }) => void;
+  "send-file": (file: SentFile) => void;
   dtmf: (keys: string[]) => void;
+  /** The client could not do something that it was asked for; `id` names what. */
+  "error-response": (problem: { id: string; error: string }) => void;
   "function-call-result": (result: ClientMessageData<"llm-function-call-result">) => void;
   "ui-event": (event: ClientMessageData<"ui-event">) => void;
   "ui-snapshot": (snapshot: ClientMessageData<"ui-snapshot">) => void;
@@ -52,6 +64,25 @@ export interface ClientRequest {
   data: unknown;
   respond(data?: unknown): void;
   refuse(reason: string): void;
+}
+
+/** A file of the client's user, for the model. */
+export interface SentFile {
+  /** What the user says about it. */
+  content: string;
+  name: string | undefined;
+  /** Media type. */
+  format: string;
+  source: RtviFile["source"];
+  /**
+   * What is in it, if it came with the message or was uploaded to this runner. Throws for one at an address: whether to
+   * go there on a client's word is for you to decide.
+   */
+  read(): Promise<Uint8Array>;
+  runImmediately: boolean;
+  audioResponse: boolean;
+  /** For the model's service, as the client gave them. */
+  customOptions: Record<string, unknown>;
 }
 
 export interface Transcription {
@@ -71,6 +102,7 @@ export interface BotOutputOptions {
 
 export interface RtviSessionOptions {
   autoReady: boolean;
+  capabilities?: BotCapabilities | undefined;
   about: { library: string; library_version: string };
   send(message: RtviMessage): void;
   /** Audio that was recorded before the connection was up. */
@@ -85,11 +117,13 @@ export interface RtviEndpoint {
   receive(message: unknown): void;
 }
 
+const TTS_AUDIO_SAMPLES = 12_000; // in base64 32 kB, half of what a data channel takes at once
 const WAITING_CLIENTS_MAX = 8; // a client greets once, and again after each reconnect
 
 export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
   const listeners = createListeners<RtviEvents>();
   let botIsReady = options.autoReady;
+  const capabilities = options.capabilities ? { capabilities: options.capabilities } : {};
   const waitingClients: { id: string; version: string }[] = []; // greetings not yet answered
   let clientIsOld = false;
 
@@ -105,7 +139,7 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
   function answerClients(): void {
     if (!botIsReady) return;
     for (const { id, version } of waitingClients.splice(0))
-      send("bot-ready", { version, about: options.about }, id);
+      send("bot-ready", { version, about: options.about, ...capabilities }, id);
   }
 
   function onClientReady(id: string, data: ClientMessageData<"client-ready">): void {
@@ -131,6 +165,8 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
         return onClientMessage(id, data as ClientMessageData<"client-message">);
       case "send-text":
         return onSendText(data as ClientMessageData<"send-text">);
+      case "send-file":
+        return onSendFile(id, data as ClientMessageData<"send-file">);
       case "dtmf":
         return onDtmf(data as ClientMessageData<"dtmf">);
       case "llm-function-call-result":
@@ -172,6 +208,21 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     });
   }
 
+  function onSendFile(id: string, { content, file, options: input }: ClientMessageData<"send-file">): void {
+    if (!listeners.has("send-file"))
+      return send("error-response", { error: "This bot does not take files" }, id);
+    return listeners.emit("send-file", {
+      content,
+      name: file.name ?? undefined,
+      format: file.format,
+      source: file.source,
+      read: () => readFile(file.source),
+      runImmediately: input?.run_immediately ?? true,
+      audioResponse: input?.audio_response ?? true,
+      customOptions: input?.custom_options ?? {},
+    });
+  }
+
   function onDtmf(data: ClientMessageData<"dtmf">): void {
     listeners.emit("dtmf", "buttons" in data ? data.buttons : [data.button]);
   }
@@ -191,6 +242,15 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     },
     userStartedSpeaking: () => send("user-started-speaking"),
     userStoppedSpeaking: () => send("user-stopped-speaking"),
+    vadUserStartedSpeaking: () => send("vad-user-started-speaking"),
+    vadUserStoppedSpeaking: () => send("vad-user-stopped-speaking"),
+    botTtsAudio({ samples, sampleRateHz }) {
+      for (let at = 0; at < samples.length; at += TTS_AUDIO_SAMPLES) {
+        const piece = samples.subarray(at, at + TTS_AUDIO_SAMPLES);
+        const audio = Buffer.from(pcmBytes(piece)).toString("base64");
+        send("bot-tts-audio", { audio, sample_rate: sampleRateHz, num_channels: 1 });
+      }
+    },
     botInterrupted: () => send("bot-interrupted"),
     userTranscription: ({ text, final, userId }) =>
       send("user-transcription", {
@@ -214,6 +274,9 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
       if (!envelope.success)
         return session.error(`Invalid RTVI transport message: ${firstProblem(envelope.error)}`);
       const { id = "", type } = envelope.data;
+      // Answered with another, two sides that do not understand each other would never stop.
+      if (type === "error-response" || type === "error")
+        return listeners.emit("error-response", { id, error: errorIn(envelope.data.data) });
       if (!isClientMessageType(type))
         return send("error-response", { error: `Unsupported type ${type}` }, id);
       const data = clientMessages[type].safeParse(envelope.data.data);
@@ -223,6 +286,28 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     },
   };
 }
+
+async function readFile(source: RtviFile["source"]): Promise<Uint8Array> {
+  switch (source.type) {
+    case "bytes":
+      return Buffer.from(source.bytes.replace(/^data:[^,]*,/, ""), "base64");
+    case "id":
+      return readUpload(source.id);
+    case "url":
+      throw new TypeError(
+        "The file is at an address of the client's choice: fetch source.url only if you trust it",
+      );
+    default:
+      return source satisfies never;
+  }
+}
+
+function errorIn(data: unknown): string {
+  const { error } = (typeof data === "object" && data !== null ? data : {}) as { error?: unknown };
+  return typeof error === "string" ? error.slice(0, ERROR_MAX_CHARACTERS) : "";
+}
+
+const ERROR_MAX_CHARACTERS = 500;
 
 function hasOurLabel(message: unknown): boolean {
   return (

@@ -48,6 +48,9 @@ function phoneRows(runner: Runner, config: RunnerConfig): [string, string][] {
   return [
     ["Phone calls", `webhook ${base}/, stream ${base.replace(/^http/, "ws")}/ws`],
     ["Signatures", signatureStatus(config.signatureKeys)],
+    ...(config.dialoutKey
+      ? [["Placing calls", `POST ${base}/dialout, with your key`] as [string, string]]
+      : []),
   ];
 }
 

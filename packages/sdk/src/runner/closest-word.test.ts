@@ -8,7 +8,8 @@ test("finds what a mistyped word meant, and nothing for another word", () => {
     ["host", "host"],
     ["prt", "port"],
     ["porrt", "port"],
-    ["prot", undefined], // two letters changed places are two of four wrong
+    ["prot", "port"], // letters that changed places
+    ["pots", undefined],
     ["transprot", "transport"],
     ["tarnsport", "transport"],
     ["ws-auht", "ws-auth"],

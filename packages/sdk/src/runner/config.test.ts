@@ -15,6 +15,9 @@ test("what is not set has its default", () => {
     onlyTransport: undefined,
     proxy: undefined,
     folder: undefined,
+    uploads: undefined,
+    idleTimeoutSecs: 300,
+    dialoutKey: undefined,
     voiceFilter: undefined,
     devSocket: undefined,
     takesCalls: false,
@@ -152,6 +155,26 @@ test("origins are origins", () => {
     refuse({ args: ["--allowed-origins", origin], text: /^--allowed-origins expects origins such as/ });
 });
 
+test("variables of other runners are understood, and ours win", () => {
+  const theirs = {
+    PIPECAT_WEBSOCKET_AUTH: "token",
+    PIPECAT_ALLOWED_ORIGINS: "https://theirs.example.com",
+    PIPECAT_ICE_SERVERS: "stun:stun.example.com:3478",
+  };
+  check({
+    environment: theirs,
+    expect: {
+      socketAuth: "token",
+      allowedOrigins: ["https://theirs.example.com"],
+      iceServers: [{ urls: "stun:stun.example.com:3478" }],
+    },
+  });
+  check({
+    environment: { ...theirs, VOCALHOST_WEBSOCKET_AUTH: "none" },
+    expect: { socketAuth: "none" },
+  });
+});
+
 test("verbosity chooses the log level", () => {
   for (const [args, environment, logLevel] of [
     [["-v"], {}, "debug"],
@@ -182,13 +205,53 @@ test("the served folder exists and is known by its real path", () => {
   }
 });
 
-test("a mistyped flag is remarked on, the bot's own are not", () => {
-  check({
-    args: ["--transprot", "webrtc", "--voice", "ann"],
-    expect: {
-      warnings: ["--transprot is not a runner flag (did you mean --transport?); it is passed to the bot."],
-    },
+test("a flag that means nothing is refused with the nearest known one; the bot's own come behind two dashes", () => {
+  refuse({ args: ["--transprot", "webrtc"], text: /^--transprot means nothing.*Did you mean --transport\?/ });
+  refuse({ args: ["--prot", "80"], text: /Did you mean --port\?/ });
+  refuse({
+    args: ["--voice", "ann"],
+    text: /^--voice means nothing to the runner\. Flags of your bot's own/,
   });
+  refuse({ args: ["--whatsapp"], text: /^--whatsapp is not for this runner/ });
+  check({ args: ["--", "--transprot", "webrtc"], expect: { warnings: [] } });
+});
+
+test("calls in rooms can be switched off again", () => {
+  const environment = { VOCALHOST_DIALIN: "1" };
+  check({ environment, expect: { takesCalls: true } });
+  check({ args: ["--no-dialin"], environment, expect: { takesCalls: false } });
+});
+
+test("idle sessions end after five minutes, after another time, or never", () => {
+  check({ expect: { idleTimeoutSecs: 300 } });
+  check({ args: ["--idle-timeout", "2.5"], expect: { idleTimeoutSecs: 2.5 } });
+  check({ args: ["--idle-timeout", "0"], expect: { idleTimeoutSecs: null } });
+  for (const text of ["-1", "soon", "86401"])
+    refuse({ args: [`--idle-timeout=${text}`], text: /^--idle-timeout must be seconds/ });
+});
+
+test("uploads need a folder, and keep as many as they are told", () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "uploads-")));
+  try {
+    assert.deepEqual(read(["-u", base]).uploads, { folder: base, maxFiles: 10 });
+    const flags = ["--uploads-folder", base, "--uploads-folder-max-files", "3", "--downloads-folder", base];
+    const config = read(flags);
+    assert.deepEqual([config.uploads, config.folder], [{ folder: base, maxFiles: 3 }, base]);
+  } finally {
+    rmSync(base, { recursive: true });
+  }
+  refuse({ args: ["--uploads-folder-max-files", "3"], text: /means nothing without --uploads-folder/ });
+  refuse({ args: ["--uploads-folder-max-files", "0"], text: /a whole number from 1/ });
+});
+
+test("the key for placing calls is no word that can be guessed", () => {
+  check({ expect: { dialoutKey: undefined } });
+  check({
+    environment: { VOCALHOST_DIALOUT_KEY: "0123456789abcdef" },
+    expect: { dialoutKey: "0123456789abcdef" },
+  });
+  for (const key of ["short", "with a space in it, long enough"])
+    refuse({ environment: { VOCALHOST_DIALOUT_KEY: key }, text: /^VOCALHOST_DIALOUT_KEY must have 16/ });
 });
 
 test("the encoder's effort is a whole number from 0 to 10", () => {

@@ -2,6 +2,7 @@ import {
   roomAliases,
   transportNames,
   VoiceFilter,
+  withOurVariables,
   type IceServer,
   type TransportName,
 } from "@vocalhost/protocol";
@@ -28,6 +29,10 @@ export interface RunnerConfig {
   proxy: string | undefined;
   /** Real path of the folder under /files/. */
   folder: string | undefined;
+  /** Where clients' files are kept, and how many. */
+  uploads: { folder: string; maxFiles: number } | undefined;
+  /** Sessions in which nobody speaks for so long are ended; null: none are. */
+  idleTimeoutSecs: number | null;
   socketAuth: "none" | "token";
   iceServers: IceServer[];
   /** TURN servers that callers and bots get credentials for. */
@@ -42,6 +47,8 @@ export interface RunnerConfig {
   /** Voice isolation of every session, and the module that does it. */
   voiceFilter: { model: VoiceFilter; engine: string } | undefined;
   rooms: RoomsConfig;
+  /** Whoever brings it may place calls; undefined: nobody may. */
+  dialoutKey: string | undefined;
   /** Phone calls may come in through rooms. */
   takesCalls: boolean;
   /** Set by `vocalhost dev`: listen here, somebody else has `host` and `port` and passes on what comes. */
@@ -60,12 +67,10 @@ export function loadEnvironment(workingFolder: string): Environment {
   return process.env;
 }
 
-export function readConfig(flags: Flags, environment: Environment, workingFolder: string): RunnerConfig {
-  const warnings = flags.unknown.flatMap(({ flag, didYouMean }) =>
-    didYouMean
-      ? [`${flag} is not a runner flag (did you mean --${didYouMean}?); it is passed to the bot.`]
-      : [],
-  );
+export function readConfig(flags: Flags, given: Environment, workingFolder: string): RunnerConfig {
+  requireKnown(flags);
+  const environment = withOurVariables(given);
+  const warnings: string[] = [];
   const text = (name: FlagName): string | undefined => textSetting(flags, environment, name);
   const host = text("host") ?? "localhost";
   const proxy = parseProxy(text("proxy"), warnings);
@@ -75,7 +80,12 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     port: parsePort(text("port") ?? "7860"),
     onlyTransport,
     proxy,
-    folder: parseFolder(text("folder"), workingFolder),
+    folder: parseFolder("folder", text("folder"), workingFolder),
+    uploads: parseUploads(
+      parseFolder("uploads-folder", text("uploads-folder"), workingFolder),
+      text("uploads-folder-max-files"),
+    ),
+    idleTimeoutSecs: parseIdleTimeout(text("idle-timeout")),
     socketAuth: parseSocketAuth(text("ws-auth"), { host, proxy, onlyTransport }, warnings),
     iceServers: parseIceServers(flags.known["ice-servers"], environment[variableOf("ice-servers")]),
     turn: asFlagError(() => readTurnConfig(environment)),
@@ -89,12 +99,36 @@ export function readConfig(flags: Flags, environment: Environment, workingFolder
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"] || undefined),
     signatureKeys: checkedKeys(environment),
     voiceFilter: parseVoiceFilter(text("voice-filter"), environment["VOCALHOST_VIVA_ENGINE"] || undefined),
-    takesCalls: parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
+    takesCalls:
+      !flags.known["no-dialin"] &&
+      parseDialIn(flags.known.dialin ?? environment[variableOf("dialin")], environment, warnings),
     rooms: parseRooms(text("transport"), environment),
+    dialoutKey: parseDialoutKey(environment["VOCALHOST_DIALOUT_KEY"] || undefined),
     devSocket: environment["VOCALHOST_DEV_SOCKET"] || undefined,
     warnings,
   };
 }
+
+/** A flag that means nothing would be one more thing to look for. */
+function requireKnown({ unknown }: Flags): void {
+  const [first] = unknown;
+  if (!first) return;
+  const elsewhere = ELSEWHERE[first.flag];
+  if (elsewhere !== undefined) throw new FlagError(`${first.flag} is not for this runner: ${elsewhere}`);
+  const guess = first.didYouMean ? ` Did you mean --${first.didYouMean}?` : "";
+  throw new FlagError(
+    `${first.flag} means nothing to the runner.${guess} Flags of your bot's own come behind two dashes: -- ${first.flag}`,
+  );
+}
+
+/** Flags of other runners, and what to do instead. */
+const ELSEWHERE: Record<string, string> = {
+  "--direct": "open /room in a browser, which makes a room and starts the bot in it",
+  "-d": "open /room in a browser, which makes a room and starts the bot in it",
+  "--esp32": "small devices connect with the WebSocket transport, -t websocket",
+  "--whatsapp": "calls come in over carriers and rooms",
+  "--runner-body": "send it as body of POST /start",
+};
 
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
@@ -173,6 +207,13 @@ function parseDialIn(asked: FlagValue | undefined, environment: Environment, war
   return true;
 }
 
+function parseDialoutKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x21-\x7e]{16,}$/.test(key)) return key; // it guards somebody's money
+  throw new FlagError(
+    "VOCALHOST_DIALOUT_KEY must have 16 characters at least, and no spaces. It lets its bearer place calls at your cost.",
+  );
+}
+
 function parseProxy(text: string | undefined, warnings: string[]): string | undefined {
   if (text === undefined) return undefined;
   const bare = text.replace(/^https?:\/\//i, "").replace(/\/+$/, "");
@@ -181,11 +222,28 @@ function parseProxy(text: string | undefined, warnings: string[]): string | unde
   throw new FlagError(`--proxy must be a host name such as bots.example.com, got "${text}"`);
 }
 
-function parseFolder(text: string | undefined, workingFolder: string): string | undefined {
+const UPLOADS_MAX_FILES = 10;
+
+function parseUploads(folder: string | undefined, count: string | undefined): RunnerConfig["uploads"] {
+  const maxFiles = Number(count ?? UPLOADS_MAX_FILES);
+  if (!Number.isInteger(maxFiles) || maxFiles < 1 || maxFiles > 100_000)
+    throw new FlagError(`--uploads-folder-max-files must be a whole number from 1 to 100000, got "${count}"`);
+  if (folder !== undefined) return { folder, maxFiles };
+  if (count === undefined) return undefined;
+  throw new FlagError("--uploads-folder-max-files means nothing without --uploads-folder");
+}
+
+function parseIdleTimeout(text: string | undefined): number | null {
+  const seconds = Number(text ?? 300);
+  if (Number.isFinite(seconds) && seconds >= 0 && seconds <= 86_400) return seconds === 0 ? null : seconds;
+  throw new FlagError(`--idle-timeout must be seconds from 0 (never) to 86400, got "${text}"`);
+}
+
+function parseFolder(name: FlagName, text: string | undefined, workingFolder: string): string | undefined {
   if (text === undefined) return undefined;
   const folder = resolve(workingFolder, text);
   if (existsSync(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
-  throw new FlagError(`--folder: ${folder} is not a folder`);
+  throw new FlagError(`--${name}: ${folder} is not a folder`);
 }
 
 /** Whoever can be reached by others wants tokens, unless it was told otherwise. */

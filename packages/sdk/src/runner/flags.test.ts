@@ -41,19 +41,25 @@ test("verbosity is counted", () => {
     check([...args], { known: { verbose: count }, all: { verbose: count } });
 });
 
-test("what is not the runner's is the bot's", () => {
-  check(["--voice", "ann", "--loud", "--long-name=x", "-q"], {
-    all: { voice: "ann", loud: true, longName: "x", q: true },
-    unknown: ["--voice", "--loud", "--long-name", "--q"],
-  });
+test("the bot's own are those it names, and all behind two dashes", () => {
+  const args = ["--voice", "ann", "--loud", "--long-name=x", "-q"];
+  const all = { voice: "ann", loud: true, longName: "x", q: true };
+  check(args, { unknown: ["--voice", "--loud", "--long-name", "-q"] });
+  check(["--", ...args, "word"], { all: { ...all, q: "word" } });
+  const { all: named, unknown } = parseFlags(args, ["voice", "loud", "long-name", "q"]);
+  assert.deepEqual([named, unknown], [all, []]);
 });
 
-test("a flag that looks like one of the runner's is remarked on", () => {
+test("another name of a flag is that flag", () => {
+  check(["--downloads-folder", "x"], { known: { folder: "x" }, all: { folder: "x" } });
+});
+
+test("a flag that means nothing comes with the one that looks alike", () => {
   const { unknown } = parseFlags(["--prot", "1", "--transprot", "webrtc", "--hosts", "x", "--voice"]);
   assert.deepEqual(
     unknown.map(({ flag, didYouMean }) => [flag, didYouMean]),
     [
-      ["--prot", undefined],
+      ["--prot", "port"],
       ["--transprot", "transport"],
       ["--hosts", "host"],
       ["--voice", undefined],
@@ -61,13 +67,17 @@ test("a flag that looks like one of the runner's is remarked on", () => {
   );
 });
 
-test("words that belong to no flag are kept, all of them after two dashes", () => {
+test("words that belong to no flag are kept", () => {
   check(["bot.ts", "--port", "1", "more"], {
     known: { port: "1" },
     all: { port: "1" },
     words: ["bot.ts", "more"],
   });
-  check(["--", "--port", "1", "-v"], { words: ["--port", "1", "-v"] });
+  check(["--port", "1", "--", "more", "--port", "2"], {
+    known: { port: "1" },
+    all: { port: "2" },
+    words: ["more"],
+  });
   check(["-"], { words: ["-"] });
   check([], {});
 });

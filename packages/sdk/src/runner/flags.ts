@@ -8,7 +8,7 @@ export interface Flags {
   all: Record<string, FlagValue>;
   /** Words that belong to no flag; the first may name the bot's file. */
   words: string[];
-  /** Flags we do not know, with a known one that looks alike. They are the bot's, or typos. */
+  /** Flags that mean nothing, with a known one that looks alike. */
   unknown: { flag: string; didYouMean: string | undefined }[];
 }
 
@@ -21,6 +21,8 @@ export class FlagError extends Error {
 
 interface FlagSpec {
   name: string;
+  /** Another name of it. */
+  alias?: string;
   short?: string;
   takes: "text" | "list" | "nothing";
   value: string;
@@ -59,6 +61,13 @@ export const FLAGS = [
     help: "take phone calls into rooms: webhooks for Daily and LiveKit",
   },
   {
+    name: "no-dialin",
+    takes: "nothing",
+    value: "",
+    variable: "",
+    help: "take none, whatever the environment says",
+  },
+  {
     name: "proxy",
     short: "x",
     takes: "text",
@@ -68,11 +77,34 @@ export const FLAGS = [
   },
   {
     name: "folder",
+    alias: "downloads-folder",
     short: "f",
     takes: "text",
     value: "FOLDER",
     variable: "VOCALHOST_FOLDER",
     help: "serve the files of a folder under /files/",
+  },
+  {
+    name: "uploads-folder",
+    short: "u",
+    takes: "text",
+    value: "FOLDER",
+    variable: "VOCALHOST_UPLOADS_FOLDER",
+    help: "keep files that clients send to POST /files here",
+  },
+  {
+    name: "uploads-folder-max-files",
+    takes: "text",
+    value: "COUNT",
+    variable: "VOCALHOST_UPLOADS_FOLDER_MAX_FILES",
+    help: "how many of them are kept; the oldest go (10)",
+  },
+  {
+    name: "idle-timeout",
+    takes: "text",
+    value: "SECONDS",
+    variable: "VOCALHOST_IDLE_TIMEOUT",
+    help: "end sessions in which nobody speaks for so long, 0 for never (300)",
   },
   {
     name: "ws-auth",
@@ -127,15 +159,17 @@ export const FLAGS = [
   { name: "help", short: "h", takes: "nothing", value: "", variable: "", help: "show this help and exit" },
 ] as const satisfies FlagSpec[];
 
-export function parseFlags(args: string[]): Flags {
+/** Reads the command line. Flags of the bot's own are those it names, and everything behind `--`. */
+export function parseFlags(args: string[], own: readonly string[] = []): Flags {
   const flags: Flags = { known: {}, all: {}, words: [], unknown: [] };
   const rest = args.flatMap(splitEquals);
+  let isOwn = false;
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    if (arg.text === "--" && !arg.isValue) {
-      flags.words.push(...rest.splice(0).map((word) => word.text));
-    } else if (!arg.isValue && /^-v{2,}$/.test(arg.text)) {
+    if (arg.text === "--" && !arg.isValue && !isOwn) isOwn = true;
+    else if (isOwn && !arg.isValue && isFlag(arg.text)) readOwn(flags, arg.text, rest);
+    else if (!arg.isValue && /^-v{2,}$/.test(arg.text)) {
       setKnown(flags, "verbose", Number(flags.known.verbose ?? 0) + arg.text.length - 1);
-    } else if (!arg.isValue && isFlag(arg.text)) readFlag(flags, arg.text, rest);
+    } else if (!arg.isValue && isFlag(arg.text)) readFlag(flags, arg.text, { rest, own });
     else flags.words.push(arg.text);
   }
   return flags;
@@ -157,12 +191,14 @@ export function helpText(): string {
       `${usage.padEnd(width)}  ${help.padEnd(helpWidth)}  ${variable}`.trimEnd(),
     ),
     "",
-    "The last column is the equivalent environment variable. Other flags reach the bot as args.cliArgs.",
+    "The last column is the equivalent environment variable. Flags of your bot's own come behind --, or are named in",
+    'main({ flags: ["voice"] }); they reach it as args.cliArgs.',
     "",
     "Examples:",
     "  node bot.ts                                   then open http://localhost:7860",
     "  node bot.ts --port 7861 -t websocket",
     "  node bot.ts --host 0.0.0.0 --proxy bots.example.com",
+    "  node bot.ts --port 7861 -- --voice ann",
     "",
   ].join("\n");
 }
@@ -186,12 +222,15 @@ function isFlag(text: string): boolean {
   return /^(?:--?[a-z]|--$)/i.test(text);
 }
 
-function readFlag(flags: Flags, text: string, rest: Word[]): void {
+function readFlag(flags: Flags, text: string, { rest, own }: { rest: Word[]; own: readonly string[] }): void {
   const name = text.replace(/^--?/, "");
   const spec = FLAGS.find((flag) =>
-    text.startsWith("--") ? flag.name === name : "short" in flag && flag.short === name,
+    text.startsWith("--")
+      ? flag.name === name || ("alias" in flag && flag.alias === name)
+      : "short" in flag && flag.short === name,
   );
-  if (!spec) return readUnknown(flags, name, rest);
+  if (!spec && own.includes(name)) return readOwn(flags, text, rest);
+  if (!spec) return readUnknown(flags, text, rest);
   if (spec.takes === "nothing") {
     if (rest[0]?.isValue) throw new FlagError(`--${spec.name} takes no value, got "${rest[0].text}"`);
     return setKnown(flags, spec.name, Number(flags.known[spec.name] ?? 0) + 1);
@@ -206,16 +245,15 @@ function readFlag(flags: Flags, text: string, rest: Word[]): void {
   return setKnown(flags, spec.name, first);
 }
 
-function readUnknown(flags: Flags, name: string, rest: Word[]): void {
-  flags.unknown.push({
-    flag: `--${name}`,
-    didYouMean: closestWord(
-      name,
-      FLAGS.map((flag) => flag.name),
-    ),
-  });
+function readUnknown(flags: Flags, text: string, rest: Word[]): void {
+  const names = FLAGS.map((flag) => flag.name);
+  flags.unknown.push({ flag: text, didYouMean: closestWord(text.replace(/^--?/, ""), names) });
+  takeValues(rest, false);
+}
+
+function readOwn(flags: Flags, text: string, rest: Word[]): void {
   const [value] = takeValues(rest, false);
-  flags.all[camelCase(name)] = value ?? true;
+  flags.all[camelCase(text.replace(/^--?/, ""))] = value ?? true;
 }
 
 function takeValues(rest: Word[], many: boolean): string[] {

@@ -72,9 +72,20 @@ export function installGuards(app: FastifyInstance, guards: Guards): void {
     allowOrigin(request, reply);
     if (request.method === "OPTIONS" && request.headers["access-control-request-method"])
       return answerPreflight(reply);
-    if (!SAFE_METHODS.has(request.method) && !request.routeOptions.config.webhook) requireJson(request);
+    if (!SAFE_METHODS.has(request.method) && !takesOther(request)) requireJson(request);
     return undefined;
   });
+}
+
+function takesOther({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.webhook === true || config.takesFiles === true;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Takes forms with files; a page of another origin is refused like everywhere. */
+    takesFiles?: boolean;
+  }
 }
 
 function allowOrigin(request: FastifyRequest, reply: FastifyReply): void {

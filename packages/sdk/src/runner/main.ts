@@ -10,12 +10,21 @@ import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
 import { endOnSignals } from "./end-on-signals.ts";
 import { startRunner, type Runner } from "./start-runner.ts";
 
+export interface MainOptions {
+  /** Names of the bot's own flags, which reach it as `args.cliArgs`. Others are refused, unless they come behind `--`. */
+  flags?: readonly string[];
+}
+
 /** Runs the bot of the program that calls this. Resolves once the runner listens. */
-export async function main(): Promise<void> {
+export async function main(options: MainOptions = {}): Promise<void> {
   if (isHosted()) return;
   const workingFolder = process.cwd();
   const environment = loadEnvironment(workingFolder);
-  const { flags, config } = settings(process.argv.slice(2), environment, workingFolder);
+  const { flags, config } = settings(process.argv.slice(2), {
+    own: options.flags ?? [],
+    environment,
+    workingFolder,
+  });
   const { log } = runtimeLog;
   runtimeLog.configure(config);
   keepFailuresApart(log);
@@ -65,11 +74,18 @@ class PrewarmError extends Error {
 
 function settings(
   args: string[],
-  environment: Record<string, string | undefined>,
-  workingFolder: string,
+  {
+    own,
+    environment,
+    workingFolder,
+  }: {
+    own: readonly string[];
+    environment: Record<string, string | undefined>;
+    workingFolder: string;
+  },
 ): { flags: Flags; config: RunnerConfig } {
   try {
-    const flags = parseFlags(args);
+    const flags = parseFlags(args, own);
     if (flags.known.help) {
       process.stdout.write(helpText());
       process.exit(0);

@@ -14,12 +14,15 @@ import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
 import { mountVoiceFilter } from "../server/voice-filter-route.ts";
+import { provideUploads } from "../uploads.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
+import { createDialling } from "./dialling.ts";
 import { mountFiles } from "./files.ts";
 import { createGuards, installGuards } from "./guards.ts";
 import { createRunnerRooms } from "./rooms.ts";
 import { socketBase } from "./socket-base.ts";
+import { mountUploads } from "./take-uploads.ts";
 import { iceServersOf } from "./turn.ts";
 
 /** A runner that listens. Disposing it ends its sessions first, then the rest. */
@@ -78,6 +81,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       return bot;
     },
     cliArgs: options.cliArgs,
+    idleTimeoutSecs: config.idleTimeoutSecs,
     transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
     onlyTransport: config.onlyTransport,
     iceServers: () => iceServersOf(config),
@@ -86,6 +90,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     socketBase: (request) => socketBase(request, config.proxy),
     signatureKeys: config.signatureKeys,
     rooms,
+    dialling: createDialling(config.dialoutKey),
   };
   mountSessionServer(server);
   if (server.transports.includes("room")) rooms.mount(app);
@@ -95,6 +100,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   }));
   mountVoiceFilter(app, isolation);
   mountFiles(app, config.folder);
+  mountUploads(app, config.uploads);
+  provideUploads(config.uploads?.folder);
   await mountClientPage(app);
   stack.defer(() => app.close());
   await app.listen(config.devSocket ? { path: config.devSocket } : { host: config.host, port: config.port });

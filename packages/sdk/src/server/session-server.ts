@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Bot } from "../bot.ts";
 import type { Log } from "../log.ts";
 import type { MediaHost } from "../media/media-host.ts";
+import type { Dialling } from "./doors/dial-out.ts";
 import type { RoomMaker } from "./doors/room-maker.ts";
 import { mountOpenDoors } from "./doors/doors.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
@@ -19,6 +20,8 @@ export interface SessionServer extends SessionApp {
   /** Throws `BOT_NOT_READY` until the bot is loaded. */
   bot(): Bot;
   cliArgs: Record<string, unknown> | undefined;
+  /** Sessions in which nobody speaks for so long are ended; null: none are. */
+  idleTimeoutSecs: number | null;
   transports: TransportName[];
   /** The only transport clients may use, if the server was told so. */
   onlyTransport: TransportName | undefined;
@@ -26,6 +29,8 @@ export interface SessionServer extends SessionApp {
   iceServers(): IceServer[];
   socketAuth: "none" | "token";
   signatureKeys: SignatureKeys;
+  /** Who may place calls, and with whose accounts; an instance places none. */
+  dialling: Dialling | undefined;
   /** Makes rooms; an instance is told of one instead. */
   rooms: RoomMaker | undefined;
   /** Throws when a WebSocket from this origin is not welcome. */

@@ -8,6 +8,7 @@ import type { Transport } from "../transports/transport.ts";
 import { attachHooks, type EndReason, type LastWords } from "../session-hooks.ts";
 import { SessionEnded } from "../session-ended.ts";
 import type { Client } from "./client.ts";
+import { createIdleWatch } from "./idle-watch.ts";
 
 /** One conversation: waits for its client, runs the bot once, ends once. */
 export interface Session {
@@ -64,6 +65,13 @@ export function createSession(options: SessionOptions): Session {
   const marked = new Set<keyof SessionMarks>();
   const createdMs = performance.now();
   let state: Session["state"] = "waiting";
+  const idle = createIdleWatch({
+    isBusy: () => [...transports.keys()].some(({ audioOut }) => audioOut.queuedMs > 0),
+    idle(seconds) {
+      log.info({ seconds }, "nobody has spoken for too long");
+      void session.end("idle");
+    },
+  });
   const connectTimer = setTimeout(() => void session.end("never-connected"), options.connectDeadlineMs);
 
   async function closeTransports(): Promise<void> {
@@ -84,6 +92,7 @@ export function createSession(options: SessionOptions): Session {
     if (state === "ended") return;
     state = "ended";
     clearTimeout(connectTimer);
+    idle.end();
     if (reason === "bot-failed") session.client?.botFailed?.();
     await closeTransports();
     options.ended(reason);
@@ -159,10 +168,13 @@ export function createSession(options: SessionOptions): Session {
       attachHooks(args, {
         log,
         transportCreated(transport, words) {
+          if (transports.size === 0) idle.allow(args.pipelineIdleTimeoutSecs); // one that talks in another way is left alone
           transports.set(transport, words);
           transport.audioOut.on("started", () => mark("firstAudio"));
         },
         connected: () => mark("clientConnected"),
+        active: idle.active,
+        idleAfter: idle.allow,
         failed: (error) => session.fail(error),
         ended: (reason) => void session.end(reason),
       });

@@ -21,6 +21,7 @@ export function createTurnDetector(options: TurnDetectorOptions = {}): TurnDetec
     history.push(frame.samples);
     const events: TurnEvent[] = [];
     for (const isSpeech of voiceActivity.process(frame.samples)) {
+      options.onWindow?.(isSpeech, voiceActivity.windowMs);
       const decision = tracker.window(isSpeech);
       if (decision?.type === "start") events.push({ type: "turn-start" });
       if (decision?.type === "end") {
@@ -48,6 +49,8 @@ export interface TurnDetectorOptions {
   maxTurnMs?: number;
   /** How sure the detector must be that this is speech, from 0 to 1. @default 0.5 */
   threshold?: number;
+  /** Called with what was heard in each window, before that is made into turns. */
+  onWindow?(isSpeech: boolean, windowMs: number): void;
   /** Decides what is speech; stays the caller's. @default the Silero model */
   voiceActivity?: VoiceActivity;
 }

@@ -1,5 +1,6 @@
 import type { AudioInput, Transport } from "../transports/transport.ts";
 import { createTurnDetector } from "./turn-detector.ts";
+import { createVoiceChanges } from "./voice-changes.ts";
 import type { TurnDetectorOptions, TurnEvent } from "./turn-detector.ts";
 
 /**
@@ -11,7 +12,18 @@ export async function* detectTurns(
   transport: Transport,
   options: DetectTurnsOptions = {},
 ): AsyncGenerator<TurnEvent, void, undefined> {
-  const detector = createTurnDetector(options);
+  const voice = options.announceVoice ? createVoiceChanges(transport.rtvi) : undefined;
+  const detector = createTurnDetector(
+    voice
+      ? {
+          ...options,
+          onWindow(isSpeech, windowMs) {
+            voice(isSpeech, windowMs);
+            options.onWindow?.(isSpeech, windowMs);
+          },
+        }
+      : options,
+  );
   const conversation = joinConversation(transport, options);
   const frames = (options.audioIn ?? transport.audioIn)[Symbol.asyncIterator]();
   const waiting: TurnEvent[] = [];
@@ -59,6 +71,8 @@ export interface DetectTurnsOptions extends TurnDetectorOptions {
   audioIn?: AudioInput;
   /** Tell the client when the user begins and stops to speak, and when that silenced the bot. @default true */
   announce?: boolean;
+  /** Tell the client of voice as it is heard too, whether or not it makes a turn. @default false */
+  announceVoice?: boolean;
 }
 
 // Beyond this the oldest are dropped: a bot so far behind does not answer them any more.

@@ -1,6 +1,5 @@
-import type { CarrierName } from "@vocalhost/protocol";
+import { answerers, type CarrierAccounts, type CarrierName, type CarrierRequest } from "@vocalhost/protocol";
 import type { CallData } from "../call-data.ts";
-import type { TelephonyCredentials } from "./config.ts";
 import type { WireFormat } from "./wire-audio.ts";
 
 /** A telephony provider: knows its calls by their first messages. */
@@ -25,8 +24,25 @@ export interface CarrierStream {
   mark(name: string): string;
   clear(): string;
   /** The REST call that ends the phone call; undefined if the carrier has none or no credentials are set. */
-  hangUp(credentials: TelephonyCredentials): HangUp | undefined;
+  hangUp(accounts: CarrierAccounts): HangUp | undefined;
+  /** The REST call that connects the caller with somebody else; undefined if the carrier has none. */
+  transfer: ((accounts: CarrierAccounts, transfer: Transfer) => CarrierRequest | undefined) | undefined;
+  /** How keys are pressed for the bot; undefined: by playing their tones. */
+  keys: KeySending | undefined;
 }
+
+export interface Transfer {
+  to: string;
+  /** Whom they see calling. */
+  callerId: string | undefined;
+  /** Below this the carrier can ask us what to do with the call; undefined where nobody reaches us. */
+  callbackUrl: string | undefined;
+}
+
+/** Undefined where no credentials are set. */
+export type KeySending =
+  | { over: "socket"; message(keys: string): string }
+  | { over: "rest"; request(accounts: CarrierAccounts, keys: string): CarrierRequest | undefined };
 
 export type CarrierEvent =
   /** `chunk` is its place, where the carrier does not promise the order. */
@@ -36,11 +52,7 @@ export type CarrierEvent =
   | { type: "stop" }
   | { type: "problem"; text: string };
 
-export interface HangUp {
-  url: string;
-  method: "POST" | "DELETE";
-  headers: Record<string, string>;
-  body?: string;
+export interface HangUp extends CarrierRequest {
   /** Answers that mean the call was over already. */
   isAlreadyOver(status: number, body: string): boolean;
 }
@@ -76,6 +88,12 @@ export function asId(value: unknown): string | undefined {
 export function asNumber(value: unknown): number | undefined {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+/** What the answer to the carrier's question passed on of who took a call that we placed. */
+export function answeredBy(value: unknown): Pick<CallData, "answeredBy"> {
+  const answerer = answerers.find((each) => each === value);
+  return answerer ? { answeredBy: answerer } : {};
 }
 
 /** The events most carriers share, under the names most of them use. */

@@ -6,6 +6,7 @@ const PUBLIC = {
   twilio: "https://api.twilio.com",
   telnyx: "https://api.telnyx.com",
   plivo: "https://api.plivo.com",
+  exotel: "https://api.exotel.com",
 };
 
 test("with nothing set there is nothing to hang up or check with", () => {
@@ -13,6 +14,8 @@ test("with nothing set there is nothing to hang up or check with", () => {
     twilio: undefined,
     telnyx: undefined,
     plivo: undefined,
+    exotel: undefined,
+    phoneNumbers: {},
     addresses: PUBLIC,
   });
   assert.deepEqual(readSignatureKeys({}), {});
@@ -39,7 +42,13 @@ test("an account counts when all of it is set", () => {
     TELNYX_API_KEY: "",
   };
   const { addresses, ...none } = readTelephonyCredentials(halves);
-  assert.deepEqual(none, { twilio: undefined, telnyx: undefined, plivo: undefined });
+  assert.deepEqual(none, {
+    twilio: undefined,
+    telnyx: undefined,
+    plivo: undefined,
+    exotel: undefined,
+    phoneNumbers: {},
+  });
   assert.deepEqual(addresses, PUBLIC);
   assert.equal(readSignatureKeys(halves).twilio, "t", "webhooks are checked without an account id");
 });
@@ -64,5 +73,6 @@ test("REST addresses: regional with edge and region, ours with a URL", () => {
     twilio: "http://localhost:1",
     telnyx: "http://localhost:2",
     plivo: "http://localhost:3",
+    exotel: PUBLIC.exotel,
   });
 });

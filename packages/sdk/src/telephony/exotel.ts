@@ -36,6 +36,8 @@ export const exotel: Carrier = {
       mark: (name) => JSON.stringify({ event: "mark", stream_sid: streamSid, mark: { name } }),
       clear: () => JSON.stringify({ event: "clear", stream_sid: streamSid }),
       hangUp: () => undefined,
+      transfer: undefined,
+      keys: undefined,
     };
   },
 };

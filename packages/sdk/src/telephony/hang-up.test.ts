@@ -1,3 +1,4 @@
+import type { CarrierAccounts } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
@@ -6,7 +7,7 @@ import { describe, test } from "node:test";
 import { within } from "../../../../testing/wait.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import type { Carrier, CarrierMessage, CarrierStream } from "./carrier.ts";
-import { readTelephonyCredentials, type TelephonyCredentials } from "./config.ts";
+import { readTelephonyCredentials } from "./config.ts";
 import { exotel } from "./exotel.ts";
 import { hangUp } from "./hang-up.ts";
 import { plivo } from "./plivo.ts";
@@ -154,7 +155,7 @@ test("Exotel has no such request, and nothing to say about it", async () => {
 
 async function assertUnreachable(
   stream: CarrierStream,
-  credentials: TelephonyCredentials,
+  credentials: CarrierAccounts,
   quietMs: number,
 ): Promise<void> {
   const { log, entries } = createCollectedLog();
@@ -173,7 +174,7 @@ function open(carrier: Carrier, start: CarrierMessage): CarrierStream {
 }
 
 interface Rest extends AsyncDisposable {
-  credentials: TelephonyCredentials;
+  credentials: CarrierAccounts;
   requests: { line: string; headers: IncomingHttpHeaders; body: string }[];
 }
 

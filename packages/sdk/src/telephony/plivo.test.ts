@@ -116,6 +116,7 @@ test("we speak as Plivo wants it", () => {
   const stream = open();
   assert.deepEqual(JSON.parse(stream.media("//8=")), {
     event: "playAudio",
+    streamId: "20170f",
     media: { contentType: "audio/x-mulaw", sampleRate: 8000, payload: "//8=" },
   });
   assert.deepEqual(JSON.parse(stream.mark("0:960")), {

@@ -1,5 +1,12 @@
-import { carrierRatesHz } from "@vocalhost/protocol";
 import {
+  AppError,
+  basicAuthorization,
+  carrierRatesHz,
+  type CarrierAccounts,
+  type CarrierRequest,
+} from "@vocalhost/protocol";
+import {
+  answeredBy,
   asId,
   asMessage,
   asNumber,
@@ -10,8 +17,8 @@ import {
   type CarrierEvent,
   type CarrierMessage,
   type HangUp,
+  type Transfer,
 } from "./carrier.ts";
-import type { TelephonyCredentials } from "./config.ts";
 import type { WireFormat } from "./wire-audio.ts";
 
 /** Plivo audio streams: no greeting before `start`, play-out is told by checkpoints. */
@@ -34,6 +41,7 @@ export const plivo: Carrier = {
         from: passedOn["from"] ?? null,
         to: passedOn["to"] ?? null,
         body: passedOn,
+        ...answeredBy(passedOn["answeredBy"]),
       },
       receives: wire,
       sends: wire, // the codec cannot change during a stream
@@ -43,11 +51,14 @@ export const plivo: Carrier = {
       media: (payload) =>
         JSON.stringify({
           event: "playAudio",
+          streamId,
           media: { contentType: contentType.split(";", 1)[0], sampleRate: wire.sampleRateHz, payload },
         }),
       mark: (name) => JSON.stringify({ event: "checkpoint", streamId, name }),
       clear: () => JSON.stringify({ event: "clearAudio", streamId }),
-      hangUp: (credentials) => hangUp(credentials, callId),
+      hangUp: (accounts) => hangUp(accounts, callId),
+      transfer: (accounts, wish) => transfer(accounts, callId, wish),
+      keys: { over: "socket", message: (keys) => JSON.stringify({ event: "sendDTMF", dtmf: keys }) },
     };
   },
 };
@@ -94,13 +105,45 @@ function textFields(fields: CarrierMessage): Record<string, string> {
   return Object.fromEntries(plain.map(([name, field]) => [name, String(field)]));
 }
 
-function hangUp({ plivo: account, addresses }: TelephonyCredentials, callId: string): HangUp | undefined {
+function hangUp({ plivo: account, addresses }: CarrierAccounts, callId: string): HangUp | undefined {
   if (!account) return undefined;
   const { authId, authToken } = account;
   return {
-    url: `${addresses.plivo}/v1/Account/${encodeURIComponent(authId)}/Call/${encodeURIComponent(callId)}/`,
+    carrier: "plivo",
+    url: callUrl(addresses.plivo, authId, callId),
     method: "DELETE",
-    headers: { authorization: `Basic ${Buffer.from(`${authId}:${authToken}`).toString("base64")}` },
+    headers: { authorization: basicAuthorization(authId, authToken) },
     isAlreadyOver: (status) => status === 404,
   };
+}
+
+/** Plivo takes no instructions in the request: it fetches them, so we must have an address it can reach. */
+function transfer(
+  { plivo: account, addresses }: CarrierAccounts,
+  callId: string,
+  { to, callerId, callbackUrl }: Transfer,
+): CarrierRequest | undefined {
+  if (!account) return undefined;
+  if (callbackUrl === undefined)
+    throw new AppError("CARRIER_REFUSED", {
+      message:
+        "Plivo asks a public address of ours what a transferred call is to do: start the runner with --proxy",
+    });
+  const { authId, authToken } = account;
+  const query = new URLSearchParams({ to, ...(callerId ? { callerId } : {}) });
+  return {
+    carrier: "plivo",
+    url: callUrl(addresses.plivo, authId, callId),
+    method: "POST",
+    headers: { authorization: basicAuthorization(authId, authToken), "content-type": "application/json" },
+    body: JSON.stringify({
+      legs: "aleg",
+      aleg_url: `${callbackUrl}/calls/transfer?${query.toString()}`,
+      aleg_method: "POST",
+    }),
+  };
+}
+
+function callUrl(address: string, authId: string, callId: string): string {
+  return `${address}/v1/Account/${encodeURIComponent(authId)}/Call/${encodeURIComponent(callId)}/`;
 }

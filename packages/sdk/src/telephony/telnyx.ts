@@ -1,5 +1,6 @@
-import { carrierRatesHz } from "@vocalhost/protocol";
+import { carrierRatesHz, type CarrierAccounts, type CarrierRequest } from "@vocalhost/protocol";
 import {
+  answeredBy,
   asId,
   asMessage,
   asNumber,
@@ -11,7 +12,6 @@ import {
   type CarrierMessage,
   type HangUp,
 } from "./carrier.ts";
-import type { TelephonyCredentials } from "./config.ts";
 import type { WireFormat } from "./wire-audio.ts";
 
 /** Telnyx media streaming: negotiated encodings, snake case, media possibly out of order. */
@@ -24,6 +24,7 @@ export const telnyx: Carrier = {
     if (!streamId || !callControlId) return undefined;
     const format = asMessage(start["media_format"]);
     const encoding = asText(format["encoding"]) ?? "PCMU";
+    const customParameters = asMessage(start["custom_parameters"]);
     return {
       carrier: "telnyx",
       callData: {
@@ -33,7 +34,8 @@ export const telnyx: Carrier = {
         to: asText(start["to"]) ?? null,
         body: {},
         outboundEncoding: encoding,
-        customParameters: asMessage(start["custom_parameters"]),
+        customParameters,
+        ...answeredBy(customParameters["answered_by"]),
       },
       receives: wireFormat(encoding, asNumber(format["sample_rate"])),
       // What we send is fixed in the TeXML, which names it in the address if it is not the default.
@@ -47,7 +49,13 @@ export const telnyx: Carrier = {
       media: (payload) => JSON.stringify({ event: "media", media: { payload } }),
       mark: (name) => JSON.stringify({ event: "mark", mark: { name } }),
       clear: () => JSON.stringify({ event: "clear" }),
-      hangUp: (credentials) => hangUp(credentials, callControlId),
+      hangUp: (accounts) => hangUp(accounts, callControlId),
+      transfer: (accounts, { to, callerId }) =>
+        action(accounts, callControlId, "transfer", { to, ...(callerId ? { from: callerId } : {}) }),
+      keys: {
+        over: "rest",
+        request: (accounts, keys) => action(accounts, callControlId, "send_dtmf", { digits: keys }),
+      },
     };
   },
 };
@@ -87,16 +95,25 @@ function pcmRate(sampleRateHz: number | undefined): number {
   return carrierRatesHz("telnyx", "L16").find((rate) => rate === sampleRateHz) ?? 8_000;
 }
 
-function hangUp(
-  { telnyx: account, addresses }: TelephonyCredentials,
+function hangUp(accounts: CarrierAccounts, callControlId: string): HangUp | undefined {
+  const request = action(accounts, callControlId, "hangup", {});
+  if (!request) return undefined;
+  return { ...request, isAlreadyOver: (status, body) => status === 422 && body.includes("90018") };
+}
+
+/** Something done with a call that is on. */
+function action(
+  { telnyx: account, addresses }: CarrierAccounts,
   callControlId: string,
-): HangUp | undefined {
+  name: "hangup" | "transfer" | "send_dtmf",
+  fields: Record<string, string>,
+): CarrierRequest | undefined {
   if (!account) return undefined;
   return {
-    url: `${addresses.telnyx}/v2/calls/${encodeURIComponent(callControlId)}/actions/hangup`,
+    carrier: "telnyx",
+    url: `${addresses.telnyx}/v2/calls/${encodeURIComponent(callControlId)}/actions/${name}`,
     method: "POST",
     headers: { authorization: `Bearer ${account.apiKey}`, "content-type": "application/json" },
-    body: "{}",
-    isAlreadyOver: (status, body) => status === 422 && body.includes("90018"),
+    body: JSON.stringify(fields),
   };
 }

@@ -1,4 +1,12 @@
 import {
+  basicAuthorization,
+  dialTwiml,
+  formBody,
+  type CarrierAccounts,
+  type CarrierRequest,
+} from "@vocalhost/protocol";
+import {
+  answeredBy,
   asId,
   asMessage,
   asText,
@@ -7,7 +15,6 @@ import {
   type CarrierStream,
   type HangUp,
 } from "./carrier.ts";
-import type { TelephonyCredentials } from "./config.ts";
 
 /** Twilio Media Streams: mu-law at 8 kHz, identifiers in camel case. */
 export const twilio: Carrier = {
@@ -28,6 +35,7 @@ export const twilio: Carrier = {
         to: asText(parameters["to_number"]) ?? null,
         body: parameters,
         ...(accountSid ? { accountSid } : {}),
+        ...answeredBy(parameters["answered_by"]),
       },
       receives: { encoding: "mulaw", sampleRateHz: 8_000 },
       sends: { encoding: "mulaw", sampleRateHz: 8_000 },
@@ -37,23 +45,36 @@ export const twilio: Carrier = {
       media: (payload) => JSON.stringify({ event: "media", streamSid, media: { payload } }),
       mark: (name) => JSON.stringify({ event: "mark", streamSid, mark: { name } }),
       clear: () => JSON.stringify({ event: "clear", streamSid }),
-      hangUp: (credentials) => hangUp(credentials, callSid),
+      hangUp: (accounts) => hangUp(accounts, callSid),
+      transfer: (accounts, { to, callerId }) => update(accounts, callSid, { Twiml: dialTwiml(to, callerId) }),
+      keys: undefined, // its streams have no message for keys
     };
     return stream;
   },
 };
 
-function hangUp({ twilio: account, addresses }: TelephonyCredentials, callSid: string): HangUp | undefined {
+function hangUp(accounts: CarrierAccounts, callSid: string): HangUp | undefined {
+  const request = update(accounts, callSid, { Status: "completed" });
+  if (!request) return undefined;
+  return { ...request, isAlreadyOver: (status, body) => status === 404 && body.includes("20404") };
+}
+
+/** Tells a call that is on what to do next. */
+function update(
+  { twilio: account, addresses }: CarrierAccounts,
+  callSid: string,
+  fields: Record<string, string>,
+): CarrierRequest | undefined {
   if (!account) return undefined;
   const { accountSid, authToken } = account;
   return {
+    carrier: "twilio",
     url: `${addresses.twilio}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}/Calls/${encodeURIComponent(callSid)}.json`,
     method: "POST",
     headers: {
-      authorization: `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`,
+      authorization: basicAuthorization(accountSid, authToken),
       "content-type": "application/x-www-form-urlencoded",
     },
-    body: "Status=completed",
-    isAlreadyOver: (status, body) => status === 404 && body.includes("20404"),
+    body: formBody(fields),
   };
 }

@@ -1,3 +1,6 @@
+import { rmsLevel } from "@vocalhost/audio";
+import type { BotCapabilities } from "@vocalhost/protocol";
+import { tellLevels } from "./audio-levels.ts";
 import type { FilterStage } from "../filters/filter-stage.ts";
 import { createRtviSession } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
@@ -6,9 +9,10 @@ import { SDK_VERSION } from "../version.ts";
 import { createAudioDrops } from "./audio-drops.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
-import { createBoundedStream } from "./bounded-stream.ts";
+import { createDtmfInput } from "./dtmf-input.ts";
 import { createListeners } from "../listeners.ts";
-import type { RoomHearing, RoomSide, Transport, TransportEvents } from "./transport.ts";
+import type { PhoneCall } from "./phone-call.ts";
+import type { AudioOutput, RoomHearing, RoomSide, Transport, TransportEvents } from "./transport.ts";
 
 /** A user's options with every default filled in. */
 export interface TransportParts {
@@ -21,10 +25,13 @@ export interface TransportParts {
   /** One more of the same filter, for a stream of its own. */
   openFilter(): Promise<FilterStage | undefined>;
   autoReady: boolean;
+  capabilities: BotCapabilities | undefined;
+  tellsLevels: boolean;
   hear: RoomHearing;
   stay: boolean;
   /** Undefined: as long as the session gives everybody. */
   lastWordsMs: number | undefined;
+  hangUpOnReturn: boolean;
 }
 
 /** What a kind of connection must be able to do to become a transport. */
@@ -36,6 +43,8 @@ export interface Wire {
   send(message: unknown): void;
   close(): void | Promise<void>;
   room?: RoomSide;
+  /** Makes the phone call it is, if it is one. */
+  call?(audioOut: AudioOutput): PhoneCall;
 }
 
 /** A transport with the side on which its connection puts what happens. */
@@ -45,12 +54,11 @@ export interface AssembledTransport extends Transport {
     audioOut: AudioOutputSink;
     receive(message: unknown): void;
     dtmf(key: string): void;
-    emit(event: "client-connected" | "client-disconnected"): void;
+    emit(event: "client-connected" | "client-disconnected" | "client-interrupted"): void;
   };
 }
 
-const DTMF_QUEUED_MAX = 64;
-const DTMF_KEY = /^[0-9*#]$/;
+const VOICE_LEVEL = 0.005; // -46 dBFS: below it is an open microphone in a quiet room, and no session worth keeping
 
 /** Everything that is the same over every kind of connection. */
 export function assembleTransport(
@@ -60,7 +68,7 @@ export function assembleTransport(
 ): AssembledTransport {
   const listeners = createListeners<TransportEvents>();
   const messageListeners = createListeners<{ message: (message: unknown) => void }>();
-  const keys = createBoundedStream<string>({ maxItems: DTMF_QUEUED_MAX, name: "transport.dtmf" });
+  const keys = createDtmfInput();
   const drops = createAudioDrops(parts.hooks.log, (drop) => {
     try {
       listeners.emit("audio-dropped", drop);
@@ -77,21 +85,34 @@ export function assembleTransport(
   const audioOut = createAudioOutput({
     sampleRateHz: parts.outputHz,
     maxQueuedMs: parts.maxQueuedOutMs,
-    play: (samples) => wire.play(samples),
+    play(samples) {
+      levels?.bot(samples, parts.outputHz);
+      wire.play(samples);
+    },
     clear: (generation) => wire.clear(generation),
     dropped: (ms, why) => drops.note("audioOut", ms, why),
     pause: (paused, heardSamples) => wire.pause(paused, heardSamples),
   });
   const rtvi = createRtviSession({
     autoReady: parts.autoReady,
+    capabilities: parts.capabilities,
     about: { library: "vocalhost", library_version: SDK_VERSION },
     send: (message) => wire.send(message),
     audio: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
     disconnect: () => parts.hooks.ended("client-left"),
   });
+  const levels = parts.tellsLevels
+    ? tellLevels(audioOut.output, (type, value) => rtvi.session.send(type, { value }))
+    : undefined;
   audioOut.output.on("started", () => rtvi.session.send("bot-started-speaking", undefined));
   audioOut.output.on("stopped", () => rtvi.session.send("bot-stopped-speaking", undefined));
   rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => keys.push(key)));
+
+  const push = levels?.heard(audioIn.push) ?? audioIn.push;
+  function hear(samples: Int16Array, sampleRateHz: number): void {
+    if (rmsLevel(samples) > VOICE_LEVEL) parts.hooks.active?.();
+    push(samples, sampleRateHz);
+  }
 
   // A bot adds its listeners once it has the transport; what happens before that waits for them.
   let held: (() => void)[] | undefined = [];
@@ -114,6 +135,7 @@ export function assembleTransport(
     audioOut.end();
     keys.end();
     drops.end();
+    levels?.end();
   }
   if (args.signal.aborted) endStreams();
   args.signal.addEventListener("abort", endStreams, { once: true });
@@ -138,22 +160,27 @@ export function assembleTransport(
       send: (message) => wire.send(message),
       onMessage: (listener) => messageListeners.on("message", listener),
     },
-    dtmf: keys,
+    dtmf: keys.input,
     room: wire.room,
+    call: wire.call?.(audioOut.output),
     signal: args.signal,
     on: listeners.on,
     off: listeners.off,
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => transport.close(),
     inner: {
-      audioIn,
+      audioIn: { ...audioIn, push: hear },
       audioOut,
       receive: (message) =>
         whenListening(() => {
+          parts.hooks.active?.();
           messageListeners.emit("message", message);
           rtvi.receive(message);
         }),
-      dtmf: (key) => (DTMF_KEY.test(key) ? keys.push(key) : undefined),
+      dtmf(key) {
+        parts.hooks.active?.();
+        keys.push(key);
+      },
       emit: (event) => whenListening(() => listeners.emit(event)),
     },
   };

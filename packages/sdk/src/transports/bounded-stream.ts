@@ -3,6 +3,8 @@ export interface BoundedStream<T> extends AsyncIterable<T> {
   push(item: T): void;
   /** Readers get what is queued, then the end. */
   end(): void;
+  /** Forgets what nobody has read yet; nothing counts as dropped. */
+  clear(): void;
   /** What nobody has read yet, oldest first. */
   unread(): readonly T[];
   readonly dropped: number;
@@ -46,6 +48,7 @@ export function createBoundedStream<T>(options: BoundedStreamOptions): BoundedSt
       ended = true;
       endWaits();
     },
+    clear: () => void items.splice(0),
     unread: () => items,
     get dropped() {
       return dropped;

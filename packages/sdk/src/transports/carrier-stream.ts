@@ -1,15 +1,25 @@
 import type { WebSocket } from "ws";
 import type { CarrierStream } from "../telephony/carrier.ts";
 
-const streams = new WeakMap<WebSocket, CarrierStream>();
+interface Carried {
+  stream: CarrierStream;
+  callbackUrl: string | undefined;
+}
+
+const calls = new WeakMap<WebSocket, Carried>();
 
 /** Remembers whose call a socket carries, for the transport that is made on it. */
-export function setStreamOf(socket: WebSocket, stream: CarrierStream): void {
-  streams.set(socket, stream);
+export function setStreamOf(socket: WebSocket, stream: CarrierStream, callbackUrl?: string): void {
+  calls.set(socket, { stream, callbackUrl });
 }
 
 export function streamOf(socket: WebSocket): CarrierStream {
-  const stream = streams.get(socket);
-  if (!stream) throw new TypeError("This WebSocket carries no phone call");
-  return stream;
+  const call = calls.get(socket);
+  if (!call) throw new TypeError("This WebSocket carries no phone call");
+  return call.stream;
+}
+
+/** Below this the carrier can ask what to do with the call; undefined where nobody reaches us. */
+export function callbackUrlOf(socket: WebSocket): string | undefined {
+  return calls.get(socket)?.callbackUrl;
 }

@@ -21,6 +21,7 @@ export async function createTransport(
     maxMs: parts.lastWordsMs,
     giveUp: () => audioOut.giveUp(),
   });
+  if (options.idleTimeoutSecs !== undefined) parts.hooks.idleAfter?.(options.idleTimeoutSecs);
   return transport;
 }
 
@@ -60,9 +61,12 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     filter: await openFilter(),
     openFilter,
     autoReady: options.rtvi?.autoReady ?? true,
+    capabilities: options.rtvi?.capabilities,
+    tellsLevels: options.rtvi?.levels ?? false,
     hear: options.room?.hear ?? "everyone",
     stay: options.room?.stay ?? false,
     lastWordsMs: options.audioOut?.lastWordsMs,
+    hangUpOnReturn: options.call?.hangUpOnReturn ?? true,
   };
 }
 

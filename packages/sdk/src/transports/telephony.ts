@@ -8,7 +8,8 @@ import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
 import { decodeWireAudio, encodeWireAudio } from "../telephony/wire-audio.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
-import { streamOf } from "./carrier-stream.ts";
+import { callbackUrlOf, streamOf } from "./carrier-stream.ts";
+import { createPhoneCall } from "./phone-call.ts";
 import { textOf } from "./socket-data.ts";
 
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
@@ -25,6 +26,7 @@ export function createTelephonyTransport(
   const { hooks } = parts;
   const inOrder = createInOrder<string>();
   let callIsOver = false;
+  let leaving: "transferred" | "hung-up" | undefined; // the carrier may act before it answers
   const marks = createMarks({
     acknowledged: stream.acknowledgesMarks,
     send: (name) => sendText(stream.mark(name)),
@@ -63,11 +65,26 @@ export function createTelephonyTransport(
     async close() {
       playout.stop();
       marks.stop();
-      // Closing first would let the call go on with the carrier's next instruction.
-      if (!callIsOver && socket.readyState === socket.OPEN)
+      // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
+      if (parts.hangUpOnReturn && !callIsOver && !leaving && socket.readyState === socket.OPEN)
         await hangUp(stream, readTelephonyCredentials(), hooks.log);
       socket.close(1000);
     },
+    call: (output) =>
+      createPhoneCall({
+        stream,
+        accounts: readTelephonyCredentials,
+        callbackUrl: callbackUrlOf(socket),
+        audioOut: output,
+        log: hooks.log,
+        signal: args.signal,
+        sendText,
+        leaving: (reason) => (leaving = reason),
+        over(reason) {
+          callIsOver = true;
+          hooks.ended(reason);
+        },
+      }),
   });
   const { audioIn, audioOut, dtmf, emit } = transport.inner;
 
@@ -89,7 +106,7 @@ export function createTelephonyTransport(
         return marks.returned(event.name);
       case "stop":
         callIsOver = true;
-        return hooks.ended("client-left");
+        return hooks.ended(leaving ?? "client-left");
       case "problem":
         return hooks.log.warn({ carrier: stream.carrier, problem: event.text }, "carrier reports a problem");
       default:
@@ -112,8 +129,10 @@ export function createTelephonyTransport(
       if (event) onEvent(event);
     });
   });
-  socket.once("close", () => {
+  // Before the session's own listener, which knows of no transfer.
+  socket.prependOnceListener("close", () => {
     callIsOver = true;
+    if (leaving) hooks.ended(leaving);
     guarded(() => emit("client-disconnected"));
   });
   queueMicrotask(() => guarded(() => emit("client-connected")));

@@ -1,7 +1,9 @@
 import type { AudioFrame } from "@vocalhost/audio";
-import type { Invitation } from "@vocalhost/protocol";
+import type { BotCapabilities, Invitation } from "@vocalhost/protocol";
 import type { AudioFilter } from "../filters/audio-filter.ts";
 import type { RtviSession } from "../rtvi/rtvi-session.ts";
+import type { DtmfInput } from "./dtmf-input.ts";
+import type { PhoneCall } from "./phone-call.ts";
 
 /** How a bot hears and speaks, the same over every kind of connection. */
 export interface Transport extends AsyncDisposable {
@@ -15,9 +17,11 @@ export interface Transport extends AsyncDisposable {
   /** Messages as they are, without the RTVI envelope's meaning. */
   readonly messages: MessageChannelLike;
   /** Keys pressed on the user's phone or client. */
-  readonly dtmf: AsyncIterable<string>;
+  readonly dtmf: DtmfInput;
   /** Who else is there; undefined unless the session is in a room. */
   readonly room: RoomSide | undefined;
+  /** Transfers, hangs up, presses keys; undefined unless the session is a phone call over a carrier's stream. */
+  readonly call: PhoneCall | undefined;
   /** Aborts when the client is gone, the session is stopped or its time is up, with a `SessionEnded` as reason. */
   readonly signal: AbortSignal;
   on<E extends keyof TransportEvents>(event: E, listener: TransportEvents[E]): void;
@@ -69,6 +73,8 @@ export interface RoomParticipant {
 export interface TransportEvents {
   "client-connected": () => void;
   "client-disconnected": () => void;
+  /** The client has cut the bot short by itself; what was queued is gone. Only plain WebSockets have a frame for it. */
+  "client-interrupted": () => void;
   /** Audio was thrown away; told at once, then at most every second. The log has it too. */
   "audio-dropped": (drop: AudioDrop) => void;
 }
@@ -171,8 +177,22 @@ export interface TransportOptions {
     /** Go on when the last person has left. @default false */
     stay?: boolean;
   };
+  /**
+   * End the session as `idle` when for so long nobody speaks, presses a key or sends a message; null: never.
+   * @default args.pipelineIdleTimeoutSecs, which is 300 unless the runner was told otherwise
+   */
+  idleTimeoutSecs?: number | null;
+  /** For phone calls. */
+  call?: {
+    /** Hang up when the bot returns; else the call goes on with the carrier's next instruction. @default true */
+    hangUpOnReturn?: boolean;
+  };
   rtvi?: {
     /** Answer `client-ready` with `bot-ready` automatically. @default true */
     autoReady?: boolean;
+    /** What `bot-ready` tells clients that the bot can do beside talking. @default nothing */
+    capabilities?: BotCapabilities;
+    /** Tell clients how loud user and bot are, every 150 ms. @default false */
+    levels?: boolean;
   };
 }

@@ -50,6 +50,44 @@ test("the client is told when the bot begins and stops to be heard", async () =>
   assert.equal(call.transport.audioOut.queuedMs, 0);
 });
 
+test("an interruption is a frame of its own, when there was something to interrupt", async () => {
+  await using call = await connect();
+  call.transport.audioOut.clear();
+  call.transport.audioOut.write({ samples: new Int16Array(24_000), sampleRateHz: 24_000 });
+  await call.audio();
+  call.transport.audioOut.clear();
+  call.transport.audioOut.clear();
+  call.transport.messages.send({ label: "mine", last: true });
+  while ((await call.message()).type !== undefined);
+  assert.deepEqual(
+    call.frames().filter(({ kind }) => kind === "interruption"),
+    [{ kind: "interruption", id: 0, name: "interruption" }],
+  );
+});
+
+test("a client may interrupt with that frame too", async () => {
+  await using call = await connect();
+  const told = new Promise<void>((resolve) => call.transport.on("client-interrupted", resolve));
+  call.transport.audioOut.write({ samples: new Int16Array(240_000), sampleRateHz: 24_000 });
+  await call.audio();
+  call.say(encodeFrame({ kind: "interruption", id: 0, name: "" }));
+  await told;
+  assert.equal(call.transport.audioOut.queuedMs, 0);
+});
+
+test("levels are told where they are asked for", async () => {
+  await using call = await connect({ rtvi: { levels: true } });
+  call.transport.audioOut.write({ samples: new Int16Array(24_000).fill(8_192), sampleRateHz: 24_000 });
+  const heard = new Set<string>();
+  while (heard.size < 2) {
+    call.say(audio({ samples: new Int16Array(320).fill(16_384) }));
+    const { type, data } = (await call.message()) as { type: string; data?: { value: number } };
+    if (type === "user-audio-level") assert.equal(data?.value, 0.5);
+    if (type === "bot-audio-level") assert.equal(data?.value, 0.25);
+    if (type.endsWith("-level")) heard.add(type);
+  }
+});
+
 test("messages go both ways", async () => {
   await using call = await connect();
   const received: unknown[] = [];
@@ -214,9 +252,11 @@ async function connect(options: TransportOptions = {}, early: Uint8Array[] = [])
     failed: (error) => note(`failed: ${(error as Error).message}`),
     ended: (reason) => note(`ended: ${reason}`),
   });
+  const frames: Frame[] = [];
   const heard = { audio: createInbox<AudioData>(), message: createInbox<RtviMessage>() };
   pair.client.on("message", (data) => {
     const frame = parseFrame(data as Buffer);
+    frames.push(frame);
     if (frame.kind === "audio") heard.audio.put(frame);
     if (frame.kind === "message") heard.message.put(JSON.parse(frame.data) as RtviMessage);
   });
@@ -234,6 +274,7 @@ async function connect(options: TransportOptions = {}, early: Uint8Array[] = [])
     calls,
     logged: messages,
     say: (data: Uint8Array | string) => pair.client.send(data),
+    frames: () => frames,
     audio: heard.audio.take,
     message: heard.message.take,
     called: called.take,

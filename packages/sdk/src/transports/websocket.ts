@@ -18,6 +18,7 @@ export function createWebSocketTransport(
 ): AssembledTransport {
   const socket = args.websocket;
   let generation = 0;
+  let isHeard = false;
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
     wireHz: CLIENT_RATE_HZ,
@@ -26,13 +27,19 @@ export function createWebSocketTransport(
     maxQueuedMs: parts.maxQueuedOutMs,
     send: (chunk) => chunk && sendAudio(chunk),
     progress: () => audioOut.played(generation, playout.playedSamples),
-    speaking: (speaking) => audioOut.speaking(speaking),
+    speaking(speaking) {
+      isHeard = speaking;
+      audioOut.speaking(speaking);
+    },
     onError: (error) => parts.hooks.failed(error),
   });
   const transport = assembleTransport(args, parts, {
     play: (samples) => void playout.write(samples),
     clear(next) {
       generation = next;
+      // Clients that know the frame forget what they have not played yet; others pass over it.
+      if (playout.queuedSamples > 0 || isHeard)
+        sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
       playout.clear();
     },
     pause: (paused) => playout.pause(paused),
@@ -70,10 +77,17 @@ export function createWebSocketTransport(
   function onBinary(bytes: Uint8Array): void {
     const frame = parseFrame(bytes);
     if (frame.kind === "message") return receive(parseJson(frame.data));
+    if (frame.kind === "interruption") return onInterruption();
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
     if (!isAudioRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
     return audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
+  }
+
+  function onInterruption(): void {
+    if (!transport.audioOut.clear().interrupted) return;
+    transport.rtvi.botInterrupted();
+    emit("client-interrupted");
   }
 
   socket.on("message", (data, isBinary) => {

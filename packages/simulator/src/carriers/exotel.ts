@@ -4,7 +4,6 @@ import {
   objectField,
   payloadField,
   readBotMessage,
-  refuse,
   refuseUnknown,
   requireStream,
   textField,
@@ -87,12 +86,12 @@ export interface ExotelOptions {
 const MIN_CHUNK_BYTES = 3200;
 const MAX_CHUNK_BYTES = 100 * 1024;
 const BLOCK_BYTES = 320;
+const SAMPLE_BYTES = 2;
 
-/** Small chunks play, with gaps in the worst case; of an odd size only whole blocks do; too large ones do not. */
+/** The documented sizes are advice: others distort, come late or leave gaps, which is said; all of them are played. */
 function playableSamples(bytes: Uint8Array, { note }: IncomingMessage): Int16Array {
-  if (bytes.length > MAX_CHUNK_BYTES) refuse("bad-size", `${bytes.length} bytes are more than 100 KB`);
+  if (bytes.length > MAX_CHUNK_BYTES) note("bad-size", `${bytes.length} bytes are more than 100 KB`);
   if (bytes.length < MIN_CHUNK_BYTES) note("bad-size", `${bytes.length} bytes are fewer than 3200`);
-  const restBytes = bytes.length % BLOCK_BYTES;
-  if (restBytes > 0) note("bad-size", `${bytes.length} bytes are not a multiple of 320`);
-  return decodeSamples(bytes.subarray(0, bytes.length - restBytes), "s16le");
+  if (bytes.length % BLOCK_BYTES > 0) note("bad-size", `${bytes.length} bytes are not a multiple of 320`);
+  return decodeSamples(bytes.subarray(0, bytes.length - (bytes.length % SAMPLE_BYTES)), "s16le");
 }

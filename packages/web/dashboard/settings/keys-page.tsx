@@ -7,6 +7,7 @@ import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
+import { CopyText } from "../ui/copy-text.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Empty } from "../ui/notice.tsx";
 import { Page } from "../ui/page.tsx";
@@ -37,7 +38,9 @@ export function KeysPage() {
           value={created.key}
           onDone={() => setCreated(undefined)}
         >
-          Copy it now: it is not stored and cannot be shown again. A lost key has to be replaced.
+          {created.kind === "private"
+            ? "Copy it now: it is not stored and cannot be shown again. A lost key has to be replaced."
+            : "Copy it into your page. Whoever may manage keys can copy it from the list again."}
         </ShownOnce>
       )}
       <QueryView query={keys} what="keys">
@@ -105,7 +108,7 @@ function Keys({ kind, keys, onCreate }: { kind: KeyKind; keys: Key[]; onCreate?:
             <ul className="grid gap-1 text-sm text-muted">
               {past.map((key) => (
                 <li key={key.id}>
-                  {key.metadata.name || "Unnamed"} <code className="font-mono">{key.key}</code>,{" "}
+                  {key.metadata.name || "Unnamed"} <code className="font-mono">{maskedKey(key.key)}</code>,{" "}
                   {key.revoked ? "revoked" : "expired"}
                 </li>
               ))}
@@ -125,8 +128,8 @@ function Keys({ kind, keys, onCreate }: { kind: KeyKind; keys: Key[]; onCreate?:
           await queryClient.invalidateQueries({ queryKey: queries.keys().queryKey });
         }}
       >
-        Requests with {revoking?.key} are refused within a second. Running sessions continue. This cannot be
-        undone.
+        Requests with {maskedKey(revoking?.key ?? "")} are refused within a second. Running sessions continue.
+        This cannot be undone.
       </ConfirmDialog>
     </Card>
   );
@@ -140,12 +143,12 @@ function columnsOf(kind: KeyKind): Column<Key>[] {
         <>
           <span className="font-medium [overflow-wrap:anywhere]">{key.metadata.name || "Unnamed"}</span>
           <span className="block text-muted md:hidden">
-            <Masked text={key.key} />
+            <KeyText text={key.key} />
           </span>
         </>
       ),
     },
-    { header: "Key", wideOnly: true, cell: (key) => <Masked text={key.key} /> },
+    { header: "Key", wideOnly: true, cell: (key) => <KeyText text={key.key} /> },
     ...(kind === "public"
       ? [
           {
@@ -173,8 +176,15 @@ function columnsOf(kind: KeyKind): Column<Key>[] {
   ];
 }
 
-function Masked({ text }: { text: string }) {
+/** Its beginning and end; one that was sent whole can be copied. */
+function KeyText({ text }: { text: string }) {
+  const shown = maskedKey(text);
+  if (shown !== text) return <CopyText text={text} shown={shown} label="key" />;
   return <code className="font-mono text-[0.8125rem] whitespace-nowrap">{text}</code>;
+}
+
+function maskedKey(text: string): string {
+  return text.includes("…") ? text : `${text.slice(0, 3)}…${text.slice(-4)}`;
 }
 
 function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {

@@ -17,6 +17,7 @@ export async function insertBuild(
     status: "success",
     uploadId: randomUUID(),
     contextHash: "0123456789abcdef",
+    contentHash: "0123456789abcdef",
     dockerfilePath: "Dockerfile",
     imageUri: `vocalhost/builds:${id}`,
     errorMessage: null,

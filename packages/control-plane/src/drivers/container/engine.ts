@@ -1,6 +1,6 @@
 import type { Digest } from "@vocalhost/images";
 import Docker from "dockerode";
-import { request } from "node:http";
+import { request, type RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 import { EngineError, isMissing, toEngineError } from "./engine-error.ts";
 
@@ -19,6 +19,10 @@ export interface Engine {
   startWith(name: string, input: string): Promise<void>;
   /** One that does not run is fine. */
   kill(name: string, signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** One that is paused already is fine. */
+  pause(name: string): Promise<void>;
+  /** One that is not paused, or gone, is fine. */
+  unpause(name: string): Promise<void>;
   /** One that is not there is fine. */
   remove(name: string): Promise<void>;
   /** The end of what the engine itself has kept of its output. */
@@ -34,6 +38,8 @@ export interface Engine {
   pruneImages(options: { label: string; before: number }): Promise<void>;
   /** Where it keeps everything, on its own machine. */
   storageFolder(): Promise<string>;
+  /** Where the bots of a network meet this machine. */
+  bridgeOf(network: string): Promise<Bridge>;
   /** Newline-delimited events of containers with this label, until it ends or is destroyed. */
   events(label: string): Promise<NodeJS.ReadableStream & { destroy(): void }>;
   /** For what has limits of its own, such as pulling. */
@@ -48,6 +54,13 @@ export interface EngineImage {
   bytes: number;
   /** What it has engines do when something is built on it. */
   onBuild: string[];
+}
+
+export interface Bridge {
+  /** Interface of this machine; undefined where the engine has none here, because it runs without root. */
+  name: string | undefined;
+  /** Addresses of this machine on it. */
+  gateways: string[];
 }
 
 export interface EngineLimits {
@@ -168,6 +181,18 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         if (!isOver && !isMissing(error)) throw error;
       });
     },
+    async pause(name) {
+      const pause = ask("pause a container", workMs, (abortSignal) =>
+        docker.getContainer(name).pause({ abortSignal }),
+      );
+      await pause.catch(unlessSaid(/already paused/i));
+    },
+    async unpause(name) {
+      const unpause = ask("wake a container", workMs, (abortSignal) =>
+        docker.getContainer(name).unpause({ abortSignal }),
+      );
+      await unlessMissing(unpause.catch(unlessSaid(/not paused/i)));
+    },
     async remove(name) {
       const remove = ask("remove a container", workMs, (abortSignal) =>
         docker.getContainer(name).remove({ force: true, v: true, abortSignal }),
@@ -259,6 +284,16 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         if (!isThereNow) throw error;
       });
     },
+    async bridgeOf(network) {
+      const info = await ask("describe itself", quickMs, (abortSignal) =>
+        (docker.info as (options: object) => Promise<{ SecurityOptions?: string[] }>)({ abortSignal }),
+      );
+      const isRootless = info.SecurityOptions?.some((option) => /name=rootless/.test(option)) ?? false;
+      const bridge = await (isPodman
+        ? ask("look at a network", quickMs, (signal) => podmanBridge(socket, network, signal))
+        : ask("look at a network", quickMs, (abortSignal) => dockerBridge(docker, network, abortSignal)));
+      return isRootless ? { ...bridge, name: undefined } : bridge;
+    },
     async events(label) {
       const stream = await ask("tell of events", quickMs, () =>
         docker.getEvents({ filters: { type: ["container"], label: [label] } }),
@@ -273,8 +308,52 @@ function isStillNeeded(error: unknown): boolean {
   return error instanceof EngineError && /in use|used by|conflict|dependent child/i.test(error.message);
 }
 
+async function dockerBridge(docker: Docker, network: string, abortSignal: AbortSignal): Promise<Bridge> {
+  const inspect = docker.getNetwork(network).inspect as (
+    options: object,
+  ) => Promise<Docker.NetworkInspectInfo>;
+  const { Id, Driver, Options, IPAM } = await inspect.call(docker.getNetwork(network), { abortSignal });
+  const gateways = (IPAM?.Config ?? []).flatMap(({ Gateway }) => Gateway ?? []);
+  const name = Options?.["com.docker.network.bridge.name"] ?? `br-${Id.slice(0, 12)}`;
+  return { name: Driver === "bridge" ? name : undefined, gateways };
+}
+
+// Its answer to Docker's question does not name the bridge.
+async function podmanBridge(socketPath: string, network: string, signal: AbortSignal): Promise<Bridge> {
+  const path = `/v4.0.0/libpod/networks/${encodeURIComponent(network)}/json`;
+  const { status, text } = await get({ socketPath, path, signal });
+  if (status !== 200) throw Object.assign(new Error(text), { statusCode: status });
+  const { driver, network_interface, subnets } = JSON.parse(text) as {
+    driver: string;
+    network_interface?: string;
+    subnets?: { gateway?: string }[];
+  };
+  const gateways = (subnets ?? []).flatMap(({ gateway }) => gateway ?? []);
+  return { name: driver === "bridge" ? network_interface : undefined, gateways };
+}
+
+function get(options: RequestOptions): Promise<{ status: number; text: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+  request(options, (response) => {
+    let text = "";
+    response.setEncoding("utf8").on("data", (part: string) => (text += part));
+    response.once("error", reject);
+    response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
+  })
+    .once("error", reject)
+    .end();
+  return promise;
+}
+
 export function cpuLimit(millicores: number): { CpuPeriod: number; CpuQuota: number } {
   return { CpuPeriod: CPU_PERIOD_US, CpuQuota: Math.max(1_000, (millicores * CPU_PERIOD_US) / 1_000) };
+}
+
+/** What was asked for is so already. */
+function unlessSaid(words: RegExp): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof EngineError && words.test(error.message))) throw error;
+  };
 }
 
 // Not the library's: it writes its own options into the container's standard input first.

@@ -42,6 +42,8 @@ export function createKnownContainers(options: {
   log: Log;
   /** It takes requests from now on. */
   listening(id: string, cpuMillicores: number): void;
+  /** It was seen so, whoever has done it. */
+  paused(id: string): void;
 }): KnownContainers {
   const { root, engine, nameOf, log } = options;
   const known = new Map<string, Known>();
@@ -73,7 +75,9 @@ export function createKnownContainers(options: {
         options.listening(id, Number(container.Labels[labels.cpuMillicores]));
       }
     }
-    return { id, state: "running", address: it.address, exit: undefined };
+    const isPaused = container.State === "paused";
+    if (isPaused) options.paused(id);
+    return { id, state: "running", address: it.address, exit: undefined, ...(isPaused ? { isPaused } : {}) };
   }
 
   async function exitOf(id: string): Promise<InstanceExit> {
@@ -122,6 +126,11 @@ export function createKnownContainers(options: {
       for (const id of known.keys()) if (!ids.includes(id)) known.delete(id);
     },
   };
+}
+
+/** Podman says of a paused container that it does not run. */
+export function isLive({ Running, Status }: Docker.ContainerInspectInfo["State"]): boolean {
+  return Running || Status === "paused";
 }
 
 export function isUnborn(state: string): boolean {

@@ -20,6 +20,7 @@ export interface MakingContext {
   users: UserRange | undefined;
   execPath: string;
   nodeArguments: string[];
+  compileCache: string | undefined;
   cgroups: Cgroups;
   fence: Fence;
   known: KnownProcesses;
@@ -58,12 +59,14 @@ async function launch(
   spec: InstanceSpec,
   context: MakingContext & { folder: string; entry: string; build: Build },
 ): Promise<void> {
-  const { cgroups, fence, known, folder, entry, build, execPath, nodeArguments, changed } = context;
+  const { cgroups, fence, known, folder, entry, build, changed } = context;
+  const { execPath, nodeArguments, compileCache } = context;
   const { id, memoryMib } = spec;
   const loadingMillicores = Math.max(LOADING_MILLICORES, spec.cpuMillicores);
   await cgroups.limit(id, { cpuMillicores: loadingMillicores, memoryMib, processes: PROCESSES_MAX });
   const user = context.users && giveToUser(context.root, id, context.users);
-  const child = await spawnInstance({ spec, build, folder, entry, execPath, nodeArguments, user });
+  const how = { entry, execPath, nodeArguments, compileCache, user };
+  const child = await spawnInstance({ spec, build, folder, ...how });
   const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores };
   writeJsonAtOnce(program, folder, folderFiles.process);
   const about = known.about(id);

@@ -19,6 +19,8 @@ export interface SpawnOptions {
   entry: string;
   execPath: string;
   nodeArguments: string[];
+  /** Shared with all others. @default one of the build's own */
+  compileCache: string | undefined;
   /** Who it runs as. */
   user: RunAs | undefined;
 }
@@ -26,7 +28,7 @@ export interface SpawnOptions {
 /** A process of its own session, which neither dies with us nor needs us to take its output. */
 export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess & { pid: number }> {
   const { spec, build, folder, user } = options;
-  const compileCache = await compileCacheOf(build.folder, user);
+  const compileCache = options.compileCache ?? (await compileCacheOf(build.folder, user));
   const output = openSync(join(folder, OUTPUT_FILE), "a", 0o600);
   try {
     const child = spawn(options.execPath, [...options.nodeArguments, options.entry], {

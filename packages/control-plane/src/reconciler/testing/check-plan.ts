@@ -40,6 +40,7 @@ export function check({ what, view, expect }: Case): void {
       recentStarts: 0,
       organizationLeft: 100,
       bootsAtOnce: 4,
+      keptAwake: undefined,
       ...view,
       agent: agent(view.agent ?? {}),
       seen: new Map((view.seen ?? []).map((object) => [object.id, object])),

@@ -1,12 +1,15 @@
 import type {
+  CarrierAccounts,
   Connect,
+  Dialout,
   IceServer,
   RoomProviderName,
   RoomStarted,
   Started,
   TransportName,
 } from "@vocalhost/protocol";
-import type { Principal } from "../../auth/principal.ts";
+import type { OrganizationId, Principal } from "../../auth/principal.ts";
+import type { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import type { SessionRow } from "../../store/schema.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { HeldCall } from "../session-rooms.ts";
@@ -31,6 +34,17 @@ export interface DoorContext {
   queueMs: number;
   instanceToken(instanceId: string): string;
   rooms: SessionRooms;
+  /** Below this, carriers can ask what to do with a call. */
+  callbackUrl: string;
+  dialling: SessionDialling;
+}
+
+/** Who may place calls, and with whose accounts. */
+export interface SessionDialling {
+  /** Whether a public key may, which is in everybody's browser. */
+  takesPublicKeys: boolean;
+  /** What the secrets of a deployment say of carriers. */
+  accountsOf(organizationId: OrganizationId, spec: DeploymentSpec): Promise<CarrierAccounts>;
 }
 
 /** Makes rooms, whoever keeps them. */
@@ -103,6 +117,8 @@ export interface StartSessionRequest {
   body: unknown;
   enableDefaultIceServers: boolean;
   room: RoomWish;
+  /** Whom to call; undefined: the client comes by itself. */
+  dialout: Dialout | undefined;
   idempotencyKey: string | undefined;
   /** `ws://host` or `wss://host`, as the client knows us. */
   wsBase: string;

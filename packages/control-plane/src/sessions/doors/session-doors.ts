@@ -119,11 +119,13 @@ function idempotencyOf({
   transport,
   body,
   room,
+  dialout,
 }: StartSessionRequest): SessionRequest["idempotency"] {
   if (idempotencyKey === undefined) return undefined;
   const parameters = JSON.stringify([
     ...[agentName, transport, body ?? null],
     ...(room.token === undefined ? [] : [room.token]),
+    ...(dialout === undefined ? [] : [dialout]),
   ]);
   return { key: idempotencyKey, parametersHash: createHash("sha256").update(parameters).digest("hex") };
 }

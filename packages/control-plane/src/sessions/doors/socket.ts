@@ -1,24 +1,23 @@
 import { AppError, carrierNames, limits } from "@vocalhost/protocol";
-import { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import { isUsable } from "../../auth/api-keys.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
-import { asLeader } from "../../leader/leader.ts";
 import { notFound } from "../../refusals.ts";
-import type { AgentRow, SessionRow } from "../../store/schema.ts";
 import type { World } from "../../world.ts";
-import { earlierSession, rememberKey } from "../idempotency.ts";
-import { requirePendingPlace } from "../pending-sessions.ts";
-import { newSessionRow } from "../session-row.ts";
-import { checkConcurrency, requireDiskSpace, startSession } from "../start-session.ts";
-import type { DoorContext, DoorRequest, SessionDoor, StartSessionRequest } from "./door.ts";
+import { requireDiskSpace, startSession } from "../start-session.ts";
+import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
+import { dialOut } from "./dial-out.ts";
+import { findForSocket, pendingFor } from "./pending-socket.ts";
 import { issueSocketToken, readSocketToken, useUpToken } from "./socket-tokens.ts";
 
 /** A client's or a carrier's WebSocket: the bot starts when it comes; until then the session is pending. */
 export const socketDoor: SessionDoor = {
   names: ["websocket", ...carrierNames],
   completion: "WS_CONNECTION_CLOSED",
-  async start({ starter, signer }, { asked, session }) {
+  async start(context, request) {
+    const { asked, session } = request;
+    if (asked.dialout) return dialOut(context, request, asked.dialout);
+    const { starter, signer } = context;
     const { world } = starter;
     requireDiskSpace(world);
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
@@ -37,18 +36,23 @@ export const socketDoor: SessionDoor = {
           "Encode it as base64 and add it to the address: ?body=…",
       });
     }
-    const { id: sessionId, createdAt } = await pendingFor(world, session, agent);
+    const { row } = await pendingFor(world, session, agent);
+    const { id: sessionId, createdAt } = row;
     const expiresAtMs = createdAt + world.timing.socketTokenMs;
     return {
       sessionId,
-      answer: { wsUrl, token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }) },
+      answer: {
+        wsUrl,
+        token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }),
+        ...(asked.transport === "websocket" ? {} : { sessionId }),
+      },
     };
   },
 };
 
 /** A socket has come: checks it, starts its session, says where it goes. */
 export async function routeSocket(
-  { starter, signer, instanceToken, queueMs }: DoorContext,
+  { starter, signer, instanceToken, queueMs, callbackUrl }: DoorContext,
   request: SocketRouteRequest,
 ): Promise<SocketRoute> {
   const { world } = starter;
@@ -70,7 +74,7 @@ export async function routeSocket(
     organizationId: agent.organizationId as OrganizationId,
     agentName: agent.name,
     transport,
-    connect: { kind: "socket" },
+    connect: { kind: "socket", callbackUrl },
     body: body ?? (pending?.body ? (JSON.parse(pending.body) as unknown) : {}),
     apiKeyId: pending?.apiKeyId ?? null,
     concurrency: key?.concurrency ?? null,
@@ -83,67 +87,9 @@ export async function routeSocket(
   return { sessionId: session.id, address: instance.address, token: instanceToken(instance.id), path };
 }
 
-/** A new session that waits for its socket, or the one an earlier request with the same key has made. */
-async function pendingFor(
-  world: World,
-  request: DoorRequest["session"],
-  agent: AgentRow,
-): Promise<SessionRow> {
-  return asLeader(world, async (tx) => {
-    const earlier = await earlierSession(tx, request);
-    if (earlier) return earlier;
-    await checkConcurrency(tx, request); // and again when the socket comes
-    const { store, pendingLimits: limits } = world;
-    await requirePendingPlace(tx, { store, agent, apiKeyId: request.apiKeyId, limits });
-    const nowMs = world.clock.nowMs();
-    const session = {
-      ...newSessionRow({ request, agent, sessionId: world.newId(), nowMs }),
-      body: JSON.stringify(request.body ?? {}),
-    };
-    await tx.insertInto("sessions").values(session).execute();
-    await rememberKey(tx, request, session.id, nowMs);
-    return session;
-  });
-}
-
+/** Names the agent in the path: Twilio drops query strings, and a token can be put behind it. */
 function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: string): string {
-  if (transport === "websocket") return `${wsBase}/ws/generic/${serviceHost}`;
-  // Twilio drops query strings; its token names the agent, or a parameter of the stream does.
-  if (transport === "twilio") return `${wsBase}/ws/twilio`;
-  return `${wsBase}/ws/${transport}?serviceHost=${serviceHost}`;
-}
-
-interface SocketAgent {
-  agent: AgentRow;
-  organizationName: string;
-  websocketAuth: DeploymentSpec["websocketAuth"];
-}
-
-/** All in one question: two of these are on the way of every start. */
-async function findForSocket(
-  { store }: World,
-  wanted: { agentName: string } & ({ organizationId: OrganizationId } | { organizationName: string }),
-): Promise<SocketAgent> {
-  const agents = store.db
-    .selectFrom("agents")
-    .innerJoin("organizations", "organizations.id", "agents.organizationId")
-    .leftJoin("deployments", (join) =>
-      join.onRef("deployments.agentId", "=", "agents.id").on("deployments.phase", "=", "Active"),
-    )
-    .selectAll("agents")
-    .select(["organizations.name as organizationName", "deployments.spec"])
-    .where("agents.name", "=", wanted.agentName)
-    .where("agents.state", "=", "live");
-  const own =
-    "organizationId" in wanted
-      ? agents.where("organizations.id", "=", wanted.organizationId)
-      : agents.where("organizations.name", "=", wanted.organizationName);
-  const row = await own.executeTakeFirst();
-  if (!row) throw notFound("Service not found");
-  const { organizationName, spec, ...agent } = row;
-  if (spec === null) throw new AppError("AGENT-1001");
-  const { websocketAuth } = DeploymentSpec.parse(JSON.parse(spec));
-  return { agent, organizationName, websocketAuth };
+  return `${wsBase}/ws/${transport === "websocket" ? "generic" : transport}/${serviceHost}`;
 }
 
 async function pendingSession(world: World, id: string) {

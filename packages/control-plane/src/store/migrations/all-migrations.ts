@@ -6,6 +6,8 @@ import { filterFigures } from "./0005-filter-figures.ts";
 import { sessionRooms } from "./0006-session-rooms.ts";
 import { mediaPorts } from "./0007-media-ports.ts";
 import { deploymentProgress } from "./0008-deployment-progress.ts";
+import { publicKeys } from "./0009-public-keys.ts";
+import { buildContents } from "./0010-build-contents.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -17,4 +19,6 @@ export const allMigrations: readonly Migration[] = [
   sessionRooms,
   mediaPorts,
   deploymentProgress,
+  publicKeys,
+  buildContents,
 ];

@@ -1,11 +1,18 @@
-import { AppError, carrierNames, type CarrierName } from "@vocalhost/protocol";
+import {
+  answeredXml,
+  AppError,
+  carrierNames,
+  exotelAnswer,
+  streamXml,
+  transferXml,
+  type CarrierName,
+} from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { SessionServer } from "../session-server.ts";
 import { checkPlivoSignature } from "../../telephony/signatures/plivo.ts";
 import type { SignatureVerdict, SignedRequest } from "../../telephony/signatures/signed-request.ts";
 import { checkTelnyxSignature } from "../../telephony/signatures/telnyx.ts";
 import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
-import { exotelAnswer, streamXml } from "../../telephony/stream-xml.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -37,7 +44,39 @@ export function mountCarrierWebhook(server: SessionServer): void {
       requireSignature(server, request, carrier);
       return answer(server, request, reply, carrier, fields);
     });
+    mountCallQuestions(scope, server);
   });
+}
+
+interface AnswerRequest {
+  Body: string | undefined;
+  Params: { carrier: string };
+  Querystring: { token?: string };
+}
+
+interface TransferRequest {
+  Body: string | undefined;
+  Querystring: { to?: string; callerId?: string };
+}
+
+/** Carriers ask what a call that we placed or transferred is to do. What they are told is all in the question. */
+function mountCallQuestions(scope: FastifyInstance, server: SessionServer): void {
+  const options = { config: { webhook: true } };
+  scope.post<AnswerRequest>("/calls/answer/:carrier", options, async (request, reply) => {
+    const carrier = carrierNames.find((name) => name === request.params.carrier);
+    if (!carrier || carrier === "exotel") throw new AppError("CARRIER_UNKNOWN");
+    requireSignature(server, request, carrier);
+    const address = `${server.socketBase(request)}/ws`;
+    return sendXml(reply, answeredXml(carrier, { address, token: request.query.token }, formFields(request)));
+  });
+  scope.post<TransferRequest>("/calls/transfer", options, async (request, reply) => {
+    requireSignature(server, request, "plivo");
+    return sendXml(reply, transferXml(request.query));
+  });
+}
+
+function sendXml(reply: FastifyReply, xml: string): FastifyReply {
+  return reply.type("application/xml; charset=utf-8").send(xml);
 }
 
 function answer(
@@ -50,7 +89,7 @@ function answer(
   const url = streamAddress(server, request, carrier);
   const stream = { url, from: fields.get("From") ?? undefined, to: fields.get("To") ?? undefined };
   if (carrier === "exotel") return reply.send(exotelAnswer(stream));
-  return reply.type("application/xml; charset=utf-8").send(streamXml(carrier, stream));
+  return sendXml(reply, streamXml(carrier, stream));
 }
 
 function streamAddress(server: SessionServer, request: FastifyRequest, carrier: CarrierName): string {
@@ -89,7 +128,7 @@ function fromWebhook(request: FastifyRequest, fields: URLSearchParams): CarrierN
 
 function requireSignature(
   server: SessionServer,
-  request: FastifyRequest<WebhookRequest>,
+  request: FastifyRequest<{ Body: string | undefined }>,
   carrier: CarrierName,
 ): void {
   const signed: SignedRequest = {
@@ -121,7 +160,7 @@ function verdictOf(
   }
 }
 
-function formFields(request: FastifyRequest<WebhookRequest>): URLSearchParams {
+function formFields(request: FastifyRequest<{ Body: string | undefined }>): URLSearchParams {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "");
   return new URLSearchParams(isForm ? (request.body ?? "") : "");
 }

@@ -12,6 +12,7 @@ import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { admitSocket, type SocketRequest } from "../socket-admission.ts";
 import { mountCarrierWebhook } from "./carrier-webhook.ts";
+import { dialOut, mountDialOut } from "./dial-out.ts";
 import type { Door } from "./door.ts";
 import { tieToSocket } from "./socket-client.ts";
 
@@ -29,7 +30,9 @@ export const carrierDoor: Door = {
   names: carrierNames,
   paths: ["/ws", "/ws/"],
   // A carrier's socket needs no session until it comes, unless there is something to remember for it.
-  async start({ server, request, transport, input: { body } }) {
+  async start({ server, request, transport, input: { body, dialout } }) {
+    if (dialout && isCarrier(transport))
+      return dialOut(server, request, { carrier: transport, dialout, body });
     const wsUrl = `${server.socketBase(request)}/ws`;
     const needsToken = server.socketAuth === "token";
     if (!needsToken && (body === undefined || body === null)) return { sessionId: null, answer: { wsUrl } };
@@ -37,8 +40,16 @@ export const carrierDoor: Door = {
     return { sessionId: null, answer: needsToken ? { wsUrl, token } : { wsUrl: `${wsUrl}/${token}` } };
   },
   mount: mountCarrierSockets,
-  mountOpen: mountCarrierWebhook,
+  mountOpen(server) {
+    mountCarrierWebhook(server);
+    mountDialOut(server);
+  },
+  async begin(_server, session, connect) {
+    if (connect.kind === "socket" && connect.callbackUrl) callbackUrls.set(session, connect.callbackUrl);
+  },
 };
+
+const callbackUrls = new WeakMap<Session, string>();
 
 function mountCarrierSockets(server: SessionServer): void {
   const admissions = new WeakMap<FastifyRequest<SocketRequest>, Admission>();
@@ -55,7 +66,7 @@ function mountCarrierSockets(server: SessionServer): void {
         const admission = admissions.get(request);
         if (!admission) return socket.close(1011);
         socket.on("error", (error) => server.log.debug({ reason: error.message }, "socket error"));
-        takeCall(server, admission, socket, addressOf(request)).catch((error: unknown) => {
+        takeCall(server, admission, socket, request).catch((error: unknown) => {
           void admission.session?.end("never-connected");
           refuseCall(server, socket, error);
         });
@@ -94,9 +105,9 @@ async function takeCall(
   server: SessionServer,
   admission: Admission,
   socket: WebSocket,
-  address: URLSearchParams,
+  request: FastifyRequest,
 ): Promise<void> {
-  const stream = await openingOf(socket, address, onlyCarrier(server, admission.session));
+  const stream = await openingOf(socket, addressOf(request), onlyCarrier(server, admission.session));
   const { callId } = stream.callData;
   if (stream.carrier === "twilio" && server.signatureKeys.twilio && !admission.vouched)
     throw new CarrierError(
@@ -106,6 +117,10 @@ async function takeCall(
     throw new CarrierError(`Call ${callId} has a session already`);
   if (admission.session?.state === "ended") throw new CarrierError("The session of this call is over");
   const session = admission.session ?? server.sessions.create({ transport: stream.carrier, body: undefined });
+  const reachedAs = server.socketBase(request).replace(/^ws/, "http");
+  const isHosted = server.dialling === undefined; // there an instance is reached through others
+  const callbackUrl = callbackUrls.get(session) ?? (isHosted ? undefined : reachedAs);
+  setStreamOf(socket, stream, callbackUrl);
   runCall(server, session, socket, stream);
 }
 
@@ -147,7 +162,6 @@ function onlyCarrier(server: SessionServer, session: Session | undefined): Carri
 }
 
 function runCall(server: SessionServer, session: Session, socket: WebSocket, stream: CarrierStream): void {
-  setStreamOf(socket, stream);
   tieToSocket(session, socket, { id: stream.callData.callId });
   session.run(
     server.bot(),
@@ -156,6 +170,7 @@ function runCall(server: SessionServer, session: Session, socket: WebSocket, str
       body: session.body,
       callData: stream.callData,
       cliArgs: server.cliArgs,
+      idleTimeoutSecs: server.idleTimeoutSecs,
       signal: session.signal,
       websocket: socket,
       transportType: stream.carrier,

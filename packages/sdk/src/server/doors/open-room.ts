@@ -97,6 +97,7 @@ export function runInRoom(
     body: session.body,
     callData,
     cliArgs: server.cliArgs,
+    idleTimeoutSecs: server.idleTimeoutSecs,
     signal: session.signal,
     provider,
     roomUrl,

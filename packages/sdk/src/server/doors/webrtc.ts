@@ -109,6 +109,7 @@ async function answerFirst(
     body: session.body,
     callData: null,
     cliArgs: server.cliArgs,
+    idleTimeoutSecs: server.idleTimeoutSecs,
     signal: session.signal,
     webrtcConnection: connection,
   });

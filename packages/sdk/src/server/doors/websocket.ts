@@ -65,7 +65,7 @@ function startedSession(server: SessionServer, request: FastifyRequest<SocketReq
 }
 
 export function runOnSocket(
-  server: Pick<SessionServer, "bot" | "cliArgs">,
+  server: Pick<SessionServer, "bot" | "cliArgs" | "idleTimeoutSecs">,
   session: Session,
   socket: WebSocket,
 ): void {
@@ -78,6 +78,7 @@ export function runOnSocket(
       body: session.body,
       callData: null,
       cliArgs: server.cliArgs,
+      idleTimeoutSecs: server.idleTimeoutSecs,
       signal: session.signal,
       websocket: socket,
       transportType: "websocket",

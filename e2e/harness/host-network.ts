@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+
+/**
+ * A machine's network of its own, for a service with bots in containers: its interfaces, routes and firewall are nobody
+ * else's. We are outside of it: what it takes for the internet, and for another machine of its private network.
+ */
+export interface HostNetwork extends Disposable {
+  /** Put before a command to run it there. */
+  readonly within: readonly string[];
+  /** Of the machine, as the internet sees it. */
+  readonly address: string;
+  /** Ours, as the machine sees the internet. */
+  readonly internet: string;
+  /** Ours, in the machine's private network. */
+  readonly intranet: string;
+}
+
+export function openHostNetwork(): HostNetwork {
+  using stack = new DisposableStack(); // undoes a half-finished start
+  const number = randomInt(1, 63);
+  const mark = `vh${process.pid % 100_000}`;
+  const [name, near] = [`${mark}h`, `${mark}n`];
+  // Documentation's addresses, in blocks of four; tests that run beside each other take different ones.
+  const [internet, address] = [`198.51.100.${number * 4 + 1}`, `198.51.100.${number * 4 + 2}`];
+  const intranet = `10.214.${number}.1`;
+  ip("netns", "add", name);
+  stack.defer(() => ip("netns", "del", name));
+  ip("-n", name, "link", "set", "lo", "up");
+  ip("link", "add", near, "type", "veth", "peer", "name", "outside", "netns", name); // deleted with its other end
+  ip("addr", "add", `${internet}/30`, "dev", near);
+  ip("addr", "add", `${intranet}/32`, "dev", near);
+  ip("link", "set", near, "up");
+  ip("-n", name, "addr", "add", `${address}/30`, "dev", "outside");
+  ip("-n", name, "link", "set", "outside", "up");
+  ip("-n", name, "route", "add", "default", "via", internet);
+  const owned = stack.move();
+  return {
+    within: ["nsenter", `--net=/var/run/netns/${name}`],
+    address,
+    internet,
+    intranet,
+    [Symbol.dispose]: () => owned.dispose(),
+  };
+}
+
+function ip(...args: string[]): void {
+  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
+}

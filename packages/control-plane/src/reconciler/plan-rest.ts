@@ -1,0 +1,24 @@
+import type { InstanceRow } from "../store/schema.ts";
+import type { PoolStep, PoolView } from "./plan-pool.ts";
+
+/** Which instances rest while they wait. Those that will be claimed first stay awake, so that few calls wait for one to wake. */
+export function planRest(view: PoolView): PoolStep[] {
+  const waiting = view.instances
+    .filter(({ state, sessionId }) => state === "ready" && sessionId === null)
+    .sort((one, other) => one.createdAt - other.createdAt); // as they are claimed
+  const resting = new Set(view.keptAwake === undefined ? [] : waiting.slice(view.keptAwake));
+  return view.instances.flatMap((instance): PoolStep[] => {
+    const seen = view.seen.get(instance.id);
+    if (seen?.state !== "running" || instance.state === "draining") return [];
+    const isPaused = seen.isPaused ?? false;
+    if (isPaused && !resting.has(instance)) return [{ do: "wake", instance }];
+    return !isPaused && resting.has(instance) && hasSettled(instance, view)
+      ? [{ do: "pause", instance }]
+      : [];
+  });
+}
+
+// Bots go on loading for a while after they are ready.
+function hasSettled({ stateAt }: InstanceRow, { nowMs, timing }: PoolView): boolean {
+  return nowMs - stateAt >= timing.pauseAfterMs;
+}

@@ -1,0 +1,90 @@
+import { AppError, isCarrier, placeCall, type CarrierName, type Dialout } from "@vocalhost/protocol";
+import { writeAudit } from "../../auth/audit.ts";
+import { actorOf } from "../../auth/principal.ts";
+import { asLeader } from "../../leader/leader.ts";
+import type { SessionRow } from "../../store/schema.ts";
+import type { World } from "../../world.ts";
+import { moveSession } from "../session-state.ts";
+import { requireDiskSpace } from "../start-session.ts";
+import type { DoorContext, DoorRequest, StartOutcome } from "./door.ts";
+import { findForSocket, pendingFor } from "./pending-socket.ts";
+import { issueSocketToken } from "./socket-tokens.ts";
+
+/**
+ * Has a carrier call somebody, with the account that the agent's secrets name. The session is pending until they answer
+ * and the carrier's stream comes with the token. A start that is repeated under the same key calls nobody again.
+ */
+export async function dialOut(
+  context: DoorContext,
+  request: DoorRequest,
+  dialout: Dialout,
+): Promise<StartOutcome> {
+  const { starter, signer, dialling } = context;
+  const { world } = starter;
+  requirePayer(context, request);
+  requireDiskSpace(world);
+  if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
+  const { asked, session } = request;
+  const carrier = carrierOf(asked.transport);
+  const { agent, organizationName, spec } = await findForSocket(world, session);
+  const accounts = await dialling.accountsOf(session.organizationId, spec);
+  const { row, isRepeated } = await pendingFor(world, session, agent);
+  const answer = { sessionId: row.id, status: "dialling" as const };
+  if (isRepeated) return { sessionId: row.id, answer };
+  const token = issueSocketToken(signer, {
+    serviceHost: `${agent.name}.${organizationName}`,
+    sessionId: row.id,
+    expiresAtMs: row.createdAt + world.timing.socketTokenMs,
+  });
+  try {
+    await noteCall(world, request, row);
+    const { callId } = await placeCall(carrier, accounts, {
+      ...dialout,
+      streamUrl: `${asked.wsBase}/ws/${carrier}/${token}`,
+      answerUrl: `${asked.wsBase.replace(/^ws/, "http")}/v1/public/calls/answer/${carrier}?token=${token}`,
+    });
+    return { sessionId: row.id, answer: { ...answer, ...(callId ? { callId } : {}) } };
+  } catch (error) {
+    await forget(world, row);
+    throw error;
+  }
+}
+
+/** Calls cost money, and a public key is in everybody's browser. */
+function requirePayer({ dialling }: DoorContext, { asked: { principal } }: DoorRequest): void {
+  if (principal.kind !== "key" || principal.keyKind === "private" || dialling.takesPublicKeys) return;
+  throw new AppError("DIALOUT_NOT_ALLOWED", {
+    message:
+      "Calls cost money, so a public key may not place them: use a private key with POST /v1/agents/{agent}/dialout",
+  });
+}
+
+function carrierOf(transport: string): CarrierName {
+  if (isCarrier(transport)) return transport;
+  throw new AppError("TRANSPORT_UNKNOWN", { message: `${transport} is no carrier` });
+}
+
+async function noteCall(world: World, { asked, session }: DoorRequest, row: SessionRow): Promise<void> {
+  await asLeader(world, (tx) =>
+    writeAudit(tx, {
+      organizationId: session.organizationId,
+      at: world.clock.nowMs(),
+      actor: actorOf(asked.principal),
+      action: "call-placed",
+      target: `session:${row.id}`,
+    }),
+  );
+}
+
+/** Nobody was called, so nobody will come. */
+async function forget(world: World, { id }: SessionRow): Promise<void> {
+  await asLeader(world, async (tx) => {
+    const session = await tx.selectFrom("sessions").selectAll().where("id", "=", id).executeTakeFirst();
+    if (session?.state !== "pending") return;
+    const endedAt = world.clock.nowMs();
+    await moveSession(tx, session, {
+      to: "expired",
+      changes: { endedAt, endReason: "call-refused", body: null },
+    });
+  });
+}

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { isIPv6 } from "node:net";
+import type { Reach } from "./reach.ts";
+
+/** Around the bots of one network of a container engine. */
+export interface Wall {
+  /** Of the engine. */
+  network: string;
+  /** The interface on this machine that everything from those bots comes through. */
+  bridge: string;
+  /** Addresses of this machine on it. Some engines answer questions for names there. */
+  gateways: string[];
+  /** Those that this machine asks for names; bots are given the same. */
+  resolvers: string[];
+  reach: Reach[];
+}
+
+// Nothing of these is the internet.
+const PRIVATE_V4 =
+  "0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16, " +
+  "198.18.0.0/15, 224.0.0.0/3";
+const PRIVATE_V6 = "::/127, 64:ff9b:1::/48, fc00::/7, fe80::/10, ff00::/8";
+const ANY_PORT_53 = "meta l4proto { tcp, udp } th dport 53 accept";
+
+export function tableOf({ network }: Pick<Wall, "network">): string {
+  return `vocalhost_${network.replace(/\W/g, "_")}`;
+}
+
+/** Says which rules they are, in the rules themselves. */
+export function markOf(wall: Wall): string {
+  return `vocalhost ${createHash("sha256").update(JSON.stringify(wall)).digest("hex").slice(0, 12)}`;
+}
+
+/** A file for `nft -f`: loaded again it replaces itself, and touches nobody else's rules. */
+export function wallRules(wall: Wall): string {
+  const table = `table inet ${tableOf(wall)}`;
+  const { bridge } = wall;
+  const refuse = "reject with icmpx admin-prohibited";
+  return [
+    "# What bots in containers may reach. Bots of one bridge meet each other below these rules unless",
+    "#   sysctl -w net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1",
+    "# (after modprobe br_netfilter) takes them through here.",
+    table,
+    `delete ${table}`,
+    `${table} {`,
+    "  chain to_this_machine {",
+    "    type filter hook input priority -10; policy accept;",
+    `    iifname != "${bridge}" accept`,
+    "    ct state established,related accept",
+    "    icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit } accept",
+    ...wall.gateways.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
+    ...wall.reach.flatMap((each) =>
+      each.kind === "host" ? [`    ${each.protocol} dport ${each.port} accept`] : [],
+    ),
+    `    ${refuse} comment "${markOf(wall)}"`,
+    "  }",
+    "  chain beyond {",
+    "    type filter hook forward priority -10; policy accept;",
+    `    iifname != "${bridge}" accept`,
+    "    ct state established,related accept",
+    `    oifname "${bridge}" ${refuse}`,
+    ...wall.resolvers.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
+    ...wall.reach.flatMap((each) => (each.kind === "network" ? [`    ${reached(each)}`] : [])),
+    `    ip daddr { ${PRIVATE_V4} } ${refuse}`,
+    `    ip6 daddr { ${PRIVATE_V6} } ${refuse}`,
+    "  }",
+    "}",
+    "",
+  ].join("\n");
+}
+
+function reached({ addresses, port }: Reach & { kind: "network" }): string {
+  const ports = port === undefined ? "" : `meta l4proto { tcp, udp } th dport ${port} `;
+  return `${destination(addresses)} ${ports}accept`;
+}
+
+function destination(addresses: string): string {
+  return `${isIPv6(addresses.replace(/\/.*$/, "")) ? "ip6" : "ip"} daddr ${addresses}`;
+}

@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { AgentProfile } from "./agent-settings.ts";
+
+/** What an instance may be given; none can be added. */
+export const AgentProfileList = z.object({
+  agentProfiles: z.array(
+    z.object({
+      api_name: AgentProfile,
+      display_name: z.string(),
+      resources: z.object({ cpu: z.string(), memory: z.string() }),
+      custom: z.literal(false),
+      enabled: z.literal(true),
+    }),
+  ),
+});
+export type AgentProfileList = z.infer<typeof AgentProfileList>;

@@ -1,0 +1,86 @@
+import {
+  AppError,
+  DialoutRequest,
+  placeCall,
+  requireStartBodyFits,
+  type CarrierAccounts,
+  type CarrierName,
+  type Dialout,
+} from "@vocalhost/protocol";
+import type { FastifyRequest } from "fastify";
+import { parseRequest } from "../error-replies.ts";
+import type { SessionServer } from "../session-server.ts";
+import type { DoorAnswer } from "./door.ts";
+
+/** Who may place calls, and with whose accounts. */
+export interface Dialling {
+  /** Throws unless whoever asks may spend money. */
+  admit(request: FastifyRequest): void;
+  accounts(): CarrierAccounts;
+}
+
+export interface CallWish {
+  carrier: CarrierName;
+  dialout: Dialout;
+  body: unknown;
+}
+
+const RING_SECS = 60; // what carriers let it ring by themselves
+const ANSWERED_MS = 60_000; // for detecting a machine, and for opening the stream
+
+/** `POST /dialout`: a start with `dialout`, said more shortly. */
+export function mountDialOut(server: SessionServer): void {
+  server.app.post("/dialout", async (request, reply) => {
+    server.dialling?.admit(request); // before anything else: strangers learn nothing
+    const { transport, body, ...dialout } = parseRequest(DialoutRequest, request.body);
+    if (!server.transports.includes(transport))
+      throw new AppError("TRANSPORT_NOT_ALLOWED", {
+        message: `Transport '${transport}' is not allowed. Server is configured for '${server.onlyTransport}' only (-t ${server.onlyTransport}).`,
+      });
+    server.bot();
+    requireStartBodyFits(transport, body);
+    const { sessionId, answer } = await dialOut(server, request, { carrier: transport, dialout, body });
+    if (sessionId !== null) reply.header("x-vocalhost-session-id", sessionId);
+    return answer;
+  });
+}
+
+/** Calls somebody. The session waits for them to answer, then the carrier's stream brings them to the bot. */
+export async function dialOut(
+  server: SessionServer,
+  request: FastifyRequest,
+  { carrier, dialout, body }: CallWish,
+): Promise<DoorAnswer> {
+  if (!server.dialling) throw new AppError("DIALOUT_NOT_ALLOWED");
+  server.dialling.admit(request);
+  const base = publicBase(server, request);
+  const ringMs = (dialout.ringSecs ?? RING_SECS) * 1000;
+  const session = server.sessions.create({
+    transport: carrier,
+    body,
+    connectDeadlineMs: ringMs + ANSWERED_MS,
+  });
+  const token = server.tokens.issue(session.id);
+  try {
+    const { callId } = await placeCall(carrier, server.dialling.accounts(), {
+      ...dialout,
+      streamUrl: `${base}/ws/${token}`,
+      answerUrl: `${base.replace(/^ws/, "http")}/calls/answer/${carrier}?token=${token}`,
+    });
+    session.log.info({ carrier, callId }, "calling");
+    const answer = { sessionId: session.id, ...(callId ? { callId } : {}), status: "dialling" as const };
+    return { sessionId: session.id, answer };
+  } catch (error) {
+    await session.end("never-connected");
+    throw error;
+  }
+}
+
+/** A carrier that cannot reach us would let somebody's phone ring for nothing. */
+function publicBase(server: SessionServer, request: FastifyRequest): string {
+  const base = server.socketBase(request);
+  if (!/^(?:localhost|127\.|\[::1\])/.test(new URL(base).host) || base.startsWith("wss:")) return base;
+  throw new AppError("CARRIER_NOT_CONFIGURED", {
+    message: "Carriers must reach this runner to connect a call: start it with --proxy <public host name>",
+  });
+}

@@ -1,0 +1,133 @@
+import { dtmfTones } from "@vocalhost/audio";
+import {
+  accountVariables,
+  AppError,
+  askCarrier,
+  Callee,
+  carriers,
+  refusalOf,
+  type Answerer,
+  type CarrierAccounts,
+  type CarrierName,
+  type CarrierRequest,
+} from "@vocalhost/protocol";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Log } from "../log.ts";
+import type { CarrierStream } from "../telephony/carrier.ts";
+import { hangUp } from "../telephony/hang-up.ts";
+import type { AudioOutput } from "./transport.ts";
+
+/** The phone call a session is: what can be done with it beside hearing and speaking. */
+export interface PhoneCall {
+  readonly carrier: CarrierName;
+  /** The carrier's name of the call. */
+  readonly callId: string;
+  /** Who took a call that we placed; undefined unless that was to be found out. */
+  readonly answeredBy: Answerer | undefined;
+  /**
+   * Connects the caller with somebody else: a number such as `+15550100200`, or a SIP address. Resolves when the carrier
+   * has taken it over; the session then ends as `transferred`, and nobody hangs up. Say your last words and await
+   * `drained()` before. Throws when the carrier refuses, and the call goes on with you.
+   */
+  transfer(to: string, options?: TransferOptions): Promise<void>;
+  /** Ends the call at once, and the session as `hung-up`. */
+  hangUp(): Promise<void>;
+  /**
+   * Presses keys, for a menu at the other end: `0` to `9`, `*`, `#`, `A` to `D`, and `w` for half a second's pause.
+   * Resolves when the carrier has them, or their tones have been played.
+   */
+  sendDtmf(keys: string): Promise<void>;
+}
+
+export interface TransferOptions {
+  /** Whom they see calling: one of your numbers. @default what the carrier shows by itself */
+  callerId?: string;
+}
+
+export interface PhoneCallOptions {
+  stream: CarrierStream;
+  accounts(): CarrierAccounts;
+  /** Below this the carrier can ask us what to do with the call; undefined where nobody reaches us. */
+  callbackUrl: string | undefined;
+  audioOut: AudioOutput;
+  log: Log;
+  signal: AbortSignal;
+  sendText(text: string): void;
+  /** The carrier is being asked to take the call from us; undefined: it refused. */
+  leaving(reason: "transferred" | "hung-up" | undefined): void;
+  /** The call is no longer ours. */
+  over(reason: "transferred" | "hung-up"): void;
+}
+
+const KEYS = /^[0-9*#A-Dw]{1,64}$/;
+const PAUSE_MS = 500;
+
+export function createPhoneCall(options: PhoneCallOptions): PhoneCall {
+  const { stream, accounts, log, audioOut, signal } = options;
+  const { title } = carriers[stream.carrier];
+
+  async function ask(request: CarrierRequest | undefined, what: string): Promise<void> {
+    if (!request)
+      throw new AppError("CARRIER_NOT_CONFIGURED", {
+        message: `${title} cannot be asked for ${what} without an account: set ${NEEDED[stream.carrier]}`,
+      });
+    const answer = await askCarrier(request);
+    if (answer.status < 200 || answer.status > 299) throw refusalOf(request, answer, what);
+  }
+
+  return {
+    carrier: stream.carrier,
+    callId: stream.callData.callId,
+    answeredBy: stream.callData.answeredBy,
+    async transfer(to, { callerId } = {}) {
+      signal.throwIfAborted();
+      const callee = Callee.safeParse(to);
+      if (!callee.success) throw new RangeError(`to ${callee.error.issues[0]?.message}, got "${to}"`);
+      if (!stream.transfer)
+        throw new AppError("CARRIER_REFUSED", {
+          message: `${title} transfers no call on request: put a Connect applet behind the Voicebot applet, and return with call.hangUpOnReturn false`,
+        });
+      const { callbackUrl } = options;
+      const request = stream.transfer(accounts(), { to: callee.data, callerId, callbackUrl });
+      options.leaving("transferred");
+      try {
+        await ask(request, "the transfer");
+      } catch (error) {
+        options.leaving(undefined);
+        throw error;
+      }
+      log.info({ carrier: stream.carrier }, "call transferred");
+      options.over("transferred");
+    },
+    async hangUp() {
+      if (signal.aborted) return;
+      options.leaving("hung-up");
+      await hangUp(stream, accounts(), log);
+      options.over("hung-up");
+    },
+    async sendDtmf(keys) {
+      signal.throwIfAborted();
+      if (!KEYS.test(keys))
+        throw new RangeError(`keys must be some of 0 to 9, *, #, A to D and w, got "${keys}"`);
+      if (stream.keys?.over === "rest") return ask(stream.keys.request(accounts(), keys), "the keys");
+      if (stream.keys?.over === "socket") {
+        for (const [index, part] of keys.split("w").entries()) {
+          if (index > 0) await pause(PAUSE_MS, undefined, { signal });
+          if (part) options.sendText(stream.keys.message(part));
+        }
+        return undefined;
+      }
+      const { sampleRateHz } = audioOut;
+      audioOut.write({ samples: dtmfTones(keys, { sampleRateHz }), sampleRateHz });
+      await audioOut.drained({ signal });
+      return undefined;
+    },
+  };
+}
+
+const NEEDED: Record<CarrierName, string> = {
+  twilio: accountVariables.twilio.join(" and "),
+  telnyx: accountVariables.telnyx[0],
+  plivo: accountVariables.plivo.join(" and "),
+  exotel: accountVariables.exotel.join(", "),
+};
