@@ -65,7 +65,12 @@ test("builds can be kept offline, and pushed to a registry with a password of it
 });
 
 test("instances are processes unless another driver is named, and only one that exists can be", () => {
-  const process = { kind: "process", folder: "/data/instances", users: undefined };
+  const process = {
+    kind: "process",
+    folder: "/data/instances",
+    users: undefined,
+    compileCache: undefined,
+  };
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data" }).driver, process);
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "process" }).driver, process);
   assert.throws(() => readConfig({ VOCALHOST_DRIVER: "docker" }), {
