@@ -96,7 +96,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   agents: ["auth", "deployments", "pools", "quotas", "store"],
   secrets: ["auth", "deployments", "organizations", "store"],
   deployments: ["auth", "builds", "drivers", "store"],
-  builds: ["auth", "quotas", "store"],
+  builds: ["auth", "drivers", "quotas", "store"],
   logs: ["auth", "drivers", "store"],
   samples: ["auth", "store"],
   ledger: ["auth", "store"],
@@ -119,6 +119,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
 /** Of `drivers`, what is no driver but the way to one. */
 const DRIVER_PORTS = [
   "driver",
+  "image-builder",
   "instance-records",
   "forget-instance",
   "open-driver",
