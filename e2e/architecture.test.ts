@@ -40,6 +40,8 @@ const SDK_FOLDERS: Record<string, string[]> = {
   instance: ["runtime", "server", "filters", "media", "telephony"],
   runtime: ["server"],
   server: ["transports", "filters", "media", "telephony"],
+  providers: ["conversation", "speech"],
+  conversation: ["speech", "transports", "rtvi"],
   speech: ["transports"],
   transports: ["audio", "filters", "media", "rtvi", "telephony"],
   media: ["audio"],
@@ -232,9 +234,13 @@ test("packages that run in browsers import nothing of Node", () => {
 test("what a package imports is in its manifest", () => {
   none(code, (file, { specifier }) => {
     if (specifier.startsWith(".") || isOfNode(specifier)) return false;
-    const { dependencies = {}, devDependencies = {} } = manifestOf(file.package);
-    // The page is built where it is developed; everybody else is installed with its dependencies only.
-    const declared = file.package === "web" ? { ...dependencies, ...devDependencies } : dependencies;
+    const { dependencies = {}, devDependencies = {}, peerDependencies = {} } = manifestOf(file.package);
+    // The page is built where it is developed; everybody else is installed with its dependencies only, and with
+    // what those bring along who use it.
+    const declared =
+      file.package === "web"
+        ? { ...dependencies, ...devDependencies }
+        : { ...dependencies, ...peerDependencies };
     return !(packageOf(specifier) in declared);
   });
 });
@@ -420,6 +426,7 @@ interface Manifest {
   name: string;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 }
 
 function manifestOf(folder: string): Manifest {

@@ -11,15 +11,19 @@ export interface Call extends Disposable {
 const ENTER_MS = 30_000;
 
 /** Starts a session as any client would and resolves when its bot has said that it runs. */
-export async function placeCall(service: ServiceProcess, agent: string): Promise<Call> {
+export async function placeCall(
+  service: ServiceProcess,
+  agent: string,
+  { enterMs = ENTER_MS }: { enterMs?: number } = {},
+): Promise<Call> {
   const startedMs = performance.now();
   const answer = await service.publicApi.sessions.start(agent, { transport: "websocket" });
   const { wsUrl, token } = answer as { wsUrl: string; token: string };
   const socket = new WebSocket(`${wsUrl}?token=${token}`, { perMessageDeflate: false });
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`${agent} was not entered within ${ENTER_MS} ms`)),
-      ENTER_MS,
+      () => reject(new Error(`${agent} was not entered within ${enterMs} ms`)),
+      enterMs,
     );
     socket.once("message", () => {
       clearTimeout(timer);

@@ -13,9 +13,10 @@ import type { Benchmark, Row } from "../report/row.ts";
 import { figure, median, percentile, ratio } from "../report/statistics.ts";
 import { placeCall } from "./call.ts";
 
-const COLD_STARTS = 8;
-const WOKEN_STARTS = 15;
+const COLD_STARTS = 6;
+const WOKEN_STARTS = 10;
 const CROWD = 20;
+const CROWD_MS = 150_000; // a loaded machine takes its time
 const READY_MS = 60_000;
 const BOT = readFileSync(new URL("entered-bot.ts", import.meta.url), "utf8");
 
@@ -83,7 +84,9 @@ async function driverRows(network: HostNetwork, engine: ContainerEngine): Promis
     await side.deploy(service, "crowd", { minAgents: 0, maxAgents: CROWD });
     await until(() => liveInstances(service) === 0, READY_MS, "agent at rest");
     const startedMs = performance.now();
-    const calls = await Promise.all(Array.from({ length: CROWD }, () => placeCall(service, "crowd")));
+    const calls = await Promise.all(
+      Array.from({ length: CROWD }, () => placeCall(service, "crowd", { enterMs: CROWD_MS })),
+    );
     const tookMs = performance.now() - startedMs;
     for (const call of calls) call[Symbol.dispose]();
     return tookMs;
@@ -110,11 +113,13 @@ async function driverRows(network: HostNetwork, engine: ContainerEngine): Promis
   };
 
   const [coldContainer, coldProcess] = [await cold(container), await cold(process)];
+  console.error({ coldContainer, coldProcess }); // what comes later may fail
   const [woken, awake, plain] = [
     await warm(container, true),
     await warm(container, false),
     await warm(process, false),
   ];
+  console.error({ woken, awake, plain });
   const [crowdContainer, crowdProcess] = [await crowd(container), await crowd(process)];
   const row = (what: string, ms: number[], other: number[], baseline: string, target: number): Row => ({
     what: `${what}: \`POST start\` → \`bot\` entered, median (slowest) of ${ms.length}`,

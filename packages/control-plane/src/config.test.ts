@@ -28,13 +28,26 @@ test("an engine is where it is said to be, and instances are in a network of the
 });
 
 test("instances are processes unless another driver is named, and only one that exists can be", () => {
-  const process = { kind: "process", folder: "/data/instances", users: undefined };
+  const process = {
+    kind: "process",
+    folder: "/data/instances",
+    users: undefined,
+    compileCache: undefined,
+  };
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data" }).driver, process);
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "process" }).driver, process);
   assert.throws(() => readConfig({ VOCALHOST_DRIVER: "docker" }), {
     name: "ConfigError",
     message: 'VOCALHOST_DRIVER must be one of process, container, got "docker"',
   });
+});
+
+test("public keys place no calls unless told so, and carriers are where the operator says", () => {
+  const { takesPublicDialout, carrierAddresses } = readConfig({});
+  assert.equal(takesPublicDialout, false);
+  assert.equal(carrierAddresses.twilio, "https://api.twilio.com");
+  const told = readConfig({ VOCALHOST_PUBLIC_DIALOUT: "true", PLIVO_API_URL: "http://localhost:1/" });
+  assert.deepEqual([told.takesPublicDialout, told.carrierAddresses.plivo], [true, "http://localhost:1"]);
 });
 
 test("only containers are paused", () => {

@@ -4,7 +4,13 @@ import type { WallFacts } from "../operate/wall-facts.ts";
 import { ok, reasonOf, skipped, warning, type Hop } from "./hop.ts";
 
 /** Whether bots in containers are kept from this machine. */
-export async function checkWall(options: OperateOptions, signal: AbortSignal): Promise<Hop> {
+export async function checkWall(
+  options: OperateOptions,
+  environment: Record<string, string | undefined>,
+  signal: AbortSignal,
+): Promise<Hop> {
+  const { VOCALHOST_DRIVER: driver, VOCALHOST_CONFIG: file = options.settings } = environment;
+  if (driver !== "container" && !file) return describeWall({ wall: null });
   try {
     return describeWall(await askProgram<WallFacts>({ words: ["wall", "state"], options }, { signal }));
   } catch (error) {

@@ -68,7 +68,7 @@ async function look(
     checkMedia(credentials, signal),
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
-    checkWall(service, signal),
+    checkWall(service, engineVariables, signal),
   ]);
   return [ok("node", process.version), project, ports, engine, wall, disk, ...hops, ice, media, carrier];
 }
