@@ -8,6 +8,7 @@ type Callback = (error?: Error | null) => void;
 
 /** The parts of a stream that whoever implements one provides. */
 interface StreamParts {
+  readonly destroyed: boolean;
   _write(chunk: Buffer | string, encoding: BufferEncoding, done: Callback): void;
   _writev(chunks: { chunk: Buffer | string; encoding: BufferEncoding }[], done: Callback): void;
   _final(done: Callback): void;
@@ -44,7 +45,14 @@ function routeWrites(tcp: StreamParts, line: Line): void {
     done();
   };
   tcp._final = (done) => {
-    void line.finish().then(() => _final.call(tcp, done));
+    void line.finish().then(() => {
+      if (tcp.destroyed) return done();
+      try {
+        return _final.call(tcp, done);
+      } catch {
+        return done(); // the other side has reset the connection meanwhile; it is closed next
+      }
+    });
   };
   // A closed descriptor becomes the next connection's: the other thread must have let go before.
   tcp._destroy = (error, done) => {
