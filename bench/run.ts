@@ -11,7 +11,7 @@ import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
 import { viva } from "./rows/viva.ts";
-import { containers } from "./hosted/containers.ts";
+import { containerCrowd, containers } from "./hosted/containers.ts";
 import { history } from "./hosted/history.ts";
 import { hosted } from "./hosted/hosted.ts";
 import { describeMachine } from "./machine/describe.ts";
@@ -33,6 +33,7 @@ const ALL: Benchmark[] = [
   roomBots,
   hosted,
   containers,
+  containerCrowd,
   history,
 ];
 

@@ -14,7 +14,7 @@ import { figure, median, percentile, ratio } from "../report/statistics.ts";
 import { placeCall } from "./call.ts";
 
 const COLD_STARTS = 6;
-const WOKEN_STARTS = 10;
+const WARM_STARTS = 10;
 const CROWD = 20;
 const CROWD_MS = 150_000; // a loaded machine takes its time
 const READY_MS = 60_000;
@@ -22,19 +22,13 @@ const BOT = readFileSync(new URL("entered-bot.ts", import.meta.url), "utf8");
 
 export const containers: Benchmark = {
   name: "containers",
-  about: "bots in containers: cold, woken, many at once, memory, size",
+  about: "bots in containers: cold, woken, memory, size of the base image",
   async run() {
-    const { image } = await requireBaseImage();
-    using network = openHostNetwork();
-    await using engine = await startContainerEngine({ within: network.within });
-    const archive = streamArchive({ image, name: BASE_NAME, format: "docker" });
-    const loaded = await engine.docker.loadImage(archive);
-    await once(loaded.resume(), "end");
-    const bot = engine.docker.getImage(await commitBot(engine.docker, BASE_NAME, BOT));
-    await bot.tag({ repo: "localhost/bot", tag: "1" });
-    const megabytes = compressedBytes(image) / 1e6;
+    await using ground = await openGround();
+    const megabytes = compressedBytes((await requireBaseImage()).image) / 1e6;
     return [
-      ...(await driverRows(network, engine)),
+      await coldRow(ground),
+      ...(await warmRows(ground)),
       {
         what: "base image, compressed",
         target: "≤ 90 MB",
@@ -44,6 +38,50 @@ export const containers: Benchmark = {
     ];
   },
 };
+
+/** Of its own: on a loaded machine it takes minutes. */
+export const containerCrowd: Benchmark = {
+  name: "container-crowd",
+  about: `${CROWD} containers started at once`,
+  async run() {
+    await using ground = await openGround();
+    const [container, process] = [await crowd(ground, ground.container), await crowd(ground, ground.process)];
+    return [
+      {
+        what: `${CROWD} cold starts at once, all entered`,
+        measured: `${figure(container / 1000)} s`,
+        baseline: `processes ${figure(process / 1000)} s (${ratio(container, process)})`,
+      },
+    ];
+  },
+};
+
+/** A network and an engine with the bot's image in it. */
+interface Ground extends AsyncDisposable {
+  network: HostNetwork;
+  engine: ContainerEngine;
+  container: Side;
+  process: Side;
+}
+
+async function openGround(): Promise<Ground> {
+  await using stack = new AsyncDisposableStack();
+  const { image } = await requireBaseImage();
+  const network = stack.use(openHostNetwork());
+  const engine = stack.use(await startContainerEngine({ within: network.within }));
+  const loaded = await engine.docker.loadImage(streamArchive({ image, name: BASE_NAME, format: "docker" }));
+  await once(loaded.resume(), "end");
+  const bot = engine.docker.getImage(await commitBot(engine.docker, BASE_NAME, BOT));
+  await bot.tag({ repo: "localhost/bot", tag: "1" });
+  const owned = stack.move();
+  return {
+    network,
+    engine,
+    container: containerSide(engine),
+    process: processSide(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
 
 /** How the same things are done with the one driver and with the other. */
 interface Side {
@@ -58,90 +96,111 @@ interface Scaling {
   maxAgents: number;
 }
 
-async function driverRows(network: HostNetwork, engine: ContainerEngine): Promise<Row[]> {
-  const start = (side: Side, options: { settings?: Record<string, string>; idleInstanceMs?: number } = {}) =>
-    startServiceProcess({
-      within: network.within,
-      environment: { VOCALHOST_HOST: network.address, ...side.environment, ...options.settings },
-      timing: { pauseAfterMs: 0, idleInstanceMs: options.idleInstanceMs ?? 600_000 },
-    });
-  const [container, process] = [containerSide(engine), processSide()];
+interface StartOptions {
+  settings?: Record<string, string>;
+  idleInstanceMs?: number;
+}
 
-  const cold = async (side: Side): Promise<number[]> => {
-    await using service = await start(side, { idleInstanceMs: 200 });
-    const enteredMs: number[] = [];
-    for (let count = 0; count < COLD_STARTS; count++) {
-      const name = `cold-${count}`;
-      await side.deploy(service, name, { minAgents: 0, maxAgents: 2 });
-      await until(() => liveInstances(service) === 0, READY_MS, "agent at rest");
-      using call = await placeCall(service, name);
-      enteredMs.push(call.enteredMs);
-    }
-    return enteredMs;
-  };
-  const crowd = async (side: Side): Promise<number> => {
-    await using service = await start(side, { idleInstanceMs: 200 });
-    await side.deploy(service, "crowd", { minAgents: 0, maxAgents: CROWD });
+function start({ network }: Ground, side: Side, options: StartOptions = {}): Promise<ServiceProcess> {
+  const { settings, idleInstanceMs = 600_000 } = options;
+  return startServiceProcess({
+    within: network.within,
+    environment: { VOCALHOST_HOST: network.address, ...side.environment, ...settings },
+    timing: { pauseAfterMs: 0, idleInstanceMs, startColdMs: CROWD_MS },
+  });
+}
+
+async function coldRow(ground: Ground): Promise<Row> {
+  const [container, process] = [await cold(ground, ground.container), await cold(ground, ground.process)];
+  return startRow(`cold start of a container (${ground.engine.name})`, {
+    ms: container,
+    other: process,
+    baseline: "process",
+    target: 600,
+  });
+}
+
+async function cold(ground: Ground, side: Side): Promise<number[]> {
+  await using service = await start(ground, side, { idleInstanceMs: 200 });
+  const enteredMs: number[] = [];
+  for (let count = 0; count < COLD_STARTS; count++) {
+    const name = `cold-${count}`;
+    await side.deploy(service, name, { minAgents: 0, maxAgents: 2 });
     await until(() => liveInstances(service) === 0, READY_MS, "agent at rest");
-    const startedMs = performance.now();
-    const calls = await Promise.all(
-      Array.from({ length: CROWD }, () => placeCall(service, "crowd", { enterMs: CROWD_MS })),
-    );
-    const tookMs = performance.now() - startedMs;
-    for (const call of calls) call[Symbol.dispose]();
-    return tookMs;
-  };
-  const warm = async (side: Side, isAsleep: boolean): Promise<{ enteredMs: number[]; idleMb: number }> => {
-    const settings: Record<string, string> = isAsleep ? { VOCALHOST_PAUSE_BEYOND: "0" } : {};
-    await using service = await start(side, { settings });
-    await side.deploy(service, "warm", { minAgents: 2, maxAgents: 2 });
-    const enteredMs: number[] = [];
-    const rested = (): Promise<unknown> =>
-      until(
-        async () => atRest(service) && (!isAsleep || (await pausedIn(engine)) === 2),
-        READY_MS,
-        "service at rest",
-      );
-    await rested();
-    const idleMb = await side.idleMb(service);
-    for (let count = 0; count < WOKEN_STARTS; count++) {
-      await rested();
-      using call = await placeCall(service, "warm");
-      enteredMs.push(call.enteredMs);
-    }
-    return { enteredMs, idleMb };
-  };
+    using call = await placeCall(service, name);
+    enteredMs.push(call.enteredMs);
+  }
+  return enteredMs;
+}
 
-  const [coldContainer, coldProcess] = [await cold(container), await cold(process)];
-  console.error({ coldContainer, coldProcess }); // what comes later may fail
-  const [woken, awake, plain] = [
-    await warm(container, true),
-    await warm(container, false),
-    await warm(process, false),
+async function crowd(ground: Ground, side: Side): Promise<number> {
+  await using service = await start(ground, side, { idleInstanceMs: 200 });
+  await side.deploy(service, "crowd", { minAgents: 0, maxAgents: CROWD });
+  await until(() => liveInstances(service) === 0, READY_MS, "agent at rest");
+  const startedMs = performance.now();
+  const calls = await Promise.all(
+    Array.from({ length: CROWD }, () => placeCall(service, "crowd", { enterMs: CROWD_MS })),
+  );
+  const tookMs = performance.now() - startedMs;
+  for (const call of calls) call[Symbol.dispose]();
+  return tookMs;
+}
+
+async function warmRows(ground: Ground): Promise<Row[]> {
+  const woken = await warm(ground, ground.container, true);
+  const awake = await warm(ground, ground.container, false);
+  const process = await warm(ground, ground.process, false);
+  return [
+    startRow("container woken from pause", {
+      ms: woken.enteredMs,
+      other: awake.enteredMs,
+      baseline: "awake",
+      target: 50,
+    }),
+    {
+      what: "idle instance in a container, memory",
+      measured: `${figure(awake.idleMb)} MB PSS, paused ${figure(woken.idleMb)} MB`,
+      baseline: `process ${figure(process.idleMb)} MB (${ratio(awake.idleMb, process.idleMb)})`,
+    },
   ];
-  console.error({ woken, awake, plain });
-  const [crowdContainer, crowdProcess] = [await crowd(container), await crowd(process)];
-  const row = (what: string, ms: number[], other: number[], baseline: string, target: number): Row => ({
+}
+
+async function warm(
+  ground: Ground,
+  side: Side,
+  isAsleep: boolean,
+): Promise<{ enteredMs: number[]; idleMb: number }> {
+  const settings: Record<string, string> = isAsleep ? { VOCALHOST_PAUSE_BEYOND: "0" } : {};
+  await using service = await start(ground, side, { settings });
+  await side.deploy(service, "warm", { minAgents: 2, maxAgents: 2 });
+  const enteredMs: number[] = [];
+  const rested = (): Promise<unknown> =>
+    until(
+      async () => atRest(service) && (!isAsleep || (await pausedIn(ground.engine)) === 2),
+      READY_MS,
+      "service at rest",
+    );
+  await rested();
+  const idleMb = await side.idleMb(service);
+  for (let count = 0; count < WARM_STARTS; count++) {
+    await rested();
+    using call = await placeCall(service, "warm");
+    enteredMs.push(call.enteredMs);
+  }
+  return { enteredMs, idleMb };
+}
+
+function startRow(
+  what: string,
+  { ms, other, baseline, target }: { ms: number[]; other: number[]; baseline: string; target: number },
+): Row {
+  return {
     what: `${what}: \`POST start\` → \`bot\` entered, median (slowest) of ${ms.length}`,
     target: `≤ ${target} ms`,
     measured: `${figure(median(ms))} (${figure(percentile(ms, 1))}) ms`,
     baseline: `${baseline} ${figure(median(other))} ms (${ratio(median(ms), median(other))})`,
     met: median(ms) <= target,
-  });
-  return [
-    row(`cold start of a container (${engine.name})`, coldContainer, coldProcess, "process", 600),
-    row("container woken from pause", woken.enteredMs, awake.enteredMs, "awake", 50),
-    {
-      what: `${CROWD} cold starts at once, all entered`,
-      measured: `${figure(crowdContainer / 1000)} s`,
-      baseline: `processes ${figure(crowdProcess / 1000)} s (${ratio(crowdContainer, crowdProcess)})`,
-    },
-    {
-      what: "idle instance in a container, memory",
-      measured: `${figure(awake.idleMb)} MB PSS, paused ${figure(woken.idleMb)} MB`,
-      baseline: `process ${figure(plain.idleMb)} MB (${ratio(awake.idleMb, plain.idleMb)})`,
-    },
-  ];
+  };
 }
 
 function containerSide(engine: ContainerEngine): Side {
