@@ -2,6 +2,7 @@
 import { calls } from "./calls.ts";
 import { blocked } from "./rows/blocked.ts";
 import { capacity } from "./rows/capacity.ts";
+import { conversation } from "./rows/conversation.ts";
 import { firstAudio } from "./rows/first-audio.ts";
 import { latency } from "./rows/latency.ts";
 import { roomBots } from "./rows/room-bots.ts";
@@ -22,6 +23,7 @@ const ALL: Benchmark[] = [
   sessionStart,
   firstAudio,
   latency,
+  conversation,
   sessions,
   blocked,
   calls,

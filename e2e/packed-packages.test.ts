@@ -118,6 +118,7 @@ test("the SDK comes with its page, its model and the entry of its instances", ()
     "client-page/third-party-licenses.md",
     "dist/instance/main.js",
     "dist/media/media-worker.js",
+    "dist/pacing/pacing-worker.js",
     "models/silero_vad_v5.onnx",
     "NOTICE",
   ])

@@ -20,7 +20,9 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 const work = join(repository, "node_modules/.cache/base-image");
 const name = `vocalhost/base:${BASE_VERSION}`;
 
-const { values } = parseArgs({ options: { platform: { type: "string" }, again: { type: "boolean" } } });
+const { values } = parseArgs({
+  options: { platform: { type: "string" }, again: { type: "boolean" }, verbose: { type: "boolean" } },
+});
 const platform = values.platform === undefined ? thisPlatform() : parsePlatform(values.platform);
 const images = await openImageFolder(join(work, "images"));
 const madeFrom = hashInputs();
@@ -38,7 +40,7 @@ if (found?.madeFrom !== madeFrom || values.again) {
     product: { specs: archives, lock: LockFile.parse(lock) },
     productVersion: version,
     environment: process.env,
-    onStep: (step) => process.stdout.isTTY && console.log(`  ${step}`),
+    onStep: (step) => (process.stdout.isTTY || values.verbose) && console.log(`  ${step}`),
   });
   await images.put(image, name, { madeFrom });
   await writeFile(join(work, `base-${BASE_VERSION}-${platform.architecture}.spdx.json`), billOfMaterials);

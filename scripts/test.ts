@@ -30,7 +30,7 @@ const UNIT_FOLDER = /^packages\/(?:(?:audio|protocol|simulator|web)|[^/]+(?:\/sr
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
-  /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls))/;
+  /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|conversation\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
 const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 // What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
 // while little else runs.
@@ -42,9 +42,9 @@ const ORDER = [
   "e2e/telephony/hostile-calls.test.ts",
   "e2e/{cli/operate,phone-panel,dashboard/agents,dashboard/talk}.test.ts",
   "packages/control-plane/src/{drivers,gateway}/**/*.test.ts",
-  "packages/sdk/src/{instance,transports}/**/*.test.ts",
+  "packages/sdk/src/{instance,transports,conversation}/**/*.test.ts",
   "e2e/hosted/*.test.ts",
-  "e2e/{telephony,dashboard,rooms}/*.test.ts",
+  "e2e/{telephony,dashboard,rooms,conversation}/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",
   "e2e/**/*.test.ts",
   "packages/**/*.test.ts",

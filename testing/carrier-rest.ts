@@ -110,6 +110,19 @@ const RULES: Rule[] = [
     does: ({ To, From }) => `telnyx calls ${String(To)} from ${String(From)}`,
     answer: { status: 200, body: { from: "+1", to: "+2", status: "queued", call_sid: "v3:0001" } },
   },
+  {
+    carrier: "telnyx",
+    method: "POST",
+    path: /^\/v2\/texml\/Accounts\/telnyx-account\/Calls\/([\w%.-]+)$/,
+    authorization: TELNYX,
+    type: "form",
+    required: ["Texml"],
+    check({ Texml }) {
+      if (typeof Texml !== "string" || !/<Dial[^>]*>.*<\/Dial>/.test(Texml)) throw new Error("Texml");
+    },
+    does: ({ Texml }, call) => `telnyx transfers ${call} to ${dialled(Texml as string)}`,
+    answer: { status: 200, body: { sid: "v3:0001", status: "in-progress" } },
+  },
   ...(["hangup", "transfer", "send_dtmf"] as const).map((action): Rule => ({
     carrier: "telnyx",
     method: "POST",

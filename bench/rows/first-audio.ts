@@ -4,8 +4,9 @@ import { ECHO_BOT, startRunner } from "../machine/runner.ts";
 import type { Benchmark } from "../report/row.ts";
 import { figure, percentile } from "../report/statistics.ts";
 
-const RUNS = 40;
-const TARGET_MS = 100;
+const RUNS = 101;
+const TARGET_P50_MS = 80;
+const TARGET_P99_MS = 250;
 const RETRANSMITTED_MS = 900; // a lost handshake packet is sent again after a second
 
 export const firstAudio: Benchmark = {
@@ -15,15 +16,17 @@ export const firstAudio: Benchmark = {
     await using runner = await startRunner({ bot: ECHO_BOT });
     const all: number[] = [];
     for (let run = 0; run < RUNS; run += 1) all.push(await measure(runner.url, run + 1));
-    const p50 = percentile(all, 0.5);
-    const slow = all.filter((ms) => ms > RETRANSMITTED_MS).length;
+    const [firstMs = 0, ...later] = all;
+    const p50 = percentile(later, 0.5);
+    const p99 = percentile(later, 0.99);
+    const slow = later.filter((ms) => ms > RETRANSMITTED_MS).length;
     return [
       {
-        what: `offer → first audio packet, p50 / p90 of ${RUNS}, one fresh process`,
-        target: `≤ ${TARGET_MS} ms`,
-        measured: `${figure(p50)} / ${figure(percentile(all, 0.9))} ms`,
-        baseline: `first call of the process ${figure(all[0] ?? 0)} ms`,
-        met: p50 <= TARGET_MS,
+        what: `offer → first audio packet, p50 / p99 of ${RUNS - 1}, one fresh process`,
+        target: `≤ ${TARGET_P50_MS} / ${TARGET_P99_MS} ms`,
+        measured: `${figure(p50)} / ${figure(p99)} ms`,
+        baseline: `first call of the process ${figure(firstMs)} ms`,
+        met: p50 <= TARGET_P50_MS && p99 <= TARGET_P99_MS,
         note: slow > 0 ? `${slow} waited a second for a repeated handshake packet` : "",
       },
     ];

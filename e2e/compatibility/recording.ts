@@ -11,8 +11,6 @@ export interface Recording {
 }
 
 export interface Exchange {
-  /** The tool asked until the answer was this one. */
-  polled?: boolean;
   method: string;
   path: string;
   headers: Record<string, string>;

@@ -74,7 +74,7 @@ export async function openCaller(
     assert.deepEqual(watch.problems, [], "the page failed or asked for something foreign");
   });
   const offers = watchOffers(page);
-  await page.goto(pageOrigin);
+  await open(page, pageOrigin);
   await page.evaluate((clientOptions) => window.callerPage.createClient(clientOptions), options);
   const startBody: StartBody = { mode: "quiet", conversation: randomUUID(), ...options.body };
   const start: StartRequest = {
@@ -85,6 +85,16 @@ export async function openCaller(
   const connect: Caller["connect"] = ({ toConnection = target.toConnection } = {}) =>
     within(startAndConnect(page, start, toConnection), CONNECT_MS, "bot-ready for the client");
   return { page, startBody, offers, connect, ...createSenses(page) };
+}
+
+/** A browser gives up what it loads when a network card comes or goes, which every container brings with it. */
+async function open(page: Page, origin: string, attempts = 5): Promise<void> {
+  try {
+    await page.goto(origin);
+  } catch (error) {
+    if (attempts <= 1 || !String(error).includes("ERR_NETWORK_CHANGED")) throw error;
+    await open(page, origin, attempts - 1);
+  }
 }
 
 /** A page whose answers are waited for, but not for ever: a client that lost its bot may never settle a promise. */

@@ -45,7 +45,9 @@ export function completed({ text, marks }: Block, repository: string): string {
   });
   const own = (marks["given"] ?? "").split(/, */).filter(Boolean);
   const declared = own.filter((name) => !/[@/]/.test(name)).map((name) => `declare const ${name}: any; `);
-  return `${imports.join("")}${declared.join("")}${text}`;
+  const isOfFunction = /^(?:if \(.*\) )?return\b/m.test(text);
+  const whole = isOfFunction ? `async function fragment() { ${text} }` : text;
+  return `${imports.join("")}${declared.join("")}${whole}`;
 }
 
 /** Types with their modifier, as an import of them is written. */

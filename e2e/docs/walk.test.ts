@@ -26,7 +26,7 @@ const PACKAGES = join(REPOSITORY, "node_modules");
 const NPX = `#!/bin/sh
 case $1 in
   vocalhost) shift; exec vocalhost "$@" ;;
-  @vocalhost/rooms) exec node '${REPOSITORY}packages/rooms/bin/vocalhost-rooms.js' ;;
+  vocalhost-rooms) exec node '${REPOSITORY}packages/rooms/bin/vocalhost-rooms.js' ;;
 esac
 echo "npx $1: not in this walk" >&2; exit 1
 `;

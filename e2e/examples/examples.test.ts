@@ -6,8 +6,9 @@ import { spawnRunner, startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 import { startCarrierRest } from "../../testing/carrier-rest.ts";
 import { pause, until } from "../../testing/wait.ts";
+import { startOpenAiRealtime } from "../../testing/vendors/openai-realtime.ts";
+import { startOpenAi, type OpenAiStandIn } from "../../testing/vendors/openai.ts";
 import { dial } from "../telephony/telephone.ts";
-import { ANSWERS, HEARD, startModelService } from "./model-service.ts";
 
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
 
@@ -75,37 +76,121 @@ test("parrot repeats a whole turn once it has ended", async () => {
   assert.ok(client.peak > 2_000);
 });
 
-test("assistant hears, thinks and speaks with a model service", async () => {
-  await using models = await startModelService();
+const environment = (models: OpenAiStandIn): Record<string, string> => ({
+  OPENAI_API_KEY: "sk-test",
+  OPENAI_BASE_URL: models.url,
+});
+
+test("assistant hears, looks something up and answers", async () => {
+  let asked = 0; // the recording pauses, so it is asked for in parts
+  await using models = await startOpenAi({
+    hear: () => (asked++ === 0 ? "When are you open on Monday?" : ""),
+    answer: ({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? "We are closed on Monday. Come on Tuesday!"
+        : [{ name: "opening_hours", arguments: { day: "Monday" } }],
+  });
   await using runner = await startRunnerProcess({
     bot: "examples/assistant/bot.ts",
-    environment: { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: models.url },
+    environment: environment(models),
   });
   using client = await call(runner.url);
-  await say(client, 1_500);
-  const { data } = await client.message("user-transcription", 10_000);
-  assert.equal((data as { text: string }).text, HEARD);
-  await client.message("bot-stopped-speaking", 10_000);
-  const shown = client.messages.filter(({ type }) => type === "bot-output").map((message) => message.data);
-  const isNew = (output: unknown): boolean => (output as { spoken_status: string }).spoken_status === "new";
+  await until(() => models.spoken.length === 1 && client.heardMs > 500, 15_000, "greeting");
+  const speaking = say(client, 3_000);
+  await until(() => shown(client).includes("Come on Tuesday!"), 30_000, "the answer");
+  const transcripts = client.messages
+    .filter(({ type }) => type === "user-transcription")
+    .map(({ data }) => data as { text: string; final: boolean });
+  assert.ok(transcripts.some(({ final, text }) => final && text === "When are you open on Monday?"));
+  await speaking;
+  assert.ok(shown(client).includes("We are closed on Monday."));
+  assert.equal(models.chats[1]?.messages.at(-1)?.content, "closed");
+  assert.deepEqual(models.refused, []);
+  assert.ok(client.peak > 5_000);
+  assert.ok(models.keys.every((key) => key === "sk-test"));
+});
+
+test("assistant hands a phone call on", async () => {
+  await using rest = await startCarrierRest();
+  await using models = await startOpenAi({
+    hear: () => "Can I talk to somebody?",
+    answer: () => [{ name: "connect", arguments: {} }],
+  });
+  await using runner = await startRunnerProcess({
+    bot: "examples/assistant/bot.ts",
+    environment: { ...rest.environment, ...environment(models), DESK_NUMBER: "+12025550177" },
+  });
+  const sentence = parseWav(await readFile(SPEECH));
+  const url = `${runner.url.replace("http", "ws")}/ws`;
+  const call = dial({
+    carrier: { name: "telnyx" },
+    url,
+    sentences: [sentence],
+    line: { maxCallMs: 120_000 },
+  });
+  await call.ended(120_000);
   assert.deepEqual(
-    shown.filter(isNew).map((output) => (output as { text: string }).text),
-    ANSWERS,
+    [rest.done, rest.refused],
+    [[`telnyx transfers ${call.details.ids.callId} to +12025550177`], []],
   );
-  assert.ok(client.heardMs > 800 && client.peak > 5_000);
-  assert.ok(models.asked.every(({ authorization }) => authorization === "Bearer sk-test"));
+  assert.ok(models.spoken.includes("One moment, I am connecting you."));
+});
+
+test("assistant ends the call when it is asked to", async () => {
+  await using models = await startOpenAi({
+    answer: ({ messages }) =>
+      messages.at(-1)?.role === "tool" ? "Goodbye!" : [{ name: "hang_up", arguments: {} }],
+  });
+  await using runner = await startRunnerProcess({
+    bot: "examples/assistant/bot.ts",
+    environment: environment(models),
+  });
+  using client = await call(runner.url);
+  client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "bye" } });
+  await client.closed(30_000);
+  assert.ok(shown(client).includes("Goodbye!"));
 });
 
 test("assistant says in plain words that its model service failed", async () => {
-  await using models = await startModelService({ failing: true });
+  await using models = await startOpenAi({ isFailing: true });
   await using runner = await startRunnerProcess({
     bot: "examples/assistant/bot.ts",
-    environment: { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: models.url },
+    environment: environment(models),
   });
   using client = await call(runner.url);
   client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "hello" } });
   const { data } = await client.message("error");
-  assert.match((data as { error: string }).error, /model service failed.*500/i);
+  assert.match((data as { error: string }).error, /OpenAI answered 500/);
+});
+
+/** Sentences the client was shown, each once. */
+function shown(client: SocketClient): string[] {
+  return client.messages
+    .filter(({ type }) => type === "bot-output")
+    .map(({ data }) => data as { text: string; spoken_status?: string })
+    .filter(({ spoken_status }) => spoken_status === "new")
+    .map(({ text }) => text);
+}
+
+test("realtime greets, answers and uses its tool", async () => {
+  await using models = await startOpenAiRealtime({
+    phrases: [],
+    answer(asked) {
+      if (asked.startsWith("result")) return "It is late.";
+      return asked.startsWith("Say exactly this: Hello")
+        ? "Hello, how can I help?"
+        : [{ name: "time", arguments: {} }];
+    },
+  });
+  await using runner = await startRunnerProcess({
+    bot: "examples/realtime/bot.ts",
+    environment: { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: models.url },
+  });
+  using client = await call(runner.url);
+  await until(() => client.heardMs > 500 && client.peak > 5_000, 15_000, "greeting");
+  client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "What time is it?" } });
+  await until(() => shown(client).includes("It is late."), 15_000, "the answer");
+  assert.deepEqual(models.refused, []);
 });
 
 test("assistant says what is missing when no key is set", async () => {

@@ -9,6 +9,8 @@ import { pause, until } from "../../testing/wait.ts";
 export interface PeerClient extends Disposable {
   /** The offer, without candidates: they follow, as with released clients that do not wait for them. */
   offer(): Promise<string>;
+  /** The offer with its candidates, as of clients that wait for them. */
+  wholeOffer(): Promise<string>;
   /** The offer's candidates in the shape of `PATCH /api/offer`. */
   candidates(): { candidate: string; sdp_mid: string; sdp_mline_index: number }[];
   accept(answer: string): void;
@@ -71,6 +73,12 @@ export function createPeerClient({ iceServers = [] }: PeerClientOptions = {}): P
     return connection.localDescription()?.sdp ?? "";
   }
 
+  async function wholeOffer(): Promise<string> {
+    connection.setLocalDescription("offer");
+    await until(() => connection.gatheringState() === "complete", 15_000, "candidates of the client");
+    return description();
+  }
+
   function speakPacket(payload: Uint8Array): void {
     if (voice.isOpen()) voice.sendMessageBinary(rtpPacket({ payload, sequenceNumber, timestamp }));
     sequenceNumber += 1;
@@ -94,13 +102,8 @@ export function createPeerClient({ iceServers = [] }: PeerClientOptions = {}): P
   open.add(close);
 
   return {
-    async offer() {
-      connection.setLocalDescription("offer");
-      await until(() => connection.gatheringState() === "complete", 15_000, "candidates of the client");
-      // With candidates the server's checks can be here before its answer, and libdatachannel then
-      // begins DTLS before it knows the fingerprint.
-      return description().replace(CANDIDATE_LINES, "");
-    },
+    offer: async () => (await wholeOffer()).replace(CANDIDATE_LINES, ""),
+    wholeOffer,
     candidates: () =>
       [...description().matchAll(CANDIDATE_LINES)].map(([line]) => ({
         candidate: line.slice("a=".length).trim(),

@@ -1,4 +1,4 @@
-import { cpSync, copyFileSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, copyFileSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -25,8 +25,10 @@ const TIMES = /\b17948(?:8[4-9]|9\d)\d{7}\b/g;
  */
 export function layFirstRelease(dataFolder: string, sdkFolder: string): void {
   mkdirSync(join(dataFolder, BUILD, "node_modules"), { recursive: true });
-  for (const file of ["master-keys", "service-secret", "first-run.json"])
+  for (const file of ["master-keys", "service-secret", "first-run.json"]) {
     copyFileSync(join(FIXTURE, file), join(dataFolder, file));
+    chmodSync(join(dataFolder, file), 0o600); // git keeps no modes, and the service refuses keys that others can read
+  }
   cpSync(join(FIXTURE, "bot"), join(dataFolder, BUILD), { recursive: true });
   symlinkSync(sdkFolder, join(dataFolder, BUILD, "node_modules/vocalhost"));
   using database = new DatabaseSync(join(dataFolder, "vocalhost.db"));

@@ -1,11 +1,12 @@
 // The way of docs/hosted/server.md from a store of the first release to this one.
 import assert from "node:assert/strict";
-import { mkdtempDisposableSync } from "node:fs";
+import { mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { startTestPostgres } from "../../packages/control-plane/src/testing/test-postgres.ts";
 import { until } from "../../testing/wait.ts";
 import { vocalhost, type Desk } from "../cli/vocalhost-process.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
@@ -91,6 +92,31 @@ describe("a store of the first release", () => {
     const call = await vocalhost(desk, callOf(restored));
     assert.equal(call.exitCode, 0, call.errors);
   });
+});
+
+test("it moves to Postgres as well, with the command of the page", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-postgres-"));
+  await using postgres = await startTestPostgres();
+  layFirstRelease(folder.path, SDK);
+  const settings = { VOCALHOST_DATA_DIR: folder.path, VOCALHOST_DATABASE_URL: await postgres.newDatabase() };
+  const file = join(folder.path, "vocalhost.env");
+  writeFileSync(
+    file,
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(""),
+  );
+  const desk: Desk = { folder: folder.path, environment: {} };
+  const copy = await vocalhost(desk, ["store", "copy", "--settings", file]);
+  assert.equal(copy.exitCode, 0, copy.errors);
+  const options = { dataFolder: folder.path, environment: settings, hasVoiceEngine: false };
+  await using service = await startServiceProcess(options);
+  await until(() => isUp(service), SOON_MS, "ready agent");
+  const { sessions } = await service.api.sessions.list(agent);
+  assert.deepEqual(
+    sessions.map(({ sessionId }) => sessionId),
+    [firstRelease.sessionId],
+  );
 });
 
 test("where the earlier program is gone from its folder, builds find the new one", async () => {

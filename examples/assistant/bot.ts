@@ -1,143 +1,59 @@
-// Listens, thinks and answers with models behind any OpenAI-compatible service.
-//   OPENAI_API_KEY    required            OPENAI_BASE_URL   https://api.openai.com/v1
-//   STT_MODEL         whisper-1           LLM_MODEL         gpt-4o-mini
-//   TTS_MODEL         tts-1               TTS_VOICE         alloy
-import {
-  createTransport,
-  detectTurns,
-  writeWav,
-  type AudioFrame,
-  type RunnerArguments,
-  type Transport,
-} from "vocalhost";
+// Listens, thinks, uses tools and answers; speak while it does, and it stops. OPENAI_API_KEY is all it needs;
+// OPENAI_BASE_URL names another service that speaks the same protocol, DESK_NUMBER whom phone calls are handed on to.
+import { createConversation, createTransport, tool, z, type RunnerArguments } from "vocalhost";
+import { openai } from "vocalhost/providers/openai";
 
-const PROMPT = "You talk with somebody on the phone. Answer in one to three short, plain sentences.";
-const SPEECH_RATE_HZ = 24_000; // of the speech service's raw PCM
+const INSTRUCTIONS = `You answer the phone of Trattoria Rosa. Speak in one to three short, plain sentences.
+When the caller says goodbye, say goodbye as well and hang up.`;
 
+const tools = {
+  opening_hours: tool({
+    description: "Looks up when the restaurant is open",
+    parameters: z.object({ day: z.string().describe("Day of the week, in English") }),
+    filler: "Let me have a look.",
+    run: ({ day }) => (/monday/i.test(day) ? "closed" : "from 12 to 22 o'clock"),
+  }),
+  connect: tool({
+    description: "Connects the caller with somebody at the restaurant",
+    whenInterrupted: "finish",
+    async run(_, { conversation }) {
+      const { call } = conversation.transport;
+      const { DESK_NUMBER } = process.env;
+      if (!call || !DESK_NUMBER) return "Nobody can be reached";
+      await conversation.say("One moment, I am connecting you.");
+      return await call.transfer(DESK_NUMBER); // the session ends with it
+    },
+  }),
+  hang_up: tool({
+    description: "Ends the call",
+    run: (_, { conversation }) => conversation.end(),
+  }),
+};
+
+/** Runs before the first call, so that a missing key is noticed before anybody waits for an answer. */
 export function prewarm(): void {
-  if (process.env["OPENAI_API_KEY"]) return;
-  throw new Error(
-    "This example needs a model service. Set OPENAI_API_KEY, in the environment or in .env, " +
-      "and OPENAI_BASE_URL for a service other than OpenAI's.",
-  );
+  services();
 }
 
 export async function bot(args: RunnerArguments): Promise<void> {
-  const transport = await createTransport(args, { audioOut: { sampleRateHz: SPEECH_RATE_HZ } });
-  const messages: Message[] = [{ role: "system", content: PROMPT }];
-  let answering = new AbortController();
-  const say = (text: string): void => {
-    answering.abort();
-    answering = new AbortController();
-    const signal = AbortSignal.any([answering.signal, args.signal]);
-    answer(transport, messages, text, signal).catch((error: Error) => report(transport, error, signal));
-  };
-  transport.rtvi.on("send-text", ({ content }) => say(content));
-  for await (const turn of detectTurns(transport)) {
-    if (turn.type === "turn-start") answering.abort();
-    else {
-      const text = await transcribe(turn.audio, args.signal).catch((error: Error) =>
-        report(transport, error),
-      );
-      if (!text) continue;
-      transport.rtvi.userTranscription({ text, final: true });
-      say(text);
-    }
-  }
-}
-
-async function answer(
-  transport: Transport,
-  messages: Message[],
-  text: string,
-  signal: AbortSignal,
-): Promise<void> {
-  messages.push({ role: "user", content: text });
-  for await (const sentence of sentences(think(messages, signal))) {
-    const speech = await speak(sentence, signal);
-    const shown = transport.rtvi.botOutput(sentence);
-    transport.audioOut.write(speech);
-    messages.push({ role: "assistant", content: sentence });
-    void transport.audioOut.drained({ signal }).then(shown.completed, () => undefined);
-    await transport.audioOut.ready({ signal });
-  }
-}
-
-async function transcribe(audio: AudioFrame, signal: AbortSignal): Promise<string> {
-  const form = new FormData();
-  form.set("model", setting("STT_MODEL", "whisper-1"));
-  form.set("file", new Blob([new Uint8Array(writeWav(audio))], { type: "audio/wav" }), "turn.wav");
-  const response = await ask("audio/transcriptions", form, signal);
-  return ((await response.json()) as { text: string }).text.trim();
-}
-
-async function* think(messages: Message[], signal: AbortSignal): AsyncGenerator<string> {
-  const request = { model: setting("LLM_MODEL", "gpt-4o-mini"), messages, stream: true };
-  const response = await ask("chat/completions", request, signal);
-  let rest = "";
-  for await (const bytes of response.body ?? []) {
-    const lines = (rest + Buffer.from(bytes).toString()).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const data = line.replace(/^data: /, "").trim();
-      if (data === "" || data === "[DONE]") continue;
-      const chunk = JSON.parse(data) as { choices: { delta?: { content?: string } }[] };
-      yield chunk.choices[0]?.delta?.content ?? "";
-    }
-  }
-}
-
-/** Speaking can begin with the first sentence while the rest is still being thought of. */
-async function* sentences(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let text = "";
-  for await (const piece of pieces) {
-    text += piece;
-    const end = /[.!?]\s/.exec(text);
-    if (!end) continue;
-    yield text.slice(0, end.index + 1).trim();
-    text = text.slice(end.index + 1);
-  }
-  if (text.trim()) yield text.trim();
-}
-
-async function speak(input: string, signal: AbortSignal): Promise<AudioFrame> {
-  const request = {
-    model: setting("TTS_MODEL", "tts-1"),
-    voice: setting("TTS_VOICE", "alloy"),
-    input,
-    response_format: "pcm",
-  };
-  const bytes = await (await ask("audio/speech", request, signal)).arrayBuffer();
-  return { samples: new Int16Array(bytes, 0, bytes.byteLength >> 1), sampleRateHz: SPEECH_RATE_HZ };
-}
-
-async function ask(path: string, body: FormData | object, signal: AbortSignal): Promise<Response> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${setting("OPENAI_BASE_URL", "https://api.openai.com/v1")}/${path}`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${process.env["OPENAI_API_KEY"]}`,
-      ...(isForm ? {} : { "content-type": "application/json" }),
-    },
-    body: isForm ? body : JSON.stringify(body),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(30_000)]),
+  const transport = await createTransport(args);
+  const conversation = createConversation(transport, {
+    ...services(),
+    tools,
+    context: { instructions: INSTRUCTIONS },
+    greeting: "Trattoria Rosa, good day!",
+    apology: "I am sorry, something went wrong. Please say that again.",
   });
-  if (response.ok) return response;
-  throw new Error(`${path} answered ${response.status}: ${(await response.text()).slice(0, 300)}`);
+  await conversation.run();
 }
 
-function report(transport: Transport, error: Error, signal?: AbortSignal): undefined {
-  if (signal?.aborted) return; // interrupted on purpose
-  transport.rtvi.error(`The model service failed. ${error.message}`);
-}
-
-function setting(name: string, fallback: string): string {
-  return process.env[name] || fallback;
-}
-
-interface Message {
-  role: "system" | "user" | "assistant";
-  content: string;
+function services() {
+  const { STT_MODEL, LLM_MODEL, TTS_MODEL, TTS_VOICE } = process.env;
+  return {
+    stt: openai.stt({ model: STT_MODEL }),
+    llm: openai.llm({ model: LLM_MODEL }),
+    tts: openai.tts({ model: TTS_MODEL, voice: TTS_VOICE }),
+  };
 }
 
 if (import.meta.main) await (await import("vocalhost/runner")).main();

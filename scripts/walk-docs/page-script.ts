@@ -23,7 +23,7 @@ const SERVERS: { starts: RegExp; says: string; port?: "runner" | "any" }[] = [
   { starts: /^(?:npx )?vocalhost up\b/, says: "Vocalhost is running", port: "any" },
   { starts: /^npm run dev\b/, says: "Talk to it", port: "runner" },
   { starts: /^(?:npx )?vocalhost dev\b/, says: "localhost:", port: "runner" },
-  { starts: /^(?:\w+=\S+ )*npx @vocalhost\/rooms/, says: "ws://" },
+  { starts: /^(?:\w+=\S+ )*npx vocalhost-rooms/, says: "ws://" },
   { starts: /^(?:\w+=\S+ )*node answer\.ts/, says: "listening on" },
 ];
 const TAKES_MINUTES = /^(?:npm ci|npm run pack|npx \.\/create-vocalhost|npm install)\b/;

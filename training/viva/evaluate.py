@@ -1,6 +1,6 @@
 """Judges models by scenes (viva/scenes.py) and prints the tables of docs/voice-isolation.md.
 
-python -m viva.evaluate scenes/test none rnnoise gtcrn tel.viva [other.pt …] --detectors silero_v6.npz silero_v5.npz --out results.json
+python -m viva.evaluate scenes/test none rnnoise gtcrn tel.viva [other.pt …] --detectors silero_v6.npz silero_v5.npz silero_v4.onnx --out results.json
 """
 
 import argparse
@@ -14,7 +14,9 @@ from scipy import signal
 from . import export, model_file
 from .isolate import isolate
 from .measures import detections, si_sdr, stoi
+from .scenes import fingerprint
 from .silero import Silero
+from .silero_v4 import SileroV4
 from .suppressors import RATES_HZ, suppress
 
 
@@ -26,6 +28,10 @@ def open_filter(path):
         return lambda x, rate_hz: suppress(path, x, rate_hz)
     network = model_file.read(path)[1] if path.endswith(".viva") else export.load(path)[0]
     return lambda x, rate_hz: isolate(network, torch.from_numpy(x), rate_hz)[0].numpy()
+
+
+def open_detector(path):
+    return SileroV4(path) if path.endswith(".onnx") else Silero(path)
 
 
 def to_16k(x, narrow):
@@ -77,7 +83,7 @@ def main():
     parser.add_argument("--by-ratio", action="store_true", help="a row for each signal-to-noise ratio")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    detectors = {pathlib.Path(path).stem.removeprefix("silero_"): Silero(path) for path in args.detectors}
+    detectors = {pathlib.Path(path).stem.removeprefix("silero_"): open_detector(path) for path in args.detectors}
     meta = json.loads((args.scenes / "meta.json").read_text())
     results = {}
     for path in args.models:
@@ -89,6 +95,7 @@ def main():
     groups = [(("8 kHz " if narrow else "") + kind, lambda r, k=kind, w=narrow: r["kind"] == k and r["narrow"] == w) for kind, narrow in kinds]
     if args.by_ratio:
         groups = [(f"{label} {snr} dB", lambda r, c=chosen, s=snr: c(r) and r["snr"] == s) for label, chosen in groups for snr in (0, 5, 10, 15) if any(chosen(m) and m["snr"] == snr for m in meta)]
+    print("Scenes", fingerprint(args.scenes))
     print_table(args.models, groups, results, list(detectors))
 
 

@@ -17,15 +17,17 @@ class Weights:
     missed: float = 3.0
     """How much more it costs to take away from the near talker than to leave something of the rest."""
     phase: float = 0.3
-    absent: float = 1.1
+    absent: float = 1.4
     gate: float = 0.15
-    detector: float = 0.16
+    detector: float = 0.2
     detector_active: float = 3.0
     detector_level_db: float = 8.0
     """Detectors hear the output louder or softer by up to this: they are not to be pleased at one level only."""
-    intelligibility: float = 0.6
+    intelligibility: float = 1.0
+    before: float = 1.0
+    """How much more the time counts before the near talker's first word: false activity is there. 2.5 cost first words."""
     early: float = 1.0
-    """How much more the time counts until the near talker has spoken for a while: there it is hardest to tell who is near."""
+    """The same for the 1.5 s after it: it is hard to tell who is near."""
 
 
 def third_octaves():
@@ -43,20 +45,20 @@ EARLY_FRAMES_ALONE = 300
 DETECTOR_FRAMES = 3.2
 
 
-def attention(active, early):
+def attention(active, before, early):
     """(batch, frames), 1 on average: more until 1.5 s after the near talker's first word, or for 3 s where there is none."""
-    count = active.shape[1]
     speaks = active > 0.5
-    first = torch.where(speaks.any(1), speaks.float().argmax(1) + EARLY_FRAMES, EARLY_FRAMES_ALONE)
-    weight = 1 + early * (torch.arange(count, device=active.device) < first[:, None]).float()
+    first = torch.where(speaks.any(1), speaks.float().argmax(1), EARLY_FRAMES_ALONE)[:, None]
+    frame = torch.arange(active.shape[1], device=active.device)
+    weight = 1 + before * (frame < first).float() + early * ((frame >= first) & (frame < first + EARLY_FRAMES)).float()
     return weight / weight.mean()
 
 
 class Loss:
     def __init__(self, detectors, weights, device):
-        """`detectors` by sample rate (16 or 8 kHz); they take turns."""
+        """`detectors` for 16 or 8 kHz; they take turns."""
         self.weights, self.turn = weights, 0
-        self.detectors = [(rate, detector, spectrum.windows(rate)[1].to(device)) for rate, detector in detectors.items()]
+        self.detectors = [(d.rate_hz, d, spectrum.windows(d.rate_hz)[1].to(device)) for d in detectors]
         analysis, _ = spectrum.windows()
         self.analysis = analysis.to(device)
         self.scale = float(analysis.pow(2).sum().sqrt()) * 0.95
@@ -65,29 +67,31 @@ class Loss:
     def __call__(self, network, mix, near, reference, narrow, first_peak):
         w = self.weights
         x, s = spectrum.analyse(mix, self.analysis), spectrum.analyse(near, self.analysis)
-        # An 8 kHz line has nothing above 4 kHz, and the engine gives the network exactly nothing there.
-        x = torch.cat([x[..., :129], x[..., 129:] * ~narrow[:, None, None]], -1)
+        # Of an 8 kHz line the engine gives the network exactly nothing above 4 kHz, unless a converter came before it.
+        is_direct = narrow & (torch.rand(len(mix), device=mix.device) < 0.6)
+        x = torch.cat([x[..., :129], x[..., 129:] * ~is_direct[:, None, None]], -1)
         gains, logit, _ = network(features(x.real**2 + x.imag**2, first_peak))
         gains, logit, x, s = gains[:, 1:], logit[:, 1:], x[:, :-1], s[:, :-1]
-        y = x * gains
+        # Gains are real, so the angle between output and near talker is the mixture's own, whatever they are.
         unit = (reference * self.scale)[:, None, None]
-        y_power, s_power = (y.real**2 + y.imag**2) / unit**2, (s.real**2 + s.imag**2) / unit**2
+        x_power, s_power = ((v.real**2 + v.imag**2) / unit**2 for v in (x, s))
+        cosine = (x.real * s.real + x.imag * s.imag) / unit**2 / (x_power * s_power).sqrt().add(1e-9)
+        y_power = x_power * gains**2
         y_size, s_size = (y_power + 1e-9) ** (w.exponent / 2), (s_power + 1e-9) ** (w.exponent / 2)
         difference = y_size - s_size
         cost = torch.where(difference < 0, w.missed + 1, 1.0)
         energy = s_power.sum(-1)
         active = functional.max_pool1d((energy > BINS * 3.2e-4).float()[:, None], 5, 1, 2)[:, 0]
         silent = 1 - functional.max_pool1d((energy > BINS * 6e-7).float()[:, None], 7, 1, 3)[:, 0]
-        weight = attention(active, w.early)[..., None]
+        weight = attention(active, w.before, w.early)[..., None]
         silent = silent * weight[..., 0]
-        cosine = (y.real * s.real + y.imag * s.imag) / (y.abs() * s.abs() + 1e-7)
         parts = dict(
             size=(weight * cost * difference**2).mean(),
-            phase=w.phase * (weight * cost * (y_size**2 + s_size**2 - 2 * y_size * s_size * cosine)).mean(),
+            phase=w.phase * (weight * cost * (difference**2 + 2 * y_size * s_size * (1 - cosine))).mean(),
             absent=w.absent * (difference**2 * silent[..., None]).sum() / (silent.sum() * BINS + 1),
             gate=w.gate * functional.binary_cross_entropy_with_logits(logit, active, weight[..., 0]),
             intelligibility=w.intelligibility * self.intelligibility(y_power, s_power, active),
-            detector=w.detector * self.detected(y, s, weight[..., 0]),
+            detector=w.detector * self.detected(x, gains, s, weight[..., 0]),
         )
         return sum(parts.values()), parts
 
@@ -103,17 +107,17 @@ class Loss:
         correlation = (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-5)
         return ((1 - correlation) * counted).sum() / (counted.sum() * 15 + 1)
 
-    def detected(self, y, s, weight):
+    def detected(self, x, gains, s, weight):
         """A voice detector should hear in the output what it hears in the near talker alone."""
         rate, detector, window = self.detectors[self.turn]
         self.turn = (self.turn + 1) % len(self.detectors)
         bins = spectrum.sizes(rate)[0] // 2 + 1
-        louder = 10 ** ((2 * torch.rand(len(y), 1, 1, device=y.device) - 1) * self.weights.detector_level_db / 20)
+        louder = 10 ** ((2 * torch.rand(len(x), 1, 1, device=x.device) - 1) * self.weights.detector_level_db / 20)
         scale = louder * rate / spectrum.RATE_HZ
         with torch.no_grad():
             wanted = detector(spectrum.synthesise(s[..., :bins] * scale, window, rate)) > 0
-        heard = detector(spectrum.synthesise(y[..., :bins] * scale, window, rate))
-        at = (torch.arange(heard.shape[1], device=y.device) * DETECTOR_FRAMES).long().clamp_max(weight.shape[1] - 1)
+        heard = detector(spectrum.synthesise(x[..., :bins] * scale * gains[..., :bins], window, rate))
+        at = (torch.arange(heard.shape[1], device=x.device) * DETECTOR_FRAMES).long().clamp_max(weight.shape[1] - 1)
         cost = torch.where(wanted, self.weights.detector_active, 1.0) * weight[:, at]
         target = wanted.float() * 0.97 + 0.015
         return (functional.binary_cross_entropy_with_logits(heard, target, reduction="none") * cost).mean()

@@ -11,7 +11,7 @@ from .tracks import FAR_TALKERS, render
 SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
-FAR_KINDS = dict(far=0.48, close=0.22, television=0.30)
+FAR_KINDS = dict(far=0.44, close=0.26, television=0.30)
 
 
 def active_level(x):
@@ -51,7 +51,7 @@ class Mixer:
         count = len(tracks)
         x = render(tracks, self.data, self.samples)
         u = torch.rand(count, device=self.device)[:, None]
-        room = torch.where(u < 0.86, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
+        room = torch.where(u < 0.91, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
         room = torch.where(u < 0.33, self.dry, room)
         return levelled(self.convolve(x, room, self.responses.equaliser(count, 2.0)))
 
@@ -90,13 +90,13 @@ class Mixer:
         x = render(tracks, self.data, self.samples)
         in_room = torch.rand(count, device=self.device)[:, None] < 0.4
         room = torch.where(in_room, self.pick(self.far_rooms["far"], count), self.dry)
-        x = self.convolve(x, room, self.responses.equaliser(count, 3.0))
+        x = self.convolve(x, room, self.responses.equaliser(count, 4.0))
         kinds = kinds.to(self.device)
         made = self.made_noise(kinds)
         return levelled(torch.where((kinds > 0)[:, None], made, x))
 
     def made_noise(self, kinds):
-        """1 coloured, 2 coming and going, 3 hum and beeps, 4 clicks and knocks."""
+        """1 coloured, 2 coming and going, 3 hum and beeps, 4 clicks and knocks, 5 machines."""
         count, n = len(kinds), self.samples
         size, hz = self.responses.size, self.responses.hz
         white = torch.randn(count, len(hz), device=self.device, dtype=torch.complex64)
@@ -119,8 +119,17 @@ class Mixer:
         ring_s = torch.exp(self.uniform(-6.0, -2.5, count))[:, None]
         ring = torch.randn(count, rooms.LENGTH, device=self.device) * torch.exp(-time[: rooms.LENGTH] / ring_s)
         clicks = self.convolve(hits, ring, self.responses.equaliser(count, 6.0))
+        # A machine: a hum of many partials and a noise that pulses with it, up to 60 times a second.
+        turns = torch.cumsum(torch.exp(self.uniform(1.0, 4.1, count))[:, None] * 2 ** (slow * 0.04), 1) * (2 * torch.pi / RATE_HZ)
+        depth, sharp = self.uniform(0, 1, count)[:, None], torch.exp(self.uniform(-0.5, 1.5, count))[:, None]
+        pulsing = coloured * (1 - depth + depth * (0.5 + 0.5 * torch.sin(turns)) ** sharp)
+        comb = torch.zeros_like(hum)
+        for partial in range(1, 25):
+            strength = torch.rand(count, 1, device=self.device) * partial**-0.7 * ((base * partial) < 7000)
+            comb += torch.sin(phase * partial + 6.28 * torch.rand(count, 1, device=self.device)) * strength
+        machine = levelled(pulsing) + levelled(comb) * 10 ** (self.uniform(-20, 0, count)[:, None] / 20)
         k = kinds[:, None]
-        return torch.where(k == 2, gusts, torch.where(k == 3, hum, torch.where(k == 4, clicks, coloured)))
+        return torch.where(k == 2, gusts, torch.where(k == 3, hum, torch.where(k == 4, clicks, torch.where(k == 5, machine, coloured))))
 
 
 class Pool:

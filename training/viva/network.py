@@ -5,6 +5,8 @@ import math
 import torch
 from torch import nn
 
+from . import recurrent
+
 BINS = 257
 BANDS = 16
 BAND_BINS = 16
@@ -60,8 +62,8 @@ class Network(nn.Module):
         """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
         seen = nn.functional.pad(x, (0, 0, 2, 0)).transpose(1, 2)
         a = self.slope(self.frames(seen)).transpose(1, 2)
-        b, _ = self.first(a)
-        c, _ = self.second(b)
+        b = recurrent.run(self.first, a)
+        c = recurrent.run(self.second, b)
         both = torch.cat([b, c], -1)
         logit = self.near(both)[..., 0]
         gate = torch.sigmoid(logit + GATE_SHIFT)[..., None]

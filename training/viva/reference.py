@@ -1,6 +1,6 @@
 """Writes the engine's reference vectors: what this implementation makes of a recording at several rates.
 
-python -m viva.reference ../packages/viva/models ../packages/viva/src/testing/reference voice.wav
+python -m viva.reference ../packages/viva/models ../packages/viva/src/testing/reference [voice.wav]
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("models", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("voice")
+    parser.add_argument("voice", nargs="?", help="without it, the recordings that are there are filtered again")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     cases = []
@@ -40,9 +40,9 @@ def main():
         if not (args.models / f"{name}.viva").exists():
             continue
         header, network, high_band = read(args.models / f"{name}.viva")
-        samples = noisy(args.voice, rate_hz, seconds)
-        out, _, near = isolate(network, torch.from_numpy(samples.astype(np.float32) / 32768), rate_hz, high_band)
         file = f"{name}-{rate_hz}"
+        samples = noisy(args.voice, rate_hz, seconds) if args.voice else np.fromfile(args.out / f"{file}.in.s16", "<i2")
+        out, _, near = isolate(network, torch.from_numpy(samples.astype(np.float32) / 32768), rate_hz, high_band)
         samples.astype("<i2").tofile(args.out / f"{file}.in.s16")
         (out.numpy() * 32768).round().clip(-32768, 32767).astype("<i2").tofile(args.out / f"{file}.out.s16")
         cases.append(dict(file=file, model=name, sampleRateHz=rate_hz, payloadSha256=header["payloadSha256"]))

@@ -8,6 +8,7 @@ A scene is one near talker who says three things with silence between, and somet
 
 import argparse
 import csv
+import hashlib
 import json
 import pathlib
 import re
@@ -244,6 +245,16 @@ def mu_law(x):
     return np.sign(code) * np.expm1(np.abs(code) * np.log(256)) / 255
 
 
+def fingerprint(folder):
+    """The same for the same scenes, whatever versions of the libraries made them: who says what, for how long, and when."""
+    digest = hashlib.sha256()
+    for scene in json.loads((folder / "meta.json").read_text()):
+        found = np.load(folder / f"{scene['name']}.npz")
+        edges = np.flatnonzero(np.diff(found["spoken"].astype(np.int8)))
+        digest.update(json.dumps([scene, len(found["near"]), edges.tolist()], sort_keys=True).encode())
+    return digest.hexdigest()[:12]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("set", choices=["dev", "test"])
@@ -262,6 +273,7 @@ def main():
                 meta.append(dict(name=name, kind=kind, snr=snr, narrow=narrow, speaker=speaker))
         print(kind, len(meta), flush=True)
     (args.out / "meta.json").write_text(json.dumps(meta, indent=1))
+    print("fingerprint", fingerprint(args.out))
 
 
 if __name__ == "__main__":

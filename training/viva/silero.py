@@ -45,8 +45,9 @@ class Silero(nn.Module):
         h = (h[..., :bins] ** 2 + h[..., bins:] ** 2 + 1e-14).sqrt()
         for i, stride in enumerate((1, 2, 2, 1)):
             padded = functional.pad(h, (0, 0, 1, 1))
-            seen = [torch.cat([padded[:, :, j], padded[:, :, j + 1], padded[:, :, j + 2]], -1) for j in range(0, h.shape[2], stride)]
-            h = functional.relu(torch.stack(seen, 2) @ getattr(self, f"w{i}") + getattr(self, f"b{i}"))
+            last = (h.shape[2] - 1) // stride * stride
+            seen = torch.cat([padded[:, :, j : j + last + 1 : stride] for j in range(3)], -1)
+            h = functional.relu(seen @ getattr(self, f"w{i}") + getattr(self, f"b{i}"))
         out, _ = self.rnn(h[:, :, 0])
         return functional.linear(functional.relu(out), self.out_w, self.out_b)[..., 0]
 

@@ -44,7 +44,5 @@ def synthesise(spectrum, window, rate_hz=RATE_HZ):
     """The inverse, aligned with the input of `analyse`."""
     size, hop = sizes(rate_hz)
     frames = (torch.fft.irfft(spectrum, n=size) * window)[..., size - 2 * hop :]
-    count = frames.shape[1]
-    shape = (1, (count - 1) * hop + 2 * hop)
-    out = functional.fold(frames.transpose(1, 2), shape, (1, 2 * hop), stride=(1, hop))[:, 0, 0]
-    return out[:, hop:]
+    rising = functional.pad(frames[:, 1:, :hop], (0, 0, 0, 1))
+    return (rising + frames[..., hop:]).flatten(1)

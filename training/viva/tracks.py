@@ -50,7 +50,7 @@ def noise_track(rng, clips, seconds, repeated):
     while t < seconds and len(segments) < SEGMENTS:
         if not again:
             clip = clips[rng.integers(len(clips))]
-        speed = rng.uniform(0.8, 1.25)
+        speed = rng.uniform(0.7, 1.4)
         count = int((clip[1] - clip[0]) / speed) - 4
         segments.append((int(t * RATE_HZ), clip[0], count, clip[2] + (0 if repeated else rng.normal(0, 2)), speed))
         t += count / RATE_HZ
@@ -63,7 +63,7 @@ def plan(rng, corpus, count, seconds):
     """`count` near tracks, background talkers and noises, independent of one another."""
     tracks = np.zeros((count, 1 + FAR_TALKERS + 1, SEGMENTS, 5))
     far_gain = np.zeros((count, FAR_TALKERS), np.float32)
-    noise_kind = np.zeros(count, np.int64)  # 0 from the corpus, 1 … 4 made (see mixing.made_noise)
+    noise_kind = np.zeros(count, np.int64)  # 0 from the corpus, 1 … 5 made (see mixing.made_noise)
     for i in range(count):
         talkers = rng.choice(len(corpus.talkers), 1 + FAR_TALKERS, replace=False, p=corpus.weights)
         put(tracks[i, 0], speech_track(rng, corpus, talkers[0], seconds, near=True))
@@ -73,7 +73,7 @@ def plan(rng, corpus, count, seconds):
             far_gain[i, k] = 10 ** (rng.normal(0, 2.5 if others > 1 else 0) / 20)
         kind = rng.choice(["steady", "changing", "music", "made"], p=[0.24, 0.22, 0.22, 0.32])
         if kind == "made":
-            noise_kind[i] = rng.integers(1, 5)
+            noise_kind[i] = rng.integers(1, 6)
         else:
             put(tracks[i, -1], noise_track(rng, getattr(corpus, kind), seconds, kind != "changing"))
     return torch.from_numpy(tracks), torch.from_numpy(far_gain), torch.from_numpy(noise_kind)

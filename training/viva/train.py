@@ -27,7 +27,7 @@ from .tracks import plan
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--packs", required=True)
-    parser.add_argument("--detectors", nargs="+", required=True, help="files of viva.silero, for 16 kHz and for 8 kHz")
+    parser.add_argument("--detectors", nargs="+", required=True, help="files of viva.silero, for 16 kHz and for 8 kHz: they take turns")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--library", help="libsndfile, where the system has none")
     parser.add_argument("--resume", help="state.pt of the run before")
@@ -37,13 +37,17 @@ def arguments():
     parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--scene-seconds", type=float, default=6.4)
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--conv", type=int, default=128)
+    parser.add_argument("--conv", type=int, default=192)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--pool", type=int, default=9000)
     parser.add_argument("--rooms", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=6)
     return parser.parse_args()
+
+
+# Tracks of each kind that are made anew at once.
+RENEWED = 96
 
 
 class Plans(torch.utils.data.IterableDataset):
@@ -54,7 +58,7 @@ class Plans(torch.utils.data.IterableDataset):
         worker = torch.utils.data.get_worker_info()
         rng = np.random.default_rng([self.seed, worker.id if worker else 0])
         while True:
-            yield plan(rng, self.corpus, 24, self.seconds)
+            yield plan(rng, self.corpus, RENEWED, self.seconds)
 
 
 def learning_rate(args, step, share):
@@ -86,14 +90,14 @@ def main():
     dataset = Plans(corpus, args.scene_seconds, args.seed)
     loader = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=args.workers, prefetch_factor=8 if args.workers else None)
     pool = Pool(mixer, iter(loader), args.pool)
-    for _ in range(math.ceil(args.pool / 24)):
+    for _ in range(math.ceil(args.pool / RENEWED)):
         pool.renew()
     print("pool", round(time.time() - started, 1), "s", flush=True)
 
     network = load(args.start)[0] if args.start else Network(args.conv, args.hidden)
     network = network.train().to(device)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98))
-    loss = Loss({detector.rate_hz: detector for detector in (Silero(path).to(device) for path in args.detectors)}, Weights(), device)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98), fused=device == "cuda")
+    loss = Loss([Silero(path).to(device) for path in args.detectors], Weights(), device)
     average = {k: v.detach().clone() for k, v in network.state_dict().items()}
     step, spent = 0, 0.0
     if args.resume:
@@ -106,16 +110,20 @@ def main():
         share = (spent + time.time() - first) / (args.of - (first - started))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(args, step, share)
-        if step % 2 == 0:
+        if step % 8 == 0:
             pool.renew()
         total, parts = loss(network, *scenes(pool, args.batch))
         optimizer.zero_grad(set_to_none=True)
         total.backward()
         norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        if torch.isfinite(norm):
+        if device == "cuda":
+            # Skips a step that went wrong, as a gradient scaler would, without waiting for the device to know.
+            optimizer.found_inf = (~torch.isfinite(norm)).float()
+            optimizer.step()
+        elif torch.isfinite(norm):
             optimizer.step()
         step += 1
-        keep = min(0.998, step / (step + 20))
+        keep = min(0.999, step / (step + 20))
         with torch.no_grad():
             torch._foreach_lerp_(list(average.values()), list(network.state_dict().values()), 1 - keep)
         if step % 20 == 0:

@@ -1,6 +1,7 @@
 """Trains what `pro` does above 8 kHz, on top of a network that stays as it is.
 
 python -m viva.train_high_band --wide wide --core out/core.pt --out out
+python -m viva.train_high_band … --kept 384 --steps 3000   # without a GPU: few scenes, made once
 """
 
 import argparse
@@ -29,6 +30,7 @@ def arguments():
     parser.add_argument("--library")
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--batch", type=int, default=48)
+    parser.add_argument("--kept", type=int, default=0, help="scenes to make once and draw from; 0: new ones for every step")
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
@@ -91,6 +93,26 @@ class Scenes:
         return near + rest + hiss, near, loud
 
 
+@torch.no_grad()
+def examples(scenes, core, count):
+    """What the band layers see of some scenes, and magnitudes above 8 kHz: of the mixture and of the near talker."""
+    analysis = spectrum.windows(RATE_HZ)[0].to(scenes.device)
+    mix, near, loud = scenes.draw(count)
+    unit = loud[..., None] * float(analysis.pow(2).sum().sqrt())
+    x = spectrum.analyse(mix, analysis, RATE_HZ)[..., :KEPT]
+    s = spectrum.analyse(near, analysis, RATE_HZ)[..., BINS:KEPT]
+    power = x.abs().pow(2) * (spectrum.RATE_HZ / RATE_HZ) ** 2
+    low = power[..., :BINS]
+    _, logit, both = core(features(low))
+    bands = band_features(power[..., BINS:], peak_levels(low)[1])
+    return both, bands, logit, x[:, :-1, BINS:].abs() / unit, s[:, :-1].abs() / unit
+
+
+def keep(scenes, core, count, at_once=16):
+    parts = [examples(scenes, core, at_once) for _ in range(math.ceil(count / at_once))]
+    return [torch.cat(tensors) for tensors in zip(*parts)]
+
+
 def main():
     args = arguments()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -101,23 +123,15 @@ def main():
         parameter.requires_grad_(False)
     high = HighBand(core.hidden).to(device)
     optimizer = torch.optim.AdamW(high.parameters(), lr=args.rate, weight_decay=1e-4)
-    analysis = spectrum.windows(RATE_HZ)[0].to(device)
-    unit = float(analysis.pow(2).sum().sqrt())
     scenes = Scenes(args.wide, args.library, device)
+    kept = keep(scenes, core, args.kept) if args.kept else None
     recent = []
     for step in range(args.steps):
         for group in optimizer.param_groups:
             group["lr"] = args.rate * min(1, (step + 1) / 50) * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / args.steps)))
-        mix, near, loud = scenes.draw(args.batch)
-        x = spectrum.analyse(mix, analysis, RATE_HZ)[..., :KEPT]
-        s = spectrum.analyse(near, analysis, RATE_HZ)[..., BINS:KEPT]
-        power = x.abs().pow(2) * (spectrum.RATE_HZ / RATE_HZ) ** 2
-        low = power[..., :BINS]
-        with torch.no_grad():
-            _, logit, both = core(features(low))
-        gains = spread_bands(high(both, band_features(power[..., BINS:], peak_levels(low)[1]), logit))
-        y = x[:, :-1, BINS:].abs() * gains[:, 1:] / (loud[..., None] * unit)
-        wanted = s[:, :-1].abs() / (loud[..., None] * unit)
+        chosen = torch.randperm(args.kept)[: args.batch]
+        both, bands, logit, x, wanted = [part[chosen] for part in kept] if kept else examples(scenes, core, args.batch)
+        y = x * spread_bands(high(both, bands, logit))[:, 1:]
         difference = (y + 1e-5) ** 0.35 - (wanted + 1e-5) ** 0.35
         loss = (torch.where(difference < 0, 2.0, 1.0) * difference**2).mean()
         optimizer.zero_grad(set_to_none=True)

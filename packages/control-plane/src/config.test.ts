@@ -6,7 +6,10 @@ test("an engine is where it is said to be, and instances are in a network of the
   const { driver } = readConfig({
     VOCALHOST_DATA_DIR: "/data",
     VOCALHOST_DRIVER: "container",
+    VOCALHOST_BASE_IMAGES: "/images",
+    XDG_CACHE_HOME: "/cache",
     DOCKER_HOST: "unix:///run/engine.sock",
+    npm_config_registry: "https://name:password@npm.example.com/",
   });
   assert.deepEqual(driver, {
     kind: "container",
@@ -16,15 +19,49 @@ test("an engine is where it is said to be, and instances are in a network of the
     wall: "auto",
     reach: [],
     registries: [],
+    builds: {
+      hasNetwork: true,
+      memoryMib: 2_048,
+      registry: undefined,
+      npmRegistry: undefined, // everybody who builds could read it
+      imageFolders: ["/images", "/cache/vocalhost/images"],
+      ownFolder: "/data/base-image",
+    },
   });
   for (const wrong of [
     { VOCALHOST_CONTAINER_ENGINE: "tcp://10.0.0.1:2375" },
     { VOCALHOST_CONTAINER_NETWORK: "host" },
+    { VOCALHOST_BUILD_NETWORK: "host" },
+    { VOCALHOST_BUILD_MEMORY_MIB: "1" },
+    { VOCALHOST_BUILD_REGISTRY: "registry.example.com/team/bots:1" },
+    { VOCALHOST_BUILD_REGISTRY: "localhost/team/bots" },
+    { VOCALHOST_BUILD_REGISTRY: "registry.example.com/bots", VOCALHOST_BUILD_REGISTRY_USERNAME: "robot" },
     { VOCALHOST_CONTAINER_WALL: "high" },
     { VOCALHOST_CONTAINER_REACH: "host:443,example.com" },
     { VOCALHOST_PAUSE_BEYOND: "-1" },
   ])
     assert.throws(() => readConfig({ VOCALHOST_DRIVER: "container", ...wrong }), { name: "ConfigError" });
+});
+
+test("builds can be kept offline, and pushed to a registry with a password of its own", () => {
+  const { driver } = readConfig({
+    VOCALHOST_DRIVER: "container",
+    VOCALHOST_BUILD_NETWORK: "none",
+    VOCALHOST_BUILD_REGISTRY: "registry.example.com:5000/team/bots",
+    VOCALHOST_BUILD_REGISTRY_USERNAME: "robot",
+    VOCALHOST_BUILD_REGISTRY_PASSWORD: "open sesame",
+    npm_config_registry: "https://npm.example.com/",
+  });
+  assert.ok(driver.kind === "container");
+  const { hasNetwork, registry, npmRegistry } = driver.builds;
+  assert.deepEqual(
+    { hasNetwork, npmRegistry },
+    { hasNetwork: false, npmRegistry: "https://npm.example.com/" },
+  );
+  assert.deepEqual(registry, {
+    repository: "registry.example.com:5000/team/bots",
+    secret: { host: "registry.example.com:5000", username: "robot", token: "open sesame" },
+  });
 });
 
 test("instances are processes unless another driver is named, and only one that exists can be", () => {
@@ -40,6 +77,14 @@ test("instances are processes unless another driver is named, and only one that 
     name: "ConfigError",
     message: 'VOCALHOST_DRIVER must be one of process, container, got "docker"',
   });
+});
+
+test("public keys place no calls unless told so, and carriers are where the operator says", () => {
+  const { takesPublicDialout, carrierAddresses } = readConfig({});
+  assert.equal(takesPublicDialout, false);
+  assert.equal(carrierAddresses.twilio, "https://api.twilio.com");
+  const told = readConfig({ VOCALHOST_PUBLIC_DIALOUT: "true", PLIVO_API_URL: "http://localhost:1/" });
+  assert.deepEqual([told.takesPublicDialout, told.carrierAddresses.plivo], [true, "http://localhost:1"]);
 });
 
 test("only containers are paused", () => {

@@ -3,10 +3,10 @@ import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
-import { engineSockets, type EngineSocket } from "@vocalhost/images";
 import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
+import { readContainer, type ContainerConfig } from "./container-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
@@ -80,19 +80,12 @@ export interface Region {
 /** How instances are made, and what that way of making them needs to know. */
 export type DriverConfig =
   | { kind: "process"; folder: string; users: UserRange | undefined; compileCache: string | undefined }
-  /** Sockets in the order in which an engine is looked for at them. */
-  | {
-      kind: "container";
-      folder: string;
-      sockets: EngineSocket[];
-      network: string;
+  | (ContainerConfig & {
       /** Whether bots are kept from this machine and from private networks. */
       wall: WallMode;
       /** What is reached through it all the same. */
       reach: Reach[];
-      /** Internal ones that images may come from all the same. */
-      registries: string[];
-    };
+    });
 
 /** `auto`: where the service may; `required`: or it does not start; `off`: somebody else sees to it. */
 export type WallMode = (typeof WALL_MODES)[number];
@@ -261,14 +254,11 @@ function readDriver(
       };
     case "container":
       return {
-        kind,
-        // Not that of processes: what one driver has made the other cannot end.
-        folder: join(dataFolder, "containers"),
-        sockets: asConfigError(() => engineSockets(environment, homedir())),
-        network: readNetwork(environment["VOCALHOST_CONTAINER_NETWORK"] || "vocalhost"),
+        ...asConfigError(() =>
+          readContainer(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
+        ),
         wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
         reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
-        registries: list(environment["VOCALHOST_REGISTRIES"]),
       };
     default:
       return kind satisfies never;
@@ -281,11 +271,6 @@ function readCompileCache(text: string | undefined, users: UserRange | undefined
   throw new ConfigError(
     "VOCALHOST_COMPILE_CACHE cannot be used with VOCALHOST_BOT_UIDS: a bot could leave code there for others to run",
   );
-}
-
-function readNetwork(text: string): string {
-  if (/^[a-zA-Z0-9][\w.-]{0,63}$/.test(text) && !/^(?:host|none|container)$/.test(text)) return text;
-  throw new ConfigError(`VOCALHOST_CONTAINER_NETWORK must be the name of an own network, got "${text}"`);
 }
 
 function readKeptAwake(text: string | undefined, driver: string | undefined): number | undefined {

@@ -95,7 +95,7 @@ async function moveToPostgres(
   await requireStopped(from);
   await using to = await openPostgresStore({ url: databaseUrl });
   await makeAuthTables(to);
-  return copyStore({ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) });
+  return await copyStore({ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) });
 }
 
 /** Also turns a file of an earlier release into one that gives back space by itself. */

@@ -23,11 +23,13 @@ async function main(): Promise<void> {
       help: { type: "boolean", short: "h" },
       example: { type: "string" },
       "default-data-dir": { type: "string" },
+      "default-base-images": { type: "string" },
     },
   });
   if (values.help) return void process.stdout.write(HELP);
   const environment = { ...readEnvironment() };
   environment["VOCALHOST_DATA_DIR"] ||= values["default-data-dir"];
+  environment["VOCALHOST_BASE_IMAGES"] ||= values["default-base-images"];
   const config = readConfig(environment);
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
   const service = await startService({ config, environment, log });

@@ -17,6 +17,7 @@ test("every template has all files, and no word is left open", () => {
       ".dockerignore",
       ".env.example",
       ".gitignore",
+      "AGENTS.md",
       "Dockerfile",
       "README.md",
       "bot.test.ts",

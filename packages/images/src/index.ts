@@ -16,6 +16,7 @@ export { digestOf, isDigest, type Digest } from "./digest.ts";
 // Layers
 export { folderEntries, type FolderEntriesOptions } from "./layers/folder-entries.ts";
 export type { LayerEntry } from "./layers/layer-entry.ts";
+export { writeTar } from "./layers/write-tar.ts";
 export { packLayer, type Layer, type PackLayerOptions } from "./layers/pack-layer.ts";
 
 // Images in folders and archives

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { request, stream, type ApiClientOptions, type Query } from "./api-request.ts";
+import { AgentProfileList } from "./rest/agent-profiles.ts";
 import {
   AgentList,
   AgentRecord,
@@ -79,6 +80,7 @@ export function createApiClient(options: ApiClientOptions) {
 
   return {
     regions: () => get(RegionList, "/regions"),
+    agentProfiles: () => get(AgentProfileList, "/agent-profiles"),
     voiceFilter: () => get(VoiceFilterSupport, "/voice-filter"),
     /** Where somebody answers for a few seconds to whoever can reach it. */
     probeMedia: () => send(MediaProbe, "POST", "/media/probe"),

@@ -79,3 +79,54 @@ export type { DetectTurnsOptions } from "./speech/turns.ts";
 // Knowing what was heard
 export { heardWords, timeWords } from "./speech/words.ts";
 export type { TimedWord } from "./speech/words.ts";
+
+// A whole conversation
+export { createConversation } from "./conversation/conversation.ts";
+export type {
+  Conversation,
+  ConversationEvents,
+  ConversationOptions,
+  Said,
+  SayOptions,
+  TurnOptions,
+} from "./conversation/conversation-options.ts";
+export { createRealtimeConversation } from "./conversation/realtime.ts";
+export type { RealtimeConversationOptions } from "./conversation/realtime.ts";
+export type {
+  SpeechModel,
+  SpeechModelEvents,
+  SpeechModelOptions,
+  SpeechModelSession,
+} from "./conversation/speech-model.ts";
+export { tool } from "./conversation/tool.ts";
+export type { Tool, ToolContext, Tools } from "./conversation/tool.ts";
+export { transcribeEach } from "./conversation/transcribe-each.ts";
+export type {
+  AssistantMessage,
+  LanguageModel,
+  LanguageModelRequest,
+  Message,
+  SpeakOptions,
+  SpeechToText,
+  SpeechToTextOptions,
+  SpeechToTextStream,
+  SpokenWords,
+  SystemMessage,
+  TextToSpeech,
+  TokenUsage,
+  ToolCall,
+  ToolDeclaration,
+  ToolMessage,
+  UserMessage,
+} from "./conversation/services.ts";
+export type { TurnFigures } from "./conversation/figures.ts";
+export type { InterruptionOptions } from "./conversation/barge-in.ts";
+export { createSentenceSplitter } from "./conversation/split-sentences.ts";
+export { spokenText } from "./conversation/spoken-text.ts";
+export { adaptiveSilence, fixedSilence } from "./speech/end-of-turn.ts";
+export type { AdaptiveSilenceOptions, EndOfTurn, TurnPause } from "./speech/end-of-turn.ts";
+export { gateVolume } from "./speech/volume-gate.ts";
+export type { VolumeGateOptions } from "./speech/volume-gate.ts";
+export { backChannels } from "./speech/back-channels.ts";
+/** The schema library that tools' arguments are declared with. */
+export { z } from "zod";

@@ -41,6 +41,18 @@ export type EndReason =
   | "deadline"
   | "shutdown";
 
+const logs = new WeakMap<Transport, Log>();
+
+/** For what works on a transport and has something to say about it. */
+export function attachLog(transport: Transport, log: Log): void {
+  logs.set(transport, log);
+}
+
+/** Undefined for a transport that is not ours. */
+export function logOf(transport: Transport): Log | undefined {
+  return logs.get(transport);
+}
+
 const hooksOfArguments = new WeakMap<RunnerArguments, SessionHooks>();
 
 export function attachHooks(args: RunnerArguments, hooks: SessionHooks): void {

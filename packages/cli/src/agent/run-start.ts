@@ -36,7 +36,7 @@ export async function run(options: Options, context: CommandContext): Promise<nu
       }),
     ),
   );
-  if ("sessionId" in started)
+  if (!("wsUrl" in started))
     answer(
       context,
       { agent: name, ...started },

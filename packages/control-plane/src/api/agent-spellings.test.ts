@@ -33,6 +33,21 @@ test("the voice filter has two names in requests and answers", async () => {
   }
 });
 
+test("profiles are listed as they can be named in settings", async () => {
+  await using api = await startApiHarness();
+  const { agentProfiles } = await api.client.agentProfiles();
+  assert.deepEqual(
+    agentProfiles.map(({ api_name, resources }) => [api_name, resources]),
+    [
+      ["agent-1x", { cpu: "500m", memory: "1Gi" }],
+      ["agent-2x", { cpu: "1000m", memory: "2Gi" }],
+      ["agent-3x", { cpu: "1500m", memory: "3Gi" }],
+    ],
+  );
+  const { agentProfiles: named } = await api.clientOf(api.acme.privateKey, "acme").agentProfiles();
+  assert.deepEqual(named, agentProfiles);
+});
+
 test("settings that do not exist are refused, and named in the sentence", async (t) => {
   await using api = await startApiHarness();
   const invalid = "Invalid parameters";

@@ -40,6 +40,37 @@ test("a start is passed on and answered with exactly what clients take", async (
   );
 });
 
+test("a start may call somebody, with either key in its own place", async () => {
+  await using api = await startApiHarness();
+  const sessionId = "0f8fad5b-d9cb-469f-a165-70867728950e";
+  api.onStart = async () => ({ sessionId, status: "dialling", callId: "CA1" });
+  const dialout = { to: "+15550100200", machineDetection: true };
+  const answer = await post(api, { transport: "twilio", body: { a: 1 }, dialout });
+  assert.deepEqual(await answer.json(), { sessionId, status: "dialling", callId: "CA1" });
+  const shortly = await api.fetch("/v1/agents/parrot/dialout", {
+    method: "POST",
+    token: api.acme.privateKey,
+    headers: { "content-type": "application/json", "idempotency-key": "abc-2" },
+    body: JSON.stringify({ transport: "twilio", body: { a: 1 }, ...dialout }),
+  });
+  assert.equal(shortly.status, 200);
+  assert.deepEqual(
+    api.started.map(({ principal, idempotencyKey, ...request }) => [
+      principal.kind === "key" && principal.keyKind,
+      idempotencyKey,
+      request.transport,
+      request.body,
+      request.dialout,
+    ]),
+    [
+      ["public", undefined, "twilio", { a: 1 }, dialout],
+      ["private", "abc-2", "twilio", { a: 1 }, dialout],
+    ],
+  );
+  for (const body of [{ dialout }, { transport: "webrtc", dialout }, { transport: "twilio", dialout: {} }])
+    assert.ok([400, 422].includes((await post(api, body)).status), JSON.stringify(body));
+});
+
 test("what a start says of its room is passed on in all its spellings", async () => {
   await using api = await startApiHarness();
   const room = { roomUrl: "wss://a", token: "t", url: "wss://a" };

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import type { ImageBuilder } from "../drivers/image-builder.ts";
 import type { Log } from "../log.ts";
 import type { UserRange } from "../own-users.ts";
 import type { QuotasOf } from "../quotas/quotas.ts";
@@ -23,6 +24,8 @@ export interface BuildContext {
   atOnce?: number;
   /** The first of them run builds. @default as who we are */
   users?: UserRange | undefined;
+  /** Makes images of what was uploaded; without it folders are made. */
+  images?: ImageBuilder | undefined;
   /** @default 600000 */
   buildTimeoutMs?: number;
 }

@@ -8,5 +8,7 @@ export const BuildFacts = z.object({
   baseVersion: z.string(),
   /** Voice filter packages named in the bot's dependency files, which must not be there. */
   filterPackages: z.array(z.string()),
+  /** What instances are made of, where that is no folder. */
+  image: z.object({ reference: z.string() }).optional(),
 });
 export type BuildFacts = z.infer<typeof BuildFacts>;

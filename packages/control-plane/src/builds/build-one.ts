@@ -7,6 +7,7 @@ import type { BuildRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
 import { createBuildLog } from "./build-log.ts";
 import { buildFolder } from "./build-rows.ts";
+import { makeImage, tagOf } from "./make-image.ts";
 import { runBuilder, type BuildOutcome } from "./run-builder.ts";
 import type { UploadFiles } from "./upload-files.ts";
 
@@ -36,7 +37,8 @@ export async function buildOne(
   const buildLog = createBuildLog(context, row.id);
   const archive = files.path(row.uploadId);
   const user = await builderOf(context, { archive, folder: temporary, slot });
-  const built = await runBuilder({
+  const timeoutMs = context.buildTimeoutMs ?? BUILD_TIMEOUT_MS;
+  const prepared = await runBuilder({
     user,
     task: {
       archive,
@@ -44,14 +46,27 @@ export async function buildOne(
       dockerfilePath: row.dockerfilePath,
       sdkFolder: context.sdkFolder,
       allowsForeignPackages: context.allowsForeignPackages ?? false,
+      makes: context.images ? "image" : "folder",
     },
-    timeoutMs: context.buildTimeoutMs ?? BUILD_TIMEOUT_MS,
+    timeoutMs,
     say: buildLog.add,
     signal,
   });
+  const leftMs = timeoutMs - (clock.monotonicMs() - startedMs);
+  const built =
+    context.images && prepared.status === "success"
+      ? await makeImage(context.images, {
+          ...prepared,
+          row,
+          folder: temporary,
+          say: buildLog.add,
+          leftMs,
+          signal,
+        })
+      : prepared;
   if (signal.aborted) return rm(temporary, { recursive: true, force: true });
   const outcome = await withinQuota(context, row, built);
-  if (outcome.status === "success") {
+  if (outcome.status === "success" && !context.images) {
     if (user) await closeBuild(temporary);
     await rename(temporary, final);
   } else await rm(temporary, { recursive: true, force: true });
@@ -119,8 +134,8 @@ async function finish(
     .execute();
 }
 
-function imageUriOf({ id, contextHash }: BuildRow): string {
-  return `vocalhost/builds:${contextHash}-${id.slice(0, 8)}`;
+function imageUriOf(row: BuildRow): string {
+  return `vocalhost/builds:${tagOf(row)}`;
 }
 
 function problemOf(outcome: Exclude<BuildOutcome, { status: "success" }>): string {

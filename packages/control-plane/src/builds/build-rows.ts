@@ -11,7 +11,9 @@ import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
+import type { Db } from "../store/store.ts";
 import type { BuildContext } from "./build-context.ts";
+import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";
 import { requireRegion } from "./uploads.ts";
 
@@ -20,13 +22,23 @@ export function buildFolder(dataFolder: string, buildId: string): string {
   return join(dataFolder, "builds", buildId);
 }
 
+/** Not so when somebody has emptied the engine's storage, and of builds for another driver. */
+async function isThere(
+  { images, dataFolder }: Pick<BuildContext, "images" | "dataFolder">,
+  { id, facts }: BuildRow,
+): Promise<boolean> {
+  if (!images) return existsSync(buildFolder(dataFolder, id));
+  const image = BuildFacts.safeParse(JSON.parse(facts)).data?.image;
+  return image !== undefined && images.has(image.reference);
+}
+
 /** A new build of what was uploaded, or the one of the same files that exists or is under way. */
 export async function startBuild(
   context: BuildContext,
   files: UploadFiles,
   { organizationId, input }: { organizationId: OrganizationId; input: CreateBuild & { actor: string } },
 ): Promise<{ build: Build; contextHash: string; cached: boolean }> {
-  const { store, clock, regions, dataFolder, quotasOf } = context;
+  const { store, clock, regions, quotasOf } = context;
   if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
   const dockerfilePath = requireRelative(input.dockerfilePath);
   const upload = await store.db
@@ -52,8 +64,8 @@ export async function startBuild(
     contextSizeBytes: upload.sizeBytes,
     nowMs,
   });
-  return store.transaction(async (tx) => {
-    const same = await tx
+  const sameBuilds = (db: Db) =>
+    db
       .selectFrom("builds")
       .selectAll()
       .where("organizationId", "=", organizationId)
@@ -61,11 +73,14 @@ export async function startBuild(
       .where("region", "=", region)
       .where("dockerfilePath", "=", dockerfilePath)
       .where("status", "in", ["success", "building", "pending"])
-      .orderBy("createdAt", "desc")
-      .execute();
-    const earlier = same.find(
-      ({ id, status }) => status !== "success" || existsSync(buildFolder(dataFolder, id)),
-    );
+      .orderBy("createdAt", "desc");
+  const thereById = new Map<string, boolean>();
+  for (const found of await sameBuilds(store.db).where("status", "=", "success").execute())
+    thereById.set(found.id, await isThere(context, found)); // an engine may take its time: not in the transaction
+  return store.transaction(async (tx) => {
+    const same = await sameBuilds(tx).execute();
+    // What became one since we looked is there.
+    const earlier = same.find(({ id, status }) => status !== "success" || (thereById.get(id) ?? true));
     if (earlier) return { build: toBuild(earlier), contextHash, cached: true };
     await requireBuildQuota({ store, tx, quotasOf }, organizationId);
     await requireDiskQuota({ store, tx, quotasOf }, organizationId);
@@ -92,10 +107,11 @@ export async function readBuild(
 }
 
 export async function listBuilds(
-  { store }: Pick<BuildContext, "store">,
+  context: Pick<BuildContext, "store" | "images" | "dataFolder">,
   organizationId: OrganizationId,
   query: BuildListQuery,
 ): Promise<{ builds: Build[]; total: number }> {
+  const { store } = context;
   let rows = store.db.selectFrom("builds").where("organizationId", "=", organizationId);
   if (query.status !== undefined) rows = rows.where("status", "=", query.status);
   if (query.region !== undefined) rows = rows.where("region", "=", query.region);
@@ -114,7 +130,11 @@ export async function listBuilds(
     .limit(query.limit)
     .offset(query.offset)
     .execute();
-  return { builds: builds.map(toBuild), total };
+  if (query.contextHash === undefined) return { builds: builds.map(toBuild), total };
+  const there = await Promise.all(
+    builds.map(async (row) => row.status !== "success" || isThere(context, row)),
+  );
+  return { builds: builds.filter((_row, at) => there[at]).map(toBuild), total };
 }
 
 /** Lines in their order; `nextToken` is there while more may come. */

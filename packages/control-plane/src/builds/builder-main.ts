@@ -1,4 +1,5 @@
 // Turns an uploaded archive into a folder an instance can run in. A process of its own: what it reads is not trusted.
+import { existsSync } from "node:fs";
 import { Socket } from "node:net";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { BuildProblem } from "./build-problem.ts";
 import { type BuilderMessage, BuilderTask } from "./builder-messages.ts";
 import { checkBotFile } from "./check-bot-file.ts";
 import { findFacts } from "./find-facts.ts";
-import { installPackages } from "./install-packages.ts";
+import { checkPackages, installPackages } from "./install-packages.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 
 const LIFE_FD = 3;
@@ -33,7 +34,7 @@ function endWithParent(): void {
 }
 
 async function build(task: BuilderTask): Promise<void> {
-  const { archive, folder, dockerfilePath, sdkFolder, allowsForeignPackages } = task;
+  const { archive, folder, dockerfilePath, sdkFolder, allowsForeignPackages, makes } = task;
   const say = (line: string): void => tell({ type: "line", text: line });
   const { entries, bytes } = await unpackArchive(archive, folder);
   say(`Unpacked ${entries} entries, ${bytes} bytes`);
@@ -41,10 +42,13 @@ async function build(task: BuilderTask): Promise<void> {
   const facts = await findFacts(folder, { manifest, dockerfilePath });
   say(`Found the bot in ${facts.botFile}; base ${facts.baseVersion}`);
   if (facts.filterPackages.length > 0) say(`Voice filter packages: ${facts.filterPackages.join(", ")}`);
-  await installPackages({ folder, manifest, manifestText, sdkFolder, allowsForeignPackages, say });
+  const hasDockerfile = existsSync(join(folder, dockerfilePath));
+  const packages = { folder, manifest, manifestText, sdkFolder, allowsForeignPackages, say };
+  if (makes === "image" && hasDockerfile) await checkPackages(packages);
+  else await installPackages({ ...packages, sdk: makes === "image" ? "of the base" : "linked" });
   await checkBotFile(folder, facts.botFile);
   say(`${facts.botFile} can be loaded`);
-  tell({ type: "done", facts, bytes: await sizeOf(folder) });
+  tell({ type: "done", facts, bytes: await sizeOf(folder), hasDockerfile });
 }
 
 function tell(message: BuilderMessage): void {

@@ -9,7 +9,7 @@ import { BuildProblem } from "./build-problem.ts";
 import { refuseForeignPackages } from "./foreign-packages.ts";
 import { fitsRange } from "./fits-range.ts";
 
-export interface InstallOptions {
+export interface PackageOptions {
   folder: string;
   manifest: BotManifest;
   /** package.json as the bot's author wrote it. */
@@ -19,6 +19,11 @@ export interface InstallOptions {
   /** Whether packages may come from Git or from any address. */
   allowsForeignPackages: boolean;
   say(line: string): void;
+}
+
+export interface InstallOptions extends PackageOptions {
+  /** Where a bot that brings no copy of the SDK finds one: a link to ours, or the base image it is to be built on. */
+  sdk: "linked" | "of the base";
 }
 
 const NPM_ARGUMENTS = [
@@ -32,27 +37,40 @@ const NPM_ARGUMENTS = [
 
 /** No Git of anybody's choice, and what a lock file says of registries counts only for ours. */
 const OWN_REGISTRY_ONLY = ["--git=no-git-for-builds", "--replace-registry-host=always"];
+/** Whatever this machine has for a library. */
+const OF_THE_BASE = ["--os=linux", `--cpu=${process.arch}`, "--libc=glibc"];
 /** npm takes programs to run, folders to write to and files to read from it. */
 const SETTINGS_FILE = ".npmrc";
 
-/** Everything the bot imports, in its folder. No code of a package runs. */
-export async function installPackages(options: InstallOptions): Promise<void> {
+/** What the bot's folder wants installed, once it is known that it may be. Its own settings of npm are gone then. */
+export async function checkPackages(options: PackageOptions): Promise<Record<string, string>> {
   const { folder, say } = options;
   const needed = neededPackages(options.manifest);
-  const brought = join(folder, "node_modules/vocalhost");
-  const aside = join(folder, ".vocalhost-brought");
-  const isBrought = existsSync(brought);
   if (!options.allowsForeignPackages)
     await refuseForeignPackages(folder, { manifest: options.manifest, needed });
   if (existsSync(join(folder, SETTINGS_FILE))) say(`The bot's own ${SETTINGS_FILE} is not used`);
   await rm(join(folder, SETTINGS_FILE), { recursive: true, force: true });
+  return needed;
+}
+
+/** Everything the bot imports, in its folder. No code of a package runs. */
+export async function installPackages(options: InstallOptions): Promise<void> {
+  const { folder, say } = options;
+  const needed = await checkPackages(options);
+  const brought = join(folder, "node_modules/vocalhost");
+  const aside = join(folder, ".vocalhost-brought");
+  const isBrought = existsSync(brought);
   if (Object.keys(needed).length === 0) say("No packages to install");
   else {
     if (isBrought) await rename(brought, aside); // npm removes what it was not asked for
     await installWithNpm(options, needed);
     if (isBrought) await rename(aside, brought);
   }
-  if (!isBrought) await linkSdk(options);
+  if (!isBrought) {
+    await requireSdk(options);
+    if (options.sdk === "of the base") return;
+    await linkSdk(options);
+  }
   requireInstance(folder);
 }
 
@@ -73,7 +91,9 @@ async function installWithNpm(options: InstallOptions, needed: Record<string, st
   await writeManifest(folder, { ...rest, dependencies: needed });
   say(`Installing ${Object.keys(needed).length} packages with npm`);
   try {
-    await runNpm(folder, { ...options, more: options.allowsForeignPackages ? [] : OWN_REGISTRY_ONLY });
+    const rules = options.allowsForeignPackages ? [] : OWN_REGISTRY_ONLY;
+    const target = options.sdk === "of the base" ? OF_THE_BASE : [];
+    await runNpm(folder, { ...options, more: [...rules, ...target] });
   } finally {
     await writeManifest(folder, options.manifestText);
     if (lockText === undefined) await rm(lock, { force: true });
@@ -98,7 +118,8 @@ async function runNpm(
   await promise;
 }
 
-async function linkSdk({ folder, manifest, sdkFolder, say }: InstallOptions): Promise<void> {
+/** The base has the same version as we. */
+async function requireSdk({ manifest, sdkFolder, say }: InstallOptions): Promise<void> {
   const { version } = JSON.parse(await readFile(join(sdkFolder, "package.json"), "utf8")) as {
     version: string;
   };
@@ -110,6 +131,9 @@ async function linkSdk({ folder, manifest, sdkFolder, say }: InstallOptions): Pr
     );
   if (fits === undefined) say(`vocalhost is wanted as ${wanted}; using ${version} of this service`);
   else say(`Using vocalhost ${version}`);
+}
+
+async function linkSdk({ folder, sdkFolder }: InstallOptions): Promise<void> {
   await mkdir(join(folder, "node_modules"), { recursive: true });
   await rm(join(folder, "node_modules/vocalhost"), { recursive: true, force: true });
   await symlink(sdkFolder, join(folder, "node_modules/vocalhost"));

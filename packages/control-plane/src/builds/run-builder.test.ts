@@ -25,7 +25,7 @@ test("a build ends with the controller that was killed, npm and all", { timeout:
     const program = `
       import { runBuilder } from ${JSON.stringify(new URL("./run-builder.ts", import.meta.url).href)};
       await runBuilder({
-        task: ${JSON.stringify({ ...task, allowsForeignPackages: false })},
+        task: ${JSON.stringify({ ...task, allowsForeignPackages: false, makes: "folder" })},
         timeoutMs: 60_000, say: (line) => console.log(line), signal: new AbortController().signal,
       });`;
     const environment = builderEnvironment();

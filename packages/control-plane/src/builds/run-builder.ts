@@ -9,7 +9,7 @@ import { BuilderMessage, type BuilderTask } from "./builder-messages.ts";
 import { builderEnvironment } from "./config.ts";
 
 export type BuildOutcome =
-  | { status: "success"; facts: BuildFacts; bytes: number }
+  | { status: "success"; facts: BuildFacts; bytes: number; hasDockerfile: boolean }
   | { status: "failed"; message: string }
   | { status: "timeout" };
 
@@ -61,7 +61,10 @@ export async function runBuilder({
     const message = parseMessage(line);
     if (message.type === "line") say(message.text);
     else if (message.type === "failed") outcome ??= { status: "failed", message: message.message };
-    else outcome ??= { status: "success", facts: message.facts, bytes: message.bytes };
+    else {
+      const { facts, bytes, hasDockerfile } = message;
+      outcome ??= { status: "success", facts, bytes, hasDockerfile };
+    }
   });
   createInterface({ input: child.stderr }).on("line", say);
   child.stdin.on("error", () => undefined); // it ended before it was told; the outcome says so

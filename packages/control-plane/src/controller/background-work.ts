@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import type { ImageBuilder } from "../drivers/image-builder.ts";
 import type { Failpoint } from "../failpoints.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
@@ -21,6 +22,7 @@ export interface BackgroundOptions {
   clock: Clock;
   log: Log;
   config: Config;
+  images: ImageBuilder | undefined;
   failpoint: Failpoint;
   signal: AbortSignal;
   /** Another controller leads. */
@@ -47,7 +49,9 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
   });
   const chores = [
     every("month close", MINUTE_MS, () => closePeriods(store, { nowMs: clock.nowMs(), failpoint })),
-    every("pruning", HOUR_MS, () => prune(store, toPruneOptions(config, clock.nowMs(), log))),
+    every("pruning", HOUR_MS, () =>
+      prune(store, { ...toPruneOptions(config, clock.nowMs(), log), keepImages: options.images?.keepOnly }),
+    ),
   ];
   const url = config.usageExportUrl;
   if (url) {

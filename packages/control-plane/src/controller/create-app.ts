@@ -65,6 +65,7 @@ export async function createApp(
     users,
     quotasOf,
     atOnce: config.buildsAtOnce,
+    images: ground.images,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });

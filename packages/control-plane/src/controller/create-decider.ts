@@ -70,6 +70,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
       mediaAddresses: config.media.addresses,
       vivaEngine: ground.vivaEngine,
       buildFolder: (id) => buildFolder(dataFolder, id),
+      buildPullSecret: config.driver.kind === "container" ? config.driver.builds.registry?.secret : undefined,
       secretsOf,
       pullSecretOf: (organizationId, name) =>
         imagePullCredentialOf({ db: store.db, masterKeys }, organizationId, name),

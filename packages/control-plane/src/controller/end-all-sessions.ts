@@ -17,11 +17,16 @@ const LOOK_AGAIN_MS = 50;
 export async function endAllSessions(options: {
   world: World;
   nudge(): void;
+  /** Resolves when no instance is being made any more. */
+  madeAll(): Promise<void>;
   output: OutputWork;
 }): Promise<void> {
   const { world, nudge } = options;
-  const { store, driver } = world;
+  const { store, driver, clock } = world;
+  const late = new AbortController();
+  const made = Promise.race([options.madeAll(), clock.sleep(SESSIONS_MS, late.signal)]); // or it would be left behind
   await closeSessions(world, { nudge, timeoutMs: SESSIONS_MS });
+  await made.finally(() => late.abort());
   await drainIdle(world);
   const running = await runningIds(world);
   await Promise.allSettled(running.map((id) => driver.destroy(id, { graceMs: INSTANCES_GRACE_MS })));

@@ -79,6 +79,7 @@ export async function startController(
       clock,
       log,
       config,
+      images: ground.images,
       failpoint,
       signal: ending.signal,
       lost: replaced.resolve,
@@ -98,7 +99,7 @@ export async function startController(
     endSessions() {
       isEnding = true;
       reconciler.stopMaking();
-      return endAllSessions({ world, nudge: reconciler.nudge, output });
+      return endAllSessions({ world, nudge: reconciler.nudge, madeAll: reconciler.madeAll, output });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { refuseUnfinishedRestore } from "../backup/restore-backup.ts";
+import { builderEnvironment } from "../builds/config.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { OpenedDriver } from "../drivers/driver.ts";
@@ -34,6 +35,7 @@ export interface Ground {
   uncheckedStore: Store;
   driver: OpenedDriver["driver"];
   records: OpenedDriver["records"];
+  images: OpenedDriver["images"];
   leadership: Leadership;
   metrics: Metrics;
   /** Module of the voice filter's engine, where there is one. */
@@ -57,7 +59,9 @@ export async function takeOver(
   const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
   await requireKnownMasterKeys(opened, secrets.masterKeys);
   prepareUsers(config, log);
-  const { driver, records } = stack.use(await openDriver(config.driver, { log }));
+  const { driver, records, images } = stack.use(
+    await openDriver(config.driver, { log, builderEnvironment: builderEnvironment() }),
+  );
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
   const leadership = await becomeLeader({
     store: uncheckedStore,
@@ -79,6 +83,7 @@ export async function takeOver(
     uncheckedStore,
     driver,
     records,
+    images,
     leadership,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
     vivaEngine: findEngine(config),

@@ -45,6 +45,8 @@ export interface DeployingOptions {
   vivaEngine: string | undefined;
   /** Where a build's result lies. */
   buildFolder(buildId: string): string;
+  /** Opens the registry that builds are pushed to, if they are. */
+  buildPullSecret?: PullSecret | undefined;
   secretsOf(organizationId: OrganizationId, name: string, version: number): Promise<Record<string, string>>;
   pullSecretOf(organizationId: OrganizationId, name: string): Promise<PullSecret>;
 }
@@ -85,9 +87,10 @@ export function createDeploying(options: DeployingOptions): Deploying {
         return { kind: "build", folder: options.buildFolder(buildId), botFile: await botFileOf(buildId) };
       }
       case "image": {
+        const reference = spec.pinned?.reference ?? resolved.reference;
+        if (resolved.isBuilt) return { kind: "image", reference, pullSecret: options.buildPullSecret };
         const name = spec.imagePullSecretSet;
         const pullSecret = name === null ? undefined : await options.pullSecretOf(organizationId, name);
-        const reference = spec.pinned?.reference ?? resolved.reference;
         return { kind: "image", reference, pullSecret };
       }
       default:

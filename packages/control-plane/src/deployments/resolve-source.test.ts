@@ -40,7 +40,7 @@ eachStore((open) => {
       [["build"], built, "build"],
       [["build"], pushed, /no build with the image 'acme\/bot:1'. This service runs builds/],
       [["image"], pushed, "image"],
-      [["image"], built, /is a build. This service runs images/],
+      [["image"], built, /was built for another driver. Deploy the bot's folder again/],
       [["build", "image"], built, "build"],
       [["build", "image"], pushed, "image"],
       [["build", "image"], lost, /There is no build/],
@@ -50,6 +50,25 @@ eachStore((open) => {
       if (typeof expected === "string") assert.equal(resolved.ok && resolved.kind, expected);
       else assert.match(resolved.ok ? resolved.kind : resolved.message, expected);
     }
+  });
+});
+
+eachStore((open) => {
+  test("a build that is an image runs as one, and needs nobody's pull secret", async () => {
+    await using store = await open();
+    const { organizationId } = await prepare(store);
+    const reference = "localhost/vocalhost/builds@sha256:00";
+    const facts = JSON.stringify({
+      ...{ botFile: "bot.ts", baseVersion: "0.2.0", filterPackages: [] },
+      image: { reference },
+    });
+    const { id: buildId, imageUri } = await insertBuild(store, organizationId, { facts });
+    const spec = { image: imageUri ?? "", buildId };
+    assert.deepEqual(await resolveSource({ store, runs: ["image"] }, organizationId, spec), {
+      ...{ ok: true, kind: "image", reference, isBuilt: true },
+    });
+    const onProcesses = await resolveSource({ store, runs: ["build"] }, organizationId, spec);
+    assert.match(onProcesses.ok ? "" : onProcesses.message, /was built for another driver/);
   });
 });
 

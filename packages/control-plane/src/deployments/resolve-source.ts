@@ -1,4 +1,5 @@
 import type { OrganizationId } from "../auth/principal.ts";
+import { BuildFacts } from "../builds/build-facts.ts";
 import type { SourceKind } from "../drivers/driver.ts";
 import type { Store } from "../store/store.ts";
 import type { DeploymentSpec } from "./deployment-spec.ts";
@@ -6,7 +7,13 @@ import { findBuild } from "./find-build.ts";
 
 export type ResolvedSource =
   | { ok: true; kind: "build"; buildId: string }
-  | { ok: true; kind: "image"; reference: string }
+  | {
+      ok: true;
+      kind: "image";
+      reference: string;
+      /** It was built here: nobody's pull secret opens it, nor is one needed. */
+      isBuilt: boolean;
+    }
   | { ok: false; code: string; message: string };
 
 /** What of a deployment a driver that runs these kinds of source can run. */
@@ -16,17 +23,24 @@ export async function resolveSource(
   spec: Pick<DeploymentSpec, "image" | "buildId">,
 ): Promise<ResolvedSource> {
   const build = await findBuild(store.db, organizationId, spec);
-  if (build?.status === "success" && runs.includes("build"))
+  const made =
+    build?.status === "success" ? BuildFacts.safeParse(JSON.parse(build.facts)).data?.image : undefined;
+  if (made && runs.includes("image"))
+    return { ok: true, kind: "image", reference: made.reference, isBuilt: true };
+  if (build?.status === "success" && !made && runs.includes("build"))
     return { ok: true, kind: "build", buildId: build.id };
   if (!build && spec.buildId === null && runs.includes("image"))
-    return { ok: true, kind: "image", reference: spec.image };
+    return { ok: true, kind: "image", reference: spec.image, isBuilt: false };
   const what = !build
     ? `There is no build with the image '${spec.image}'`
     : build.status === "success"
-      ? `The image '${spec.image}' is a build`
+      ? `'${spec.image}' was built for another driver`
       : `The build of image '${spec.image}' is ${build.status}`;
-  const advice = runs.includes("build")
-    ? "This service runs builds; deploy the bot's folder instead."
-    : "This service runs images of registries; push the bot's image to one and deploy that.";
+  const advice =
+    build?.status === "success"
+      ? "Deploy the bot's folder again."
+      : runs.includes("build")
+        ? "This service runs builds; deploy the bot's folder instead."
+        : "Deploy the bot's folder, or the name of an image in a registry.";
   return { ok: false, code: "IMAGE_NOT_FOUND", message: `${what}. ${advice}` };
 }

@@ -5,6 +5,8 @@ import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
+import { createImageBuilder, type ImageBuilderSettings } from "./container/builds/image-builder.ts";
+import { openPulledImages } from "./container/builds/pulled-images.ts";
 import { labels } from "./container/container-options.ts";
 import { openEngine, type EngineLimits } from "./container/engine.ts";
 import { keepWall, type WallOptions } from "./container/keep-wall.ts";
@@ -40,15 +42,19 @@ export interface ContainerDriverOptions {
   mayReach?: ((url: URL) => boolean) | undefined;
   /** How long the engine may take. */
   limits?: EngineLimits | undefined;
+  /** How images are built; without them none are. */
+  builds?: ImageBuilderSettings | undefined;
 }
 
 const LOADING_MILLICORES = 2_000; // until it takes requests; the profile's half core would double a cold start
 const LOOK_AGAIN_MS = 100;
+const PULLED_FOLDER = ".pulled"; // no instance is called so
 const KILLED_MS = 10_000; // only a process stuck in the kernel takes longer
 
 /** Instances as containers of Docker or Podman on this machine: a wall around code nobody has to trust. */
 export async function openContainerDriver(options: ContainerDriverOptions): Promise<OpenedDriver> {
-  const { log, network } = options;
+  const { log, network, mayReach = () => true } = options;
+  const platform = thisPlatform();
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const root = await realpath(resolve(options.folder));
   const service = serviceOf(root);
@@ -57,6 +63,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   await engine.ensureNetwork(network);
   const wall = await keepWall(engine, { network, wall: options.wall ?? { mode: "off", reach: [] }, log });
   const fence = createFence(root);
+  const pulled = openPulledImages(join(root, PULLED_FOLDER));
   const creating = new Map<string, Promise<void>>();
   const pulling = new Set<string>();
   const paused = new Set<string>(); // or about to be: those that are not in here need no waking
@@ -106,8 +113,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     prepare(source, prepare) {
       if (source.kind !== "image")
         throw new Error("Containers run images; this deployment is the folder of a build");
-      const { mayReach = () => true } = options;
-      return prepareImage(source, { engine, platform: thisPlatform(), mayReach }, prepare);
+      return prepareImage(source, { engine, platform, mayReach, pulled: pulled.note }, prepare);
     },
     create(spec) {
       const underWay = creating.get(spec.id);
@@ -239,6 +245,14 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   return {
     driver,
     records,
+    ...(options.builds
+      ? {
+          images: createImageBuilder({
+            ...{ engine, platform, service, network, pulled, mayReach, log },
+            settings: options.builds,
+          }),
+        }
+      : {}),
     async [Symbol.asyncDispose]() {
       listeners.clear();
       closing.abort();

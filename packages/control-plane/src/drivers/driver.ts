@@ -1,3 +1,4 @@
+import type { ImageBuilder } from "./image-builder.ts";
 import type { InstanceRecords } from "./instance-records.ts";
 
 /** How instances are made. Knows objects, not agents or sessions; every call may be repeated. */
@@ -38,6 +39,8 @@ export interface Driver {
 export interface OpenedDriver extends AsyncDisposable {
   driver: Driver;
   records: InstanceRecords;
+  /** Where instances are made of images. */
+  images?: ImageBuilder;
 }
 
 /** What a driver can do on this machine. */

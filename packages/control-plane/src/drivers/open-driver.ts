@@ -1,5 +1,7 @@
 import type { DriverConfig } from "../config.ts";
+import { parseImageReference } from "@vocalhost/images";
 import type { Log } from "../log.ts";
+import { BASE_VERSION, VERSION } from "../version.ts";
 import type { OpenedDriver } from "./driver.ts";
 import { findEngine } from "./container/find-engine.ts";
 import { isInternalRegistry } from "./image-registry.ts";
@@ -7,30 +9,41 @@ import { openProcessDriver } from "./process.ts";
 import type { Wall } from "../wall/wall-rules.ts";
 
 /** The driver the service was configured with. */
-export async function openDriver(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
-  const opened = await open(config, { log });
+export async function openDriver(
+  config: DriverConfig,
+  options: { log: Log; builderEnvironment: NodeJS.ProcessEnv },
+): Promise<OpenedDriver> {
+  const { log } = options;
+  const opened = await open(config, options);
   log.info({ driver: config.kind, ...opened.driver.capabilities }, "driver opened");
   return opened;
 }
 
-async function open(config: DriverConfig, { log }: { log: Log }): Promise<OpenedDriver> {
+async function open(
+  config: DriverConfig,
+  { log, builderEnvironment }: { log: Log; builderEnvironment: NodeJS.ProcessEnv },
+): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
       return openProcessDriver({ ...config, log });
     case "container": {
       const { folder, network, registries, reach } = config;
+      const { registry } = config.builds;
+      const pushedTo = registry && parseImageReference(registry.repository).registry;
       const socket = await findEngine(config.sockets);
       const { openContainerDriver } = await import("./container.ts"); // with the engine's client, which most do not need
       // Also what registries send us to: nobody shall reach our own network by naming an image.
-      const mayReach = ({ host }: URL): boolean => registries.includes(host) || !isInternalRegistry(host);
-      return openContainerDriver({
-        folder,
-        network,
-        log,
-        socket,
-        mayReach,
-        wall: { mode: config.wall, reach },
-      });
+      const mayReach = ({ host }: URL): boolean =>
+        registries.includes(host) || host === pushedTo || !isInternalRegistry(host);
+      const builds = {
+        ...config.builds,
+        registries,
+        baseVersion: BASE_VERSION,
+        productVersion: VERSION,
+        environment: builderEnvironment,
+      };
+      const wall = { mode: config.wall, reach };
+      return openContainerDriver({ folder, network, log, socket, mayReach, wall, builds });
     }
     default:
       return config satisfies never;

@@ -5,6 +5,8 @@ import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 
 /** What to do about one instance, given what was seen of it after its row was read. */
 export function planInstance(instance: InstanceRow, view: PoolView): PoolStep[] {
+  // Whether it is there is known when it is made; until then neither its place nor its port may be given to another.
+  if (view.beingMade.has(instance.id)) return [];
   const seen = view.seen.get(instance.id);
   switch (instance.state) {
     case "requested":

@@ -25,6 +25,8 @@ export interface PoolView {
   recentStarts: number;
   seen: ReadonlyMap<string, SeenInstance>;
   reports: ReadonlyMap<string, InstanceReport>;
+  /** Those the driver is making at this moment, for us; it may take its time. */
+  beingMade: ReadonlySet<string>;
   /** Heartbeats in a row that instances have missed; those that miss none are left out. */
   missed: ReadonlyMap<string, number>;
   /** How long each open session has been asked to stop, on our monotonic clock. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestClock } from "../testing/test-clock.ts";
-import type { Driver, SeenInstance } from "../drivers/driver.ts";
+import { until } from "../../../../testing/wait.ts";
+import type { Driver, InstanceSpec, SeenInstance } from "../drivers/driver.ts";
 import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork } from "../instances/instance-network.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
@@ -15,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import { defaultTiming } from "../timing.ts";
 import type { World } from "../world.ts";
 import { createReconciler } from "./reconcile.ts";
-import { exited } from "./testing/check-plan.ts";
+import { agent, deployment, exited, instance } from "./testing/check-plan.ts";
 
 test("an object whose output cannot be read keeps no other from being forgotten", async () => {
   await using store = await openMemoryStore();
@@ -63,8 +64,56 @@ test("what follows a pass cannot fail it", async () => {
   assert.deepEqual(told, ["what follows a pass failed"]);
 });
 
+test("an instance that takes long to be made holds up no other, and is neither made twice nor given up", async () => {
+  await using store = await openMemoryStore();
+  await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+  await addRequested(store, "slow");
+  await addRequested(store, "quick");
+  const engine = Promise.withResolvers<void>();
+  const made: string[] = [];
+  const { reconciler } = setUp(store, {
+    objects: [],
+    create: async (id) => {
+      made.push(id);
+      if (id === "slow") await engine.promise;
+    },
+  });
+  const states = async () => {
+    const rows = await store.db.selectFrom("instances").select(["id", "state"]).execute();
+    return Object.fromEntries(rows.map(({ id, state }) => [id, state]));
+  };
+  await reconciler.pass();
+  await until(async () => (await states())["quick"] === "starting", 5_000, "the quick one");
+  // Nobody wants it any more; but whether there is something to end is not known before it is made.
+  await store.db
+    .updateTable("instances")
+    .set({ state: "draining", version: 2 })
+    .where("id", "=", "slow")
+    .execute();
+  await reconciler.pass();
+  assert.equal((await states())["slow"], "draining");
+  assert.equal(made.filter((id) => id === "slow").length, 1);
+  engine.resolve();
+  await reconciler.madeAll();
+  await reconciler.pass();
+  assert.equal((await states())["slow"], "stopped");
+});
+
+/** An agent with one instance that is to be made, all of the same name. */
+async function addRequested({ db }: Store, id: string): Promise<void> {
+  const row = { ...agent({}), id, name: id, desiredDeploymentId: id, reconciledDeploymentId: id };
+  await db.insertInto("agents").values(row).execute();
+  await db
+    .insertInto("deployments")
+    .values({ ...deployment({}), id, agentId: id })
+    .execute();
+  const wanted = instance({ id, agentId: id, deploymentId: id, state: "requested", epoch: 1 });
+  await db.insertInto("instances").values(wanted).execute();
+}
+
 interface SetUp {
   objects: SeenInstance[];
+  create?(id: string): Promise<void>;
   cannotForget?: string;
   beforeForget?(id: string): Promise<void>;
   passed?(): Promise<void>;
@@ -76,13 +125,18 @@ function setUp(store: Store, options: SetUp) {
   const told: string[] = [];
   const driver: Partial<Driver> = {
     list: async () => options.objects.filter(({ id }) => !forgotten.includes(id)),
+    create: async ({ id }) => options.create?.(id),
     forget: async (id) => {
       if (id === options.cannotForget) throw new Error("Instance still runs");
       forgotten.push(id);
     },
   };
   const records: Partial<InstanceRecords> = { remove: async () => undefined };
-  const network: Partial<InstanceNetwork> = { watch: () => undefined };
+  const network: Partial<InstanceNetwork> = {
+    watch: () => undefined,
+    report: () => undefined,
+    missed: () => 0,
+  };
   const world: World = {
     store,
     driver: driver as Driver,
@@ -107,7 +161,7 @@ function setUp(store: Store, options: SetUp) {
     redact: async (_instance, text) => text,
     deploying: {
       prepare: async () => undefined,
-      specOf: () => Promise.reject(new Error("nothing is made here")),
+      specOf: async ({ id }) => ({ id }) as InstanceSpec,
     },
     ...(options.beforeForget ? { beforeForget: options.beforeForget } : {}),
     ...(options.passed ? { passed: options.passed } : {}),

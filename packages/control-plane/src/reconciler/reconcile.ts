@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows, type PoolSession } from "./read-pools.ts";
 import { createSweep } from "./sweep.ts";
-import { takeStep, type SendStop, type StepContext } from "./take-step.ts";
+import { launch, takeStep, type Launch, type SendStop, type StepContext } from "./take-step.ts";
 import type { Wakeups } from "../pools/wakeups.ts";
 
 /** Brings what is there in line with what is written, again and again. Events only hasten it. */
@@ -19,6 +19,8 @@ export interface Reconciler {
   nudge(): void;
   /** Nothing new is made from now on: the service is shutting down for good. */
   stopMaking(): void;
+  /** Resolves when nothing is being made. */
+  madeAll(): Promise<void>;
   /** Passes until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -42,12 +44,14 @@ export interface ReconcilerOptions {
 }
 
 const NUDGE = "nudge";
+const MADE_AT_ONCE = 16; // of all agents; more would not be there any sooner
 
 /** Steps after which it is for the world to answer; another look at once would find nothing new. */
-const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["destroy", "send-stop", "pause", "wake"]);
+const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["launch", "destroy", "send-stop", "pause", "wake"]);
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { world, deploying, wakeups } = options;
+  const beingMade = new Map<string, Promise<void>>();
   const beingDestroyed = new Set<string>();
   const beingStopped = new Set<string>();
   const beingTurned = new Set<string>();
@@ -60,6 +64,19 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   function nudge(): void {
     nudged = true;
     wakeups.wake(NUDGE);
+  }
+
+  function make(step: Launch): void {
+    const { id } = step.instance;
+    if (beingMade.has(id) || beingMade.size >= MADE_AT_ONCE) return;
+    const made = launch(step, context)
+      .then(nudge, (error: unknown) => {
+        if (error instanceof LeadershipLostError) return; // the next pass, or whoever keeps the lease, finds out
+        options.failed?.(step.do);
+        world.log.error({ err: error, step: step.do, instanceId: id }, "step failed, will be retried");
+      })
+      .finally(() => beingMade.delete(id));
+    beingMade.set(id, made);
   }
 
   function destroy(instanceId: string, graceMs: number): void {
@@ -99,7 +116,10 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   }
 
   const { redact, filterDone } = options;
-  const context: StepContext = { world, deploying, redact, wakeups, destroy, sendStop, turn, filterDone };
+  const context: StepContext = {
+    ...{ world, deploying, redact, wakeups, filterDone },
+    ...{ make, destroy, sendStop, turn },
+  };
   const sweep = createSweep({
     world,
     destroy,
@@ -149,6 +169,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         takeSteps(
           viewOf(rows, {
             seen,
+            beingMade: new Set(beingMade.keys()),
             reports,
             missed,
             stoppingSinceMs,
@@ -193,6 +214,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     pass,
     nudge,
     stopMaking: () => void (isMaking = false),
+    async madeAll() {
+      await Promise.all(beingMade.values());
+    },
     async run(signal) {
       signal.addEventListener("abort", nudge, { once: true });
       while (!signal.aborted) {
@@ -270,6 +294,7 @@ async function noteProofOfLife(
 
 interface ViewOptions {
   seen: ReadonlyMap<string, SeenInstance>;
+  beingMade: ReadonlySet<string>;
   reports: ReadonlyMap<string, InstanceReport>;
   missed: ReadonlyMap<string, number>;
   stoppingSinceMs: ReadonlyMap<string, number>;
@@ -280,7 +305,7 @@ interface ViewOptions {
 
 function viewOf(
   rows: PoolRows,
-  { seen, reports, missed, stoppingSinceMs, startingSinceMs, world, bootsAtOnce }: ViewOptions,
+  { seen, beingMade, reports, missed, stoppingSinceMs, startingSinceMs, world, bootsAtOnce }: ViewOptions,
 ): PoolView {
   const monotonicMs = world.clock.monotonicMs();
   const forMs = (since: ReadonlyMap<string, number>): Map<string, number> =>
@@ -288,6 +313,7 @@ function viewOf(
   return {
     ...rows,
     seen,
+    beingMade,
     reports,
     missed,
     stoppingForMs: forMs(stoppingSinceMs),

@@ -21,6 +21,7 @@ import type { PoolSession } from "./read-pools.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
 
 export type SendStop = PoolStep & { do: "send-stop" };
+export type Launch = PoolStep & { do: "launch" };
 
 export interface StepContext {
   world: World;
@@ -28,6 +29,8 @@ export interface StepContext {
   /** Hides the values of the instance's secrets in what it printed. */
   redact(instance: InstanceRow, text: string): Promise<string>;
   wakeups: Wakeups;
+  /** Makes objects beside the loop, each once at a time: a slow engine must not hold up other agents. */
+  make(step: Launch): void;
   /** Ends objects beside the loop, each once at a time. */
   destroy(instanceId: string, graceMs: number): void;
   /** The same for asking a session's bot to stop: one that does not answer must not hold up all others. */
@@ -50,7 +53,7 @@ export async function takeStep(
     case "request-instance":
       return requestInstance(step.deploymentId, view, world);
     case "launch":
-      return launch(step.instance, context);
+      return context.make(step);
     case "mark-ready": {
       const { instance, address } = step;
       await asLeader(world, (tx) =>
@@ -155,7 +158,8 @@ async function requestInstance(deploymentId: string, view: PoolView, world: Worl
   });
 }
 
-async function launch(instance: InstanceRow, context: StepContext): Promise<void> {
+/** Has the driver make the object, and writes down that it was made, or that it cannot be. */
+export async function launch({ instance }: Launch, context: StepContext): Promise<void> {
   const { world, deploying } = context;
   world.failpoint("instance.created.before");
   try {

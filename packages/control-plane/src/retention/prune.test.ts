@@ -22,6 +22,7 @@ eachStore((open) => {
     await using store = await open();
     using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
     await fill(store);
+    let keptImages: string[] = [];
     for (const id of ["build-of-0", "build-of-24", "nobody's"])
       oldFolder(join(folder.path, "builds", id), daysAgo(50));
     await prune(store, {
@@ -30,7 +31,13 @@ eachStore((open) => {
       idempotencyMs: DAY_MS,
       dataFolder: folder.path,
       log: silentLog,
+      keepImages: async (needed) => {
+        keptImages = [...needed].sort();
+        return 0;
+      },
     });
+    // Those of builds that stay, and of deployments that stay: 1 to 4 are pruned.
+    assert.deepEqual(keptImages, ["localhost/build-of-0", "localhost/build-of-24", "pinned:0", "pinned:24"]);
     const ids = async (table: "sessions" | "instances" | "builds" | "audit" | "outbox") =>
       (await store.db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id);
     assert.deepEqual(await ids("sessions"), ["ended-399", "open-500"]);
@@ -146,6 +153,9 @@ function deployment(at: number): DeploymentRow {
     ...{ image: buildIds[at] ?? "some/image:1", buildId: null, nodeType: "arm", imagePullSecretSet: null },
     ...{ secretSet: null, secretVersion: null, agentProfile: "agent-1x", audioFilter: null },
     ...{ maxSessionDurationS: 7_200, websocketAuth: "token" },
+    pinned: [0, 2, 24].includes(at)
+      ? { reference: `pinned:${at}`, baseVersion: null, filterVersion: null }
+      : null,
   };
   return {
     ...{ id: String(at), organizationId: "o", agentId: "a", phase: at === 0 ? "Active" : "Retired" },

@@ -4,6 +4,7 @@ import { pruneSamples } from "../samples/samples.ts";
 import { pruneSecretVersions } from "../secrets/prune-versions.ts";
 import type { Store } from "../store/store.ts";
 import { pruneBuilds } from "./prune-builds.ts";
+import { pruneImages, type KeepImages } from "./prune-images.ts";
 import { pruneHistory } from "./prune-history.ts";
 import { DAY_MS, type Retention } from "./retention.ts";
 
@@ -13,6 +14,8 @@ export interface PruneAllOptions {
   idempotencyMs: number;
   dataFolder: string;
   log: Log;
+  /** Where instances are made of images. */
+  keepImages?: KeepImages | undefined;
 }
 
 /** Everything that grows is cut back; what goes is said. */
@@ -28,7 +31,16 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
     .execute();
   const history = await pruneHistory(store, { nowMs, retention });
   const builds = await pruneBuilds(store, options);
-  const removed = { logLines, secretVersions, ...history, builds };
+  const images = options.keepImages ? await imagesOf(store, options.keepImages, log) : 0;
+  const removed = { logLines, secretVersions, ...history, builds, images };
   if (Object.values(removed).some((count) => count > 0)) log.info(removed, "old records removed");
   await store.compact();
+}
+
+/** An engine that is away keeps nothing else from being cut back. */
+async function imagesOf(store: Store, keepImages: KeepImages, log: Log): Promise<number> {
+  return pruneImages(store, keepImages).catch((error: unknown) => {
+    log.warn({ err: error }, "old images could not be removed");
+    return 0;
+  });
 }

@@ -14,6 +14,7 @@ export interface FolderDeployment {
 }
 
 const LOOK_AGAIN_MS = 100;
+const ABOUT_THE_BASE = /^(?!STEP).*\bvocalhost\/base:/;
 
 /** Deploys a bot's folder through the REST interface, as any client would. Resolves when it takes sessions. */
 export async function deployFolder(options: FolderDeployment): Promise<void> {
@@ -24,9 +25,13 @@ export async function deployFolder(options: FolderDeployment): Promise<void> {
   const file = new Blob([new Uint8Array(await packFolder(options.folder))], { type: "application/gzip" });
   await api.builds.upload({ uploadUrl, uploadFields, file });
   let { build } = await api.builds.create({ uploadId });
+  let nextToken: string | undefined;
   while (build.status === "pending" || build.status === "building") {
     await clock.sleep(LOOK_AGAIN_MS);
     ({ build } = await api.builds.get(build.id));
+    const page = await api.builds.logs(build.id, nextToken === undefined ? {} : { nextToken });
+    nextToken = page.nextToken ?? nextToken;
+    for (const line of page.logs) if (ABOUT_THE_BASE.test(line)) progress(line); // the only thing that takes long
   }
   if (build.status !== "success")
     throw new Error(`The build of ${agentName} failed: ${build.errorMessage ?? build.status}`);

@@ -6,6 +6,7 @@ export const HELP = `Runs the hosted service on this machine.
 Options
   --example name=folder  on the first start, deploy this bot under this name
   --default-data-dir     folder to keep everything in where no setting names one
+  --default-base-images  folder with the base image, the same way
   -h, --help             this text
 
 Settings come from the environment, or from a file of them that VOCALHOST_CONFIG names:

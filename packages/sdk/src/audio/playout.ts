@@ -106,7 +106,7 @@ export function createPlayout(options: PlayoutOptions): Playout {
     return true;
   }
 
-  /** The resampler holds back the last 2 ms: they go with silence after them, while they still join what was before. */
+  /** The resampler holds back the end: it goes with silence after it, while it still joins what was before. */
   function finish(): void {
     const rest = toWire.flush();
     isUnfinished = false;

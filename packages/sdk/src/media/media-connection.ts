@@ -5,6 +5,7 @@ import { createPlayout, type Playout } from "../audio/playout.ts";
 import { createReception } from "../audio/reception.ts";
 import { readRtcp, writeReceiverReport } from "../audio/rtcp.ts";
 import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+import type { TimerWheel } from "../audio/timer-wheel.ts";
 import { createExpectedLoss } from "./expected-loss.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
 import type { Offer } from "./offer.ts";
@@ -15,6 +16,7 @@ import { createVoiceCodec, type VoiceCodec } from "./voice-codec.ts";
 /** One session's media in the media thread. Outlives its peer: a client that reconnects brings a new one. */
 export interface MediaConnection {
   offer(request: number, offer: Offer, rebuild: boolean): Promise<void>;
+  answered: Peer["answered"];
   addCandidates: Peer["addCandidates"];
   attach(rates: MediaRates): Promise<void>;
   play(samples: Int16Array): void;
@@ -30,6 +32,7 @@ export interface MediaConnectionOptions {
   settings: MediaWorkerData;
   iceServers: IceServer[];
   effort: Pick<OpusEffort, "complexity">;
+  wheel: TimerWheel;
   emit(event: MediaEvent): void;
   report(error: unknown): void;
   closed(): void;
@@ -183,6 +186,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         if (!everConnected && !former) end("never-connected");
       }
     },
+    answered: () => peer?.answered(),
     addCandidates: (candidates) => peer?.addCandidates(candidates),
     async attach(rates) {
       // Before the codec is there: what the bot says meanwhile must be kept.
@@ -190,6 +194,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         sampleRateHz: rates.outputHz,
         chunkMs: FRAME_MS,
         maxQueuedMs: rates.maxQueuedMs,
+        clock: options.wheel,
         send: sendChunk,
         progress: () =>
           emit({ type: "played", connection: id, generation, samples: playout?.playedSamples ?? 0 }),

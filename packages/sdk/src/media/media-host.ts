@@ -1,6 +1,7 @@
 import { AppError, type IceCandidate, type IceServer } from "@vocalhost/protocol";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../log.ts";
+import { createOutbox } from "../outbox.ts";
 import {
   DEFAULT_MEDIA_TIMING,
   type MediaCommand,
@@ -51,6 +52,7 @@ export interface MediaHostOptions {
 
 const OFFER_DEADLINE_MS = 10_000;
 const SHUT_DOWN_MS = 3_000;
+const BATCH_MS = 10; // what many bots say crosses together; each packet waits for its time there
 
 interface Answering {
   resolve(sdp: string): void;
@@ -64,7 +66,6 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
   let worker: Worker | undefined;
   let lastConnection = 0;
   let lastRequest = 0;
-  let outbox: MediaCommand[] = [];
   let disposed = false;
 
   function startWorker(): Worker {
@@ -109,17 +110,17 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
     for (const waiting of port?.answering.values() ?? []) waiting.reject(connectionIsOver());
   }
 
-  function post(command: MediaCommand): void {
-    if (outbox.length === 0) setImmediate(flush);
-    outbox.push(command);
-  }
+  const outbox = createOutbox<MediaCommand>({
+    batchMs: BATCH_MS,
+    send(commands) {
+      if (disposed) return;
+      worker ??= startWorker();
+      worker.postMessage(commands);
+    },
+  });
 
-  function flush(): void {
-    const commands = outbox;
-    outbox = [];
-    if (disposed) return;
-    worker ??= startWorker();
-    worker.postMessage(commands);
+  function post(command: MediaCommand): void {
+    outbox.post(command, command.type === "audio");
   }
 
   if (options.start !== "later") worker = startWorker(); // before the first caller needs it
@@ -147,7 +148,9 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
           }, OFFER_DEADLINE_MS);
           post({ type: "offer", connection, request, sdp, rebuild, iceServers: iceServers() });
           try {
-            return await promise;
+            const answer = await promise;
+            post({ type: "answered", connection });
+            return answer;
           } finally {
             clearTimeout(timer);
             answering.delete(request);

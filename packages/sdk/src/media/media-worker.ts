@@ -3,6 +3,8 @@ import type { IceServer } from "@vocalhost/protocol";
 import ndc from "node-datachannel";
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
+import { createTimerWheel } from "../audio/timer-wheel.ts";
+import { createOutbox } from "../outbox.ts";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
 import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";
 import { parseOffer } from "./offer.ts";
@@ -16,8 +18,10 @@ const connections = new Map<number, MediaConnection>();
 const GOODBYES_MS = 200; // what connections are given to tell their clients before the thread ends
 const sharedPort = createSharedPort(settings.reach.port);
 const effort = createOpusEffort(settings.opusComplexity);
+const wheel = createTimerWheel({ stepMs: 5 }); // a quarter of a packet: a crowd is not encoded all at once
 let newestId = 0;
-let outbox: MediaEvent[] = [];
+const BATCH_MS = 5; // what many callers say crosses to the bots together
+const outbox = createOutbox<MediaEvent>({ batchMs: BATCH_MS, send: (events) => port.postMessage(events) });
 
 port.on("message", (message: MediaCommand[] | "shut-down") => {
   if (message === "shut-down") return shutDown();
@@ -48,6 +52,8 @@ function execute(command: MediaCommand): void {
       return connection.pause(command.paused);
     case "message":
       return connection.send(command.text);
+    case "answered":
+      return connection.answered();
     case "candidates":
       return connection.addCandidates(command.candidates);
     case "attach":
@@ -79,6 +85,7 @@ function openNew(id: number, request: number, iceServers: IceServer[]): MediaCon
     settings,
     iceServers,
     effort,
+    wheel,
     emit,
     report,
     closed: () => connections.delete(id),
@@ -87,16 +94,8 @@ function openNew(id: number, request: number, iceServers: IceServer[]): MediaCon
   return connection;
 }
 
-// Everything that happens in one turn of the loop crosses to the main thread together.
 function emit(event: MediaEvent): void {
-  if (outbox.length === 0) setImmediate(flush);
-  outbox.push(event);
-}
-
-function flush(): void {
-  const events = outbox;
-  outbox = [];
-  port?.postMessage(events);
+  outbox.post(event, event.type === "audio" || event.type === "played");
 }
 
 function report(error: unknown): void {
@@ -123,7 +122,7 @@ function shutDown(): void {
 
 function endThread(): void {
   for (const connection of connections.values()) connection.close(false);
-  flush();
+  outbox.flush();
   sharedPort.close();
   ndc.cleanup();
   port?.close();

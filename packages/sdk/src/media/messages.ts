@@ -10,6 +10,8 @@ export type MediaCommand =
       rebuild: boolean;
       iceServers: IceServer[];
     }
+  /** The client is being told the answer to its offer. */
+  | { type: "answered"; connection: number }
   | { type: "candidates"; connection: number; candidates: IceCandidate[] }
   | { type: "attach"; connection: number; rates: MediaRates }
   | { type: "audio"; connection: number; samples: Int16Array }

@@ -1,7 +1,7 @@
 import { limits } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mirrored, parseOffer } from "./offer.ts";
+import { mirrored, parseOffer, splitCandidates } from "./offer.ts";
 
 const SESSION = ["v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0"];
 const KEYS = ["a=ice-ufrag:abcd", "a=ice-pwd:0123456789abcdef01234567", "a=fingerprint:sha-256 AA:BB"];
@@ -30,6 +30,15 @@ test("offers that can be answered", () => {
   });
   // A line the client has given up (port 0) needs nothing.
   check({ offer: [SESSION, ["m=audio 0 UDP/TLS/RTP/SAVPF 0", "a=mid:0"], DATA, KEYS], audio: undefined });
+});
+
+test("candidates can be taken out of an offer, with the line they are of", () => {
+  const host = "a=candidate:1 1 UDP 2122260223 192.0.2.7 50000 typ host";
+  const offer = sdp(SESSION, KEYS, [AUDIO[0] ?? "", host, ...AUDIO.slice(1)], DATA, ["a=end-of-candidates"]);
+  assert.deepEqual(splitCandidates(offer), {
+    sdp: sdp(SESSION, KEYS, AUDIO, DATA),
+    candidates: [{ candidate: host.slice("a=".length), sdp_mid: "0", sdp_mline_index: 0 }],
+  });
 });
 
 test("any line ends are taken, ours are given", () => {

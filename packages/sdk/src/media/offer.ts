@@ -1,4 +1,4 @@
-import { AppError, limits } from "@vocalhost/protocol";
+import { AppError, limits, type IceCandidate } from "@vocalhost/protocol";
 import { isUsableCandidate } from "./candidate.ts";
 
 /** The parts of a client's offer our answer depends on. */
@@ -25,6 +25,22 @@ export function parseOffer(sdp: string): Offer {
   if (mids.some((mid) => !mid)) throw refusal("has a media line without a=mid");
   if (new Set(mids).size !== mids.length) throw refusal("uses one a=mid twice");
   return { sdp: `${lines.filter(isUsableLine).join("\r\n").trimEnd()}\r\n`, audio: audioOf(sections) };
+}
+
+/** The same offer as from a client that sends its candidates later, and these. */
+export function splitCandidates(sdp: string): { sdp: string; candidates: IceCandidate[] } {
+  const lines = sdp.split("\r\n");
+  const candidates = mediaSections(lines).flatMap((section, at) => {
+    const mid = value(section, "a=mid:") ?? null;
+    return section
+      .filter((line) => line.startsWith("a=candidate:"))
+      .map((line) => ({ candidate: line.slice("a=".length), sdp_mid: mid, sdp_mline_index: at }));
+  });
+  return { sdp: lines.filter((line) => !isOfCandidates(line)).join("\r\n"), candidates };
+}
+
+function isOfCandidates(line: string): boolean {
+  return line.startsWith("a=candidate:") || line === "a=end-of-candidates";
 }
 
 /** The answer must mirror the offer or browsers reject it. */

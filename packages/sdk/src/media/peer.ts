@@ -5,12 +5,14 @@ import type { DataChannel, PeerConnection, RtcConfig, Track } from "node-datacha
 import { announceAddresses } from "./announce-addresses.ts";
 import { isUsableCandidate } from "./candidate.ts";
 import type { MediaReach } from "./messages.ts";
-import { mirrored, type Offer } from "./offer.ts";
+import { mirrored, splitCandidates, type Offer } from "./offer.ts";
 
 /** One peer connection to a browser: bytes in and out, nothing of audio or bots. */
 export interface Peer {
   /** Applies an offer and gives the answer, with our candidates in it. */
   answer(offer: Offer): Promise<string>;
+  /** The answer is on its way to the client. */
+  answered(): void;
   addCandidates(candidates: IceCandidate[]): void;
   readonly opusPayloadType: number;
   /** RTP, or RTCP on the same way. */
@@ -46,6 +48,10 @@ export interface PeerHandlers {
 // An exception that escapes a callback aborts the whole process, so none may.
 type Guard = <A extends unknown[]>(callback: (...args: A) => void) => (...args: A) => void;
 
+// Our checks can be quicker than our answer, DTLS then begins before the client knows whom to trust, and a client that
+// throws such a packet away gets it again after a second. Clients with the answer check us by themselves.
+const CHECKS_AFTER_ANSWER_MS = 40;
+
 // Below the 1280-byte paths on which larger packets stall silently.
 const MTU_BYTES = 1200;
 
@@ -78,6 +84,8 @@ export function createPeer(options: PeerOptions): Peer {
   });
   let audioTrack: Track | undefined;
   let opusPayloadType = 0;
+  let heldCandidates: IceCandidate[] | undefined; // undefined before the first offer
+  let checksTimer: NodeJS.Timeout | undefined;
   let channel: DataChannel | undefined;
   const owned: (Track | DataChannel)[] = [];
 
@@ -118,29 +126,42 @@ export function createPeer(options: PeerOptions): Peer {
     audioTrack.onMessage(guard((packet) => on.rtp(packet)));
   }
 
+  function addCandidates(candidates: IceCandidate[]): void {
+    for (const { candidate, sdp_mid } of candidates) {
+      if (!isUsableCandidate(candidate)) continue;
+      try {
+        connection.addRemoteCandidate(candidate, sdp_mid ?? "0");
+      } catch {
+        // One odd candidate is no reason to lose the others.
+      }
+    }
+  }
+
+  /** The first offer without its candidates, which wait for the answer. */
+  function applicable(offer: Offer): string {
+    if (heldCandidates) return offer.sdp;
+    const { sdp, candidates } = splitCandidates(offer.sdp);
+    heldCandidates = candidates;
+    return sdp;
+  }
+
   return {
     get opusPayloadType() {
       return opusPayloadType;
     },
     async answer(offer) {
       addAudio(offer);
-      connection.setRemoteDescription(offer.sdp, "offer");
+      connection.setRemoteDescription(applicable(offer), "offer");
       connection.setLocalDescription("answer");
       await gathered(connection, options.gatherMs);
       const description = connection.localDescription();
       if (!description) throw new Error("The peer connection gave no answer");
       return announceAddresses(description.sdp, reach.addresses);
     },
-    addCandidates(candidates) {
-      for (const { candidate, sdp_mid } of candidates) {
-        if (!isUsableCandidate(candidate)) continue;
-        try {
-          connection.addRemoteCandidate(candidate, sdp_mid ?? "0");
-        } catch {
-          // One odd candidate is no reason to lose the others.
-        }
-      }
+    answered() {
+      checksTimer ??= setTimeout(() => addCandidates(heldCandidates ?? []), CHECKS_AFTER_ANSWER_MS);
     },
+    addCandidates,
     sendRtp(packet) {
       const track = audioTrack;
       if (track?.isOpen()) unlessGone(() => track.sendMessageBinary(packet));
@@ -156,6 +177,7 @@ export function createPeer(options: PeerOptions): Peer {
     close() {
       if (closed) return;
       closed = true;
+      clearTimeout(checksTimer);
       for (const part of owned.splice(0)) part.close();
       connection.close();
     },

@@ -1,3 +1,3 @@
 // Running a bot on this machine
 export { app } from "../runtime/app.ts";
-export { main } from "./main.ts";
+export { main, type MainOptions } from "./main.ts";

@@ -1,3 +1,5 @@
+import { segmentsOf } from "./segmenters.ts";
+
 /** A word and when it is heard, counted from where its utterance begins. */
 export interface TimedWord {
   readonly text: string;
@@ -16,7 +18,7 @@ export function heardWords<W extends Pick<TimedWord, "endMs">>(words: readonly W
  */
 export function timeWords(text: string, durationMs: number): TimedWord[] {
   const pieces: string[] = [];
-  for (const { segment, isWordLike } of SEGMENTER.segment(text))
+  for (const { segment, isWordLike } of segmentsOf(text, "word"))
     // What is no word, spaces and points above all, belongs to the word before it.
     if (isWordLike || pieces.length === 0) pieces.push(segment);
     else pieces[pieces.length - 1] += segment;
@@ -30,4 +32,3 @@ export function timeWords(text: string, durationMs: number): TimedWord[] {
 }
 
 const TOLERANCE_MS = 20; // what was heard is known to a piece of audio, and a word's last sound is its quietest
-const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "word" });

@@ -1,4 +1,10 @@
-import { carrierRatesHz, type CarrierAccounts, type CarrierRequest } from "@vocalhost/protocol";
+import {
+  carrierRatesHz,
+  dialTwiml,
+  formBody,
+  type CarrierAccounts,
+  type CarrierRequest,
+} from "@vocalhost/protocol";
 import {
   answeredBy,
   asId,
@@ -11,6 +17,7 @@ import {
   type CarrierEvent,
   type CarrierMessage,
   type HangUp,
+  type Transfer,
 } from "./carrier.ts";
 import type { WireFormat } from "./wire-audio.ts";
 
@@ -50,8 +57,7 @@ export const telnyx: Carrier = {
       mark: (name) => JSON.stringify({ event: "mark", mark: { name } }),
       clear: () => JSON.stringify({ event: "clear" }),
       hangUp: (accounts) => hangUp(accounts, callControlId),
-      transfer: (accounts, { to, callerId }) =>
-        action(accounts, callControlId, "transfer", { to, ...(callerId ? { from: callerId } : {}) }),
+      transfer: (accounts, wish) => transfer(accounts, callControlId, wish),
       keys: {
         over: "rest",
         request: (accounts, keys) => action(accounts, callControlId, "send_dtmf", { digits: keys }),
@@ -99,6 +105,28 @@ function hangUp(accounts: CarrierAccounts, callControlId: string): HangUp | unde
   const request = action(accounts, callControlId, "hangup", {});
   if (!request) return undefined;
   return { ...request, isAlreadyOver: (status, body) => status === 422 && body.includes("90018") };
+}
+
+/** Calls of a TeXML application get new instructions; that takes the account. Others are transferred by Call Control. */
+function transfer(
+  accounts: CarrierAccounts,
+  callControlId: string,
+  { to, callerId }: Transfer,
+): CarrierRequest | undefined {
+  const { telnyx: account, addresses } = accounts;
+  if (!account?.accountSid)
+    return action(accounts, callControlId, "transfer", { to, ...(callerId ? { from: callerId } : {}) });
+  const path = `Accounts/${encodeURIComponent(account.accountSid)}/Calls/${encodeURIComponent(callControlId)}`;
+  return {
+    carrier: "telnyx",
+    url: `${addresses.telnyx}/v2/texml/${path}`,
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${account.apiKey}`,
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: formBody({ Texml: dialTwiml(to, callerId) }),
+  };
 }
 
 /** Something done with a call that is on. */

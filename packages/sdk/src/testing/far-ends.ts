@@ -44,7 +44,7 @@ export interface OpenFarEnd {
   open(options?: TransportOptions): Promise<FarEnd>;
 }
 
-/** Every kind of connection a test of this package can have both ends of; rooms need a server. */
+/** Every kind of connection that two sides are enough for; rooms need a server, see `far-room.ts`. */
 export const farEnds: OpenFarEnd[] = [
   { name: "webrtc", open: openPeer },
   { name: "websocket", open: openClientSocket },
@@ -70,7 +70,7 @@ interface Told {
 }
 
 /** Gives the transport a session that notes what it is told. */
-async function tellTo(
+export async function tellTo(
   args: (signal: AbortSignal) => RunnerArguments,
   options: TransportOptions | undefined,
 ): Promise<Told & { transport: Transport }> {
@@ -88,7 +88,7 @@ async function tellTo(
   return { calls, session, logged: entries, transport: await createTransport(given, options) };
 }
 
-const common = { sessionId: "ses", body: {}, cliArgs: undefined } as const;
+export const common = { sessionId: "ses", body: {}, cliArgs: undefined } as const;
 
 async function openClientSocket(options?: TransportOptions): Promise<FarEnd> {
   await using stack = new AsyncDisposableStack();

@@ -22,7 +22,6 @@ const OPUS = 111;
 const VOICE_SSRC = 0x5eed;
 const SILENCE = Uint8Array.of(0xf8, 0xff, 0xfe);
 const RATE_HZ = 24_000;
-const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
 const IDLE_PAYLOAD_BYTES = 3; // Opus' own silence
 
 const decoder = await createOpusDecoder({ sampleRateHz: RATE_HZ });
@@ -45,9 +44,7 @@ const channel = peer.createDataChannel("chat");
 channel.onClosed(() => undefined);
 channel.onOpen(() => tell({ type: "connected" }));
 peer.onGatheringStateChange((state) => {
-  // Without candidates: checks that come before the answer would begin DTLS before its fingerprint is known.
-  const sdp = peer.localDescription()?.sdp.replace(CANDIDATE_LINES, "") ?? "";
-  if (state === "complete") tell({ type: "offer", sdp });
+  if (state === "complete") tell({ type: "offer", sdp: peer.localDescription()?.sdp ?? "" });
 });
 peer.setLocalDescription("offer");
 

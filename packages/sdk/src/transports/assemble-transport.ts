@@ -4,7 +4,7 @@ import { tellLevels } from "./audio-levels.ts";
 import type { FilterStage } from "../filters/filter-stage.ts";
 import { createRtviSession } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
-import type { SessionHooks } from "../session-hooks.ts";
+import { attachLog, type SessionHooks } from "../session-hooks.ts";
 import { SDK_VERSION } from "../version.ts";
 import { createAudioDrops } from "./audio-drops.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
@@ -184,5 +184,6 @@ export function assembleTransport(
       emit: (event) => whenListening(() => listeners.emit(event)),
     },
   };
+  attachLog(transport, parts.hooks.log);
   return transport;
 }

@@ -197,7 +197,7 @@ export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink 
     },
     speaking(speaking) {
       setRunning(speaking);
-      if (!speaking && played === written) resampler = undefined; // its last 2 ms have missed their time
+      if (!speaking && played === written) resampler = undefined; // its end has missed its time
       for (const listener of listeners[speaking ? "started" : "stopped"]) listener();
     },
     giveUp: () => drop(written - heard(), "the bot's last words took longer than audioOut.lastWordsMs"),

@@ -72,7 +72,10 @@ describe("a call, over each carrier's REST interface", async () => {
     await phoneCall("twilio", rest.environment).call.transfer("sip:desk@example.com", { callerId: "+1555" });
     assert.match(String(rest.requests[0]!.fields["Twiml"]), /<Dial callerId="\+1555"><Sip>sip:desk@example/);
     await phoneCall("telnyx", rest.environment).call.transfer(TO, { callerId: "+1555" });
-    assert.deepEqual(rest.requests[1]!.fields, { to: TO, from: "+1555" });
+    assert.match(rest.requests[1]!.line, /^POST \/v2\/texml\/Accounts\/telnyx-account\/Calls\/v3%3Aa$/);
+    const { TELNYX_ACCOUNT_SID: _, ...callControl } = rest.environment;
+    await phoneCall("telnyx", callControl).call.transfer(TO, { callerId: "+1555" });
+    assert.deepEqual(rest.requests[2]!.fields, { to: TO, from: "+1555" });
   });
 
   test("Plivo must be able to reach us, Exotel has no transfer: both are said", async () => {

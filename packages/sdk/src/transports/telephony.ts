@@ -1,4 +1,3 @@
-import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
 import { readTelephonyCredentials } from "../telephony/config.ts";
@@ -6,15 +5,17 @@ import { parseMessage } from "../telephony/detect.ts";
 import { hangUp } from "../telephony/hang-up.ts";
 import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
-import { decodeWireAudio, encodeWireAudio } from "../telephony/wire-audio.ts";
+import { decodeWireAudio } from "../telephony/wire-audio.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { callbackUrlOf, streamOf } from "./carrier-stream.ts";
 import { createPhoneCall } from "./phone-call.ts";
 import { textOf } from "./socket-data.ts";
+import { openSocketVoice } from "./socket-voice.ts";
 
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
 const REWIND_MS = 2_000; // more than a carrier holds, its delay included
 const UNREAD_MAX_BYTES = 256 * 1024;
+const PAYLOAD_PLACE = "payload-goes-here"; // no carrier's identifier
 
 /** Hears and speaks through a carrier's media stream: a phone call. */
 export function createTelephonyTransport(
@@ -32,38 +33,44 @@ export function createTelephonyTransport(
     send: (name) => sendText(stream.mark(name)),
     played: (generation, samples) => audioOut.played(generation, samples),
   });
-  const playout = createPlayout({
-    sampleRateHz: parts.outputHz,
-    wireHz: stream.sends.sampleRateHz,
-    chunkMs: stream.chunkMs,
-    leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
-    rewindMs: REWIND_MS,
-    maxQueuedMs: parts.maxQueuedOutMs,
-    send: (chunk) => {
-      if (chunk) sendText(stream.media(encodeWireAudio(chunk, stream.sends)));
+  const [before = "", after = ""] = stream.media(PAYLOAD_PLACE).split(PAYLOAD_PLACE);
+  const voice = openSocketVoice(
+    socket,
+    {
+      sampleRateHz: parts.outputHz,
+      wireHz: stream.sends.sampleRateHz,
+      chunkMs: stream.chunkMs,
+      leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
+      rewindMs: REWIND_MS,
+      maxQueuedMs: parts.maxQueuedOutMs,
+      unreadMaxBytes: UNREAD_MAX_BYTES,
+      format: { kind: "carrier", wire: stream.sends, before, after },
     },
-    progress: () => marks.place(playout.playedSamples, playout.queuedSamples === 0),
-    speaking: (speaking) => audioOut.speaking(speaking),
-    onError: (error) => hooks.failed(error),
-  });
+    {
+      progress: (playedSamples, isLast) => marks.place(playedSamples, isLast),
+      speaking: (speaking) => audioOut.speaking(speaking),
+      unread: () => hooks.ended("client-lost"),
+      failed: (error) => hooks.failed(error),
+    },
+  );
   const transport = assembleTransport(args, parts, {
-    play: (samples) => void playout.write(samples),
+    play: (samples) => voice.play(samples),
     clear(generation) {
-      playout.clear();
+      voice.clear();
       marks.clear(generation);
       sendText(stream.clear());
     },
     pause(paused, heardSamples) {
-      playout.pause(paused);
+      voice.pause(paused);
       if (!paused || !stream.acknowledgesMarks) return;
       // The carrier holds what the caller has not heard yet: it forgets that, and gets it again.
-      playout.rewind(heardSamples);
+      voice.rewind(heardSamples);
       marks.rewind(heardSamples);
       sendText(stream.clear());
     },
     send: () => undefined, // telephones do not read messages
     async close() {
-      playout.stop();
+      voice.stop();
       marks.stop();
       // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
       if (parts.hangUpOnReturn && !callIsOver && !leaving && socket.readyState === socket.OPEN)
@@ -136,6 +143,5 @@ export function createTelephonyTransport(
     guarded(() => emit("client-disconnected"));
   });
   queueMicrotask(() => guarded(() => emit("client-connected")));
-  playout.start();
   return transport;
 }

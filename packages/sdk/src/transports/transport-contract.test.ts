@@ -4,13 +4,15 @@ import { after, test } from "node:test";
 import { patientMs } from "../../../../testing/patience.ts";
 import { eventually, pause, until } from "../../../../testing/wait.ts";
 import type { AudioDrop } from "./transport.ts";
+import { closeFarRooms, openRoom } from "../testing/far-room.ts";
 import { closeFarEnds, farEnds, openPeer, type FarEnd, type HeardPiece } from "../testing/far-ends.ts";
 
 // What a bot may rely on whatever it is connected by. One list of promises, kept by every kind of connection.
 
 after(closeFarEnds);
+after(closeFarRooms);
 
-for (const { name, open } of farEnds) {
+for (const { name, open } of [...farEnds, { name: "room", open: openRoom }]) {
   test(`${name}: what is written may be overwritten at once`, async () => {
     await using end = await open();
     const { audioOut } = end.transport;
@@ -47,7 +49,7 @@ for (const { name, open } of farEnds) {
     const sampleRateHz = 22_050; // nobody's own: it is converted everywhere
     await using end = await open({ audioOut: { sampleRateHz } });
     const { audioOut } = end.transport;
-    audioOut.write({ samples: new Int16Array(sampleRateHz).fill(8_000), sampleRateHz });
+    audioOut.write({ samples: tone(1_000, sampleRateHz), sampleRateHz });
     await heardMs(end, 300);
     audioOut.clear();
     await quiet(end);
@@ -120,9 +122,9 @@ const TONE_LEVEL = 12_000;
 const WINDOW_MS = 20;
 
 /** 400 Hz: whole periods in every 20 ms, so pieces join. */
-function tone(ms: number): Int16Array {
-  return Int16Array.from({ length: samplesIn(ms, RATE_HZ) }, (_, at) =>
-    Math.round(TONE_LEVEL * Math.sin((2 * Math.PI * 400 * at) / RATE_HZ)),
+function tone(ms: number, rateHz = RATE_HZ): Int16Array {
+  return Int16Array.from({ length: samplesIn(ms, rateHz) }, (_, at) =>
+    Math.round(TONE_LEVEL * Math.sin((2 * Math.PI * 400 * at) / rateHz)),
   );
 }
 

@@ -1,10 +1,10 @@
-import { pcmBytes, pcmSamples } from "@vocalhost/audio";
+import { pcmSamples } from "@vocalhost/audio";
 import { encodeFrame, FrameError, isAudioRate, limits, parseFrame } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
-import { createPlayout } from "../audio/playout.ts";
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { bytesOf } from "./socket-data.ts";
+import { openSocketVoice } from "./socket-voice.ts";
 
 const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
 const LEAD_MS = 80; // their player has no buffer against a stutter; more would outlast an interruption
@@ -19,59 +19,63 @@ export function createWebSocketTransport(
   const socket = args.websocket;
   let generation = 0;
   let isHeard = false;
-  const playout = createPlayout({
-    sampleRateHz: parts.outputHz,
-    wireHz: CLIENT_RATE_HZ,
-    chunkMs: CHUNK_MS,
-    leadMs: LEAD_MS,
-    maxQueuedMs: parts.maxQueuedOutMs,
-    send: (chunk) => chunk && sendAudio(chunk),
-    progress: () => audioOut.played(generation, playout.playedSamples),
-    speaking(speaking) {
-      isHeard = speaking;
-      audioOut.speaking(speaking);
+  let isQueued = false;
+  const voice = openSocketVoice(
+    socket,
+    {
+      sampleRateHz: parts.outputHz,
+      wireHz: CLIENT_RATE_HZ,
+      chunkMs: CHUNK_MS,
+      leadMs: LEAD_MS,
+      rewindMs: 0,
+      maxQueuedMs: parts.maxQueuedOutMs,
+      unreadMaxBytes: UNREAD_MAX_BYTES,
+      format: { kind: "frames" },
     },
-    onError: (error) => parts.hooks.failed(error),
-  });
+    {
+      progress(playedSamples, isLast) {
+        if (isLast) isQueued = false;
+        audioOut.played(generation, playedSamples);
+      },
+      speaking(speaking) {
+        isHeard = speaking;
+        audioOut.speaking(speaking);
+      },
+      unread,
+      failed: (error) => parts.hooks.failed(error),
+    },
+  );
   const transport = assembleTransport(args, parts, {
-    play: (samples) => void playout.write(samples),
+    play(samples) {
+      isQueued = true;
+      voice.play(samples);
+    },
     clear(next) {
       generation = next;
+      voice.clear();
       // Clients that know the frame forget what they have not played yet; others pass over it.
-      if (playout.queuedSamples > 0 || isHeard)
-        sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
-      playout.clear();
+      if (isQueued || isHeard) sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
+      isQueued = false;
     },
-    pause: (paused) => playout.pause(paused),
+    pause: (paused) => voice.pause(paused),
     send: (message) => sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
     close() {
-      playout.stop();
+      voice.stop();
       socket.close(1000);
     },
   });
   const { audioIn, audioOut, receive, emit } = transport.inner;
 
-  function sendAudio(chunk: Int16Array): void {
-    sendBytes(
-      encodeFrame({
-        kind: "audio",
-        id: 0,
-        name: "audio",
-        audio: pcmBytes(chunk),
-        sampleRateHz: CLIENT_RATE_HZ,
-        channels: 1,
-      }),
-    );
-  }
-
   function sendBytes(bytes: Uint8Array): void {
     if (socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > UNREAD_MAX_BYTES) {
-      parts.hooks.log.warn({ bufferedBytes: socket.bufferedAmount }, "client does not read, closing");
-      socket.close(1013, "client does not read");
-      return parts.hooks.ended("client-lost");
-    }
-    socket.send(bytes);
+    if (socket.bufferedAmount > UNREAD_MAX_BYTES) unread(socket.bufferedAmount);
+    else socket.send(bytes);
+  }
+
+  function unread(bufferedBytes: number): void {
+    parts.hooks.log.warn({ bufferedBytes }, "client does not read, closing");
+    socket.close(1013, "client does not read");
+    parts.hooks.ended("client-lost");
   }
 
   function onBinary(bytes: Uint8Array): void {
@@ -106,8 +110,6 @@ export function createWebSocketTransport(
     }
   });
   emit("client-connected");
-
-  playout.start();
   return transport;
 }
 

@@ -29,7 +29,15 @@ export interface Engine {
   lastWords(name: string): Promise<string>;
   /** Lets it have more or less processor time while it runs. False: the engine cannot. */
   limitCpu(name: string, millicores: number): Promise<boolean>;
-  ensureNetwork(name: string): Promise<void>;
+  ensureNetwork(name: string, options?: { isInternal?: boolean }): Promise<void>;
+  /** Those with this label that have a name. */
+  images(label: string): Promise<Docker.ImageInfo[]>;
+  /** One that is not there is fine. False: something still needs it. */
+  removeImage(reference: string): Promise<boolean>;
+  /** Removes those with this label that have no name, are older, and that nothing is made of. */
+  pruneImages(options: { label: string; before: number }): Promise<void>;
+  /** Where it keeps everything, on its own machine. */
+  storageFolder(): Promise<string>;
   /** Where the bots of a network meet this machine. */
   bridgeOf(network: string): Promise<Bridge>;
   /** Newline-delimited events of containers with this label, until it ends or is destroyed. */
@@ -42,6 +50,10 @@ export interface EngineImage {
   id: Digest;
   architecture: string;
   labels: Record<string, string>;
+  /** Unpacked, with all it is built on. */
+  bytes: number;
+  /** What it has engines do when something is built on it. */
+  onBuild: string[];
 }
 
 export interface Bridge {
@@ -124,9 +136,19 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
             abortSignal,
           }),
         );
-        const { Id, Architecture, Config } = found;
+        const { Id, Architecture, Config, Size } = found;
         const id: Digest = `sha256:${Id.replace(/^sha256:/, "")}`;
-        return { id, architecture: Architecture, labels: Config?.Labels ?? {} };
+        const { Labels, OnBuild } = (Config ?? {}) as {
+          Labels?: Record<string, string>;
+          OnBuild?: string[] | null;
+        };
+        return {
+          id,
+          architecture: Architecture,
+          labels: Labels ?? {},
+          bytes: Size,
+          onBuild: OnBuild ?? [],
+        };
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;
@@ -199,7 +221,41 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         throw error;
       }
     },
-    async ensureNetwork(name) {
+    images: (label) =>
+      ask("list images", quickMs, (abortSignal) =>
+        docker.listImages({ filters: { label: [label] }, abortSignal } as Docker.ListImagesOptions),
+      ),
+    async removeImage(reference) {
+      try {
+        await ask("remove an image", workMs, (abortSignal) =>
+          docker.getImage(reference).remove({ abortSignal } as Docker.ImageRemoveOptions),
+        );
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return true;
+        if (isStillNeeded(error)) return false;
+        throw error;
+      }
+    },
+    async pruneImages({ label, before }) {
+      const until = new Date(before).toISOString();
+      const prune = ask("remove old images", workMs, (abortSignal) =>
+        (docker.pruneImages as (options: object) => Promise<unknown>)({
+          filters: { dangling: ["true"], label: [label], until: [until] },
+          abortSignal,
+        }),
+      );
+      await prune.catch((error: unknown) => {
+        if (!isStillNeeded(error)) throw error; // Podman gives up at the first such image; the next time it is gone
+      });
+    },
+    async storageFolder() {
+      const info = (await ask("tell about itself", quickMs, (abortSignal) =>
+        (docker.info as (options: object) => Promise<unknown>)({ abortSignal }),
+      )) as { DockerRootDir?: string };
+      return info.DockerRootDir ?? "/";
+    },
+    async ensureNetwork(name, { isInternal = false } = {}) {
       const find = ask("look at a network", quickMs, (abortSignal) =>
         // The types know no options here; the library passes them on.
         (docker.getNetwork(name).inspect as (options: object) => Promise<object>)({ abortSignal }),
@@ -217,6 +273,7 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
           Name: name,
           Driver: "bridge",
           CheckDuplicate: true,
+          Internal: isInternal,
           // Bots have nothing to say to each other. Podman knows no such option.
           ...(isPodman ? {} : { Options: { "com.docker.network.bridge.enable_icc": "false" } }),
           abortSignal,
@@ -244,6 +301,11 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
       return stream as NodeJS.ReadableStream & { destroy(): void };
     },
   };
+}
+
+/** Of an image that a container or another image is made of. */
+function isStillNeeded(error: unknown): boolean {
+  return error instanceof EngineError && /in use|used by|conflict|dependent child/i.test(error.message);
 }
 
 async function dockerBridge(docker: Docker, network: string, abortSignal: AbortSignal): Promise<Bridge> {

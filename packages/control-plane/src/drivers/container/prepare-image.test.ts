@@ -36,6 +36,7 @@ before(async () => {
     engine: await openEngine(container.socket),
     platform: thisPlatform(),
     mayReach: () => true,
+    pulled: async () => undefined,
   };
 });
 after(async () => {

@@ -18,6 +18,8 @@ export interface PrepareImageContext {
   platform: Platform;
   /** Whether a registry, or what it sends us to, may be asked at all. */
   mayReach(url: URL): boolean;
+  /** Told before an image is pulled. */
+  pulled(reference: string): Promise<void>;
 }
 
 type ImageSource = InstanceSource & { kind: "image" };
@@ -39,13 +41,15 @@ export async function prepareImage(
     if (known) return known;
     options.progressed("Asking the registry for the image");
     const resolved = await resolve(source, reference, { ...context, ...options });
-    if (!(await findPulled(resolved.pinned, context)))
+    if (!(await findPulled(resolved.pinned, context))) {
+      await context.pulled(resolved.pinned);
       await pullImage(context.engine, {
         reference: resolved.pinned,
         totalBytes: resolved.compressedBytes,
         credentials: secretFor(source.pullSecret, reference),
         ...options,
       });
+    }
     return { reference: resolved.pinned, labels: resolved.labels };
   } catch (error) {
     throw toSourceError(error, source.reference);

@@ -1,6 +1,7 @@
 import { SourceError, type PrepareOptions, type PullSecret } from "../driver.ts";
 import type { Engine } from "./engine.ts";
 import { EngineError, toEngineError } from "./engine-error.ts";
+import { readEvents } from "./read-events.ts";
 
 export interface PullImageOptions extends PrepareOptions {
   /** With a digest. */
@@ -20,7 +21,6 @@ interface PullEvent {
 }
 
 const STALL_MS = 120_000;
-const EVENT_MAX_CHARACTERS = 64 * 1024;
 const STEP_PERCENT = 5;
 
 /** Engines tell of failures in different words, some of them only in the middle of an answer that began well. */
@@ -58,7 +58,7 @@ export async function pullImage(engine: Engine, options: PullImageOptions): Prom
     const end = (): void => (stream as NodeJS.ReadableStream & { destroy(): void }).destroy();
     abortSignal.addEventListener("abort", end, { once: true });
     const tell = createProgress(options);
-    for await (const event of eventsOf(stream)) {
+    for await (const event of readEvents<PullEvent>(stream)) {
       clearTimeout(timer);
       timer = setTimeout(() => stall.abort(), stallMs);
       const problem = event.errorDetail?.message ?? event.error;
@@ -107,15 +107,4 @@ function createProgress({ totalBytes, progressed }: PullImageOptions): (event: P
     toldPercent = percent;
     progressed(`Pulling the image, ${percent} % of ${(totalBytes / 1e6).toFixed(0)} MB`);
   };
-}
-
-async function* eventsOf(stream: NodeJS.ReadableStream): AsyncGenerator<PullEvent> {
-  let rest = "";
-  for await (const chunk of stream) {
-    const lines = (rest + String(chunk)).split("\n");
-    rest = lines.pop() ?? "";
-    if (rest.length > EVENT_MAX_CHARACTERS) throw new Error("the container engine's answer makes no sense");
-    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line) as PullEvent;
-  }
-  if (rest.trim() !== "") yield JSON.parse(rest) as PullEvent;
 }

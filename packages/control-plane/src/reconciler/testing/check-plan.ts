@@ -13,10 +13,14 @@ export const NOW = 1_000_000_000;
 interface Case {
   what: string;
   view: Partial<
-    Omit<PoolView, "agent" | "seen" | "reports" | "missed" | "stoppingForMs" | "startingForMs" | "lastedMs">
+    Omit<
+      PoolView,
+      "agent" | "seen" | "beingMade" | "reports" | "missed" | "stoppingForMs" | "startingForMs" | "lastedMs"
+    >
   > & {
     agent?: Partial<AgentRow>;
     seen?: SeenInstance[];
+    beingMade?: string[];
     reports?: [string, InstanceReport][];
     missed?: Record<string, number>;
     stoppingForMs?: Record<string, number>;
@@ -40,6 +44,7 @@ export function check({ what, view, expect }: Case): void {
       ...view,
       agent: agent(view.agent ?? {}),
       seen: new Map((view.seen ?? []).map((object) => [object.id, object])),
+      beingMade: new Set(view.beingMade ?? []),
       reports: new Map(view.reports ?? []),
       missed: new Map(Object.entries(view.missed ?? {})),
       stoppingForMs: new Map(Object.entries(view.stoppingForMs ?? {})),
@@ -66,7 +71,7 @@ function describeStep(step: PoolStep): string {
   return `${step.do}${name ? ` ${name}` : ""}${crash}`;
 }
 
-function agent(changes: Partial<AgentRow>): AgentRow {
+export function agent(changes: Partial<AgentRow>): AgentRow {
   return {
     id: "agent",
     organizationId: "org",

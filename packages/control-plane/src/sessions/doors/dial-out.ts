@@ -1,12 +1,12 @@
 import { AppError, isCarrier, placeCall, type CarrierName, type Dialout } from "@vocalhost/protocol";
 import { writeAudit } from "../../auth/audit.ts";
-import { actorOf } from "../../auth/principal.ts";
+import { actorOf, type Principal } from "../../auth/principal.ts";
 import { asLeader } from "../../leader/leader.ts";
 import type { SessionRow } from "../../store/schema.ts";
 import type { World } from "../../world.ts";
 import { moveSession } from "../session-state.ts";
 import { requireDiskSpace } from "../start-session.ts";
-import type { DoorContext, DoorRequest, StartOutcome } from "./door.ts";
+import type { DoorContext, DoorRequest, SessionDialling, StartOutcome } from "./door.ts";
 import { findForSocket, pendingFor } from "./pending-socket.ts";
 import { issueSocketToken } from "./socket-tokens.ts";
 
@@ -21,7 +21,7 @@ export async function dialOut(
 ): Promise<StartOutcome> {
   const { starter, signer, dialling } = context;
   const { world } = starter;
-  requirePayer(context, request);
+  requirePayer(dialling, request.asked.principal);
   requireDiskSpace(world);
   if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
   const { asked, session } = request;
@@ -51,8 +51,8 @@ export async function dialOut(
 }
 
 /** Calls cost money, and a public key is in everybody's browser. */
-function requirePayer({ dialling }: DoorContext, { asked: { principal } }: DoorRequest): void {
-  if (principal.kind !== "key" || principal.keyKind === "private" || dialling.takesPublicKeys) return;
+export function requirePayer({ takesPublicKeys }: SessionDialling, principal: Principal): void {
+  if (principal.kind !== "key" || principal.keyKind === "private" || takesPublicKeys) return;
   throw new AppError("DIALOUT_NOT_ALLOWED", {
     message:
       "Calls cost money, so a public key may not place them: use a private key with POST /v1/agents/{agent}/dialout",

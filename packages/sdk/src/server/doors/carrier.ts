@@ -8,6 +8,7 @@ import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
 import { setStreamOf } from "../../transports/carrier-stream.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { waitFor } from "../../transports/wait-for.ts";
+import { prepareSocketVoice } from "../../transports/socket-voice.ts";
 import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { admitSocket, type SocketRequest } from "../socket-admission.ts";
@@ -31,6 +32,7 @@ export const carrierDoor: Door = {
   paths: ["/ws", "/ws/"],
   // A carrier's socket needs no session until it comes, unless there is something to remember for it.
   async start({ server, request, transport, input: { body, dialout } }) {
+    prepareSocketVoice();
     if (dialout && isCarrier(transport))
       return dialOut(server, request, { carrier: transport, dialout, body });
     const wsUrl = `${server.socketBase(request)}/ws`;
@@ -45,6 +47,7 @@ export const carrierDoor: Door = {
     mountDialOut(server);
   },
   async begin(_server, session, connect) {
+    prepareSocketVoice();
     if (connect.kind === "socket" && connect.callbackUrl) callbackUrls.set(session, connect.callbackUrl);
   },
 };
@@ -60,7 +63,10 @@ function mountCarrierSockets(server: SessionServer): void {
       {
         websocket: true,
         config: { asksAdmission: true },
-        preValidation: async (request) => void admissions.set(request, admit(server, request)),
+        preValidation: async (request) => {
+          admissions.set(request, admit(server, request));
+          prepareSocketVoice();
+        },
       },
       (socket, request) => {
         const admission = admissions.get(request);

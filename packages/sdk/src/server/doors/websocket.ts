@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { createWebSocketArguments } from "../../runner-arguments.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
+import { prepareSocketVoice } from "../../transports/socket-voice.ts";
 import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { admitSocket, type SocketRequest } from "../socket-admission.ts";
@@ -22,6 +23,7 @@ export const websocketDoor: Door = {
   paths: ["/ws-client", "/ws-client/"],
   // Released clients accept these two keys only; the session id travels in the header and in the address.
   async start({ server, request, transport, input }) {
+    prepareSocketVoice();
     const { id: sessionId } = server.sessions.create({ transport, body: input.body });
     const wsUrl = `${server.socketBase(request)}/ws-client`;
     if (server.socketAuth === "token")
@@ -29,6 +31,7 @@ export const websocketDoor: Door = {
     return { sessionId, answer: { wsUrl: `${wsUrl}?session=${sessionId}` } };
   },
   mount: mountClientSockets,
+  begin: async () => prepareSocketVoice(),
 };
 
 function mountClientSockets(server: SessionServer): void {
@@ -42,6 +45,7 @@ function mountClientSockets(server: SessionServer): void {
         // Before the upgrade: whoever is refused here never gets a socket.
         preValidation: async (request) => {
           request.admittedSession = startedSession(server, request);
+          prepareSocketVoice();
         },
       },
       (socket, request) => {

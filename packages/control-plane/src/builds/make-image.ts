@@ -1,0 +1,46 @@
+import { DriverUnavailableError } from "../drivers/driver.ts";
+import { ImageBuildError, type ImageBuilder } from "../drivers/image-builder.ts";
+import type { BuildRow } from "../store/schema.ts";
+import type { BuildFacts } from "./build-facts.ts";
+import type { BuildOutcome } from "./run-builder.ts";
+
+export interface MakeImageOptions {
+  row: BuildRow;
+  folder: string;
+  facts: BuildFacts;
+  hasDockerfile: boolean;
+  say(line: string): void;
+  leftMs: number;
+  signal: AbortSignal;
+}
+
+/** Says what a build was made from, and which it is. */
+export function tagOf({ id, contextHash }: Pick<BuildRow, "id" | "contextHash">): string {
+  return `${contextHash}-${id.slice(0, 8)}`;
+}
+
+/** Makes an image of a folder that the builder has looked through. */
+export async function makeImage(images: ImageBuilder, options: MakeImageOptions): Promise<BuildOutcome> {
+  const { row, folder, facts, hasDockerfile, say, signal } = options;
+  const late = AbortSignal.timeout(Math.max(1, Math.round(options.leftMs)));
+  try {
+    const { reference, baseVersion, bytes } = await images.build({
+      buildId: row.id,
+      organizationId: row.organizationId,
+      tag: tagOf(row),
+      folder,
+      dockerfilePath: hasDockerfile ? row.dockerfilePath : undefined,
+      say,
+      signal: AbortSignal.any([signal, late]),
+    });
+    const found = { ...facts, baseVersion: baseVersion ?? facts.baseVersion, image: { reference } };
+    return { status: "success", facts: found, bytes, hasDockerfile };
+  } catch (error) {
+    if (late.aborted) return { status: "timeout" };
+    if (error instanceof ImageBuildError) return { status: "failed", message: error.message };
+    if (error instanceof DriverUnavailableError)
+      return { status: "failed", message: `${error.message}. Try again later.` };
+    if (signal.aborted) return { status: "failed", message: "The service is shutting down" }; // of no interest
+    return { status: "failed", message: `The builder failed: ${String(error)}` };
+  }
+}

@@ -1,0 +1,70 @@
+import { ImageBuildError } from "../../image-builder.ts";
+
+/** One instruction of a Dockerfile. */
+export interface Instruction {
+  /** In capitals. */
+  keyword: string;
+  /** `--chown=bot:bot` and the like, which come first. */
+  flags: string[];
+  /** All that follows them, on one line. */
+  rest: string;
+  /** As it was written. */
+  text: string;
+  /** Of its first line, from 1. */
+  line: number;
+}
+
+const MAX_BYTES = 256 * 1024;
+
+/** Reads it as engines do. What they may read differently is refused: we would judge another file than they build. */
+export function parseDockerfile(text: string): Instruction[] {
+  if (Buffer.byteLength(text) > MAX_BYTES) throw new ImageBuildError("The Dockerfile has more than 256 KiB");
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  refuseDirectives(lines);
+  const instructions: Instruction[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    if (isBlankOrComment(lines[at] ?? "")) continue;
+    const first = at;
+    const parts: string[] = [];
+    for (; ; at += 1) {
+      const line = lines[at] ?? "";
+      if (parts.length > 0 && isBlankOrComment(line) && at < lines.length) continue;
+      const isContinued = /\\[ \t]*$/.test(line) && at + 1 < lines.length;
+      parts.push(line.replace(/\\[ \t]*$/, ""));
+      if (!isContinued) break;
+    }
+    instructions.push(toInstruction(parts.join("").trim(), lines.slice(first, at + 1).join("\n"), first + 1));
+  }
+  return instructions;
+}
+
+function toInstruction(joined: string, text: string, line: number): Instruction {
+  const [, keyword = "", after = ""] = /^([A-Za-z]+)(?:\s+([\s\S]*))?$/.exec(joined) ?? [];
+  if (keyword === "")
+    throw new ImageBuildError(`Dockerfile, line ${line}: this is no instruction: ${joined.slice(0, 80)}`);
+  const flags: string[] = [];
+  let rest = after.trim();
+  for (let flag = /^(--\S+)\s*/.exec(rest); flag; flag = /^(--\S+)\s*/.exec(rest)) {
+    flags.push(flag[1] ?? "");
+    rest = rest.slice(flag[0].length);
+  }
+  if (/<<-?["']?[A-Za-z_]/.test(rest) && /^(?:RUN|COPY|ADD)$/i.test(keyword))
+    throw new ImageBuildError(
+      `Dockerfile, line ${line}: engines do not agree on <<; write a file and COPY it`,
+    );
+  return { keyword: keyword.toUpperCase(), flags, rest, text, line };
+}
+
+function isBlankOrComment(line: string): boolean {
+  return /^\s*(?:#|$)/.test(line);
+}
+
+/** They stand in comments before everything else. */
+function refuseDirectives(lines: string[]): void {
+  for (const line of lines) {
+    const [, name] = /^\s*#\s*([A-Za-z]+)\s*=/.exec(line) ?? [];
+    if (name === undefined) return;
+    if (name.toLowerCase() === "escape")
+      throw new ImageBuildError("The Dockerfile sets another escape character, which is not supported");
+  }
+}

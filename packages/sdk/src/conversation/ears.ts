@@ -1,0 +1,64 @@
+import { createVoiceActivityDetector } from "../speech/voice-activity.ts";
+import { adaptiveSilence } from "../speech/end-of-turn.ts";
+import { gateVolume } from "../speech/volume-gate.ts";
+import type { Transport } from "../transports/transport.ts";
+import type { TurnOptions } from "./conversation-options.ts";
+import { listen, type ListenOptions } from "./listen.ts";
+import type { SpeechToText } from "./services.ts";
+
+export interface Ears extends AsyncDisposable {
+  readonly ended: Promise<void>;
+}
+
+export interface EarsOptions extends Pick<
+  ListenOptions,
+  "started" | "understood" | "ended" | "failed" | "signal" | "botWasHeard"
+> {
+  transport: Transport;
+  stt: SpeechToText;
+  turn: TurnOptions;
+}
+
+/** Opens what is needed to hear: the detector of voices and the service that knows words. */
+export async function openEars(options: EarsOptions): Promise<Ears> {
+  const { turn, signal } = options;
+  const audioIn = turn.audioIn ?? options.transport.audioIn;
+  const { sampleRateHz } = audioIn;
+  await using stack = new AsyncDisposableStack();
+  let partial: (text: string) => void = () => undefined;
+  const stt = await options.stt.open({ sampleRateHz, signal, partial: (text) => partial(text) });
+  stack.defer(() => stt.close?.());
+  const detector = turn.voiceActivity ?? openDetector();
+  const gate = turn.volumeGate ?? true;
+  const voiceActivity =
+    gate === false ? detector : gateVolume(detector, { sampleRateHz, ...(gate === true ? {} : gate) });
+  const listening = listen({
+    audioIn,
+    voiceActivity,
+    stt,
+    endOfTurn: turn.endOfTurn ?? adaptiveSilence(),
+    limits: {
+      startMs: turn.startMs ?? 100,
+      stopMs: turn.stopMs ?? 200,
+      preRollMs: turn.preRollMs ?? 300,
+      maxStretchMs: turn.maxStretchMs ?? 60_000,
+    },
+    signal,
+    nowMs: () => performance.now(),
+    started: options.started,
+    understood: options.understood,
+    ended: options.ended,
+    botWasHeard: options.botWasHeard,
+    failed: options.failed,
+  });
+  partial = (text) => listening.partial(text);
+  stack.defer(() => listening.stop());
+  const owned = stack.move();
+  return { ended: listening.ended, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+
+  function openDetector(): ReturnType<typeof createVoiceActivityDetector> {
+    const opened = createVoiceActivityDetector({ sampleRateHz, threshold: turn.threshold });
+    stack.defer(() => opened.free());
+    return opened;
+  }
+}

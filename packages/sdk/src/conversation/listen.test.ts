@@ -1,0 +1,134 @@
+import { FRAME_MS, parseWav, samplesIn, type AudioFrame } from "@vocalhost/audio";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { createBoundedStream } from "../transports/bounded-stream.ts";
+import { fixedSilence, type EndOfTurn } from "../speech/end-of-turn.ts";
+import { createVoiceActivityDetector, type VoiceActivity } from "../speech/voice-activity.ts";
+import { gateVolume } from "../speech/volume-gate.ts";
+import { listen, type UserTurn } from "./listen.ts";
+
+const RATE_HZ = 16_000;
+const { samples: SPEECH } = parseWav(
+  readFileSync(new URL("../speech/fixtures/table-for-two.wav", import.meta.url)),
+);
+
+const LAST_WORD_MS = 3_680; // in the recording
+
+/** Everything that happens when this is heard, on a clock that only the audio moves. */
+async function hear(
+  samples: Int16Array,
+  voiceActivity: VoiceActivity,
+  endOfTurn: EndOfTurn = fixedSilence(300),
+) {
+  const frames = createBoundedStream<AudioFrame>({ maxItems: 10_000, name: "test" });
+  const written: number[] = [];
+  const turns: UserTurn[] = [];
+  const errors: unknown[] = [];
+  let nowMs = 0;
+  let flushes = 0;
+  const listening = listen({
+    audioIn: Object.assign(frames, {
+      sampleRateHz: RATE_HZ,
+      droppedFrames: 0,
+      tee: () => assert.fail("nobody else listens"),
+    }),
+    voiceActivity,
+    stt: {
+      write: (frame) => void written.push(frame.samples.length),
+      flush: () => Promise.resolve(`part ${(flushes += 1)}`),
+    },
+    endOfTurn,
+    limits: { startMs: 100, stopMs: 200, preRollMs: 300, maxStretchMs: 60_000 },
+    signal: new AbortController().signal,
+    nowMs: () => nowMs,
+    started: () => undefined,
+    understood: () => undefined,
+    ended: (turn) => void turns.push(turn),
+    botWasHeard: () => false,
+    failed: (error) => void errors.push(error),
+  });
+  const perFrame = samplesIn(FRAME_MS, RATE_HZ);
+  for (let at = 0; at + perFrame <= samples.length; at += perFrame) {
+    nowMs += FRAME_MS;
+    frames.push({ samples: samples.slice(at, at + perFrame), sampleRateHz: RATE_HZ });
+    await setImmediate();
+  }
+  frames.end();
+  await listening.ended;
+  assert.deepEqual(errors, []);
+  return { turns, writtenMs: (written.reduce((sum, length) => sum + length, 0) * 1000) / RATE_HZ };
+}
+
+/** So loud, by its mean power. */
+function atLevel(samples: Int16Array, dbfs: number): Int16Array {
+  const power = samples.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / samples.length;
+  const gain = 10 ** (dbfs / 20) / Math.sqrt(power);
+  return samples.map((sample) => Math.round(sample * gain));
+}
+
+/** The sentence, and ten seconds with nothing but a television. */
+function beforeTelevision(): Int16Array {
+  const television = atLevel(SPEECH, -30);
+  const user = atLevel(SPEECH, -18);
+  return Int16Array.from({ length: 12 * RATE_HZ }, (_, at) => {
+    // What it says is not what the user says at the same time.
+    const heard = television[(at + (television.length >> 1)) % television.length]!;
+    return Math.max(-32_768, Math.min(32_767, (user[at] ?? 0) + heard));
+  });
+}
+
+test("a television does not hold a turn open, unless nobody listens for loudness", async () => {
+  const detector = createVoiceActivityDetector({ sampleRateHz: RATE_HZ });
+  const gated = await hear(beforeTelevision(), gateVolume(detector, { sampleRateHz: RATE_HZ }));
+  detector.free();
+  const [turn] = gated.turns;
+  assert.ok(turn && turn.decidedAtMs < LAST_WORD_MS + 1_000, JSON.stringify(gated.turns));
+  const open = createVoiceActivityDetector({ sampleRateHz: RATE_HZ });
+  const { turns } = await hear(beforeTelevision(), open);
+  open.free();
+  assert.ok(
+    turns.every(({ decidedAtMs }) => decidedAtMs > LAST_WORD_MS + 2_500),
+    JSON.stringify(turns),
+  );
+});
+
+/** Speech as written: `x` is 100 ms of it, `.` 100 ms without. */
+function written(line: string): [Int16Array, VoiceActivity] {
+  const samples = Int16Array.from({ length: line.length * samplesIn(100, RATE_HZ) }, (_, at) =>
+    line[Math.floor(at / samplesIn(100, RATE_HZ))] === "x" ? 8_000 : 0,
+  );
+  const perWindow = samplesIn(20, RATE_HZ);
+  return [
+    samples,
+    {
+      windowMs: 20,
+      process: (frame) =>
+        Array.from({ length: frame.length / perWindow }, (_, at) => frame[at * perWindow] !== 0),
+    },
+  ];
+}
+
+test("pauses are parts of a turn until one is long enough", async () => {
+  const { turns, writtenMs } = await hear(...written("....xxxxx..xxxxx....."));
+  assert.deepEqual(
+    turns.map(({ text, speechMs }) => [text, speechMs]),
+    [["part 1 part 2", 1_000]],
+  );
+  const [turn] = turns;
+  assert.ok(turn);
+  assert.ok(Math.abs(turn.speechEndedAtMs - 1_600) <= 20, `${turn.speechEndedAtMs}`);
+  assert.ok(Math.abs(turn.decidedAtMs - 1_900) <= 40, `${turn.decidedAtMs}`);
+  // From 300 ms before the speech to 200 ms after it, nothing of the silence that followed.
+  assert.ok(Math.abs(writtenMs - 1_700) <= 60, `${writtenMs} ms were sent`);
+});
+
+test("who speaks on is remembered, also when the turn had been ended", async () => {
+  const spokeOn: number[] = [];
+  const judge: EndOfTurn = { silenceMs: () => 300, spokeOn: (ms) => void spokeOn.push(ms) };
+  const { turns } = await hear(...written("....xxxxx..xxxxx......xxxxx......"), judge);
+  assert.equal(turns.length, 2);
+  assert.equal(spokeOn.length, 2);
+  assert.ok(Math.abs(spokeOn[0]! - 200) <= 40 && Math.abs(spokeOn[1]! - 600) <= 60, spokeOn.join());
+});

@@ -1,0 +1,284 @@
+import { samplesIn, type AudioFrame } from "@vocalhost/audio";
+import type { EndOfTurn } from "../speech/end-of-turn.ts";
+import { createSampleHistory } from "../speech/sample-history.ts";
+import { createSpeechTracker, type SpeechTracker } from "../speech/speech-tracker.ts";
+import type { VoiceActivity } from "../speech/voice-activity.ts";
+import { waitFor } from "../transports/wait-for.ts";
+import type { AudioInput } from "../transports/transport.ts";
+import type { SpeechToTextStream } from "./services.ts";
+
+/** Follows what the user says: where turns begin, what is in them, when they are over. */
+export interface Listening {
+  /** Resolves when there is nothing more to hear. */
+  readonly ended: Promise<void>;
+  /** Text of the turn that goes on, as far as it is understood. */
+  partial(text: string): void;
+  /** Speech of the turn that goes on. */
+  readonly speechMs: number;
+  /** Whether the user is in the middle of a turn. */
+  readonly isTurn: boolean;
+  stop(): void;
+}
+
+export interface ListenOptions {
+  audioIn: AudioInput;
+  voiceActivity: VoiceActivity;
+  stt: SpeechToTextStream;
+  endOfTurn: EndOfTurn;
+  limits: ListenLimits;
+  signal: AbortSignal;
+  nowMs(): number;
+  started(): void;
+  /** Something of the turn was understood; `isPause` when the user has stopped and it will not change any more. */
+  understood(turn: { text: string; isPause: boolean; speechMs: number }): void;
+  ended(turn: UserTurn): void;
+  /** Whether anything of the bot was heard since the last turn ended: who speaks then may mean to interrupt. */
+  botWasHeard(): boolean;
+  failed(error: unknown): void;
+}
+
+export interface ListenLimits {
+  startMs: number;
+  stopMs: number;
+  preRollMs: number;
+  /** Longest stretch of speech that is transcribed at once. */
+  maxStretchMs: number;
+}
+
+export interface UserTurn {
+  text: string;
+  speechMs: number;
+  /** When the last speech was heard, by `nowMs`. */
+  speechEndedAtMs: number;
+  /** When its text was known. */
+  understoodAtMs: number;
+  /** When it was taken to be over. */
+  decidedAtMs: number;
+}
+
+interface Turn {
+  /** Texts of the stretches between pauses, in order. */
+  texts: string[];
+  partial: string;
+  /** Stretches whose text is not known yet. */
+  waitingFor: number;
+  understoodAtMs: number;
+  /** Written since the last flush. */
+  writtenSamples: number;
+  /** Where the pause began that goes on. */
+  pausedAt: number | undefined;
+  /** Silence that ends it; undefined until it is known for this pause. */
+  neededMs: number | undefined;
+  pauses: number;
+}
+
+const RESUME_MS = 64;
+const FLUSH_TIMEOUT_MS = 10_000; // a service that takes longer has failed
+const NO_FRAMES_MS = 1_000; // who sends nothing for so long is muted; less is the network's doing
+const WATCH_MS = 200;
+const JUDGED_AUDIO_MS = 8_000;
+const WRONG_END_MS = 1_200; // who speaks again so soon had not finished
+
+export function listen(options: ListenOptions): Listening {
+  const { audioIn, voiceActivity, limits } = options;
+  const { sampleRateHz } = audioIn;
+  const tracker: SpeechTracker = createSpeechTracker({
+    windowMs: voiceActivity.windowMs,
+    startMs: limits.startMs,
+    stopMs: limits.stopMs,
+    resumeMs: RESUME_MS,
+  });
+  const history = createSampleHistory();
+  const frames = audioIn[Symbol.asyncIterator]();
+  let turn: Turn | undefined;
+  let lastFrameAtMs = options.nowMs();
+  let pauseMs = 0;
+  let lastEndedAtMs = Number.NEGATIVE_INFINITY;
+  let silenceBeforeEndMs = 0;
+  let isStopped = false;
+
+  function take({ samples }: AudioFrame): void {
+    lastFrameAtMs = options.nowMs();
+    process(samples);
+  }
+
+  function process(samples: Int16Array): void {
+    history.push(samples);
+    // The first of a turn are written with what came before them.
+    if (turn && turn.pausedAt === undefined) write(samples);
+    for (const isSpeech of voiceActivity.process(samples)) onWindow(isSpeech);
+    const keptMs = turn ? JUDGED_AUDIO_MS : limits.preRollMs + limits.startMs + 100;
+    history.dropBefore(history.end - samplesIn(keptMs, sampleRateHz));
+  }
+
+  function write(samples: Int16Array): void {
+    if (turn) turn.writtenSamples += samples.length;
+    try {
+      options.stt.write({ samples, sampleRateHz });
+    } catch (error) {
+      options.failed(error);
+    }
+  }
+
+  function onWindow(isSpeech: boolean): void {
+    const change = tracker.window(isSpeech);
+    switch (change) {
+      case "started":
+        begin();
+        break;
+      case "resumed":
+        onResume();
+        break;
+      case "paused":
+        if (turn) turn.pausedAt = history.end;
+        flush();
+        break;
+      case undefined:
+        break;
+      default:
+        change satisfies never;
+    }
+    // Who speaks for long is judged by that, whether or not words are known.
+    if (turn && isSpeech && tracker.state === "speaking") tell(turn, false);
+    if (tracker.state === "paused" && !isSpeech) pauseMs = tracker.silenceMs;
+    if (turn && turn.writtenSamples >= samplesIn(limits.maxStretchMs, sampleRateHz)) flush();
+    endIfOver();
+  }
+
+  function begin(): void {
+    turn = {
+      texts: [],
+      partial: "",
+      waitingFor: 0,
+      understoodAtMs: 0,
+      writtenSamples: 0,
+      pausedAt: undefined,
+      neededMs: undefined,
+      pauses: 0,
+    };
+    const sinceMs = options.nowMs() - lastEndedAtMs - limits.startMs;
+    if (sinceMs < WRONG_END_MS && !options.botWasHeard())
+      options.endOfTurn.spokeOn?.(Math.max(0, sinceMs) + silenceBeforeEndMs);
+    const from = history.end - samplesIn(limits.preRollMs + limits.startMs, sampleRateHz);
+    write(history.slice(Math.max(history.start, from), history.end));
+    options.started();
+  }
+
+  function onResume(): void {
+    if (!turn) return;
+    const from = turn.pausedAt ?? history.end;
+    turn.neededMs = undefined;
+    turn.pausedAt = undefined;
+    write(history.slice(from, history.end));
+    options.endOfTurn.spokeOn?.(pauseMs);
+  }
+
+  /** Asks for the text of what was said since the last time. */
+  function flush(): void {
+    const current = turn;
+    if (!current) return;
+    current.pauses += 1;
+    current.writtenSamples = 0;
+    const at = current.texts.length;
+    current.texts.push("");
+    current.waitingFor += 1;
+    const flushed = waitFor((async () => options.stt.flush())(), {
+      what: "the text of what was said",
+      timeoutMs: FLUSH_TIMEOUT_MS,
+      signal: options.signal,
+    });
+    flushed
+      .catch((error: unknown) => {
+        if (!options.signal.aborted) options.failed(error);
+        return "";
+      })
+      .then((text) => onText(current, at, text))
+      .catch((error: unknown) => options.failed(error));
+  }
+
+  async function onText(current: Turn, at: number, text: string): Promise<void> {
+    current.texts[at] = text.trim();
+    current.partial = "";
+    current.waitingFor -= 1;
+    current.understoodAtMs = options.nowMs();
+    if (turn !== current || isStopped) return;
+    const isPause = tracker.state === "paused" && current.waitingFor === 0;
+    tell(current, isPause);
+    if (!isPause || turn !== current) return;
+    const { pauses } = current;
+    const neededMs = await options.endOfTurn.silenceMs({
+      text: textOf(current),
+      speechMs: tracker.speechMs,
+      audio: { samples: history.slice(history.start, history.end), sampleRateHz },
+    });
+    // The user may have spoken on meanwhile.
+    if (current.pauses !== pauses || tracker.state !== "paused") return;
+    current.neededMs = neededMs;
+    endIfOver();
+  }
+
+  function endIfOver(): void {
+    if (!turn || turn.neededMs === undefined || turn.waitingFor > 0 || tracker.state !== "paused") return;
+    if (tracker.silenceMs >= turn.neededMs) end(turn);
+  }
+
+  function end(over: Turn): void {
+    const decidedAtMs = options.nowMs();
+    const { silenceMs, speechMs } = tracker;
+    turn = undefined;
+    tracker.end();
+    lastEndedAtMs = decidedAtMs;
+    silenceBeforeEndMs = silenceMs;
+    options.ended({
+      text: textOf(over),
+      speechMs,
+      speechEndedAtMs: lastFrameAtMs - silenceMs,
+      understoodAtMs: over.understoodAtMs,
+      decidedAtMs,
+    });
+  }
+
+  function tell(current: Turn, isPause: boolean): void {
+    options.understood({ text: textOf(current), isPause, speechMs: tracker.speechMs });
+  }
+
+  function textOf(current: Turn): string {
+    return [...current.texts, current.partial].filter((text) => text !== "").join(" ");
+  }
+
+  const watch = setInterval(() => {
+    if (turn && options.nowMs() - lastFrameAtMs >= NO_FRAMES_MS)
+      process(new Int16Array(samplesIn(WATCH_MS, sampleRateHz)));
+  }, WATCH_MS);
+
+  async function run(): Promise<void> {
+    try {
+      for (let next = await frames.next(); !isStopped && !next.done; next = await frames.next())
+        take(next.value);
+    } finally {
+      clearInterval(watch);
+      isStopped = true;
+      void Promise.resolve(frames.return?.()).catch(() => undefined);
+    }
+  }
+
+  return {
+    ended: run(),
+    partial(text) {
+      if (!turn || isStopped) return;
+      turn.partial = text.trim();
+      tell(turn, false);
+    },
+    get speechMs() {
+      return tracker.speechMs;
+    },
+    get isTurn() {
+      return turn !== undefined;
+    },
+    stop() {
+      isStopped = true;
+      clearInterval(watch);
+      void Promise.resolve(frames.return?.()).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { createPlayout } from "../audio/playout.ts";
+import type { TimerWheel } from "../audio/timer-wheel.ts";
+import type { LineEvent, VoiceSettings } from "./messages.ts";
+import { createSocketWriter } from "./socket-writer.ts";
+import { voiceMessage } from "./voice-message.ts";
+import { webSocketFrame } from "./web-socket-frame.ts";
+
+/** One WebSocket in the pacing thread: the bot's voice at real time, and whatever else is said between. */
+export interface PacedLine {
+  play(samples: Int16Array): void;
+  clear(era: number): void;
+  pause(paused: boolean): void;
+  rewind(era: number, playedSamples: number): void;
+  write(bytes: Uint8Array): void;
+  finish(): void;
+  release(): void;
+}
+
+export interface PacedLineOptions {
+  line: number;
+  fd: number;
+  settings: VoiceSettings;
+  wheel: TimerWheel;
+  emit(event: LineEvent): void;
+}
+
+export function createPacedLine({ line, fd, settings, wheel, emit }: PacedLineOptions): PacedLine {
+  let era = 0;
+  const writer = createSocketWriter({
+    fd,
+    unreadMaxBytes: settings.unreadMaxBytes,
+    unread: (bytes) => emit({ type: "unread", line, bytes }),
+  });
+  const playout = createPlayout({
+    ...settings,
+    clock: wheel,
+    send: (chunk) => {
+      if (chunk) writer.write(webSocketFrame(voiceMessage(chunk, settings)));
+    },
+    progress: () => {
+      const { playedSamples, queuedSamples } = playout;
+      emit({ type: "progress", line, era, playedSamples, isLast: queuedSamples === 0 });
+    },
+    speaking: (speaking) => emit({ type: "speaking", line, speaking }),
+    onError: (error) => emit({ type: "failed", line, error: String(error) }),
+  });
+  playout.start();
+
+  return {
+    play: (samples) => void playout.write(samples),
+    clear(next) {
+      era = next;
+      playout.clear();
+    },
+    pause: (paused) => playout.pause(paused),
+    rewind(next, playedSamples) {
+      era = next;
+      playout.rewind(playedSamples);
+    },
+    write: (bytes) => writer.write(bytes),
+    finish() {
+      playout.stop();
+      writer.whenFlushed(() => emit({ type: "finished", line }));
+    },
+    release() {
+      playout.stop();
+      writer.release();
+      emit({ type: "released", line });
+    },
+  };
+}

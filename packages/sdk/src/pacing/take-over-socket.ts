@@ -1,0 +1,66 @@
+import { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { WebSocket } from "ws";
+import type { VoiceSettings } from "./messages.ts";
+import { openLine, type Line, type LineNews } from "./pacing-thread.ts";
+
+type Callback = (error?: Error | null) => void;
+
+/** The parts of a stream that whoever implements one provides. */
+interface StreamParts {
+  readonly destroyed: boolean;
+  _write(chunk: Buffer | string, encoding: BufferEncoding, done: Callback): void;
+  _writev(chunks: { chunk: Buffer | string; encoding: BufferEncoding }[], done: Callback): void;
+  _final(done: Callback): void;
+  _destroy(error: Error | null, done: Callback): void;
+}
+
+/**
+ * Lets the pacing thread write to a WebSocket, this one goes on to read from it. Everything this thread sends goes
+ * through the other, so that no message is torn. Undefined where a socket has no descriptor that can be shared.
+ */
+export function takeOverSocket(
+  socket: WebSocket,
+  settings: VoiceSettings,
+  tell: (news: LineNews) => void,
+): Line | undefined {
+  const tcp = (socket as unknown as { _socket?: unknown })._socket;
+  if (!(tcp instanceof Socket) || tcp instanceof TLSSocket || socket.extensions !== "") return undefined;
+  const fd = (tcp as unknown as { _handle?: { fd?: number } })._handle?.fd ?? -1;
+  if (fd < 0 || tcp.destroyed || tcp.writableLength > 0) return undefined;
+  const line = openLine(fd, settings, tell);
+  routeWrites(tcp as unknown as StreamParts, line);
+  return line;
+}
+
+function routeWrites(tcp: StreamParts, line: Line): void {
+  const { _final, _destroy } = tcp;
+  tcp._write = (chunk, encoding, done) => {
+    line.post({ type: "bytes", bytes: copied(chunk, encoding) });
+    done();
+  };
+  tcp._writev = (chunks, done) => {
+    const bytes = Buffer.concat(chunks.map(({ chunk, encoding }) => copied(chunk, encoding)));
+    line.post({ type: "bytes", bytes });
+    done();
+  };
+  tcp._final = (done) => {
+    void line.finish().then(() => {
+      if (tcp.destroyed) return done();
+      try {
+        return _final.call(tcp, done);
+      } catch {
+        return done(); // the other side has reset the connection meanwhile; it is closed next
+      }
+    });
+  };
+  // A closed descriptor becomes the next connection's: the other thread must have let go before.
+  tcp._destroy = (error, done) => {
+    void line.release().then(() => _destroy.call(tcp, error, done));
+  };
+}
+
+/** What crosses to another thread takes along the whole memory behind it. */
+function copied(chunk: Buffer | string, encoding: BufferEncoding): Uint8Array {
+  return Uint8Array.from(typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk);
+}

@@ -1,0 +1,18 @@
+import { pcmBytes } from "@vocalhost/audio";
+import { encodeFrame } from "@vocalhost/protocol/frames"; // without the schemas: a thread starts in no time
+import { encodeWireAudio } from "../telephony/wire-audio.ts";
+import type { VoiceSettings } from "./messages.ts";
+
+/** One piece of the voice as a WebSocket message. */
+export function voiceMessage(chunk: Int16Array, settings: VoiceSettings): Uint8Array | string {
+  const { format, wireHz } = settings;
+  if (format.kind === "carrier") return format.before + encodeWireAudio(chunk, format.wire) + format.after;
+  return encodeFrame({
+    kind: "audio",
+    id: 0,
+    name: "audio",
+    audio: pcmBytes(chunk),
+    sampleRateHz: wireHz,
+    channels: 1,
+  });
+}

@@ -1,0 +1,143 @@
+import type { AudioFrame } from "@vocalhost/audio";
+import type { SpokenWords, TextToSpeech } from "../conversation/services.ts";
+import type { TimedWord } from "../speech/words.ts";
+import { requireKey, serviceUrl } from "./config.ts";
+import { pcmFrom, ServiceError } from "./request.ts";
+import { openServiceSocket, type ServiceSocket } from "./service-socket.ts";
+
+export { ServiceError } from "./request.ts";
+
+export interface CartesiaTtsOptions {
+  /** Id of a voice. @default f786b574-daa5-4673-aa0c-cbe3e8534c02 (Katie) */
+  voice?: string;
+  /** @default sonic-3 */
+  model?: string;
+  /** @default en */
+  language?: string;
+  /** @default CARTESIA_API_KEY */
+  apiKey?: string;
+  /** @default CARTESIA_BASE_URL, else https://api.cartesia.ai */
+  baseUrl?: string;
+}
+
+/** The voices of Cartesia, over one WebSocket that is kept for the next sentence. */
+export const cartesia: { tts(options?: CartesiaTtsOptions): TextToSpeech } = { tts };
+
+const RATE_HZ = 24_000;
+const API_VERSION = "2025-04-16";
+const IDLE_MS = 60_000;
+
+interface Answer {
+  type?: string;
+  context_id?: string;
+  data?: string;
+  done?: boolean;
+  word_timestamps?: { words: string[]; start: number[]; end: number[] };
+  error?: string;
+  message?: string;
+}
+
+interface Context {
+  parts: (AudioFrame | SpokenWords)[];
+  isOver: boolean;
+  failure: Error | undefined;
+  wake(): void;
+}
+
+function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
+  const apiKey = requireKey(options.apiKey, "CARTESIA_API_KEY", "Cartesia");
+  const baseUrl = serviceUrl(options.baseUrl, "CARTESIA_BASE_URL", "https://api.cartesia.ai");
+  const model = options.model ?? "sonic-3";
+  const contexts = new Map<string, Context>();
+  let socket: ServiceSocket | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  function connect(): ServiceSocket {
+    clearTimeout(idle);
+    if (socket?.isOpen) return socket;
+    const opened = openServiceSocket({
+      vendor: "Cartesia",
+      url: `${baseUrl.replace(/^http/, "ws")}/tts/websocket`,
+      headers: { "x-api-key": apiKey, "cartesia-version": API_VERSION },
+      onMessage: (message) => onAnswer(message as Answer),
+      onEnd(error) {
+        if (socket === opened) socket = undefined;
+        for (const context of contexts.values()) {
+          context.failure = error ?? new ServiceError("Cartesia closed the connection");
+          context.wake();
+        }
+      },
+    });
+    return (socket = opened);
+  }
+
+  function onAnswer(answer: Answer): void {
+    const context = contexts.get(answer.context_id ?? "");
+    if (!context) return; // of a sentence that was cut off
+    if (answer.type === "chunk" && answer.data)
+      context.parts.push({ samples: pcmFrom(Buffer.from(answer.data, "base64")), sampleRateHz: RATE_HZ });
+    if (answer.type === "timestamps" && answer.word_timestamps)
+      context.parts.push({ words: timed(answer.word_timestamps) });
+    if (answer.type === "error")
+      context.failure = new ServiceError("Cartesia refused a sentence", {
+        answer: answer.message ?? answer.error ?? "",
+      });
+    if (answer.done) context.isOver = true;
+    context.wake();
+  }
+
+  function leave(contextId: string): void {
+    contexts.delete(contextId);
+    if (contexts.size > 0) return;
+    clearTimeout(idle);
+    // A process that is about to end is not kept for it.
+    idle = setTimeout(() => socket?.close(), IDLE_MS).unref();
+  }
+
+  return {
+    name: model,
+    async *speak(transcript, { signal }) {
+      const contextId = crypto.randomUUID();
+      let wake = Promise.withResolvers<void>();
+      const context: Context = { parts: [], isOver: false, failure: undefined, wake: () => wake.resolve() };
+      contexts.set(contextId, context);
+      signal.addEventListener("abort", context.wake, { once: true });
+      const connection = connect();
+      connection.send({
+        context_id: contextId,
+        model_id: model,
+        transcript,
+        voice: { mode: "id", id: options.voice ?? "f786b574-daa5-4673-aa0c-cbe3e8534c02" },
+        language: options.language ?? "en",
+        output_format: { container: "raw", encoding: "pcm_s16le", sample_rate: RATE_HZ },
+        add_timestamps: true,
+        continue: false,
+      });
+      try {
+        while (!signal.aborted) {
+          const part = context.parts.shift();
+          if (part) yield part;
+          else if (context.failure) throw context.failure;
+          else if (context.isOver) return;
+          else {
+            await wake.promise;
+            wake = Promise.withResolvers();
+          }
+        }
+      } finally {
+        signal.removeEventListener("abort", context.wake);
+        if (!context.isOver && !context.failure && socket?.isOpen)
+          socket.send({ context_id: contextId, cancel: true });
+        leave(contextId);
+      }
+    },
+  };
+}
+
+function timed({ words, start, end }: { words: string[]; start: number[]; end: number[] }): TimedWord[] {
+  return words.map((word, at) => ({
+    text: `${word} `,
+    startMs: (start[at] ?? 0) * 1000,
+    endMs: (end[at] ?? 0) * 1000,
+  }));
+}

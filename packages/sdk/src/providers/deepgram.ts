@@ -1,0 +1,169 @@
+import type { SpeechToText, TextToSpeech } from "../conversation/services.ts";
+import { requireKey, serviceUrl } from "./config.ts";
+import { bytesOf, pcmOf, post, type ServiceError } from "./request.ts";
+import { openServiceSocket, type ServiceSocket } from "./service-socket.ts";
+
+export { ServiceError } from "./request.ts";
+
+export interface DeepgramAccount {
+  /** @default DEEPGRAM_API_KEY */
+  apiKey?: string;
+  /** @default DEEPGRAM_BASE_URL, else https://api.deepgram.com */
+  baseUrl?: string;
+}
+
+export interface DeepgramSttOptions extends DeepgramAccount {
+  /** @default nova-3 */
+  model?: string;
+  /** @default en */
+  language?: string;
+  /** Words it should expect. @default none */
+  keyterms?: readonly string[];
+  /** More parameters of the address, as Deepgram documents them. */
+  extra?: Record<string, string>;
+}
+
+export interface DeepgramTtsOptions extends DeepgramAccount {
+  /** Model and voice in one. @default aura-2-thalia-en */
+  model?: string;
+}
+
+/** Deepgram's streaming transcription and its voices. */
+export const deepgram: {
+  stt(options?: DeepgramSttOptions): SpeechToText;
+  tts(options?: DeepgramTtsOptions): TextToSpeech;
+} = { stt, tts };
+
+const KEEP_ALIVE_MS = 4_000; // it closes after 10 s without audio
+// With nothing left to process it may not answer: what is final by then is all there is.
+const FINALIZE_MAX_MS = 1_500;
+
+interface Results {
+  type?: string;
+  is_final?: boolean;
+  from_finalize?: boolean;
+  channel?: { alternatives?: { transcript?: string }[] };
+}
+
+function stt(options: DeepgramSttOptions = {}): SpeechToText {
+  const apiKey = requireKey(options.apiKey, "DEEPGRAM_API_KEY", "Deepgram");
+  const baseUrl = serviceUrl(options.baseUrl, "DEEPGRAM_BASE_URL", "https://api.deepgram.com");
+  const model = options.model ?? "nova-3";
+  return {
+    name: model,
+    open({ sampleRateHz, signal, partial }) {
+      const url = new URL(`${baseUrl.replace(/^http/, "ws")}/v1/listen`);
+      const parameters = {
+        model,
+        language: options.language ?? "en",
+        encoding: "linear16",
+        sample_rate: String(sampleRateHz),
+        channels: "1",
+        interim_results: "true",
+        punctuate: "true",
+        smart_format: "true",
+        endpointing: "false", // the conversation decides where turns end
+        ...options.extra,
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      for (const term of options.keyterms ?? []) url.searchParams.append("keyterm", term);
+      let finals: string[] = [];
+      let interim = "";
+      let flushing: { done(): void; fail(error: Error): void } | undefined;
+      let failure: ServiceError | undefined;
+      let socket: ServiceSocket | undefined;
+
+      function connect(): ServiceSocket {
+        failure = undefined;
+        return openServiceSocket({
+          vendor: "Deepgram",
+          url: url.href,
+          headers: { authorization: `Token ${apiKey}` },
+          onMessage: (message) => onResults(message as Results),
+          onEnd(error) {
+            failure = error;
+            if (error) flushing?.fail(error);
+            else flushing?.done();
+          },
+        });
+      }
+
+      function onResults({ type, is_final, from_finalize, channel }: Results): void {
+        if (type !== "Results") return;
+        const text = channel?.alternatives?.[0]?.transcript ?? "";
+        if (is_final && text !== "") finals.push(text);
+        interim = is_final ? "" : text;
+        if (from_finalize) flushing?.done();
+        else if (!flushing) partial([...finals, interim].join(" ").trim());
+      }
+
+      /** A connection that was lost is opened again with the next words. */
+      function current(): ServiceSocket {
+        if (!socket?.isOpen) socket = connect();
+        return socket;
+      }
+      current();
+      const keepAlive = setInterval(
+        () => socket?.isOpen && socket.send({ type: "KeepAlive" }),
+        KEEP_ALIVE_MS,
+      );
+      const close = (): void => {
+        clearInterval(keepAlive);
+        signal.removeEventListener("abort", close);
+        socket?.send({ type: "CloseStream" });
+        socket?.close();
+      };
+      signal.addEventListener("abort", close, { once: true });
+
+      return {
+        write: ({ samples }) => current().send(bytesOf(samples)),
+        async flush() {
+          if (failure) throw failure;
+          await socket?.opened; // or the time of the handshake would count
+          const { promise, resolve, reject } = Promise.withResolvers<void>();
+          flushing = { done: resolve, fail: reject };
+          const timer = setTimeout(resolve, FINALIZE_MAX_MS);
+          socket?.send({ type: "Finalize" });
+          try {
+            await promise;
+          } finally {
+            clearTimeout(timer);
+            flushing = undefined;
+          }
+          const text = [...finals, interim].join(" ").trim();
+          finals = [];
+          interim = "";
+          return text;
+        },
+        close,
+      };
+    },
+  };
+}
+
+const TTS_RATE_HZ = 24_000;
+
+function tts(options: DeepgramTtsOptions = {}): TextToSpeech {
+  const apiKey = requireKey(options.apiKey, "DEEPGRAM_API_KEY", "Deepgram");
+  const baseUrl = serviceUrl(options.baseUrl, "DEEPGRAM_BASE_URL", "https://api.deepgram.com");
+  const model = options.model ?? "aura-2-thalia-en";
+  return {
+    name: model,
+    async *speak(text, { signal }) {
+      const query = new URLSearchParams({
+        model,
+        encoding: "linear16",
+        sample_rate: String(TTS_RATE_HZ),
+        container: "none",
+      });
+      const response = await post({
+        vendor: "Deepgram",
+        url: `${baseUrl}/v1/speak?${query.toString()}`,
+        headers: { authorization: `Token ${apiKey}` },
+        body: { text },
+        signal,
+      });
+      for await (const samples of pcmOf(response)) yield { samples, sampleRateHz: TTS_RATE_HZ };
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { writeWav } from "@vocalhost/audio";
+import type {
+  LanguageModel,
+  LanguageModelRequest,
+  Message,
+  SpeechToText,
+  TextToSpeech,
+  TokenUsage,
+  ToolCall,
+} from "../conversation/services.ts";
+import { transcribeEach } from "../conversation/transcribe-each.ts";
+import { eventsOf, pcmOf, post, ServiceError } from "./request.ts";
+
+export interface OpenAiCompatibleOptions {
+  /** Up to and including `/v1`. */
+  baseUrl: string;
+  /** @default none: many servers of your own want no key */
+  apiKey?: string;
+  /** In messages and figures. @default the server's host */
+  name?: string;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
+}
+
+export interface ChatOptions {
+  model: string;
+  /** @default the model's own */
+  temperature?: number;
+  /** @default the model's own */
+  maxTokens?: number;
+  /** More fields of the request, as the service documents them. */
+  extra?: Record<string, unknown>;
+}
+
+export interface TranscriptionOptions {
+  model: string;
+  /** ISO 639-1; knowing it helps. @default found by the model */
+  language?: string;
+  /** Words it should expect. */
+  prompt?: string;
+}
+
+export interface SpeechOptions {
+  model: string;
+  voice: string;
+  /** How to say it, for models that can be told. */
+  instructions?: string;
+  /** @default 1 */
+  speed?: number;
+  /** Of the raw PCM the service answers with. @default 24000 */
+  sampleRateHz?: number;
+}
+
+export interface OpenAiServices {
+  llm(options: ChatOptions): LanguageModel;
+  stt(options: TranscriptionOptions): SpeechToText;
+  tts(options: SpeechOptions): TextToSpeech;
+}
+
+/** Any service that speaks OpenAI's protocol: vLLM, Ollama, llama.cpp, Groq, Together, speaches and many more. */
+export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServices {
+  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  const vendor = options.name ?? new URL(baseUrl).host;
+  const headers = {
+    ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
+    ...options.headers,
+  };
+  const ask = (path: string, body: FormData | object, signal: AbortSignal): Promise<Response> =>
+    post({ vendor, url: `${baseUrl}/${path}`, headers, body, signal });
+
+  return {
+    llm: (chat) => ({
+      name: chat.model,
+      async *respond(request) {
+        const response = await ask("chat/completions", chatRequest(chat, request), request.signal);
+        yield* readChat(response, vendor);
+      },
+    }),
+    stt: (transcription) =>
+      transcribeEach(
+        async (audio, { signal }) => {
+          const form = new FormData();
+          form.set("model", transcription.model);
+          form.set("response_format", "json");
+          if (transcription.language !== undefined) form.set("language", transcription.language);
+          if (transcription.prompt !== undefined) form.set("prompt", transcription.prompt);
+          form.set("file", new Blob([new Uint8Array(writeWav(audio))], { type: "audio/wav" }), "speech.wav");
+          const { text } = (await (await ask("audio/transcriptions", form, signal)).json()) as {
+            text: string;
+          };
+          return text;
+        },
+        { name: transcription.model },
+      ),
+    tts: (speech) => ({
+      name: speech.model,
+      async *speak(input, { signal }) {
+        const response = await ask(
+          "audio/speech",
+          {
+            model: speech.model,
+            voice: speech.voice,
+            input,
+            response_format: "pcm",
+            ...(speech.instructions === undefined ? {} : { instructions: speech.instructions }),
+            ...(speech.speed === undefined ? {} : { speed: speech.speed }),
+          },
+          signal,
+        );
+        for await (const samples of pcmOf(response))
+          yield { samples, sampleRateHz: speech.sampleRateHz ?? 24_000 };
+      },
+    }),
+  };
+}
+
+function chatRequest(chat: ChatOptions, { messages, tools }: LanguageModelRequest): object {
+  return {
+    model: chat.model,
+    messages: messages.map(toChatMessage),
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(tools.length === 0
+      ? {}
+      : { tools: tools.map((declaration) => ({ type: "function", function: declaration })) }),
+    ...(chat.temperature === undefined ? {} : { temperature: chat.temperature }),
+    ...(chat.maxTokens === undefined ? {} : { max_completion_tokens: chat.maxTokens }),
+    ...chat.extra,
+  };
+}
+
+function toChatMessage(message: Message): object {
+  switch (message.role) {
+    case "system":
+    case "user":
+      return { role: message.role, content: message.content };
+    case "tool":
+      return { role: "tool", tool_call_id: message.callId, content: message.content };
+    case "assistant":
+      return {
+        role: "assistant",
+        content: message.content === "" && message.toolCalls ? null : message.content,
+        ...(message.toolCalls
+          ? {
+              tool_calls: message.toolCalls.map(({ id, name, arguments: args }) => ({
+                id,
+                type: "function",
+                function: { name, arguments: args },
+              })),
+            }
+          : {}),
+      };
+    default:
+      return message satisfies never;
+  }
+}
+
+interface ChatChunk {
+  choices?: { delta?: ChatDelta }[];
+  usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
+  error?: { message?: string };
+}
+
+interface ChatDelta {
+  content?: string | null;
+  tool_calls?: { index?: number; id?: string; function?: { name?: string; arguments?: string } }[];
+}
+
+async function* readChat(response: Response, vendor: string): AsyncGenerator<string | ToolCall | TokenUsage> {
+  const calls = new Map<number, ToolCall>();
+  for await (const event of eventsOf(response)) {
+    const { choices = [], usage, error } = event as ChatChunk;
+    if (error)
+      throw new ServiceError(`${vendor} stopped in the middle of its answer`, { answer: error.message });
+    const delta = choices[0]?.delta;
+    if (delta?.content) yield delta.content;
+    for (const [at, piece] of (delta?.tool_calls ?? []).entries()) {
+      const index = piece.index ?? at;
+      const call = calls.get(index) ?? { type: "tool-call", id: "", name: "", arguments: "" };
+      call.id ||= piece.id ?? "";
+      call.name += piece.function?.name ?? "";
+      call.arguments += piece.function?.arguments ?? "";
+      calls.set(index, call);
+    }
+    if (usage)
+      yield {
+        type: "usage",
+        inputTokens: usage.prompt_tokens ?? 0,
+        outputTokens: usage.completion_tokens ?? 0,
+      };
+  }
+  // Some servers leave the id out; the result must name one.
+  for (const [index, call] of calls) yield { ...call, id: call.id || `call_${index}_${crypto.randomUUID()}` };
+}

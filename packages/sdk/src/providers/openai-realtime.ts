@@ -1,0 +1,165 @@
+import type { SpeechModel, SpeechModelOptions, SpeechModelSession } from "../conversation/speech-model.ts";
+import { bytesOf, pcmFrom, ServiceError } from "./request.ts";
+import { openServiceSocket } from "./service-socket.ts";
+
+export interface RealtimeOptions {
+  /** @default gpt-realtime */
+  model?: string;
+  /** @default marin */
+  voice?: string;
+  /** How it decides that the user has finished. @default "semantic_vad" */
+  turnDetection?: "semantic_vad" | "server_vad";
+  /** Writes down what the user says. @default gpt-4o-mini-transcribe */
+  transcriptionModel?: string;
+}
+
+const RATE_HZ = 24_000;
+
+interface ServerEvent {
+  type: string;
+  delta?: string;
+  item_id?: string;
+  transcript?: string;
+  item?: { id?: string; type?: string; call_id?: string; name?: string; arguments?: string };
+  response?: { status?: string; usage?: { input_tokens?: number; output_tokens?: number } };
+  error?: { message?: string; code?: string };
+}
+
+export function openaiRealtime(
+  account: { apiKey: string; baseUrl: string },
+  options: RealtimeOptions,
+): SpeechModel {
+  const model = options.model ?? "gpt-realtime";
+  return {
+    name: model,
+    inputRateHz: RATE_HZ,
+    open: (session) => open(account, { ...options, model }, session),
+  };
+}
+
+function open(
+  account: { apiKey: string; baseUrl: string },
+  options: RealtimeOptions & { model: string },
+  { instructions, tools, signal, events }: SpeechModelOptions,
+): SpeechModelSession {
+  let speaking: string | undefined; // the item whose sound is being heard
+  let isResponding = false;
+  let calls: { type: "tool-call"; id: string; name: string; arguments: string }[] = [];
+  const socket = openServiceSocket({
+    vendor: "OpenAI",
+    url: `${account.baseUrl.replace(/^http/, "ws")}/realtime?model=${encodeURIComponent(options.model)}`,
+    headers: { authorization: `Bearer ${account.apiKey}` },
+    onMessage: (message) => onEvent(message as ServerEvent),
+    onEnd: (error) => (error && !signal.aborted ? events.failed(error) : undefined),
+  });
+  socket.send({
+    type: "session.update",
+    session: {
+      type: "realtime",
+      output_modalities: ["audio"],
+      ...(instructions === undefined ? {} : { instructions }),
+      audio: {
+        input: {
+          format: { type: "audio/pcm", rate: RATE_HZ },
+          transcription: { model: options.transcriptionModel ?? "gpt-4o-mini-transcribe" },
+          turn_detection: {
+            type: options.turnDetection ?? "semantic_vad",
+            create_response: true,
+            interrupt_response: true,
+          },
+        },
+        output: { format: { type: "audio/pcm", rate: RATE_HZ }, voice: options.voice ?? "marin" },
+      },
+      tools: tools.map((declaration) => ({ type: "function", ...declaration })),
+      tool_choice: "auto",
+    },
+  });
+
+  function onEvent(event: ServerEvent): void {
+    switch (event.type) {
+      case "input_audio_buffer.speech_started":
+        return events.userStarted();
+      case "input_audio_buffer.speech_stopped":
+        return events.userStopped();
+      case "conversation.item.input_audio_transcription.completed":
+        return events.userText(event.transcript ?? "");
+      case "response.created":
+        isResponding = true;
+        calls = [];
+        return undefined;
+      case "response.output_audio.delta":
+        speaking = event.item_id;
+        return events.audio({
+          samples: pcmFrom(Buffer.from(event.delta ?? "", "base64")),
+          sampleRateHz: RATE_HZ,
+        });
+      case "response.output_audio_transcript.delta":
+      case "response.output_text.delta":
+        return events.text(event.delta ?? "");
+      case "response.output_item.done":
+        if (event.item?.type === "function_call")
+          calls.push({
+            type: "tool-call",
+            id: event.item.call_id ?? "",
+            name: event.item.name ?? "",
+            arguments: event.item.arguments ?? "",
+          });
+        return undefined;
+      case "response.done":
+        return onDone(event);
+      case "error":
+        return events.failed(
+          new ServiceError("OpenAI refused a message", { answer: event.error?.message ?? "" }),
+        );
+      default:
+        return undefined; // there are many more, about what we know already
+    }
+  }
+
+  function onDone({ response }: ServerEvent): void {
+    isResponding = false;
+    const { input_tokens = 0, output_tokens = 0 } = response?.usage ?? {};
+    events.usage({ inputTokens: input_tokens, outputTokens: output_tokens });
+    if (response?.status === "failed") events.failed(new ServiceError("OpenAI could not answer"));
+    if (calls.length > 0 && response?.status !== "cancelled") events.toolCalls(calls);
+    else events.answered();
+  }
+
+  return {
+    write: ({ samples }) =>
+      socket.send({
+        type: "input_audio_buffer.append",
+        audio: Buffer.from(bytesOf(samples)).toString("base64"),
+      }),
+    interrupted(playedMs) {
+      if (isResponding) socket.send({ type: "response.cancel" });
+      if (speaking !== undefined)
+        socket.send({
+          type: "conversation.item.truncate",
+          item_id: speaking,
+          content_index: 0,
+          audio_end_ms: Math.floor(playedMs),
+        });
+      speaking = undefined;
+    },
+    toolResults(results) {
+      for (const { callId, content } of results)
+        socket.send({
+          type: "conversation.item.create",
+          item: { type: "function_call_output", call_id: callId, output: content },
+        });
+      socket.send({ type: "response.create" });
+    },
+    userText(text) {
+      if (text !== "")
+        socket.send({
+          type: "conversation.item.create",
+          item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+        });
+      socket.send({ type: "response.create" });
+    },
+    say: (text) =>
+      socket.send({ type: "response.create", response: { instructions: `Say exactly this: ${text}` } }),
+    close: () => socket.close(),
+  };
+}
