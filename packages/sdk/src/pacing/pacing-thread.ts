@@ -93,7 +93,7 @@ function startThread(ended: () => void): PacingThread {
       worker.ref();
       post({ type: "open", line, fd, settings });
       return {
-        post: (order) => post({ ...order, line } as LineCommand),
+        post: (order) => post({ ...order, line }),
         finish: () => ask(line, "finish"),
         async release() {
           await ask(line, "release");

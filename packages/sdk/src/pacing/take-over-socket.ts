@@ -44,20 +44,29 @@ function routeWrites(tcp: StreamParts, line: Line): void {
     line.post({ type: "bytes", bytes });
     done();
   };
-  tcp._final = (done) => {
-    void line.finish().then(() => {
-      if (tcp.destroyed) return done();
-      try {
-        return _final.call(tcp, done);
-      } catch {
-        return done(); // the other side has reset the connection meanwhile; it is closed next
-      }
-    });
-  };
-  // A closed descriptor becomes the next connection's: the other thread must have let go before.
-  tcp._destroy = (error, done) => {
-    void line.release().then(() => _destroy.call(tcp, error, done));
-  };
+  tcp._final = (done) => void finish(tcp, line, _final, done);
+  tcp._destroy = (error, done) => void release(line, () => _destroy.call(tcp, error, done));
+}
+
+async function finish(
+  tcp: StreamParts,
+  line: Line,
+  shutDown: StreamParts["_final"],
+  done: Callback,
+): Promise<void> {
+  await line.finish();
+  if (tcp.destroyed) return done();
+  try {
+    return shutDown.call(tcp, done);
+  } catch {
+    return done(); // the other side has reset the connection meanwhile; it is closed next
+  }
+}
+
+// A closed descriptor becomes the next connection's: the other thread must have let go before.
+async function release(line: Line, close: () => void): Promise<void> {
+  await line.release();
+  close();
 }
 
 /** What crosses to another thread takes along the whole memory behind it. */

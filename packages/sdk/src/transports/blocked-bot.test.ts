@@ -63,7 +63,7 @@ for (const { name, say, args, lengthMs } of kinds) {
   test(`${name}: a bot that keeps its thread busy makes no gaps`, async () => {
     await using stack = new AsyncDisposableStack();
     const listener = new WebSocketServer({ port: 0, host: "127.0.0.1", perMessageDeflate: false });
-    stack.defer(() => void listener.close());
+    stack.defer(() => listener.close());
     await once(listener, "listening");
     const connected = once(listener, "connection");
     const ear = stack.use(
