@@ -141,6 +141,7 @@ test("an engine that hangs is told from one that is gone, and what it does late 
   const spec = specOf(await harness.source(WAITING_BOT));
   const making = specOf(spec.source);
   process.kill(engine.pid, "SIGSTOP");
+  await until(() => isStopped(engine.pid), 10_000, "an engine that stands still"); // its threads stop one by one
   try {
     await assert.rejects(driver.list(), isUnavailable(/took more than 4 s to list containers/));
     await assert.rejects(driver.create(making), isUnavailable(/took more than/));
@@ -155,6 +156,12 @@ test("an engine that hangs is told from one that is gone, and what it does late 
     [],
   );
 });
+
+function isStopped(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) =>
+    /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8")),
+  );
+}
 
 test("a container that somebody removed is over, and says so", async () => {
   await using harness = await start();
