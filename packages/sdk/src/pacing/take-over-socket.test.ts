@@ -78,6 +78,17 @@ test("a socket that does not read is told of, and can be let go", async () => {
   await once(pair.server, "close");
 });
 
+test("what still arrives at a socket that is being closed harms nobody", async () => {
+  for (let at = 0; at < 20; at += 1) {
+    await using pair = await openSocketPair();
+    takeOver(pair.server);
+    const piece = "x".repeat(100_000);
+    for (let more = 0; more < 20; more += 1) pair.client.send(piece);
+    await once(pair.server, "message");
+    pair.server.terminate(); // an exception in the stream would end the process
+  }
+});
+
 // Descriptors are numbers that the next connection gets: who writes to a closed one speaks into another call.
 test("nobody hears another's voice, however sockets come and go", async () => {
   let lastVoice = 0;

@@ -9,6 +9,7 @@ type Callback = (error?: Error | null) => void;
 /** The parts of a stream that whoever implements one provides. */
 interface StreamParts {
   readonly destroyed: boolean;
+  readonly _handle?: { readStop?(): void } | null;
   _write(chunk: Buffer | string, encoding: BufferEncoding, done: Callback): void;
   _writev(chunks: { chunk: Buffer | string; encoding: BufferEncoding }[], done: Callback): void;
   _final(done: Callback): void;
@@ -45,7 +46,10 @@ function routeWrites(tcp: StreamParts, line: Line): void {
     done();
   };
   tcp._final = (done) => void finish(tcp, line, _final, done);
-  tcp._destroy = (error, done) => void release(line, () => _destroy.call(tcp, error, done));
+  tcp._destroy = (error, done) => {
+    tcp._handle?.readStop?.(); // a destroyed stream takes whatever still comes for an error
+    void release(line, () => _destroy.call(tcp, error, done));
+  };
 }
 
 async function finish(
