@@ -65,6 +65,31 @@ test("an interruption is a frame of its own, when there was something to interru
   );
 });
 
+test("a browser's library, which complains about that frame, is not sent it", async () => {
+  await using call = await connect();
+  call.say(
+    encodeFrame({
+      kind: "message",
+      data: JSON.stringify({
+        label: "rtvi-ai",
+        type: "client-ready",
+        id: "1",
+        data: { version: "2.1.0", about: { library: "@pipecat-ai/client-js" } },
+      }),
+    }),
+  );
+  assert.equal((await call.message()).type, "bot-ready");
+  call.transport.audioOut.write({ samples: new Int16Array(24_000), sampleRateHz: 24_000 });
+  await call.audio();
+  call.transport.audioOut.clear();
+  call.transport.messages.send({ label: "mine", last: true });
+  while ((await call.message()).type !== undefined);
+  assert.deepEqual(
+    call.frames().filter(({ kind }) => kind === "interruption"),
+    [],
+  );
+});
+
 test("a client may interrupt with that frame too", async () => {
   await using call = await connect();
   const told = new Promise<void>((resolve) => call.transport.on("client-interrupted", resolve));

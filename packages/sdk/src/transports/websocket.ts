@@ -9,6 +9,7 @@ import { openSocketVoice } from "./socket-voice.ts";
 const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
 const LEAD_MS = 80; // their player has no buffer against a stutter; more would outlast an interruption
 const CHUNK_MS = 40; // what released clients play smoothly without a buffer of their own
+const BROWSER_LIBRARY = "@pipecat-ai/client-js"; // complains in the console about frames it does not know
 const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
 
 /** Hears and speaks through protobuf frames on a plain WebSocket. */
@@ -20,6 +21,7 @@ export function createWebSocketTransport(
   let generation = 0;
   let isHeard = false;
   let isQueued = false;
+  let knowsInterruption = true;
   const voice = openSocketVoice(
     socket,
     {
@@ -53,8 +55,9 @@ export function createWebSocketTransport(
     clear(next) {
       generation = next;
       voice.clear();
-      // Clients that know the frame forget what they have not played yet; others pass over it.
-      if (isQueued || isHeard) sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
+      // Clients that know the frame forget what they have not played yet.
+      if (knowsInterruption && (isQueued || isHeard))
+        sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
       isQueued = false;
     },
     pause: (paused) => voice.pause(paused),
@@ -65,6 +68,9 @@ export function createWebSocketTransport(
     },
   });
   const { audioIn, audioOut, receive, emit } = transport.inner;
+  transport.rtvi.on("client-ready", ({ about }) => {
+    knowsInterruption = about?.library !== BROWSER_LIBRARY;
+  });
 
   function sendBytes(bytes: Uint8Array): void {
     if (socket.readyState !== socket.OPEN) return;
