@@ -32,19 +32,27 @@ const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 const IN_REAL_TIME =
   /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|conversation\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
 const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
+// A network card that comes or goes, as one does with every container, makes a browser give up what it is loading: the one
+// kind of test runs after the other.
+const HAS_BROWSER =
+  /^e2e\/(?:conformance-(?:runner|service)|client-page|phone-panel|dashboard\/|rooms\/|runner\/guards-browser)/;
+const HAS_ENGINE = /container-engine\.ts"/;
 // What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
 // while little else runs.
 const ORDER = [
-  "e2e/conformance-*.test.ts",
-  "e2e/packed-packages.test.ts",
-  "e2e/docs/walk.test.ts",
+  "e2e/conformance-{runner,service}.test.ts",
+  "e2e/{packed-packages,docs/walk}.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
-  "e2e/{cli/operate,phone-panel,dashboard/agents,dashboard/talk}.test.ts",
-  "packages/control-plane/src/{drivers,gateway}/**/*.test.ts",
+  "e2e/{phone-panel,client-page,dashboard/agents,dashboard/talk}.test.ts",
+  "e2e/{dashboard,rooms}/*.test.ts",
+  "e2e/runner/guards-browser.test.ts",
+  "e2e/cli/operate.test.ts",
+  "packages/control-plane/src/gateway/**/*.test.ts",
   "packages/sdk/src/{instance,transports,conversation}/**/*.test.ts",
-  "e2e/hosted/*.test.ts",
-  "e2e/{telephony,dashboard,rooms,conversation}/*.test.ts",
+  "packages/control-plane/src/drivers/**/*.test.ts",
+  "e2e/{conformance-container,hosted/*}.test.ts",
+  "e2e/{telephony,conversation}/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",
   "e2e/**/*.test.ts",
   "packages/**/*.test.ts",
@@ -76,20 +84,28 @@ process.exitCode = total.failed === 0 && checksPassed ? 0 : 1;
 
 async function runAll(batches: Batch[], atOnce?: number): Promise<void> {
   const running = new Set<Promise<void>>();
+  const browsers: Promise<void>[] = [];
   using spareTime = createSpareTime(atOnce);
   for (const batch of batches) {
+    if (mentions(batch, HAS_ENGINE)) await Promise.all(browsers);
     await spareTime.forOneMore(running);
     const run = runBatch(batch, { mayRepeat: atOnce === undefined }).then(() => void running.delete(run));
     running.add(run);
+    if (HAS_BROWSER.test(batch.name)) browsers.push(run);
   }
   await Promise.all(running);
 }
 
-/** Unit tests of a folder share a process: starting one costs more than most of them. */
+function mentions({ files: own }: Batch, what: RegExp): boolean {
+  return own.some((file) => what.test(readFileSync(file, "utf8")));
+}
+
+/** Unit tests of a folder share a process, since starting one costs more than most of them; containers take their time. */
 function toBatches(all: string[]): Batch[] {
   const batches = new Map<string, Batch>();
   for (const file of all) {
-    const name = UNIT_FOLDER.exec(file)?.[0] ?? file;
+    const isLong = HAS_ENGINE.test(readFileSync(file, "utf8"));
+    const name = (isLong ? undefined : UNIT_FOLDER.exec(file)?.[0]) ?? file;
     const batch = batches.get(name) ?? { name, files: [] };
     batch.files.push(file);
     batches.set(name, batch);
@@ -99,7 +115,7 @@ function toBatches(all: string[]): Batch[] {
 
 async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Promise<void> {
   const { name, files: own } = batch;
-  if (own.some((file) => NEEDS_BASE_IMAGE.test(readFileSync(file, "utf8")))) await baseImage;
+  if (mentions(batch, NEEDS_BASE_IMAGE)) await baseImage;
   const startedMs = performance.now();
   const child = spawn(
     process.execPath,

@@ -137,9 +137,11 @@ describe("secrets", () => {
         (path) => !path.includes("node_modules") && statSync(path, { throwIfNoEntry: false })?.isFile(),
       );
     assert.ok(files.some((path) => path.endsWith("vocalhost.db")));
+    // Public keys are in every visitor's browser, and their owners may read them again.
+    const kept = secrets.filter((secret) => !secret.startsWith("pk_"));
     for (const path of files) {
       const bytes = readFileSync(path);
-      for (const secret of secrets)
+      for (const secret of kept)
         assert.ok(!bytes.includes(secret), `${path} holds ${secret.slice(0, 9)}…`);
     }
   });
