@@ -259,12 +259,13 @@ test("flags of the runner and the bot are passed on", async () => {
   );
   await using dev = await startDev({
     files: { "src/agent.ts": bot, "src/prompt.ts": PROMPT },
-    flags: ["-t", "websocket", "src/agent.ts", "--my-flag", "7", "--no-open"],
+    flags: ["-t", "websocket", "src/agent.ts", "--no-open", "--", "--my-flag", "7"],
   });
   const status = (await call(dev.port, "GET /status")).json() as { transports: string[] };
   assert.deepEqual(status.transports, ["websocket"]);
   const flags = (await call(dev.port, "GET /flags")).json() as string[];
-  assert.deepEqual(flags.slice(0, 4), ["-t", "websocket", "--my-flag", "7"]);
+  assert.equal(flags[flags.indexOf("-t") + 1], "websocket");
+  assert.deepEqual(flags.slice(-3), ["--", "--my-flag", "7"]);
 });
 
 test("what cannot start says why and what to do, and exits with 1", async () => {
