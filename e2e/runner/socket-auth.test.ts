@@ -98,7 +98,7 @@ describe("a token", () => {
     for (const refused of tries.filter(({ status }) => status !== 101))
       assertRefused(refused, "TOKEN_INVALID");
     await oneCallOf(started.sessionId);
-    assert.equal(await sessions(), before + 1);
+    assert.ok((await sessions()) <= before + 1); // those of earlier tests may end meanwhile
     hangUp(...tries);
   });
 
@@ -139,7 +139,8 @@ describe("a token", () => {
     assertRefused(await tryUpgrade(wsUrl, { cookie: `token=${token}` }), "TOKEN_INVALID");
     assertRefused(await tryUpgrade(`${wsUrl}?token=`), "TOKEN_INVALID");
     assertRefused(await tryUpgrade(`${wsUrl}?token=${token}&token=${token}`), "TOKEN_INVALID");
-    assert.equal(await sessions(), before + 1);
+    assert.deepEqual(await callsOf(sessionId), []);
+    assert.ok((await sessions()) <= before + 1); // those of earlier tests may end meanwhile
   });
 
   test("of another runner", async () => {
