@@ -141,8 +141,7 @@ describe("secrets", () => {
     const kept = secrets.filter((secret) => !secret.startsWith("pk_"));
     for (const path of files) {
       const bytes = readFileSync(path);
-      for (const secret of kept)
-        assert.ok(!bytes.includes(secret), `${path} holds ${secret.slice(0, 9)}…`);
+      for (const secret of kept) assert.ok(!bytes.includes(secret), `${path} holds ${secret.slice(0, 9)}…`);
     }
   });
 });
