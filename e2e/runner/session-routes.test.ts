@@ -191,6 +191,6 @@ describe("WS /ws-client", () => {
       assertRefused(await call(port, `GET ${path}`), "NOT_FOUND");
     const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 1\r\n";
     await rawExchange(port, `GET /ws-client HTTP/1.1\r\nHost: localhost:${port}\r\n${upgrade}\r\n`);
-    assert.equal(await sessions(), before);
+    assert.ok((await sessions()) <= before); // those of earlier tests may end meanwhile
   });
 });

@@ -86,6 +86,7 @@ for (const { name, open } of [...farEnds, { name: "room", open: openRoom }]) {
     audioOut.on("stopped", () => void events.push("stopped"));
     audioOut.write({ samples: tone(1_000), sampleRateHz: RATE_HZ });
     await heardMs(end, 300);
+    await until(() => audioOut.playedMs > 0, 5_000, "voice that counts as heard"); // some of it is sent ahead
     audioOut.pause();
     await until(() => events.includes("stopped"), 5_000, "silence");
     const { playedMs } = audioOut;
