@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { patientMs } from "../../testing/patience.ts";
 import { createKey } from "../../packages/control-plane/src/auth/key-format.ts";
 import { until } from "../../testing/wait.ts";
+import { buildBot } from "./build-bot.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
 
 /** The hosted service with its own data folder, as an operator would start it. */
@@ -120,22 +121,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     return Number(last[2]);
   }
 
-  async function build(files: Record<string, string>): Promise<string> {
-    const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload();
-    const file = new Blob([pack(files)], { type: "application/gzip" });
-    await api.builds.upload({ uploadUrl, uploadFields, file });
-    const { build: started } = await api.builds.create({ uploadId });
-    return until(
-      async () => {
-        const { build: now } = await api.builds.get(started.id);
-        if (now.status === "failed" || now.status === "timeout")
-          throw new Error(`Build: ${now.errorMessage}`);
-        return now.status === "success" && now.id;
-      },
-      READY_MS,
-      "successful build",
-    );
-  }
+  const build = (files: Record<string, string>): Promise<string> => buildBot(api, files);
 
   function rows<Row>(sql: string, ...values: string[]): Row[] {
     using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), {
@@ -255,20 +241,5 @@ export function isRunning(pid: number): boolean {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
-  }
-}
-
-function pack(files: Record<string, string>): Uint8Array<ArrayBuffer> {
-  const folder = mkdtempSync(join(tmpdir(), "vocalhost-context-"));
-  try {
-    for (const [name, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
-    }
-    const { stdout, status } = spawnSync("tar", ["-cz", "-C", folder, "."], { maxBuffer: 64 * 1024 * 1024 });
-    if (status !== 0) throw new Error("tar failed");
-    return new Uint8Array(stdout);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }

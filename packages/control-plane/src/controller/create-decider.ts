@@ -11,7 +11,7 @@ import { createSightings } from "../sessions/sightings.ts";
 import type { World } from "../world.ts";
 import { createOutputWork, type OutputWork } from "./output-work.ts";
 import { createRedactors, redactOrCut } from "./redactors.ts";
-import type { Ground } from "./take-over.ts";
+import type { Ground } from "./open-ground.ts";
 
 /** What decides about instances and sessions, and all it touches. */
 export interface Decider {
@@ -51,7 +51,9 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     log,
     hasVoiceEngine: ground.vivaEngine !== undefined,
     keptAwake: config.keptAwake,
-    epoch: ground.leadership.epoch,
+    get epoch() {
+      return ground.standing.epoch;
+    },
   };
   const wakeups = createWakeups(clock);
   const secretsOf: DeployingOptions["secretsOf"] = (organizationId, setName, version) =>

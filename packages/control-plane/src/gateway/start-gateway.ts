@@ -9,7 +9,10 @@ import { takeIngressSocket } from "./carrier-ingress.ts";
 import { clientAddress } from "./client-address.ts";
 import { checkUpgradeRequest, holdClient, KEEP_ALIVE_MS } from "./client-socket.ts";
 import { limitConnectionsPerAddress } from "./connections-per-address.ts";
+import { openPeerCredentials } from "../peers/peer-credentials.ts";
 import { createControllerLink } from "./controller-link.ts";
+import { createLocalController, type Controllers } from "./controllers.ts";
+import { openNetworkControllers } from "./network-controllers.ts";
 import { answerPreflight, isPreflight } from "./cors.ts";
 import {
   defaultGatewayLimits,
@@ -48,7 +51,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const timing = { ...defaultGatewayTiming, ...options.timing };
   const limits = { ...defaultGatewayLimits, ...options.limits };
   await using stack = new AsyncDisposableStack();
-  const controller = stack.use(createControllerLink(options.controllerSocket, timing));
+  const controller = createControllerLink(openControllers(options, stack), timing);
   const relayed = createRelayedSockets(timing);
   const routes = createSessionRoutes({
     controller,
@@ -87,6 +90,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     setRoomServer: (found) => void (doors.roomServer = found),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function openControllers(
+  { controllers, log }: GatewayOptions,
+  stack: Pick<AsyncDisposableStack, "use">,
+): Controllers {
+  if ("socket" in controllers) return stack.use(createLocalController(controllers.socket));
+  const credentials = stack.use(openPeerCredentials(controllers.files, { log }));
+  return stack.use(openNetworkControllers({ addresses: controllers.addresses, credentials, log }));
 }
 
 interface Doors extends SocketRelay, ControllerRelay {
