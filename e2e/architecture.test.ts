@@ -63,6 +63,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
       "backup",
       "builds",
       "dashboard",
+      "depot",
       "deployments",
       "drivers",
       "gateway",
@@ -97,7 +98,8 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   agents: ["auth", "deployments", "pools", "quotas", "store"],
   secrets: ["auth", "deployments", "organizations", "store"],
   deployments: ["auth", "builds", "drivers", "store"],
-  builds: ["auth", "drivers", "quotas", "store"],
+  builds: ["auth", "depot", "drivers", "quotas", "store"],
+  depot: [],
   logs: ["auth", "drivers", "store"],
   samples: ["auth", "store"],
   ledger: ["auth", "store"],
@@ -114,7 +116,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   wall: [],
   dashboard: [],
   backup: ["auth", "builds", "store"],
-  retention: ["deployments", "logs", "samples", "secrets", "sessions", "store"],
+  retention: ["depot", "deployments", "logs", "samples", "secrets", "sessions", "store"],
   store: [],
 };
 

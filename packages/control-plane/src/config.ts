@@ -7,6 +7,7 @@ import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
+import { readDepot, type DepotConfig } from "./depot-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { readPeers, type PeersConfig } from "./peer-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
@@ -70,6 +71,8 @@ export interface Config {
   restarts: number;
   /** Said by whoever started us, so that tests find it in the process list. */
   controllerSocket: string;
+  /** Where uploads and builds are kept besides the data folder. */
+  depot: DepotConfig | undefined;
   /** How controllers and gateways of several machines meet; undefined: by that socket. */
   peers: PeersConfig | undefined;
   /** What this machine runs. */
@@ -182,6 +185,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     timing: readTiming(text("TIMING")),
     failpointFile: text("FAILPOINT_FILE"),
     restarts: wholeNumber("RESTARTS", text("RESTARTS") ?? "0", { min: 0, max: Number.MAX_SAFE_INTEGER }),
+    depot: asConfigError(() => readDepot(text)),
     ...readMeeting(text, dataFolder),
   };
 }
@@ -194,7 +198,9 @@ function readMeeting(
   const peers = asConfigError(() => readPeers(text));
   const parts = oneOf("PARTS", text("PARTS") ?? "all", PARTS);
   if (parts === "controller" && !peers?.listen)
-    throw new ConfigError("VOCALHOST_PARTS=controller needs VOCALHOST_CONTROLLER_LISTEN, such as 0.0.0.0:7871");
+    throw new ConfigError(
+      "VOCALHOST_PARTS=controller needs VOCALHOST_CONTROLLER_LISTEN, such as 0.0.0.0:7871",
+    );
   if (parts === "gateway" && !peers)
     throw new ConfigError("VOCALHOST_PARTS=gateway needs VOCALHOST_CONTROLLERS, such as 10.0.0.5:7871");
   return { controllerSocket: text("CONTROLLER_SOCKET") ?? (peers ? "" : socketIn(dataFolder)), peers, parts };

@@ -67,6 +67,8 @@ export async function createApp(
     quotasOf,
     atOnce: config.buildsAtOnce,
     images: ground.images,
+    folders: ground.buildFolders,
+    depot: ground.depot,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });

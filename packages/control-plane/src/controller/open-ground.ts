@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { refuseUnfinishedRestore } from "../backup/restore-backup.ts";
+import { createBuildFolders, type BuildFolders } from "../builds/build-folders.ts";
 import { builderEnvironment } from "../builds/config.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import type { Depot } from "../depot/depot.ts";
+import { openS3Depot } from "../depot/s3-depot.ts";
 import type { OpenedDriver } from "../drivers/driver.ts";
 import { openDriver } from "../drivers/open-driver.ts";
 import { createFailpoint, type Failpoint } from "../failpoints.ts";
@@ -17,6 +20,7 @@ import type { Store } from "../store/store.ts";
 import { systemClock } from "../system-clock.ts";
 import { VERSION } from "../version.ts";
 import { findEngine } from "./find-engine.ts";
+import { findSdk } from "./find-sdk.ts";
 import { createCandidate, type Candidate } from "./lead.ts";
 import { prepareUsers } from "./prepare-users.ts";
 import { openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
@@ -40,6 +44,8 @@ export interface Ground {
   candidate: Candidate;
   standing: Standing;
   metrics: Metrics;
+  depot: Depot | undefined;
+  buildFolders: BuildFolders;
   /** Module of the voice filter's engine, where there is one. */
   vivaEngine: string | undefined;
 }
@@ -65,6 +71,7 @@ export async function openGround(
     await openDriver(config.driver, { log, builderEnvironment: builderEnvironment() }),
   );
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
+  const depot = config.depot && stack.use(await openS3Depot(config.depot));
   const newestEpoch = (): Promise<number> => driver.newestEpoch();
   const standing = createStanding();
   return {
@@ -87,6 +94,8 @@ export async function openGround(
     candidate: createCandidate({ store: uncheckedStore, clock, timing, log, newestEpoch, dataFolder }),
     standing,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
+    depot,
+    buildFolders: createBuildFolders({ dataFolder, depot, sdkFolder: findSdk() }),
     vivaEngine: findEngine(config),
   };
 }

@@ -64,6 +64,7 @@ export async function startLeading(
       log,
       config,
       images: ground.images,
+      depot: ground.depot,
       failpoint,
       signal,
       lost,
