@@ -1,6 +1,7 @@
 import { createApiClient, type ApiClient } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir, userInfo } from "node:os";
@@ -26,6 +27,8 @@ export interface Cluster {
   controller(name: string): ClusterController;
   /** Starts it, again if it was killed; resolves when it listens. */
   startController(name: string): Promise<ClusterController>;
+  /** As a gateway would, with the private key; gives the status. */
+  ask(controller: ClusterController, method: string, path: string): Promise<number>;
   /** Resolves with who leads; `not` must not be it. */
   leader(not?: string): Promise<ClusterController>;
 }
@@ -135,6 +138,19 @@ export async function startCluster(
     }),
     controller: controllerOf,
     startController,
+    ask({ port }, method, path) {
+      const { promise, resolve, reject } = Promise.withResolvers<number>();
+      const read = (file: string): string => readFileSync(file, "utf8");
+      request({
+        ...{ host: "127.0.0.1", port, method, path, agent: false, servername: peerNames.controller },
+        ...{ ca: read(gatewayFiles.ca), cert: read(gatewayFiles.cert), key: read(gatewayFiles.key) },
+        headers: { authorization: `Bearer ${privateKey}` },
+      })
+        .once("response", (response) => resolve(response.resume().statusCode ?? 0))
+        .on("error", reject)
+        .end();
+      return promise;
+    },
     leader: (not) =>
       until(
         async () => {

@@ -87,6 +87,9 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
     assert.match(leader.output(), /"leads":true,"msg":"controller listens"/);
     assert.match(other.output(), /"leads":false,"msg":"controller listens"/);
     const [first, second] = cluster.gateways;
+    assert.equal(await cluster.ask(other, "GET", "/v1/agents"), 200);
+    assert.equal(await cluster.ask(other, "POST", `/v1/public/${AGENT}/start`), 503);
+    assert.equal(await cluster.ask(other, "DELETE", `/v1/agents/${AGENT}`), 503);
     const calls = [await call(0), await call(1)];
     for (const { sessionId } of calls)
       for (const { api } of [first!, second!])
@@ -144,12 +147,20 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
     early!.say("hang up");
     await early!.closed();
     await goOn(late);
-    const refused = await cluster.gateways[0]!.publicApi.sessions
-      .start(AGENT, { transport: "webrtc" })
-      .catch((error: unknown) => error);
+    const refused = await cluster.gateways[0]!.publicApi.sessions.start(AGENT, { transport: "webrtc" }).catch(
+      (error: unknown) => error,
+    );
     assert.ok(refused instanceof ApiError && refused.status === 503, String(refused));
     await cluster.postgres.start();
-    await until(() => call(1).then((next) => (next.say("hang up"), true), () => false), 20_000, "next call");
+    await until(
+      () =>
+        call(1).then(
+          (next) => (next.say("hang up"), true),
+          () => false,
+        ),
+      20_000,
+      "next call",
+    );
     await goOn(late);
     for (const each of late) each.say("hang up");
     await checkBills(calls);

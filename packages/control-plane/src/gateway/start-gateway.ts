@@ -2,6 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { hostname } from "node:os";
 import type { Duplex } from "node:stream";
 import { logAccess } from "./access-log.ts";
 import { answer, answerSocket, toAnswer } from "./answers.ts";
@@ -81,9 +82,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.listen({ host: options.host, port: options.port });
   await once(server, "listening");
   stack.defer(() => closeServer(server, { relayed, upgraded, timing }));
-  stack.use(tellFigures({ server, controller, relayed, restarts: options.restarts ?? 0, limits }));
-  const owned = stack.move();
   const { address, port, family } = server.address() as AddressInfo;
+  const name = "socket" in options.controllers ? undefined : `${hostname()}:${port}`;
+  stack.use(tellFigures({ server, controller, relayed, restarts: options.restarts ?? 0, limits, name }));
+  const owned = stack.move();
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
     port,
