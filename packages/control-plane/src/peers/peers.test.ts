@@ -154,7 +154,8 @@ async function startServer(files: PeerFiles, seen: (path: string) => void) {
     (asked, response) => {
       if (asked.url !== "/internal/role") {
         seen(asked.url ?? "");
-        return void response.end("{}");
+        response.end("{}");
+        return;
       }
       const tell = (now: Role): void => void response.write(`${JSON.stringify(now)}\n`);
       told.add(tell);
