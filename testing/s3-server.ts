@@ -1,7 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "./loopback-server.ts";
 
 /**
  * An object storage as strict as the documentation of the S3 interface: every request is signed (version 4), every
@@ -104,20 +103,16 @@ export async function startS3Server(bucket = "builds"): Promise<S3Server> {
         .end(request.method === "HEAD" ? undefined : text);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: listening.url,
     bucket,
     region: REGION,
     credentials,
     objects,
     refusals,
     failNext: (times) => void (failing = times),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

@@ -26,7 +26,7 @@ export interface Cluster {
   readonly publicKey: string;
   controller(name: string): ClusterController;
   /** Starts it, again if it was killed; resolves when it listens. */
-  startController(name: string): Promise<ClusterController>;
+  startController(name: string, own?: Record<string, string>): Promise<ClusterController>;
   /** As a gateway would, with the private key; gives the status. */
   ask(controller: ClusterController, method: string, path: string): Promise<number>;
   /** Resolves with who leads; `not` must not be it. */
@@ -93,7 +93,7 @@ export async function startCluster(
   const publicUrl = `http://localhost:${gatewayProcesses[0]?.port}`;
 
   const controllers = new Map<string, ClusterController>();
-  async function startController(name: string): Promise<ClusterController> {
+  async function startController(name: string, own: Record<string, string> = {}): Promise<ClusterController> {
     const port = ports.get(name) ?? 0;
     const started = startPart(
       "controller",
@@ -102,6 +102,7 @@ export async function startCluster(
         ...peerVariables(controllerFiles),
         VOCALHOST_PUBLIC_URL: publicUrl,
         VOCALHOST_CONTROLLER_LISTEN: `127.0.0.1:${port}`,
+        ...own,
       },
       name,
     );

@@ -8,6 +8,7 @@ import { endAllSessions } from "./end-all-sessions.ts";
 import { openOwnerLink, type FirstRun } from "./first-run.ts";
 import type { Leadership } from "./lead.ts";
 import { openGround } from "./open-ground.ts";
+import { requireSameSecret } from "./require-same-secret.ts";
 import { startLeading, type LeadingOptions } from "./start-leading.ts";
 
 /** The process that decides. Disposing it leaves sessions and instances alone; the next one adopts them. */
@@ -43,6 +44,7 @@ export async function startController(
   const ending = new AbortController();
   const replaced = Promise.withResolvers<void>();
   if (leadership) keep(leadership, { signal: ending.signal, lost: replaced.resolve });
+  else await requireSameSecret(store.db, ground.secrets);
   stack.defer(() => ending.abort());
   stack.use(sampleProcess({ restarts: config.restarts, sampled: metrics.controllerSampled }));
 
@@ -108,10 +110,7 @@ function standBy(leading: LeadingOptions): () => Promise<void> {
 }
 
 // From the moment it is ours: opening and taking over may take longer than the lease.
-function keep(
-  leadership: Leadership,
-  { signal, lost }: { signal: AbortSignal; lost(): void },
-): void {
+function keep(leadership: Leadership, { signal, lost }: { signal: AbortSignal; lost(): void }): void {
   void leadership.keep(signal).then((how) => (how === "lost" ? lost() : undefined));
 }
 

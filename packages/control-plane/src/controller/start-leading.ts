@@ -12,6 +12,7 @@ import { findSdk } from "./find-sdk.ts";
 import { firstRun, type FirstRun } from "./first-run.ts";
 import type { Leadership } from "./lead.ts";
 import type { Ground } from "./open-ground.ts";
+import { markSecret } from "./require-same-secret.ts";
 
 export interface LeadingOptions {
   ground: Ground;
@@ -41,6 +42,7 @@ export async function startLeading(
   await ground.driver.fence(leadership.epoch);
   standing.took(leadership.epoch);
   const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
+  if (options.isOneOfSeveral) await markSecret(store, ground.secrets);
   await relinkSdk({ dataFolder, sdkFolder: findSdk(), log });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 
