@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../clock.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
+import type { Store, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 
 /** There is one leader, known by its epoch; one that lost the lease can no longer write. */
@@ -26,7 +26,7 @@ export async function takeLease(options: LeaseOptions): Promise<number | undefin
     const row = await store
       .forUpdate(tx.selectFrom("leader").selectAll().where("id", "=", 1))
       .executeTakeFirst();
-    const nowMs = await leaseTime(tx, { store, clock });
+    const { nowMs } = await tx.selectNoFrom(timeOf({ store, clock }).as("nowMs")).executeTakeFirstOrThrow();
     const until = nowMs + timing.leaseMs;
     if (!row) {
       const epoch = seenEpoch + 1;
@@ -50,9 +50,12 @@ export async function takeLease(options: LeaseOptions): Promise<number | undefin
  */
 export async function lookAtLease(options: LeaseOptions): Promise<{ holder?: string; isFree: boolean }> {
   const { store } = options;
-  const row = await store.db.selectFrom("leader").selectAll().where("id", "=", 1).executeTakeFirst();
-  if (!row) return { isFree: true };
-  return { holder: row.holder, isFree: mayTake(row, await leaseTime(store.db, options), options) };
+  const row = await store.db
+    .selectFrom("leader")
+    .select(["holder", "until", timeOf(options).as("nowMs")])
+    .where("id", "=", 1)
+    .executeTakeFirst();
+  return row ? { holder: row.holder, isFree: mayTake(row, row.nowMs, options) } : { isFree: true };
 }
 
 function mayTake(row: { holder: string; until: number }, nowMs: number, options: LeaseOptions): boolean {
@@ -64,10 +67,10 @@ function mayTake(row: { holder: string; until: number }, nowMs: number, options:
 /** Whether the lease is still ours; extends it. */
 export async function renewLease(options: LeaseOptions, epoch: number): Promise<boolean> {
   const { store, clock, timing } = options;
-  const until = (await leaseTime(store.db, { store, clock })) + timing.leaseMs;
+  // One statement: whoever waits for a connection must not wait twice.
   const { numUpdatedRows } = await store.db
     .updateTable("leader")
-    .set({ until })
+    .set({ until: sql<number>`${timeOf({ store, clock })} + ${sql.lit(timing.leaseMs)}` })
     .where("id", "=", 1)
     .where("epoch", "=", epoch)
     .executeTakeFirst();
@@ -85,10 +88,9 @@ export async function releaseLease({ store }: Pick<LeaseOptions, "store">, epoch
 }
 
 /** Machines disagree about the time; those that share a database go by its clock. */
-async function leaseTime(db: Db, { store, clock }: Pick<LeaseOptions, "store" | "clock">): Promise<number> {
-  if (store.dialect === "sqlite") return clock.nowMs();
-  const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-  return (await db.selectNoFrom(nowMs.as("nowMs")).executeTakeFirstOrThrow()).nowMs;
+function timeOf({ store, clock }: Pick<LeaseOptions, "store" | "clock">): RawBuilder<number> {
+  if (store.dialect === "sqlite") return sql<number>`${sql.lit(Math.round(clock.nowMs()))}`;
+  return sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 }
 
 /** A transaction that only the leader of this epoch can commit. */
