@@ -35,7 +35,7 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
     await until(async () => (await api.agents.get(AGENT)).ready, 60_000, "ready agent");
   });
   afterEach((context) => {
-    if ("passed" in context && context.passed === false) console.error(cluster.complaints());
+    if ("passed" in context && !context.passed) process.stderr.write(`${cluster.complaints()}\n`);
   });
   after(() => stack.disposeAsync());
 

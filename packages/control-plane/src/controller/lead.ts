@@ -40,7 +40,14 @@ const LOOK_AGAIN_MS = 200;
 
 export function createCandidate(options: CandidateOptions): Candidate {
   const { store, clock, timing, log, newestEpoch } = options;
-  const lease: LeaseOptions = { store, clock, timing, holder: holderName(), isDead: isHolderDead, newestEpoch };
+  const lease: LeaseOptions = {
+    store,
+    clock,
+    timing,
+    holder: holderName(),
+    isDead: isHolderDead,
+    newestEpoch,
+  };
 
   async function take(): Promise<Leadership | undefined> {
     const epoch = await takeLease(lease);

@@ -15,7 +15,11 @@ export interface NetworkControllersOptions {
 const RESOLVE_AGAIN_MS = 5_000;
 
 /** Controllers of other machines. Each says of itself whether it leads; of two that say so, the newer one does. */
-export function openNetworkControllers({ addresses, credentials, log }: NetworkControllersOptions): Controllers {
+export function openNetworkControllers({
+  addresses,
+  credentials,
+  log,
+}: NetworkControllersOptions): Controllers {
   const followed = new Map<string, FollowedController>();
   const waiting = createWaiting();
   let turn = 0;
