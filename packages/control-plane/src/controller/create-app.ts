@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { createApiApp } from "../api/create-api-app.ts";
+import { createApiApp, type ApiAppOptions } from "../api/create-api-app.ts";
 import { mountApi } from "../api/mount-api.ts";
 import { createAdmission } from "../auth/admission.ts";
 import { createApiKeys } from "../auth/api-keys.ts";
@@ -7,7 +7,6 @@ import { createKeyCache } from "../auth/key-cache.ts";
 import { openPeople, type People } from "../auth/people.ts";
 import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
-import { relinkSdk } from "../builds/link-sdk.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
 import { findRegions } from "./find-regions.ts";
@@ -18,10 +17,13 @@ import { VERSION } from "../version.ts";
 import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
+import { refuseChangesUnlessLeading } from "./refuse-changes.ts";
+import { openPeerCredentials, type PeerCredentials } from "../peers/peer-credentials.ts";
+import { createPeerServer } from "../peers/peer-server.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
-import type { Ground } from "./take-over.ts";
+import type { Ground } from "./open-ground.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
 export interface App {
@@ -43,7 +45,7 @@ export async function createApp(
   decider: Decider,
   { stack, isEnding, openRoomServer }: AppOptions,
 ): Promise<App> {
-  const { config, log, clock, failpoint, newId, store } = ground;
+  const { config, log, clock, failpoint, newId, store, standing } = ground;
   const { world, wakeups, reconciler } = decider;
   const { metrics } = ground;
   const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
@@ -52,7 +54,6 @@ export async function createApp(
   const regions = knownRegions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
-  await relinkSdk({ dataFolder, sdkFolder, log });
   const builds = createBuilds({
     store,
     clock,
@@ -66,6 +67,8 @@ export async function createApp(
     quotasOf,
     atOnce: config.buildsAtOnce,
     images: ground.images,
+    folders: ground.buildFolders,
+    depot: ground.depot,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
@@ -93,7 +96,9 @@ export async function createApp(
   });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
-  const app = createApiApp(log);
+  const peers = config.peers?.listen && stack.use(openPeerCredentials(config.peers.files, { log }));
+  const app = createApiApp(log, peers && { createServer: peerServerOf(peers, log) });
+  refuseChangesUnlessLeading(app, standing);
   app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
     if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
   });
@@ -125,6 +130,18 @@ export async function createApp(
     ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
   });
   mountDashboard(app);
-  mountInternalRoutes(app, { doors, left: () => reconciler.nudge(), sampled: metrics.gatewaySampled });
+  mountInternalRoutes(app, {
+    doors,
+    left: () => reconciler.nudge(),
+    sampled: metrics.gatewaySampled,
+    standing,
+  });
   return { app, people, builds, rooms };
+}
+
+function peerServerOf(
+  credentials: PeerCredentials,
+  log: Ground["log"],
+): NonNullable<ApiAppOptions["createServer"]> {
+  return (handler, { headersMaxBytes }) => createPeerServer(handler, { credentials, headersMaxBytes, log });
 }
