@@ -7,6 +7,7 @@ import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
+import { readKubernetes, type KubernetesConfig } from "./kubernetes-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
@@ -85,13 +86,14 @@ export type DriverConfig =
       wall: WallMode;
       /** What is reached through it all the same. */
       reach: Reach[];
-    });
+    })
+  | KubernetesConfig;
 
 /** `auto`: where the service may; `required`: or it does not start; `off`: somebody else sees to it. */
 export type WallMode = (typeof WALL_MODES)[number];
 const WALL_MODES = ["auto", "required", "off"] as const;
 
-const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
+const DRIVERS = ["process", "container", "kubernetes"] as const satisfies DriverConfig["kind"][];
 
 const IceServers = z.array(
   z.object({
@@ -260,6 +262,10 @@ function readDriver(
         wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
         reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
       };
+    case "kubernetes":
+      return asConfigError(() =>
+        readKubernetes(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
+      );
     default:
       return kind satisfies never;
   }
