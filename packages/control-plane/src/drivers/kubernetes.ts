@@ -235,7 +235,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
         now = await find(idOf(pod)); // its node has changed it meanwhile
       }
     }
-    if (now && now.metadata?.deletionTimestamp === undefined) await ask(now, 0);
+    if (now) await ask(now, 0); // its node may not have let go of it yet, though nothing of it runs
     watched.drop(pod);
     await unlessMissing(
       cluster.ask({ what: "remove an instance's secret", method: "DELETE", path: `secrets/${name}` }),
@@ -303,6 +303,8 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
         await fence.check();
         await creating.get(id)?.catch(() => undefined);
         await end(id, graceMs);
+        const pod = watched.get(names.pod(id));
+        if (pod && readPodState(pod).hasBegun) await output.whole(id);
       } catch (error) {
         rethrow(error);
       }

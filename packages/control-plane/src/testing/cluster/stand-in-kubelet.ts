@@ -8,6 +8,7 @@ import type { ApiObject, StandInApi } from "./stand-in-api.ts";
 
 const INSTANCE = fileURLToPath(new URL("../../../../sdk/src/instance/main.ts", import.meta.url));
 const PORT_INSIDE = 7860;
+const LET_GO_MS = 300; // a node says that a container has ended before it lets go of its pod
 let pods = 0;
 
 /** Runs the pods of a stand-in as processes of this machine, each at a loopback address of its own. */
@@ -85,7 +86,7 @@ export function startStandInKubelet(api: StandInApi): Disposable & {
         object["status"].phase = exitCode === 0 ? "Succeeded" : "Failed";
         object["status"].containerStatuses = [{ name: "bot", ready: false, state: { terminated } }];
       });
-      api.released(name);
+      setTimeout(() => api.released(name), LET_GO_MS);
     });
   }
 

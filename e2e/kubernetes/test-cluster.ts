@@ -1,0 +1,80 @@
+import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { createImage, packLayer, pushImage, thisPlatform, type Image } from "@vocalhost/images";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeBotImage } from "../../testing/bot-image.ts";
+import { startDockerRegistry } from "../../testing/docker-registry.ts";
+import { readTestCluster } from "./config.ts";
+
+/** The cluster that `KUBECONFIG` names: a namespace of its own, and a registry its nodes pull from. */
+export interface TestCluster extends AsyncDisposable {
+  api: CoreV1Api;
+  namespace: string;
+  /** `host[:port]` of the registry. */
+  registry: string;
+  /** Address of this machine as pods see it; undefined: they cannot reach it. */
+  machine: string | undefined;
+  /** Pushes an image of a bot's text and gives its name with a tag. */
+  push(bot: string): Promise<string>;
+}
+
+const NAMESPACE_GONE_MS = 60_000;
+
+export async function openTestCluster(): Promise<TestCluster> {
+  const { registry: named, machine } = readTestCluster();
+  await using stack = new AsyncDisposableStack();
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  const api = config.makeApiClient(CoreV1Api);
+  const namespace = `vocalhost-check-${randomUUID().slice(0, 8)}`;
+  await api.createNamespace({
+    body: { metadata: { name: namespace, labels: { "pod-security.kubernetes.io/enforce": "restricted" } } },
+  });
+  stack.defer(() => removeNamespace(api, namespace));
+  const repository = named ?? `${stack.use(await startDockerRegistry()).host}/check`;
+  const folder = mkdtempSync(join(tmpdir(), "cluster-images-"));
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  let base: Promise<Image> | undefined;
+  let count = 0;
+  const owned = stack.move();
+  return {
+    api,
+    namespace,
+    registry: repository.split("/", 1)[0] ?? "",
+    machine,
+    async push(bot) {
+      base ??= makeBotImage(folder);
+      const number = ++count;
+      const layer = await packLayer({
+        entries: [
+          { path: "app/bot.ts", mode: 0o644, uid: 0, gid: 0, kind: "file", source: Buffer.from(bot) },
+        ],
+        file: join(folder, `bot-${number}.tar.gz`),
+        createdBy: "test",
+      });
+      const image = createImage({ platform: thisPlatform(), base: await base, layers: [layer], defaults: {} });
+      const name = `${repository}/bot:${namespace}-${number}`;
+      await pushImage(image, name);
+      return name;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Whoever tested has let go of all pods; what is left goes with the namespace. */
+async function removeNamespace(api: CoreV1Api, name: string): Promise<void> {
+  const { items } = await api.listNamespacedPod({ namespace: name });
+  await api.deleteNamespace({ name });
+  const deadlineMs = performance.now() + NAMESPACE_GONE_MS;
+  if (items.length > 0) console.error(`${items.length} pods were left in ${name}`);
+  while (performance.now() < deadlineMs) {
+    const isThere = await api.readNamespace({ name }).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
