@@ -10,7 +10,7 @@ import { openTestCluster, type TestCluster } from "./test-cluster.ts";
 const ECHO_BOT = readFileSync(new URL("../bots/hosted-bot.ts", import.meta.url), "utf8");
 const HOME_PORT = 7871;
 
-test("an image is deployed, answers, is read, outlives a controller and goes to zero and back", async () => {
+test("an image is deployed, answers, is read, outlives a controller and goes to zero and back", async (t) => {
   await using cluster = await openTestCluster();
   const image = await cluster.push(ECHO_BOT);
   await using service = await startServiceProcess({
@@ -40,7 +40,8 @@ test("an image is deployed, answers, is read, outlives a controller and goes to 
   const speak = setInterval(() => call.socket.sendAudio(new Int16Array(320).fill(1_000), 16_000), 20);
   await until(() => call.socket.heardMs > 200, 20_000, "what was said");
   await until(
-    async () => (await service.api.agents.logs("echo")).logs.some(({ log }) => log.includes("hello from a pod")),
+    async () =>
+      (await service.api.agents.logs("echo")).logs.some(({ log }) => log.includes("hello from a pod")),
     30_000,
     "log line",
   );
@@ -59,7 +60,9 @@ test("an image is deployed, answers, is read, outlives a controller and goes to 
   await until(async () => (await podsOf(cluster)).length === 0, 60_000, "scale to zero");
   const askedMs = performance.now();
   const cold = await openCall(service, "echo");
-  console.log(`cold start: ${Math.round(performance.now() - askedMs)} ms from the request to an open socket`);
+  t.diagnostic(
+    `cold start: ${Math.round(performance.now() - askedMs)} ms from the request to an open socket`,
+  );
   cold.socket.socket.close();
   assert.equal(await service.sessionEnded(cold.sessionId, 60_000), "client-left");
   await service.stop();

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { makeBotImage } from "../../testing/bot-image.ts";
 import { startDockerRegistry } from "../../testing/docker-registry.ts";
 import { readTestCluster } from "./config.ts";
@@ -54,7 +55,12 @@ export async function openTestCluster(): Promise<TestCluster> {
         file: join(folder, `bot-${number}.tar.gz`),
         createdBy: "test",
       });
-      const image = createImage({ platform: thisPlatform(), base: await base, layers: [layer], defaults: {} });
+      const image = createImage({
+        platform: thisPlatform(),
+        base: await base,
+        layers: [layer],
+        defaults: {},
+      });
       const name = `${repository}/bot:${namespace}-${number}`;
       await pushImage(image, name);
       return name;
@@ -68,13 +74,13 @@ async function removeNamespace(api: CoreV1Api, name: string): Promise<void> {
   const { items } = await api.listNamespacedPod({ namespace: name });
   await api.deleteNamespace({ name });
   const deadlineMs = performance.now() + NAMESPACE_GONE_MS;
-  if (items.length > 0) console.error(`${items.length} pods were left in ${name}`);
   while (performance.now() < deadlineMs) {
     const isThere = await api.readNamespace({ name }).then(
       () => true,
       () => false,
     );
-    if (!isThere) return;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    if (!isThere) break;
+    await pause(500);
   }
+  if (items.length > 0) throw new Error(`${items.length} pods were left in ${name}`);
 }

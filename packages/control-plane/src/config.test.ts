@@ -134,7 +134,7 @@ test("media: an address and a range of ports, both said in a way that cannot be 
 });
 
 test("a cluster is what its kubeconfig says, and pods are told where to call", () => {
-  const read = (changes: Record<string, string>): unknown =>
+  const read = (changes: Record<string, string | undefined>): unknown =>
     readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "kubernetes", ...changes }).driver;
   assert.partialDeepStrictEqual(
     read({

@@ -4,26 +4,19 @@ import { instanceVariables } from "@vocalhost/protocol";
 import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
-import {
-  DriverUnavailableError,
-  type Driver,
-  type InstanceExit,
-  type InstanceSource,
-  type InstanceSpec,
-  type OpenedDriver,
-  type SeenInstance,
-} from "./driver.ts";
+import type { Driver, InstanceExit, OpenedDriver, SeenInstance } from "./driver.ts";
 import { createAddresses } from "./kubernetes/addresses.ts";
 import { createAgentObjects } from "./kubernetes/agent-objects.ts";
-import { asDriverError, isKind } from "./kubernetes/cluster-error.ts";
+import { asDriverError } from "./kubernetes/cluster-error.ts";
 import { createClusterFence } from "./kubernetes/cluster-fence.ts";
 import { openCluster, type ClusterOptions } from "./kubernetes/cluster.ts";
 import { openHome } from "./kubernetes/home.ts";
-import { createNames, FINALIZER, labels } from "./kubernetes/names.ts";
-import { podManifest, secretManifest, type PodSettings } from "./kubernetes/pod-manifest.ts";
+import { createNames } from "./kubernetes/names.ts";
+import type { PodSettings } from "./kubernetes/pod-manifest.ts";
+import { createPodLives, idOf, requireImage } from "./kubernetes/pod-lives.ts";
 import { createPodOutput } from "./kubernetes/pod-output.ts";
 import { openPodRecords } from "./kubernetes/pod-records.ts";
-import { isOnLostNode, readPodState } from "./kubernetes/pod-state.ts";
+import { readPodState } from "./kubernetes/pod-state.ts";
 import { createPodUses } from "./kubernetes/pod-uses.ts";
 import { prune } from "./kubernetes/prune.ts";
 import { resolveSource } from "./kubernetes/resolve-source.ts";
@@ -49,10 +42,7 @@ export interface KubernetesDriverOptions {
 }
 
 const LAST_OUTPUT_BYTES = 4 * 1024;
-const LOOK_AGAIN_MS = 500;
-const KILLED_MS = 15_000; // kubelets look at their pods every second, and are busy
 const PRUNE_MS = 600_000;
-const RACES_MAX = 5;
 
 /** Instances as pods of a cluster, one bare pod each: replacing and draining them is not the cluster's business. */
 export async function openKubernetesDriver(options: KubernetesDriverOptions): Promise<OpenedDriver> {
@@ -91,6 +81,12 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       },
     }),
   );
+  const lives = createPodLives({
+    ...{ cluster, names, watched, fence, agents, log, nextChange },
+    settings: options.pods,
+    killedMs: options.killedMs,
+    home: () => home?.url,
+  });
   const { home: asked } = options;
   const home =
     asked &&
@@ -111,17 +107,6 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     const token = data?.[instanceVariables.token];
     if (token !== undefined) tokens.set(id, Buffer.from(token, "base64").toString("utf8"));
     return tokens.get(id);
-  }
-
-  async function find(id: string): Promise<V1Pod | undefined> {
-    try {
-      const pod = await cluster.ask<V1Pod>({ what: "read a pod", path: `pods/${names.pod(id)}` });
-      watched.put(pod);
-      return pod;
-    } catch (error) {
-      if (isKind(error, "missing")) return undefined;
-      throw error;
-    }
   }
 
   async function see(pod: V1Pod): Promise<SeenInstance> {
@@ -148,98 +133,6 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     const exit = { ...seen.exit, lastOutput };
     exits.set(id, { uid, exit });
     return { id, state: "exited", address: addresses.get(id), exit };
-  }
-
-  async function make(spec: InstanceSpec): Promise<void> {
-    const name = names.pod(spec.id);
-    const { reference: image, pullSecret } = requireImage(spec.source);
-    await fence.check();
-    tokens.set(spec.id, spec.token);
-    const owners = await agents.ownerOf(spec.owner);
-    const pullSecrets = pullSecret ? [await agents.pullSecret(pullSecret, spec.owner, owners)] : [];
-    const common = { spec, names, owners };
-    await unlessTaken(
-      cluster.ask({
-        what: "make an instance's secret",
-        method: "POST",
-        path: "secrets",
-        body: secretManifest(common),
-      }),
-    );
-    const body = podManifest({ ...common, image, settings: options.pods, pullSecrets, home: home?.url });
-    const pod = await unlessTaken(
-      cluster.ask<V1Pod>({ what: "make a pod", method: "POST", path: "pods", body }),
-    );
-    if (!pod) return void (await find(spec.id)); // it is there, running or over
-    watched.put(pod);
-    try {
-      await fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
-    } catch (error) {
-      await remove(pod).catch(() => undefined);
-      throw error;
-    }
-    log.debug({ instanceId: spec.id, pod: name }, "pod made");
-  }
-
-  async function end(id: string, graceMs: number): Promise<void> {
-    const found = await find(id);
-    if (!found || readPodState(found).state === "exited") return;
-    // Without an address it has no session, and may not even listen to signals yet. None at all would mean not to wait.
-    const graceSeconds = addresses.get(id) === undefined ? 1 : Math.max(1, Math.ceil(graceMs / 1_000));
-    await ask(found, graceSeconds);
-    const deadlineMs = performance.now() + graceSeconds * 1_000 + (options.killedMs ?? KILLED_MS);
-    for (;;) {
-      const pod = watched.get(names.pod(id)) ?? (await find(id));
-      if (!pod || readPodState(pod).state === "exited") return;
-      const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0) return endOnLostNode(id);
-      await nextChange(Math.min(LOOK_AGAIN_MS, leftMs));
-    }
-  }
-
-  async function endOnLostNode(id: string): Promise<void> {
-    const pod = await find(id);
-    if (!pod || readPodState(pod).state === "exited") return;
-    if (!isOnLostNode(pod)) throw new DriverUnavailableError(`The pod of instance ${id} does not end`);
-    log.warn(
-      { instanceId: id, node: pod.spec?.nodeName },
-      "an instance's node was lost, giving the instance up",
-    );
-    await ask(pod, 0);
-    await find(id);
-  }
-
-  async function ask(pod: V1Pod, gracePeriodSeconds: number): Promise<void> {
-    const body = { gracePeriodSeconds, preconditions: { uid: pod.metadata?.uid } };
-    const path = `pods/${pod.metadata?.name}`;
-    await unlessMissing(cluster.ask({ what: "end a pod", method: "DELETE", path, body }));
-  }
-
-  /** What is left of one that has ended. */
-  async function remove(pod: V1Pod): Promise<void> {
-    const name = pod.metadata?.name ?? "";
-    let now: V1Pod | undefined = pod;
-    for (let races = 0; now; races++) {
-      const { finalizers = [], resourceVersion, uid } = now.metadata ?? {};
-      const metadata = { uid, resourceVersion, finalizers: finalizers.filter((each) => each !== FINALIZER) };
-      try {
-        if (finalizers.includes(FINALIZER))
-          await cluster.ask({
-            ...{ what: "let a pod go", method: "PATCH", path: `pods/${name}`, body: { metadata } },
-            contentType: "application/merge-patch+json",
-          });
-        break;
-      } catch (error) {
-        if (isKind(error, "missing")) break;
-        if (!isKind(error, "conflict") || races === RACES_MAX) throw error;
-        now = await find(idOf(pod)); // its node has changed it meanwhile
-      }
-    }
-    if (now) await ask(now, 0); // its node may not have let go of it yet, though nothing of it runs
-    watched.drop(pod);
-    await unlessMissing(
-      cluster.ask({ what: "remove an instance's secret", method: "DELETE", path: `secrets/${name}` }),
-    );
   }
 
   async function nextChange(timeoutMs: number): Promise<void> {
@@ -282,7 +175,9 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     create(spec) {
       const underWay = creating.get(spec.id);
       if (underWay) return underWay;
-      const made = make(spec)
+      tokens.set(spec.id, spec.token);
+      const made = lives
+        .make(spec)
         .catch(rethrow)
         .finally(() => creating.delete(spec.id));
       creating.set(spec.id, made);
@@ -302,7 +197,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       try {
         await fence.check();
         await creating.get(id)?.catch(() => undefined);
-        await end(id, graceMs);
+        await lives.end(id, { graceMs, isListening: addresses.get(id) !== undefined });
         const pod = watched.get(names.pod(id));
         if (pod && readPodState(pod).hasBegun) await output.whole(id);
       } catch (error) {
@@ -319,10 +214,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     },
     async forget(id) {
       try {
-        const pod = await find(id);
-        if (pod && readPodState(pod).state === "running") throw new Error(`Instance ${id} still runs`);
-        if (pod) await remove(pod);
-        else await unlessMissing(secretOf(id));
+        await lives.forget(id);
       } catch (error) {
         rethrow(error);
       }
@@ -333,16 +225,10 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     },
   };
 
-  function secretOf(id: string): Promise<unknown> {
-    return cluster.ask({
-      ...{ what: "remove an instance's secret", method: "DELETE", path: `secrets/${names.pod(id)}` },
-    });
-  }
-
   const records = openPodRecords({
     ...{ root, output },
     async stateOf(id) {
-      const pod = (leads ? watched.get(names.pod(id)) : undefined) ?? (await find(id).catch(rethrow));
+      const pod = (leads ? watched.get(names.pod(id)) : undefined) ?? (await lives.find(id).catch(rethrow));
       return pod && readPodState(pod);
     },
     addressOf: addresses.get,
@@ -359,29 +245,6 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       await owned.disposeAsync();
     },
   };
-}
-
-function idOf(pod: V1Pod): string {
-  return pod.metadata?.labels?.[labels.instance] ?? "";
-}
-
-function requireImage(source: InstanceSource): InstanceSource & { kind: "image" } {
-  if (source.kind === "image") return source;
-  throw new Error("Pods run images; this deployment is the folder of a build");
-}
-
-async function unlessTaken<T>(asked: Promise<T>): Promise<T | undefined> {
-  return asked.catch((error: unknown) => {
-    if (isKind(error, "taken")) return undefined;
-    throw error;
-  });
-}
-
-async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
-  return asked.catch((error: unknown) => {
-    if (isKind(error, "missing")) return undefined;
-    throw error;
-  });
 }
 
 function rethrow(error: unknown): never {

@@ -1,7 +1,4 @@
-import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import type { SeenInstance } from "../drivers/driver.ts";
-import { crashOf } from "./plan-instance.ts";
+import { describe } from "node:test";
 import { NOW, check, deployment, exited, instance, report, running, session } from "./testing/check-plan.ts";
 
 describe("size", () => {
@@ -181,28 +178,6 @@ describe("instances", () => {
     what: "one that ends before it is ready has crashed",
     view: { instances: [instance({ id: "a", state: "starting" })], seen: [exited("a", 1)] },
     expect: ["mark-gone a (crash)"],
-  });
-  check({
-    what: "one that was evicted before it is ready has not",
-    view: {
-      instances: [instance({ id: "a", state: "starting" })],
-      seen: [evicted("a")],
-    },
-    expect: ["mark-gone a (not its fault)"],
-  });
-  check({
-    what: "nor one that was evicted while idle",
-    view: { instances: [instance({ id: "a", state: "ready" })], seen: [evicted("a")] },
-    expect: ["mark-gone a (not its fault)"],
-  });
-  check({
-    what: "one that nobody had room for is given up, which is not its fault",
-    view: {
-      instances: [instance({ id: "a", state: "starting" })],
-      startingForMs: { a: 60_000 },
-      seen: [{ ...running("a"), waitsFor: "There is no room for it." }],
-    },
-    expect: ["drain a (not its fault)"],
   });
   check({
     what: "one that never becomes ready is given up",
@@ -503,14 +478,4 @@ describe("instances that wait", () => {
     },
     expect: ["wake x", "wake a"],
   });
-});
-
-function evicted(id: string): SeenInstance {
-  const exit = { code: null, signal: "SIGTERM", outOfMemory: false, lastOutput: "", isForeign: true };
-  return { id, state: "exited", address: undefined, exit: { ...exit, how: "It was evicted." } };
-}
-
-test("how an instance ended is said by whoever knows", () => {
-  assert.deepEqual(crashOf(evicted("a")), { exitCode: null, text: "It was evicted.", isForeign: true });
-  assert.deepEqual(crashOf(exited("a", 1)), { exitCode: 1, text: "It exited with code 1." });
 });
