@@ -105,7 +105,7 @@ async function start(): Promise<ClusterHarness> {
     opened.use(
       await openKubernetesDriver({
         folder,
-        cluster: { namespace: cluster.namespace },
+        cluster: { kubeconfig: cluster.kubeconfig },
         service: "check",
         platform: thisPlatform(),
         pods: { nodeSelector: {}, runtimeClass: undefined, priorityClass: undefined, pullSecrets: [] },

@@ -16,7 +16,7 @@ test("an image is deployed, answers, is read, outlives a controller and goes to 
   await using service = await startServiceProcess({
     environment: {
       VOCALHOST_DRIVER: "kubernetes",
-      VOCALHOST_KUBERNETES_NAMESPACE: cluster.namespace,
+      VOCALHOST_KUBERNETES_CONFIG: cluster.kubeconfig,
       VOCALHOST_KUBERNETES_SERVICE: "check",
       VOCALHOST_REGISTRIES: cluster.registry,
       ...(cluster.machine === undefined

@@ -1,7 +1,13 @@
-import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import {
+  CoreV1Api,
+  KubeConfig,
+  loadYaml,
+  RbacAuthorizationV1Api,
+  type V1Role,
+} from "@kubernetes/client-node";
 import { createImage, packLayer, pushImage, thisPlatform, type Image } from "@vocalhost/images";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,8 +17,11 @@ import { readTestCluster } from "./config.ts";
 
 /** The cluster that `KUBECONFIG` names: a namespace of its own, and a registry its nodes pull from. */
 export interface TestCluster extends AsyncDisposable {
+  /** May do everything. */
   api: CoreV1Api;
   namespace: string;
+  /** A kubeconfig with the rights that the documentation says the driver needs, and no others. */
+  kubeconfig: string;
   /** `host[:port]` of the registry. */
   registry: string;
   /** Address of this machine as pods see it; undefined: they cannot reach it. */
@@ -22,6 +31,7 @@ export interface TestCluster extends AsyncDisposable {
 }
 
 const NAMESPACE_GONE_MS = 60_000;
+const PAGE = new URL("../../docs/hosted/kubernetes.md", import.meta.url);
 
 export async function openTestCluster(): Promise<TestCluster> {
   const { registry: named, machine } = readTestCluster();
@@ -37,12 +47,15 @@ export async function openTestCluster(): Promise<TestCluster> {
   const repository = named ?? `${stack.use(await startDockerRegistry()).host}/check`;
   const folder = mkdtempSync(join(tmpdir(), "cluster-images-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, JSON.stringify(await restrictedConfig(config, namespace)), { mode: 0o600 });
   let base: Promise<Image> | undefined;
   let count = 0;
   const owned = stack.move();
   return {
     api,
     namespace,
+    kubeconfig,
     registry: repository.split("/", 1)[0] ?? "",
     machine,
     async push(bot) {
@@ -66,6 +79,46 @@ export async function openTestCluster(): Promise<TestCluster> {
       return name;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function restrictedConfig(config: KubeConfig, namespace: string): Promise<object> {
+  const [, text] = /```yaml\n([^`]*kind: Role\n[^`]*)```/.exec(readFileSync(PAGE, "utf8")) ?? [];
+  const { rules } = loadYaml<V1Role>(text ?? "");
+  const name = "vocalhost";
+  const metadata = { name };
+  const core = config.makeApiClient(CoreV1Api);
+  const rights = config.makeApiClient(RbacAuthorizationV1Api);
+  await core.createNamespacedServiceAccount({ namespace, body: { metadata } });
+  await rights.createNamespacedRole({ namespace, body: { metadata, rules: rules ?? [] } });
+  await rights.createNamespacedRoleBinding({
+    namespace,
+    body: {
+      metadata,
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    },
+  });
+  const { status } = await core.createNamespacedServiceAccountToken({
+    ...{ name, namespace },
+    body: { spec: { audiences: [], expirationSeconds: 3_600 } },
+  });
+  const { server, caData, caFile, skipTLSVerify } = config.getCurrentCluster() ?? {};
+  return {
+    "current-context": name,
+    clusters: [
+      {
+        name,
+        cluster: {
+          server,
+          "certificate-authority-data": caData,
+          "certificate-authority": caFile,
+          "insecure-skip-tls-verify": skipTLSVerify,
+        },
+      },
+    ],
+    users: [{ name, user: { token: status?.token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
   };
 }
 
