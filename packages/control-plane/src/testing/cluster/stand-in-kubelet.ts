@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "../../../../../testing/compiled-code.ts";
 import type { ApiObject, StandInApi } from "./stand-in-api.ts";
 
 const INSTANCE = fileURLToPath(new URL("../../../../sdk/src/instance/main.ts", import.meta.url));
@@ -111,6 +112,7 @@ export function startStandInKubelet(api: StandInApi): Disposable & {
     const secret = api.find("secrets", container?.envFrom[0]?.secretRef.name ?? "");
     const data = (secret?.["data"] ?? {}) as Record<string, string>;
     return {
+      ...compiledCode,
       ...Object.fromEntries(
         Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
       ),
