@@ -26,8 +26,8 @@ export interface TestCluster extends AsyncDisposable {
   registry: string;
   /** Address of this machine as pods see it; undefined: they cannot reach it. */
   machine: string | undefined;
-  /** Pushes an image of a bot's text and gives its name with a tag. */
-  push(bot: string): Promise<string>;
+  /** Pushes an image of a bot's text and gives its name with a tag. @default on what is made in seconds */
+  push(bot: string, base?: Image): Promise<string>;
 }
 
 const NAMESPACE_GONE_MS = 60_000;
@@ -49,7 +49,7 @@ export async function openTestCluster(): Promise<TestCluster> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, JSON.stringify(await restrictedConfig(config, namespace)), { mode: 0o600 });
-  let base: Promise<Image> | undefined;
+  let quickBase: Promise<Image> | undefined;
   let count = 0;
   const owned = stack.move();
   return {
@@ -58,8 +58,9 @@ export async function openTestCluster(): Promise<TestCluster> {
     kubeconfig,
     registry: repository.split("/", 1)[0] ?? "",
     machine,
-    async push(bot) {
-      base ??= makeBotImage(folder);
+    async push(bot, base) {
+      quickBase ??= base ? undefined : makeBotImage(folder);
+      const under = base ?? (await quickBase);
       const number = ++count;
       const layer = await packLayer({
         entries: [
@@ -70,7 +71,7 @@ export async function openTestCluster(): Promise<TestCluster> {
       });
       const image = createImage({
         platform: thisPlatform(),
-        base: await base,
+        ...(under ? { base: under } : {}),
         layers: [layer],
         defaults: {},
       });
