@@ -1,6 +1,5 @@
 import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../../log.ts";
 import type { OutputChunk } from "../instance-records.ts";
@@ -9,6 +8,7 @@ import { dropOutput, OUTPUT_FILE, readLastOutput, readOutput } from "../local/ou
 import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { CONTAINER, type Names } from "./names.ts";
+import { readLines } from "./read-lines.ts";
 
 /**
  * What instances print, brought here line by line while it is printed: a node keeps the last few megabytes of it, by
@@ -37,6 +37,7 @@ export interface PodOutputOptions {
 
 const AGAIN_MS = 300;
 const WHOLE_MS = 5_000; // an end is worth more than its last words
+const LINE_MAX_BYTES = 64 * 1024; // nodes have no limit for one
 const SINCE_FILE = "output-since";
 const WHOLE_MARK = "whole";
 const OUTPUT_LIMITS = { fileBytes: 16 * 1024 * 1024 };
@@ -85,7 +86,7 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
         query: { container: CONTAINER, follow: "true", timestamps: "true", sinceTime: since || undefined },
         signal: closing.signal,
       });
-      for await (const line of createInterface({ input: response, crlfDelay: Infinity })) {
+      for await (const line of readLines(response, LINE_MAX_BYTES)) {
         const { time, text } = cutTime(line);
         if (time === undefined || (since !== "" && inFull(time) <= inFull(since))) continue;
         await file.appendFile(`${text}\n`);

@@ -1,9 +1,9 @@
 import type { V1Pod, V1PodList } from "@kubernetes/client-node";
-import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../../log.ts";
 import { ClusterError, isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
+import { readLines } from "./read-lines.ts";
 
 /** The pods of a service as one watch tells of them, and as a new list tells whenever the watch cannot go on. */
 export interface WatchedPods extends Disposable {
@@ -31,6 +31,7 @@ interface WatchEvent {
 }
 
 const WATCH_SECONDS = 300; // then the API server ends it, and we begin where it ended
+const EVENT_MAX_BYTES = 4 * 1024 * 1024; // an object has at most half of that
 const SILENT_MS = 390_000; // a connection that died without a word
 const AGAIN_MS = [100, 500, 1_000, 2_000, 5_000];
 const RELIST_MS = 300_000; // whatever a watch may have missed
@@ -98,7 +99,7 @@ export function watchPods({ cluster, selector, log, changed }: WatchedPodsOption
         signal,
       });
       failures = 0;
-      for await (const line of createInterface({ input: response })) {
+      for await (const line of readLines(response, EVENT_MAX_BYTES)) {
         silence.refresh();
         if (line !== "") hear(JSON.parse(line) as WatchEvent);
       }

@@ -104,7 +104,7 @@ export function startStandInKubelet(api: StandInApi): Disposable & {
   function environmentOf(
     pod: ApiObject,
     { ip, message }: { ip: string; message: string },
-  ): Record<string, string> {
+  ): NodeJS.ProcessEnv {
     const [container] = pod["spec"].containers as {
       envFrom: { secretRef: { name: string } }[];
       env: { name: string; value?: string }[];
