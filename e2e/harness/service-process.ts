@@ -18,6 +18,7 @@ import { patientMs } from "../../testing/patience.ts";
 import { createKey } from "../../packages/control-plane/src/auth/key-format.ts";
 import { until } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+import { nodeFlags, programOf } from "../../testing/programs.ts";
 
 /** The hosted service with its own data folder, as an operator would start it. */
 export interface ServiceProcess extends WatchedProcess {
@@ -90,12 +91,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   const [program, ...before] = [...(options.within ?? []), process.execPath];
   const child = spawn(
     program,
-    [
-      ...before,
-      "--conditions=@vocalhost/source",
-      join(REPOSITORY, "packages/control-plane/src/up-main.ts"),
-      ...(options.args ?? []),
-    ],
+    [...before, ...nodeFlags, programOf("control-plane", "up-main"), ...(options.args ?? [])],
     {
       cwd: existsSync(dataFolder) ? dataFolder : REPOSITORY,
       env: environment,

@@ -3,6 +3,7 @@ import { ConfigError, type Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { openWays, whyUsersCannotRun } from "../own-users.ts";
 import { findSdk } from "./find-sdk.ts";
+import { ownProgram } from "../own-files.ts";
 
 /** Says who bots and builds run as, and what that means; makes it possible if they have users of their own. */
 export function prepareUsers({ users, dataFolder, driver }: Config, log: Log): void {
@@ -20,7 +21,7 @@ export function prepareUsers({ users, dataFolder, driver }: Config, log: Log): v
   openWays([dataFolder, ...["instances", "builds", "uploads"].map((name) => join(dataFolder, name))]);
   const why = whyUsersCannotRun(users, {
     execPath: process.execPath,
-    mustReach: [findSdk(), join(dataFolder, "instances"), import.meta.dirname],
+    mustReach: [findSdk(), join(dataFolder, "instances"), ownProgram("builds/builder-main")],
   });
   if (why !== undefined)
     throw new ConfigError(

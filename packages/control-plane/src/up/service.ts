@@ -7,6 +7,7 @@ import { systemClock } from "../system-clock.ts";
 import { CONFIG_EXIT_CODE } from "../run-until-told.ts";
 import { superviseRooms } from "./supervise-rooms.ts";
 import { supervise } from "./supervise.ts";
+import { ownProgram } from "../own-files.ts";
 
 /** The whole service on one machine: gateway and controller, each started again when it dies. */
 export interface Service extends AsyncDisposable {
@@ -29,14 +30,12 @@ const END_SESSIONS_MS = 8_500;
 
 /** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
 export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
-  const source = join(import.meta.dirname, "..");
-  const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
   const base = { clock: systemClock, log, timing: config.timing };
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const running = stack.use(new AsyncDisposableStack()); // last of all: calls may still be in rooms
   let isOver = false;
   const gateway = stack.use(
-    supervise({ ...base, name: "gateway", file: join(source, `gateway-main.${extension}`), environment }),
+    supervise({ ...base, name: "gateway", file: ownProgram("gateway-main"), environment }),
   );
   const { port } = (await orFailed(gateway.told("listening"), gateway.ended)) as { port: number };
   const publicUrl = config.port === 0 ? `http://${shownHost(config.host)}:${port}` : config.publicUrl;
@@ -45,7 +44,7 @@ export async function startService({ config, environment, log }: ServiceOptions)
     supervise({
       ...base,
       name: "controller",
-      file: join(source, `controller-main.${extension}`),
+      file: ownProgram("controller-main"),
       environment: { ...compileCache, ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
     }),
   );

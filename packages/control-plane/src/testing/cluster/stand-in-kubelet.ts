@@ -3,11 +3,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { compiledCode } from "../../../../../testing/compiled-code.ts";
+import { nodeFlags, programOf } from "../../../../../testing/programs.ts";
 import type { ApiObject, StandInApi } from "./stand-in-api.ts";
 
-const INSTANCE = fileURLToPath(new URL("../../../../sdk/src/instance/main.ts", import.meta.url));
 const PORT_INSIDE = 7860;
 const LET_GO_MS = 300; // a node says that a container has ended before it lets go of its pod
 let pods = 0;
@@ -50,7 +49,7 @@ export function startStandInKubelet(api: StandInApi): Disposable & {
     const ip = `127.${20 + (process.pid % 200)}.${Math.floor(++pods / 250)}.${1 + (pods % 250)}`;
     const message = join(folder, `${name}.message`);
     writeFileSync(message, "");
-    const child = spawn(process.execPath, ["--conditions=@vocalhost/source", INSTANCE], {
+    const child = spawn(process.execPath, [...nodeFlags, programOf("sdk", "instance/main")], {
       cwd: project,
       env: environmentOf(pod, { ip, message }),
       stdio: ["ignore", "pipe", "pipe"],
