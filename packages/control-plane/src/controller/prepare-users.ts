@@ -8,7 +8,7 @@ import { ownProgram } from "../own-files.ts";
 /** Says who bots and builds run as, and what that means; makes it possible if they have users of their own. */
 export function prepareUsers({ users, dataFolder, driver }: Config, log: Log): void {
   if (!users) {
-    if (driver.kind === "container") return; // bots have one in their container, and the builder runs nothing of theirs
+    if (driver.kind !== "process") return; // bots have one in their container, and the builder runs nothing of theirs
     const isRoot = process.getuid?.() === 0;
     const way = isRoot ? "set VOCALHOST_BOT_UIDS" : "run the service as root and set VOCALHOST_BOT_UIDS";
     log.warn(

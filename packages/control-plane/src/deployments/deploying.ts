@@ -127,6 +127,11 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return { media: { port: port ?? undefined, addresses } };
   }
 
+  async function agentNameOf(id: string): Promise<string> {
+    const agent = await store.db.selectFrom("agents").select("name").where("id", "=", id).executeTakeFirst();
+    return agent?.name ?? "";
+  }
+
   async function botFileOf(buildId: string): Promise<string> {
     const { facts } = await store.db
       .selectFrom("builds")
@@ -155,7 +160,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         return { state: "refused", code, text: messageOf(error) };
       }
     },
-    async specOf({ id, deploymentId, mediaPort }) {
+    async specOf({ id, agentId, deploymentId, mediaPort }) {
       const { organizationId, spec } = await specOfDeployment(deploymentId);
       const resolved = await resolveSource({ store, runs }, organizationId, spec);
       if (!resolved.ok) throw new Error(resolved.message);
@@ -173,6 +178,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         heartbeatMs: timing.heartbeatMs,
         aloneMs: timing.instanceAloneMs,
         ...mediaOf(mediaPort),
+        owner: { agentId, agentName: await agentNameOf(agentId), deploymentId },
       };
     },
   };
