@@ -4,8 +4,8 @@ import { createHmac } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { listenOnLoopback } from "../../../testing/loopback-server.ts";
 import { SignalResponse } from "@livekit/protocol";
 import { WebSocket } from "ws";
 import { until } from "../../../testing/wait.ts";
@@ -116,15 +116,9 @@ async function startHost(rooms: RoomServer): Promise<AsyncDisposable & { url: st
   server.on("upgrade", (request, socket, head) => {
     if (!rooms.handleUpgrade(request, socket, head)) socket.destroy();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    url: listening.url,
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
