@@ -21,6 +21,7 @@ import { mountInternalRoutes } from "./internal-routes.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
+import { openRoomServer, type OpenRoomServer } from "./room-server.ts";
 import type { Ground } from "./take-over.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
@@ -34,15 +35,11 @@ export interface App {
 export interface AppOptions {
   stack: AsyncDisposableStack;
   isEnding(): boolean;
-  /** Gives the address of our own room server. */
-  openRoomServer(): Promise<string>;
+  openRoomServer: OpenRoomServer;
 }
 
-export async function createApp(
-  ground: Ground,
-  decider: Decider,
-  { stack, isEnding, openRoomServer }: AppOptions,
-): Promise<App> {
+export async function createApp(ground: Ground, decider: Decider, options: AppOptions): Promise<App> {
+  const { stack, isEnding } = options;
   const { config, log, clock, failpoint, newId, store } = ground;
   const { world, wakeups, reconciler } = decider;
   const { metrics } = ground;
@@ -72,10 +69,12 @@ export async function createApp(
   const signer = { secret: socketSecret };
   const admit = createAdmission({ store, clock, keyCache, people, signer });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
+  const { host } = ground.driver;
   const rooms = openRooms({
     config: config.rooms,
     apiSecret: roomsSecret,
-    openServer: openRoomServer,
+    openServer: () => openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, host }),
+    host,
     log,
     clock,
   });

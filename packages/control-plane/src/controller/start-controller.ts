@@ -14,6 +14,7 @@ import { createApp } from "./create-app.ts";
 import { createDecider } from "./create-decider.ts";
 import { endAllSessions } from "./end-all-sessions.ts";
 import { firstRun, openOwnerLink, type FirstRun } from "./first-run.ts";
+import type { OpenRoomServer } from "./room-server.ts";
 import { takeOver, type Ground } from "./take-over.ts";
 
 /** The process that decides. Disposing it leaves sessions and instances alone; the next one adopts them. */
@@ -29,8 +30,7 @@ export interface Controller extends AsyncDisposable {
 }
 
 export interface ControllerOptions {
-  /** Has our own room server started by whoever started us, with this secret, and gives its address. */
-  openRoomServer(secret: string): Promise<string>;
+  openRoomServer: OpenRoomServer;
 }
 
 export async function startController(
@@ -54,7 +54,7 @@ export async function startController(
   const { app, people, builds, rooms } = await createApp(ground, decider, {
     stack,
     isEnding: () => isEnding,
-    openRoomServer: () => openRoomServer(ground.secrets.roomsSecret),
+    openRoomServer,
   });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 

@@ -1,9 +1,12 @@
 import type { ImageBuilder } from "./image-builder.ts";
 import type { InstanceRecords } from "./instance-records.ts";
+import type { HostPort } from "../wall/wall-rules.ts";
 
 /** How instances are made. Knows objects, not agents or sessions; every call may be repeated. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
+  /** Left out by drivers whose instances are on this machine as we are. */
+  readonly host?: HostSide;
   /**
    * From now on `create` and `destroy` of every driver object with an older epoch, in whatever process it lingers, are
    * refused with `EPOCH_STALE`. Called once, before anything else, by the controller that has become leader.
@@ -33,6 +36,13 @@ export interface Driver {
   wake?(id: string): Promise<void>;
   /** Removes an object that has ended, with all that is left of it. */
   forget(id: string): Promise<void>;
+}
+
+/** This machine, as instances see it that have a network of their own. */
+export interface HostSide {
+  address(): Promise<string>;
+  /** Has them reach these ports, besides what they may anyhow. Those of the call before are closed. */
+  open(ports: readonly HostPort[]): Promise<void>;
 }
 
 /** A driver and what its instances leave behind. Closing it leaves the instances alone. */

@@ -1,0 +1,42 @@
+import type { HostSide } from "../drivers/driver.ts";
+import type { HostPort } from "../wall/wall-rules.ts";
+
+/** Where our own room server is. */
+export interface RoomServerAddresses {
+  /** `host:port` for us. */
+  address: string;
+  /** For bots that have a network of their own: signalling, and media over UDP. */
+  botPort?: number;
+  udpPort?: number;
+}
+
+export interface RoomServer {
+  /** `ws://…` for us, and for bots that are on this machine as we are. */
+  url: string;
+  /** The same for bots that see this machine at this address. */
+  urlAt(address: string): string;
+}
+
+/** Has whoever started us start our own room server, with this secret and a way in at these addresses. */
+export type OpenRoomServer = (options: {
+  apiSecret: string;
+  botAddresses: string[];
+}) => Promise<RoomServerAddresses>;
+
+/** Our own room server, and the way to it for bots in networks of their own. */
+export async function openRoomServer(
+  open: OpenRoomServer,
+  { apiSecret, host }: { apiSecret: string; host: HostSide | undefined },
+): Promise<RoomServer> {
+  const botAddresses = host ? [await host.address()] : [];
+  const { address, botPort, udpPort } = await open({ apiSecret, botAddresses });
+  const ports: HostPort[] = [
+    ...(botPort === undefined ? [] : [{ protocol: "tcp" as const, port: botPort }]),
+    ...(udpPort === undefined ? [] : [{ protocol: "udp" as const, port: udpPort }]),
+  ];
+  await host?.open(ports);
+  return {
+    url: `ws://${address}`,
+    urlAt: (seen) => `ws://${seen.includes(":") ? `[${seen}]` : seen}:${botPort}`,
+  };
+}
