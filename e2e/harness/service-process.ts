@@ -35,7 +35,7 @@ export interface ServiceProcess extends WatchedProcess {
   /** Builds the bot and deploys it; resolves when it takes sessions. */
   deploy(agent: DeployOptions): Promise<void>;
   /** Builds only; gives the build's id. */
-  build(files: Record<string, string>): Promise<string>;
+  build(files: Record<string, string>, region?: string): Promise<string>;
   pid(name: "gateway" | "controller"): number;
   /** Kills the controller and resolves when the next one serves. */
   replaceController(): Promise<void>;
@@ -120,11 +120,11 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     return Number(last[2]);
   }
 
-  async function build(files: Record<string, string>): Promise<string> {
-    const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload();
+  async function build(files: Record<string, string>, region?: string): Promise<string> {
+    const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload(region);
     const file = new Blob([pack(files)], { type: "application/gzip" });
     await api.builds.upload({ uploadUrl, uploadFields, file });
-    const { build: started } = await api.builds.create({ uploadId });
+    const { build: started } = await api.builds.create({ uploadId, region });
     return until(
       async () => {
         const { build: now } = await api.builds.get(started.id);

@@ -24,9 +24,10 @@ export function buildFolder(dataFolder: string, buildId: string): string {
 
 /** Not so when somebody has emptied the engine's storage, and of builds for another driver. */
 async function isThere(
-  { images, dataFolder }: Pick<BuildContext, "images" | "dataFolder">,
-  { id, facts }: BuildRow,
+  { imagesIn, dataFolder }: Pick<BuildContext, "imagesIn" | "dataFolder">,
+  { id, region, facts }: BuildRow,
 ): Promise<boolean> {
+  const images = imagesIn?.(region);
   if (!images) return existsSync(buildFolder(dataFolder, id));
   const image = BuildFacts.safeParse(JSON.parse(facts)).data?.image;
   return image !== undefined && images.has(image.reference);
@@ -107,7 +108,7 @@ export async function readBuild(
 }
 
 export async function listBuilds(
-  context: Pick<BuildContext, "store" | "images" | "dataFolder">,
+  context: Pick<BuildContext, "store" | "imagesIn" | "dataFolder">,
   organizationId: OrganizationId,
   query: BuildListQuery,
 ): Promise<{ builds: Build[]; total: number }> {

@@ -1,12 +1,12 @@
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import type { ImageBuilder } from "../drivers/image-builder.ts";
 import type { Failpoint } from "../failpoints.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
 import { exportUsage } from "../ledger/export.ts";
 import { createExportTeller } from "../ledger/tell-export.ts";
 import type { Log } from "../log.ts";
+import type { KeepImages } from "../retention/prune-images.ts";
 import { prune } from "../retention/prune.ts";
 import type { Store } from "../store/store.ts";
 
@@ -22,7 +22,7 @@ export interface BackgroundOptions {
   clock: Clock;
   log: Log;
   config: Config;
-  images: ImageBuilder | undefined;
+  keepImages: KeepImages;
   failpoint: Failpoint;
   signal: AbortSignal;
   /** Another controller leads. */
@@ -50,7 +50,7 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
   const chores = [
     every("month close", MINUTE_MS, () => closePeriods(store, { nowMs: clock.nowMs(), failpoint })),
     every("pruning", HOUR_MS, () =>
-      prune(store, { ...toPruneOptions(config, clock.nowMs(), log), keepImages: options.images?.keepOnly }),
+      prune(store, { ...toPruneOptions(config, clock.nowMs(), log), keepImages: options.keepImages }),
     ),
   ];
   const url = config.usageExportUrl;

@@ -1,4 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import type { ApiRegion } from "../api/ports.ts";
+import type { Region } from "../config.ts";
+import { driverIn } from "../drivers/driver.ts";
 import { createApiApp } from "../api/create-api-app.ts";
 import { mountApi } from "../api/mount-api.ts";
 import { createAdmission } from "../auth/admission.ts";
@@ -21,7 +24,7 @@ import { mountInternalRoutes } from "./internal-routes.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
-import { openRoomServer, type OpenRoomServer } from "./room-server.ts";
+import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
 import type { Ground } from "./take-over.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
@@ -62,19 +65,19 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     users,
     quotasOf,
     atOnce: config.buildsAtOnce,
-    images: ground.images,
+    imagesIn: ground.imagesIn,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
   const signer = { secret: socketSecret };
   const admit = createAdmission({ store, clock, keyCache, people, signer });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
-  const { host } = ground.driver;
   const rooms = openRooms({
     config: config.rooms,
     apiSecret: roomsSecret,
-    openServer: () => openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, host }),
-    host,
+    openServer: () =>
+      openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, hosts: hostsOf(ground.driver) }),
+    hostOf: (region) => driverIn(ground.driver, region).host,
     log,
     clock,
   });
@@ -109,7 +112,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     builds,
     people,
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
-    regions: knownRegions,
+    regions: knownRegions.map((region) => toApiRegion(region, ground)),
     hasVoiceEngine: world.hasVoiceEngine,
     probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,
@@ -126,4 +129,13 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   mountDashboard(app);
   mountInternalRoutes(app, { doors, left: () => reconciler.nudge(), sampled: metrics.gatewaySampled });
   return { app, people, builds, rooms };
+}
+
+/** Whoever calls need not know how instances are made, unless it depends on the region. */
+function toApiRegion(
+  { code, displayName, driver: own }: Region,
+  { driver: { regional } }: Ground,
+): ApiRegion {
+  if (!own || !regional) return { code, displayName };
+  return { code, displayName, driver: own.kind, isDown: () => regional.away().has(code) };
 }

@@ -1,5 +1,4 @@
-import type { HostSide } from "../drivers/driver.ts";
-import type { HostPort } from "../wall/wall-rules.ts";
+import type { Driver, HostSide } from "../drivers/driver.ts";
 
 /** Where our own room server is. */
 export interface RoomServerAddresses {
@@ -23,18 +22,25 @@ export type OpenRoomServer = (options: {
   botAddresses: string[];
 }) => Promise<RoomServerAddresses>;
 
+/** This machine, as all instances see it that have a network of their own. */
+export function hostsOf({ host, regional }: Driver): HostSide[] {
+  if (!regional) return host ? [host] : [];
+  const away = regional.away();
+  return regional.codes.flatMap((code) => (away.has(code) ? [] : (regional.in(code).host ?? [])));
+}
+
 /** Our own room server, and the way to it for bots in networks of their own. */
 export async function openRoomServer(
   open: OpenRoomServer,
-  { apiSecret, host }: { apiSecret: string; host: HostSide | undefined },
+  { apiSecret, hosts }: { apiSecret: string; hosts: readonly HostSide[] },
 ): Promise<RoomServer> {
-  const botAddresses = host ? [await host.address()] : [];
+  const botAddresses = await Promise.all(hosts.map((host) => host.address()));
   const { address, botPort, udpPort } = await open({ apiSecret, botAddresses });
-  const ports: HostPort[] = [
+  const ports: Parameters<HostSide["open"]>[0] = [
     ...(botPort === undefined ? [] : [{ protocol: "tcp" as const, port: botPort }]),
     ...(udpPort === undefined ? [] : [{ protocol: "udp" as const, port: udpPort }]),
   ];
-  await host?.open(ports);
+  await Promise.all(hosts.map((host) => host.open(ports)));
   return {
     url: `ws://${address}`,
     urlAt: (seen) => `ws://${seen.includes(":") ? `[${seen}]` : seen}:${botPort}`,

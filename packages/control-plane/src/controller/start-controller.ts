@@ -79,7 +79,7 @@ export async function startController(
       clock,
       log,
       config,
-      images: ground.images,
+      keepImages: (needed) => keepImagesIn(ground, needed),
       failpoint,
       signal: ending.signal,
       lost: replaced.resolve,
@@ -136,4 +136,13 @@ async function listen(
   await rm(path, { force: true });
   await app.listen({ path });
   await chmod(path, 0o600);
+}
+
+/** Regions may share one that makes images; a driver for all of them asks each. */
+async function keepImagesIn({ driver, imagesIn }: Ground, needed: ReadonlySet<string>): Promise<number> {
+  const regions = driver.regional?.codes ?? [""];
+  const builders = new Set(regions.flatMap((region) => imagesIn(region) ?? []));
+  let removed = 0;
+  for (const { keepOnly } of builders) removed += await keepOnly(needed);
+  return removed;
 }

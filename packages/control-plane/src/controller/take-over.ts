@@ -5,7 +5,8 @@ import { builderEnvironment } from "../builds/config.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { OpenedDriver } from "../drivers/driver.ts";
-import { openDriver } from "../drivers/open-driver.ts";
+import type { ImageBuilder } from "../drivers/image-builder.ts";
+import { openDrivers } from "../drivers/open-driver.ts";
 import { createFailpoint, type Failpoint } from "../failpoints.ts";
 import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
@@ -35,7 +36,8 @@ export interface Ground {
   uncheckedStore: Store;
   driver: OpenedDriver["driver"];
   records: OpenedDriver["records"];
-  images: OpenedDriver["images"];
+  /** Makes images for a region whose instances are made of them. */
+  imagesIn(region: string): ImageBuilder | undefined;
   leadership: Leadership;
   metrics: Metrics;
   /** Module of the voice filter's engine, where there is one. */
@@ -59,9 +61,8 @@ export async function takeOver(
   const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
   await requireKnownMasterKeys(opened, secrets.masterKeys);
   prepareUsers(config, log);
-  const { driver, records, images } = stack.use(
-    await openDriver(config.driver, { log, builderEnvironment: builderEnvironment() }),
-  );
+  const drivers = stack.use(await openDrivers(config, { log, builderEnvironment: builderEnvironment() }));
+  const { driver, records } = drivers;
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
   const leadership = await becomeLeader({
     store: uncheckedStore,
@@ -83,7 +84,7 @@ export async function takeOver(
     uncheckedStore,
     driver,
     records,
-    images,
+    imagesIn: drivers.imagesIn ?? (() => drivers.images),
     leadership,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
     vivaEngine: findEngine(config),
