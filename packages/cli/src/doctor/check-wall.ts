@@ -1,5 +1,6 @@
 import type { OperateOptions } from "../operate/operate-options.ts";
 import { askProgram } from "../operate/run-operation.ts";
+import { containerSettings } from "./container-settings.ts";
 import { bridgesOf, type WallsFacts } from "../operate/wall-facts.ts";
 import { ok, reasonOf, skipped, warning, type Hop } from "./hop.ts";
 
@@ -10,10 +11,7 @@ export async function checkWall(
   signal: AbortSignal,
 ): Promise<Hop> {
   const { VOCALHOST_CONFIG: file = options.settings } = environment;
-  const isContainer = Object.entries(environment).some(
-    ([name, value]) => /^VOCALHOST_DRIVER(?:__|$)/.test(name) && value === "container",
-  );
-  if (!isContainer && !file) return describeWalls({ walls: [] });
+  if (!containerSettings(environment) && !file) return describeWalls({ walls: [] });
   try {
     return describeWalls(await askProgram<WallsFacts>({ words: ["wall", "state"], options }, { signal }));
   } catch (error) {

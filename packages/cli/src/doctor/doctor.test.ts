@@ -89,7 +89,7 @@ test("an engine is found at its socket, missed only by those who need one, and t
     assert.deepEqual(await check({}), {
       name: "engine",
       state: "ok",
-      says: `Docker 1.2 answers at ${path} (Docker)`,
+      says: `Docker 1.2 answers at ${path}`,
       fixes: [],
     });
     assert.match((await check(needed)).says, /when it restarts, every call ends$/);
