@@ -25,6 +25,7 @@ test("an engine is where it is said to be, and instances are in a network of the
       registry: undefined,
       npmRegistry: undefined, // everybody who builds could read it
       imageFolders: ["/images", "/cache/vocalhost/images"],
+      basePackages: undefined,
       ownFolder: "/data/base-image",
     },
   });
