@@ -25,6 +25,7 @@ import {
   requiredByManifest,
   type PackedPackage,
 } from "./packed/packed-package.ts";
+import { size } from "../testing/sizes.ts";
 import { until } from "../testing/wait.ts";
 
 // What was fetched once is fetched no more, and a connection that stalls is given up and tried again.
@@ -71,7 +72,9 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
 `;
 
 let temporary = "";
-let project = "";
+let made = ""; // a project of `npm create vocalhost`
+let installed = ""; // a folder with our packages
+let project = ""; // an empty one in it
 const packed = new Map<string, PackedPackage>();
 
 before(async () => {
@@ -125,16 +128,22 @@ test("the SDK comes with its page, its model and the entry of its instances", ()
     assert.ok(paths.includes(path), path);
 });
 
-describe("installed in an empty project", () => {
+describe("installed", () => {
+  // The usual size installs once, as the one archive does, and works in a folder of that project; the long one also installs
+  // every package by itself.
   before(async () => {
     await requireRegistry();
-    project = join(temporary, "project");
-    mkdirSync(project);
+    made = await makeProject();
+    installed = size(made, join(temporary, "project"));
+    project = join(installed, "empty");
+    mkdirSync(project, { recursive: true });
     writeFileSync(join(project, "package.json"), `{ "private": true, "type": "module" }`);
     writeFileSync(join(project, "bot.ts"), BOT);
-    copyFileSync(join(REPOSITORY, ".npmrc"), join(project, ".npmrc"));
+    if (installed === made) return;
+    writeFileSync(join(installed, "package.json"), `{ "private": true, "type": "module" }`);
+    copyFileSync(join(REPOSITORY, ".npmrc"), join(installed, ".npmrc"));
     const files = [...packed.values()].map(({ filename }) => join(temporary, filename));
-    await npm(project, "install", "--ignore-scripts", ...files);
+    await npm(installed, "install", "--ignore-scripts", ...files);
   });
 
   test("a bot written with the published types passes their check", async () => {
@@ -178,7 +187,7 @@ describe("installed in an empty project", () => {
 
   test("a bot in an empty project runs as a hosted instance", async () => {
     const folder = mkdtempSync(join(temporary, "instance-"));
-    const entry = join(project, "node_modules/vocalhost/dist/instance/main.js");
+    const entry = join(installed, "node_modules/vocalhost/dist/instance/main.js");
     const child = spawn(process.execPath, [entry], {
       cwd: project,
       stdio: "inherit",
@@ -209,7 +218,7 @@ describe("installed in an empty project", () => {
   test("the installed command places a call to the bot", async () => {
     await using runner = await startBot();
     const stream = new URL("/ws", runner.url).href.replace("http", "ws");
-    const command = join(project, "node_modules/.bin/vocalhost");
+    const command = join(installed, "node_modules/.bin/vocalhost");
     const { stdout } = await run(command, ["call", "--to", stream, "--hang-up-after", "3s", "--json"], {
       env: environment(),
     });
@@ -219,13 +228,6 @@ describe("installed in an empty project", () => {
   });
 
   test("a project made from the one archive passes its own test and serves its bot", async () => {
-    const folder = mkdtempSync(join(temporary, "all-"));
-    const pack = [join(REPOSITORY, "scripts/pack.ts"), "--no-build", "--out", folder];
-    await run(process.execPath, pack, { env: environment() });
-    const [archive = ""] = readdirSync(folder);
-    const npx = ["--yes", `./${basename(folder)}/${archive}`, "made", "--yes"];
-    await run("npx", npx, { cwd: temporary, env: environment() });
-    const made = join(temporary, "made");
     await npm(made, "test");
     const dev = spawn(join(made, "node_modules/.bin/vocalhost"), ["dev", "--port", "0", "--json"], {
       cwd: made,
@@ -245,7 +247,6 @@ describe("installed in an empty project", () => {
   });
 
   test("the installed command runs the service, and the made project is deployed to it", async () => {
-    const made = join(temporary, "made");
     const command = join(made, "node_modules/.bin/vocalhost");
     const dataFolder = join(temporary, "service");
     const settings = {
@@ -280,6 +281,17 @@ describe("installed in an empty project", () => {
     }
   });
 });
+
+/** A project from the one archive that makes projects. */
+async function makeProject(): Promise<string> {
+  const folder = mkdtempSync(join(temporary, "all-"));
+  const pack = [join(REPOSITORY, "scripts/pack.ts"), "--no-build", "--out", folder];
+  await run(process.execPath, pack, { env: environment() });
+  const [archive = ""] = readdirSync(folder);
+  const npx = ["--yes", `./${basename(folder)}/${archive}`, "made", "--yes"];
+  await run("npx", npx, { cwd: temporary, env: environment() });
+  return join(temporary, "made");
+}
 
 /** Opens a session as a client would, and gives the bot's answer to one message. */
 async function askBot(url: URL, message: { t: string; d: unknown }): Promise<unknown> {

@@ -6,7 +6,7 @@ export interface SpareTime extends Disposable {
 }
 
 const LOOK_MS = 500;
-const SPARE = 0.2; // of all cores: tests listen to sound and keep deadlines, so they never get the last of it
+const SPARE = 0.12; // of all cores: tests listen to sound and keep deadlines, so they never get the last of it
 const FEWEST = availableParallelism();
 const MOST = 4 * availableParallelism(); // most tests mostly wait
 

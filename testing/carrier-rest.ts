@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "./loopback-server.ts";
 
 /** The carriers' REST interfaces on this machine: as strict as documented, and they remember what they were asked. */
 export interface CarrierRest extends AsyncDisposable {
@@ -225,9 +224,8 @@ export async function startCarrierRest(): Promise<CarrierRest> {
     return response.writeHead(status).end(answer && JSON.stringify(answer));
   }
   const server = createServer((request, response) => void serve(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listenOnLoopback(server);
+  const { url } = listening;
   const rest: CarrierRest = {
     done: [],
     requests: [],
@@ -241,12 +239,7 @@ export async function startCarrierRest(): Promise<CarrierRest> {
       PLIVO_API_URL: url,
       EXOTEL_API_URL: url,
     },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
   return rest;
 }

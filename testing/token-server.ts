@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
 import { createPrivateKey, randomUUID, sign, type KeyObject, X509Certificate } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { listenOnLoopback } from "./loopback-server.ts";
 import type { RegistryDoor } from "./docker-registry.ts";
 
 /** Gives out the tokens with which a registry is entered, as the public ones have it. */
@@ -39,16 +38,13 @@ export async function startTokenServer(user: { username: string; password: strin
     const token = makeToken({ access, subject: user.username, key, certificate });
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ token }));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const realm = `http://127.0.0.1:${port}/token`;
+  const listening = await listenOnLoopback(server);
+  const realm = `${listening.url}/token`;
   return {
     door: { kind: "token", realm, service: SERVICE, issuer: ISSUER, certificateFile },
     scopes,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
+      await listening[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };

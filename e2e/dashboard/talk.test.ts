@@ -51,7 +51,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]();
 });
 
-for (const label of ["WebRTC", "WebSocket", "Room"])
+for (const label of ["WebRTC", "Room", "WebSocket"].slice(0, size(2, 3)))
   test(`a conversation over ${label}: both voices, mute, hang up`, async () => {
     await using dashboard = await openDashboard(browser, service);
     const { page } = dashboard;
@@ -116,7 +116,7 @@ const LINES = [
   ["Twilio", "none"],
   ["Plivo", "token"],
 ] as const;
-for (const [carrier, websocketAuth] of LINES.slice(0, size(2, LINES.length)))
+for (const [carrier, websocketAuth] of LINES.slice(0, size(1, LINES.length)))
   test(`a ${carrier} call to an agent that wants ${websocketAuth}: keys, voices, a recording`, async () => {
     const name = `exchange-${carrier}-${websocketAuth}`.toLowerCase();
     await service.deploy({

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { listenOnLoopback } from "../../testing/loopback-server.ts";
 
 /** Whoever writes the invoices: remembers under which name it was told what, and how often. */
 export interface UsageReceiver extends AsyncDisposable {
@@ -19,15 +18,10 @@ export async function startUsageReceiver(): Promise<UsageReceiver> {
       response.writeHead(204).end();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/usage`,
+    url: `${listening.url}/usage`,
     received,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../testing/loopback-server.ts";
 
 /** A carrier's REST interface on this machine, which remembers what it was asked. */
 export interface RestInterface extends AsyncDisposable {
@@ -24,9 +23,8 @@ export async function startRestInterface(): Promise<RestInterface> {
       response.writeHead(rest.status).end();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listenOnLoopback(server);
+  const { url } = listening;
   const rest: RestInterface = {
     requests: [],
     onRequest: () => undefined,
@@ -41,12 +39,7 @@ export async function startRestInterface(): Promise<RestInterface> {
       TELNYX_API_URL: url,
       PLIVO_API_URL: url,
     },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
   return rest;
 }

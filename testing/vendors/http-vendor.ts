@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
+import { listenOnLoopback } from "../loopback-server.ts";
 
 /** A vendor's service on this machine. It takes what the vendor documents and refuses everything else. */
 export interface Vendor extends AsyncDisposable {
@@ -63,15 +63,13 @@ export async function startVendor(options: VendorOptions): Promise<Vendor> {
     return socket.end(`HTTP/1.1 ${outcome.status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
   });
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const listening = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: listening.url,
     refused,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets.clients) socket.terminate();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { listenOnLoopback } from "../../../testing/loopback-server.ts";
 import { SessionDescription, SignalRequest, SignalResponse } from "@livekit/protocol";
 import { WebSocket } from "ws";
 import { until, within } from "../../../testing/wait.ts";
@@ -143,16 +144,10 @@ async function startHost(rooms: RoomServer): Promise<AsyncDisposable & { url: st
   server.on("upgrade", (request, socket, head) => {
     if (!rooms.handleUpgrade(request, socket, head)) socket.destroy();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    url: listening.url,
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import { WebSocketServer, type WebSocket } from "ws";
 
 /** A small bot on a free port: answers webhooks with some XML and repeats what it hears. */
@@ -63,9 +62,8 @@ export async function startBotServer(options: BotServerOptions = {}): Promise<Bo
       });
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listenOnLoopback(server);
+  const { host } = listening;
 
   return {
     host,
@@ -85,9 +83,7 @@ export async function startBotServer(options: BotServerOptions = {}): Promise<Bo
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets.clients) socket.terminate();
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await listening[Symbol.asyncDispose]();
     },
   };
 }

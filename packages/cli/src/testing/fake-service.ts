@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 
 /** What is answered to `METHOD /path`: JSON, an error, or nothing ever. */
 export type FakeAnswer = { status?: number; body: unknown } | "never";
@@ -34,9 +33,8 @@ export async function startFakeService(
       response.end(JSON.stringify(answer.body));
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listenOnLoopback(server);
+  const { url } = listening;
   return {
     url,
     requests,
@@ -49,11 +47,7 @@ export async function startFakeService(
       check();
       return promise.finally(() => watchers.delete(check));
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

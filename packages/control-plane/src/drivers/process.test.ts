@@ -19,6 +19,7 @@ import { silentLog } from "../log.ts";
 import { writeBotProject } from "../testing/bot-project.ts";
 import { driverContract, exited, listening, specOf, type DriverHarness } from "../testing/driver-contract.ts";
 import type { InstanceSource } from "./driver.ts";
+import { compileCache } from "../../../../testing/compiled-code.ts";
 import { until } from "../../../../testing/wait.ts";
 import { openProcessDriver } from "./process.ts";
 import { identityOf, isRunning, isThere } from "./local/process-identity.ts";
@@ -187,7 +188,12 @@ for (const how of ["stopped", "crashed"])
     await using harness = await start();
     const told: string[] = [];
     const log = { ...silentLog, warn: (_fields: object, sentence: string) => void told.push(sentence) };
-    await using opened = await openProcessDriver({ folder: harness.folder, log, usesCgroups: false });
+    await using opened = await openProcessDriver({
+      folder: harness.folder,
+      compileCache,
+      log,
+      usesCgroups: false,
+    });
     const { driver, records } = opened;
     assert.match(told.join(), /^no writable control groups/);
     // A session of its own, and an orphan as soon as the shell has ended.
@@ -268,7 +274,7 @@ async function start(): Promise<ProcessHarness> {
   const temporary = mkdtempSync(join(tmpdir(), "process-driver-"));
   const folder = join(temporary, "instances");
   const opened = new AsyncDisposableStack();
-  const open = async () => opened.use(await openProcessDriver({ folder, log: silentLog }));
+  const open = async () => opened.use(await openProcessDriver({ folder, compileCache, log: silentLog }));
   let projects = 0;
   return {
     folder,

@@ -2,8 +2,8 @@ import type { InstanceEvent, InstanceStatus } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import { silentLog } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { until } from "../../../../testing/wait.ts";
@@ -76,16 +76,11 @@ interface FakeInstance extends AsyncDisposable {
 
 async function listenAsInstance(): Promise<FakeInstance> {
   const server = createServer((_request, response) => response.writeHead(200).flushHeaders());
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: listening.host,
     nextStream: async () => ((await once(server, "request")) as [unknown, ServerResponse])[1],
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

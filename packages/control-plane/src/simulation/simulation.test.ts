@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { size } from "../../../../testing/sizes.ts";
 import { mutants, type Mutant } from "./mutants.ts";
 
-const SEEDS = size(100, 2_000);
+const SEEDS = size(60, 2_000);
 const MUTANTS = size(2, mutants.length);
 const MUTANT_SEEDS = 400; // each is caught far earlier
 const SOURCE = join(import.meta.dirname, "..");

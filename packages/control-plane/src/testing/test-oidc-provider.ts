@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import type { OidcProvider } from "../auth/auth-library.ts";
 
 /** An OIDC provider for tests that signs everybody in as the same person. */
@@ -70,20 +70,13 @@ export async function startTestProvider(person: { email: string; sub: string }):
   }
 
   const server = createServer(answer);
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", listening.resolve);
-  await listening.promise;
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listenOnLoopback(server);
+  issuer = listening.url;
   return {
     issuer,
     clientId,
     clientSecret: "client secret",
     issuedToken: () => accessToken,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      await closed.promise;
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import { digestOf } from "../digest.ts";
 import { mediaTypes } from "../image-documents.ts";
 import { thisPlatform } from "../platform.ts";
@@ -157,15 +156,9 @@ async function startServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<AsyncDisposable & { host: string }> {
   const server = createServer(answer);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const listening = await listenOnLoopback(server);
   return {
-    host: `127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    host: listening.host,
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import { packTar } from "modern-tar";
 
 /** A registry of npm packages with one package in it. */
@@ -37,15 +36,10 @@ export async function startNpmRegistry({ name, code }: { name: string; code: str
       response.end(archive);
     } else response.writeHead(404).end("{}");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listening.url,
     downloads: () => downloads,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

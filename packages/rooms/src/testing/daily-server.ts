@@ -1,8 +1,7 @@
 import { jwtVerify, SignJWT } from "jose";
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 
 /** As much of Daily's REST interface as rooms need, and no more lenient than Daily is. */
 export interface DailyServer extends AsyncDisposable {
@@ -186,10 +185,9 @@ export async function startDailyServer(): Promise<DailyServer> {
   }
 
   const server = createServer((request, response) => void handle(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const listening = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${listening.url}/v1`,
     apiKey,
     requests,
     rooms,
@@ -211,12 +209,7 @@ export async function startDailyServer(): Promise<DailyServer> {
       };
       return fetch(url, { method: "POST", headers, body: event });
     },
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
 

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { compiledCode } from "../../../../testing/compiled-code.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 const SDK = fileURLToPath(new URL("../../", import.meta.url));
@@ -97,6 +98,7 @@ function makePlace(bot: string) {
           cwd: project,
           stdio: ["pipe", "ignore", "ignore"],
           env: {
+            ...compiledCode,
             PATH: "/usr/bin:/bin",
             [instanceVariables.handover]: "stdin",
             [instanceVariables.folder]: slots,

@@ -1,9 +1,8 @@
 import type { CarrierAccounts } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
+import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import { within } from "../../../../testing/wait.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import type { Carrier, CarrierMessage, CarrierStream } from "./carrier.ts";
@@ -189,9 +188,8 @@ async function startRest(answer: (response: ServerResponse) => void): Promise<Re
       answer(response);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listenOnLoopback(server);
+  const { url } = listening;
   return {
     requests,
     credentials: readTelephonyCredentials({
@@ -204,11 +202,6 @@ async function startRest(answer: (response: ServerResponse) => void): Promise<Re
       TELNYX_API_URL: url,
       PLIVO_API_URL: url,
     }),
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }

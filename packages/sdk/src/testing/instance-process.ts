@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
+import { compiledCode } from "../../../../testing/compiled-code.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 export const INSTANCE_TOKEN = "0123456789abcdef";
@@ -43,6 +44,7 @@ export function spawnInstance(options: InstanceProcessOptions) {
       cwd: project,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
+        ...compiledCode,
         ...options.environment,
         ...Object.fromEntries(
           Object.entries(variables).map(([name, value]) => [
