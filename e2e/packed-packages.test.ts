@@ -25,6 +25,7 @@ import {
   requiredByManifest,
   type PackedPackage,
 } from "./packed/packed-package.ts";
+import { isBuilt } from "../testing/programs.ts";
 import { size } from "../testing/sizes.ts";
 import { until } from "../testing/wait.ts";
 
@@ -79,7 +80,7 @@ const packed = new Map<string, PackedPackage>();
 
 before(async () => {
   temporary = mkdtempSync(join(tmpdir(), "packed-packages-"));
-  await run(process.execPath, [join(REPOSITORY, "scripts/build.ts")], { env: environment() });
+  if (!isBuilt) await run(process.execPath, [join(REPOSITORY, "scripts/build.ts")], { env: environment() });
   const folders = PUBLISHED.map((name) => `./packages/${name}`);
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", temporary, ...folders];
   const listed = JSON.parse(await npm(REPOSITORY, ...args)) as PackedPackage[];

@@ -29,7 +29,7 @@ const madeFrom = hashInputs();
 const found = await images.find(name, platform);
 if (found?.madeFrom !== madeFrom || values.again) {
   const startedMs = performance.now();
-  const { archives, lock } = packProduct(join(work, "packages"));
+  const { archives, lock } = await packProduct(join(work, "packages"));
   const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
     version: string;
   };
@@ -56,7 +56,7 @@ function hashInputs(): string {
   const hash = createHash("sha256");
   const inputs = [
     "package-lock.json",
-    "scripts/product-packages.ts",
+    "scripts/{bundle,product-packages}.ts",
     "packages/images/src/**/*.ts",
     ...PRODUCT_PACKAGES.flatMap((folder) => [
       `packages/${folder}/{package.json,NOTICE}`,

@@ -1,8 +1,11 @@
-// Builds what others install: JavaScript and types of the published packages, and the pages.
+// Builds what others install: programs and types of the published packages, and the pages. `--no-check` leaves it to
+// `npm run types` to look for mistakes.
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { BUNDLED_PACKAGES, bundlePackage } from "./bundle.ts";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 const PACKAGES = [
@@ -18,10 +21,19 @@ const PACKAGES = [
   "create-vocalhost",
 ]; // each after those it imports
 
+const { values } = parseArgs({ options: { "no-check": { type: "boolean", default: false } } });
 for (const name of PACKAGES) {
   const folder = join(repository, "packages", name);
-  rmSync(join(folder, "dist"), { recursive: true, force: true }); // what a renamed file left would be published
-  run(join(repository, "node_modules/.bin/tsc"), "-p", join(folder, "tsconfig.build.json"));
+  const dist = join(folder, "dist");
+  rmSync(dist, { recursive: true, force: true }); // what a renamed file left would be published
+  const isBundled = BUNDLED_PACKAGES.includes(name);
+  run(
+    join(repository, "node_modules/.bin/tsc"),
+    ...["-p", join(folder, "tsconfig.build.json")],
+    ...(isBundled ? ["--emitDeclarationOnly"] : []),
+    ...(values["no-check"] ? ["--noCheck"] : []),
+  );
+  if (isBundled) await bundlePackage(name, dist);
 }
 run(process.execPath, join(repository, "scripts/build-client-page.ts"));
 run(process.execPath, join(repository, "scripts/build-dashboard.ts"));

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BUNDLED_PACKAGES, bundlePackage } from "./bundle.ts";
 
 /** Each in `packages/`; their own versions are all the same. */
 export const PRODUCT_PACKAGES = ["protocol", "audio", "rooms", "sdk", "viva"];
@@ -27,20 +28,23 @@ interface LockEntry {
 }
 
 /** Archives as `npm pack` makes them. Built aside: others may be building or reading `dist/` meanwhile. */
-export function packProduct(folder: string): { archives: string[]; lock: Lock } {
+export async function packProduct(folder: string): Promise<{ archives: string[]; lock: Lock }> {
   rmSync(folder, { recursive: true, force: true });
   const destination = join(folder, "archives");
   mkdirSync(destination, { recursive: true });
-  const asides = PRODUCT_PACKAGES.map((name) => {
+  const asides: string[] = [];
+  for (const name of PRODUCT_PACKAGES) {
     const source = join(repository, "packages", name);
     const aside = join(folder, name);
     mkdirSync(aside);
     for (const file of ["package.json", "LICENSE", "NOTICE", "models", "wasm"])
       cpSync(join(source, file), join(aside, file), { recursive: true, filter: exists });
-    const quick = ["--noCheck", "--declaration", "false", "--outDir", join(aside, "dist")];
-    run(repository, "node_modules/.bin/tsc", "-p", join(source, "tsconfig.build.json"), ...quick);
-    return aside;
-  });
+    const dist = join(aside, "dist");
+    const quick = ["--noCheck", "--declaration", "false", "--outDir", dist];
+    if (BUNDLED_PACKAGES.includes(name)) await bundlePackage(name, dist);
+    else run(repository, "node_modules/.bin/tsc", "-p", join(source, "tsconfig.build.json"), ...quick);
+    asides.push(aside);
+  }
   run(folder, "npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", destination, ...asides);
   for (const aside of asides) rmSync(aside, { recursive: true });
   const archives = globSync("*.tgz", { cwd: destination }).toSorted();

@@ -14,8 +14,7 @@ export interface UnderWay {
 
 /** Builds and installs what is missing, or says what to install. */
 export function provide(): UnderWay {
-  run(process.execPath, ["scripts/build-client-page.ts"]);
-  run(process.execPath, ["scripts/build-dashboard.ts"]);
+  run(process.execPath, ["scripts/build.ts", "--no-check"]);
   ensureChromium();
   ensurePostgres();
   ensureFakeTime();

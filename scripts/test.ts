@@ -133,6 +133,7 @@ async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Pr
       env: {
         NODE_COMPILE_CACHE: CACHE,
         VOCALHOST_COMPILE_CACHE: CACHE,
+        VOCALHOST_TEST_PROGRAMS: "built",
         ...process.env,
         ...(values.long ? { VOCALHOST_TEST_SIZES: "long" } : {}),
       },

@@ -1,11 +1,9 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { createBotFolder, type BotFolder } from "../harness/bot-folder.ts";
 import { call } from "../harness/raw-http.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
-
-const PROGRAM = fileURLToPath(new URL("../../packages/cli/bin/vocalhost.js", import.meta.url));
+import { commandLine } from "../../testing/programs.ts";
 
 /** `vocalhost dev` in a folder of its own. */
 export interface DevProcess extends AsyncDisposable {
@@ -30,7 +28,7 @@ export async function startDev(options: DevOptions): Promise<DevProcess> {
 
 /** The command without a terminal. */
 export function spawnDev(folder: BotFolder, words: string[]): WatchedProcess {
-  const child = spawn(process.execPath, [PROGRAM, "dev", ...words], {
+  const child = spawn(process.execPath, [commandLine, "dev", ...words], {
     cwd: folder.path,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -39,7 +37,7 @@ export function spawnDev(folder: BotFolder, words: string[]): WatchedProcess {
 
 /** The command on a terminal, which `script` makes up; what is written to its input are keys. */
 export function spawnDevOnTerminal(folder: BotFolder, words: string[]): WatchedProcess {
-  const line = [process.execPath, PROGRAM, "dev", ...words].map((word) => `'${word}'`).join(" ");
+  const line = [process.execPath, commandLine, "dev", ...words].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qefc", line, "/dev/null"], {
     cwd: folder.path,
     stdio: ["pipe", "pipe", "pipe"],

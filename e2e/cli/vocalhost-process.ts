@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
+import { commandLine, nodeFlags } from "../../testing/programs.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../packages/cli/bin/vocalhost.js", import.meta.url));
 const MANY_LINES = fileURLToPath(new URL("./command-lines.ts", import.meta.url));
 const SOON_MS = 90_000; // a loaded machine takes its time to start processes
 
@@ -25,12 +25,12 @@ export interface Finished {
 
 /** `vocalhost` without a terminal, until it ends. */
 export function vocalhost(desk: Desk, words: string[], input?: string): Promise<Finished> {
-  return finish(desk, [PROGRAM, ...words], input);
+  return finish(desk, [commandLine, ...words], input);
 }
 
 /** Another program of this repository, at the same desk. */
 export function program(desk: Desk, words: string[]): Promise<Finished> {
-  return finish(desk, ["--conditions=@vocalhost/source", ...words]);
+  return finish(desk, [...nodeFlags, ...words]);
 }
 
 /** One process that runs one line after the other; for lines that read nothing from standard input. */
@@ -82,7 +82,7 @@ async function finish(desk: Desk, words: string[], input?: string): Promise<Fini
 
 /** The same, watched while it runs. */
 export function startVocalhost(desk: Desk, words: string[]): WatchedProcess {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+  const child = spawn(process.execPath, [commandLine, ...words], {
     cwd: desk.folder,
     env: cleanEnvironment(desk),
     stdio: ["ignore", "pipe", "pipe"],
@@ -92,7 +92,7 @@ export function startVocalhost(desk: Desk, words: string[]): WatchedProcess {
 
 /** On a terminal, which `script` makes up; what is written to its input are keys. */
 export function startOnTerminal(desk: Desk, words: string[]): WatchedProcess {
-  const line = [process.execPath, PROGRAM, ...words].map((word) => `'${word}'`).join(" ");
+  const line = [process.execPath, commandLine, ...words].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qefc", `stty cols 120 rows 40; ${line}`, "/dev/null"], {
     cwd: desk.folder,
     stdio: ["pipe", "pipe", "pipe"],

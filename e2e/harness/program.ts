@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { within } from "../../testing/wait.ts";
+import { nodeFlags } from "../../testing/programs.ts";
 
 export interface ProgramOptions {
   args?: string[];
@@ -14,7 +15,7 @@ export async function runProgram(
   file: string,
   options: ProgramOptions,
 ): Promise<{ code: number | null; output: string; errors: string }> {
-  const child = spawn(process.execPath, ["--conditions=@vocalhost/source", file, ...(options.args ?? [])], {
+  const child = spawn(process.execPath, [...nodeFlags, file, ...(options.args ?? [])], {
     cwd: options.workingFolder,
     env: { ...process.env, ...options.environment },
     stdio: ["ignore", "pipe", "pipe"],

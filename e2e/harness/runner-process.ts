@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+import { nodeFlags } from "../../testing/programs.ts";
 
 /** A runner in a process of its own, as a developer would start it. */
 export interface RunnerProcess extends WatchedProcess {
@@ -34,7 +35,7 @@ export function spawnRunner(options: RunnerProcessOptions): WatchedProcess {
   const flags = options.flags?.includes("--port") ? [] : ["--port", "0"];
   const child = spawn(
     process.execPath,
-    ["--conditions=@vocalhost/source", `${REPOSITORY}${options.bot}`, ...flags, ...(options.flags ?? [])],
+    [...nodeFlags, `${REPOSITORY}${options.bot}`, ...flags, ...(options.flags ?? [])],
     {
       cwd: options.workingFolder ?? REPOSITORY,
       env: { ...process.env, ...options.environment },

@@ -1,23 +1,17 @@
 import { createApiClient, type ApiClient, type CreateAgent } from "@vocalhost/protocol";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { patientMs } from "../../testing/patience.ts";
 import { createKey } from "../../packages/control-plane/src/auth/key-format.ts";
 import { until } from "../../testing/wait.ts";
+import { buildBot } from "./build-bot.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+import { nodeFlags, programOf } from "../../testing/programs.ts";
 
 /** The hosted service with its own data folder, as an operator would start it. */
 export interface ServiceProcess extends WatchedProcess {
@@ -90,12 +84,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   const [program, ...before] = [...(options.within ?? []), process.execPath];
   const child = spawn(
     program,
-    [
-      ...before,
-      "--conditions=@vocalhost/source",
-      join(REPOSITORY, "packages/control-plane/src/up-main.ts"),
-      ...(options.args ?? []),
-    ],
+    [...before, ...nodeFlags, programOf("control-plane", "up-main"), ...(options.args ?? [])],
     {
       cwd: existsSync(dataFolder) ? dataFolder : REPOSITORY,
       env: environment,
@@ -120,22 +109,8 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     return Number(last[2]);
   }
 
-  async function build(files: Record<string, string>, region?: string): Promise<string> {
-    const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload(region);
-    const file = new Blob([pack(files)], { type: "application/gzip" });
-    await api.builds.upload({ uploadUrl, uploadFields, file });
-    const { build: started } = await api.builds.create({ uploadId, region });
-    return until(
-      async () => {
-        const { build: now } = await api.builds.get(started.id);
-        if (now.status === "failed" || now.status === "timeout")
-          throw new Error(`Build: ${now.errorMessage}`);
-        return now.status === "success" && now.id;
-      },
-      READY_MS,
-      "successful build",
-    );
-  }
+  const build = (files: Record<string, string>, region?: string): Promise<string> =>
+    buildBot(api, files, region);
 
   function rows<Row>(sql: string, ...values: string[]): Row[] {
     using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), {
@@ -255,20 +230,5 @@ export function isRunning(pid: number): boolean {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
-  }
-}
-
-function pack(files: Record<string, string>): Uint8Array<ArrayBuffer> {
-  const folder = mkdtempSync(join(tmpdir(), "vocalhost-context-"));
-  try {
-    for (const [name, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
-    }
-    const { stdout, status } = spawnSync("tar", ["-cz", "-C", folder, "."], { maxBuffer: 64 * 1024 * 1024 });
-    if (status !== 0) throw new Error("tar failed");
-    return new Uint8Array(stdout);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -15,15 +15,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { vocalhost, type Desk } from "../cli/vocalhost-process.ts";
 import { startServiceProcess } from "../harness/service-process.ts";
 import { until } from "../../testing/wait.ts";
 import { openCall } from "./fault-call.ts";
 import { startFaultService, type FaultService } from "./fault-service.ts";
+import { nodeFlags, programOf } from "../../testing/programs.ts";
 
 const AGENT = "echo";
-const OPERATE = fileURLToPath(new URL("../../packages/control-plane/src/operate-main.ts", import.meta.url));
+const OPERATE = programOf("control-plane", "operate-main");
 const CONVERSATION_MS = 20_000;
 
 describe("a backup", () => {
@@ -95,14 +95,10 @@ describe("a backup", () => {
   test("killed in the middle, a restore is not taken for a service, and can be run again", async () => {
     const dataFolder = join(desk.folder, "interrupted");
     mkdirSync(dataFolder);
-    const restoring = spawn(
-      process.execPath,
-      ["--conditions=@vocalhost/source", OPERATE, "restore", archive],
-      {
-        env: { ...process.env, VOCALHOST_DATA_DIR: dataFolder },
-        stdio: "ignore",
-      },
-    );
+    const restoring = spawn(process.execPath, [...nodeFlags, OPERATE, "restore", archive], {
+      env: { ...process.env, VOCALHOST_DATA_DIR: dataFolder },
+      stdio: "ignore",
+    });
     const ended = once(restoring, "exit");
     while (!existsSync(join(dataFolder, ".restoring"))) await setImmediate();
     restoring.kill("SIGKILL");

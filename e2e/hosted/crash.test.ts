@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { ApiError } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { patientMs } from "../../testing/patience.ts";
 import { size } from "../../testing/sizes.ts";
 import { isRunning, type ServiceProcess } from "../harness/service-process.ts";
@@ -13,6 +12,7 @@ import { createFaultClients, type FaultClients } from "./fault-clients.ts";
 import { checkHistory, checkNow, refilled, settled } from "./fault-invariants.ts";
 import { startFaultService, type FaultService } from "./fault-service.ts";
 import { startUsageReceiver, type UsageReceiver } from "./fault-usage-receiver.ts";
+import { nodeFlags, programOf } from "../../testing/programs.ts";
 
 const AGENT = "echo";
 const MAX_AGENTS = 5;
@@ -230,9 +230,9 @@ async function freeze(faults: FaultService, pid: number): Promise<Disposable & {
 
 /** On the same data folder, as a second machine would be; resolves when it leads. */
 async function startSecondController({ environment, apiUrl }: ServiceProcess): Promise<WatchedProcess> {
-  const file = fileURLToPath(new URL("../../packages/control-plane/src/controller-main.ts", import.meta.url));
+  const file = programOf("control-plane", "controller-main");
   const controller = watchProcess(
-    spawn(process.execPath, ["--conditions=@vocalhost/source", file], {
+    spawn(process.execPath, [...nodeFlags, file], {
       env: { ...environment, VOCALHOST_PUBLIC_URL: apiUrl.replace(/\/v1$/, "") },
       stdio: ["ignore", "pipe", "pipe"],
     }),

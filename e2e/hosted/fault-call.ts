@@ -41,7 +41,10 @@ interface Greeting {
 const FRAME_MS = 20;
 const FRAME_PADDING = ".".repeat(640); // as much as 20 ms of sound
 
-export async function openCall(service: ServiceProcess, options: CallOptions): Promise<Call> {
+export async function openCall(
+  service: Pick<ServiceProcess, "publicApi">,
+  options: CallOptions,
+): Promise<Call> {
   const { agent, body, port } = options;
   const prepared = await service.publicApi.sessions.start(agent, { transport: "websocket", body });
   if (!("wsUrl" in prepared)) throw new Error("The start gave no address");

@@ -6,13 +6,12 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { runProgram } from "../harness/program.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { watchProcess } from "../harness/watched-process.ts";
+import { nodeFlags, programOf } from "../../testing/programs.ts";
 
-const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
-const UP = join(REPOSITORY, "packages/control-plane/src/up-main.ts");
+const UP = programOf("control-plane", "up-main");
 const REGIONS = { regions: [{ code: "this-machine", display_name: "This machine" }] };
 
 interface FirstRun {
@@ -165,7 +164,7 @@ test("without a setting everything is kept outside of the folder one is in", asy
   const share = mkdtempSync(join(tmpdir(), "vocalhost-share-"));
   const { VOCALHOST_DATA_DIR: _folder, ...environment } = process.env;
   await using started = watchProcess(
-    spawn(process.execPath, ["--conditions=@vocalhost/source", UP], {
+    spawn(process.execPath, [...nodeFlags, UP], {
       cwd: folder,
       env: { ...environment, VOCALHOST_PORT: "0", XDG_DATA_HOME: share },
       stdio: ["ignore", "pipe", "pipe"],
@@ -188,7 +187,7 @@ test("settings can come from a file; the environment wins", async () => {
   );
   const { VOCALHOST_PORT: _port, VOCALHOST_DATA_DIR: _folder, ...environment } = process.env;
   await using started = watchProcess(
-    spawn(process.execPath, ["--conditions=@vocalhost/source", UP], {
+    spawn(process.execPath, [...nodeFlags, UP], {
       cwd: folder,
       env: { ...environment, VOCALHOST_CONFIG: file, VOCALHOST_DATA_DIR: join(folder, "data") },
       stdio: ["ignore", "pipe", "pipe"],

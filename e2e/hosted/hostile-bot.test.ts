@@ -7,7 +7,6 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { commitBot, loadBotImage } from "../../testing/bot-image.ts";
 import { startContainerEngine, type ContainerEngine } from "../../testing/container-engine.ts";
 import { until } from "../../testing/wait.ts";
@@ -17,8 +16,9 @@ import { startServiceProcess, type ServiceProcess } from "../harness/service-pro
 import { watchProcess } from "../harness/watched-process.ts";
 import { openCall, type Call } from "./fault-call.ts";
 import { echoBot, HOSTILE_BOT } from "./hostile-bot.ts";
+import { programOf } from "../../testing/programs.ts";
 
-const OPERATE = fileURLToPath(new URL("../../packages/control-plane/src/operate-main.ts", import.meta.url));
+const OPERATE = programOf("control-plane", "operate-main");
 const STORE_PORT = 5432; // in a network of its own
 const LOOPBACK_PORT = 5433;
 const READY_MS = 60_000;

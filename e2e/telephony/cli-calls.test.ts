@@ -6,13 +6,12 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { after, describe, test } from "node:test";
 import { runProgram } from "../harness/program.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
 import { shareHeard } from "./sound.ts";
+import { commandLine } from "../../testing/programs.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../packages/cli/bin/vocalhost.js", import.meta.url));
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const environment = {
   TWILIO_AUTH_TOKEN: "twilio-token",
@@ -48,7 +47,7 @@ describe("vocalhost call", async () => {
   async function vocalhostCall(
     ...args: string[]
   ): Promise<{ code: number | null; answer: Answer; output: string }> {
-    const { code, output, errors } = await runProgram(PROGRAM, {
+    const { code, output, errors } = await runProgram(commandLine, {
       args: ["call", "--json", "--strict", "--expect-audio", "--hang-up-after-silence", "2s", ...args],
       workingFolder: folder,
       timeoutMs: 90_000,

@@ -170,3 +170,59 @@ test("regions have drivers of their own where a setting ends in their code", () 
   ] as const)
     assert.throws(() => readConfig({ ...environment, ...wrong }), { name: "ConfigError", message });
 });
+
+test("controllers and gateways of several machines are told where to meet, and show certificates there", () => {
+  const file = import.meta.filename;
+  const certificates = { VOCALHOST_PEER_CA: file, VOCALHOST_PEER_CERT: file, VOCALHOST_PEER_KEY: file };
+  const read = (settings: Record<string, string | undefined>) =>
+    readConfig({ VOCALHOST_DATA_DIR: "/data", ...settings });
+  assert.deepEqual([read({}).peers, read({}).parts], [undefined, "all"]);
+  const { peers } = read({ VOCALHOST_CONTROLLER_LISTEN: "0.0.0.0:7871", ...certificates });
+  assert.deepEqual(
+    [peers?.listen, peers?.controllers],
+    [{ host: "0.0.0.0", port: 7871 }, [{ host: "127.0.0.1", port: 7871 }]],
+  );
+  const named = read({ VOCALHOST_CONTROLLERS: "one.internal:7871, [fd00::2]:7871", ...certificates });
+  assert.deepEqual(named.peers?.controllers, [
+    { host: "one.internal", port: 7871 },
+    { host: "fd00::2", port: 7871 },
+  ]);
+  for (const wrong of [
+    { VOCALHOST_CONTROLLER_LISTEN: "0.0.0.0:7871" },
+    { VOCALHOST_CONTROLLER_LISTEN: "0.0.0.0", ...certificates },
+    { VOCALHOST_CONTROLLERS: "https://one.internal:7871", ...certificates },
+    { VOCALHOST_CONTROLLERS: "one:7871", ...certificates, VOCALHOST_PEER_KEY: "/no/such/file" },
+    { VOCALHOST_PARTS: "gateway" },
+    { VOCALHOST_PARTS: "controller", VOCALHOST_CONTROLLERS: "one:7871", ...certificates },
+    { VOCALHOST_PARTS: "half" },
+  ])
+    assert.throws(() => read(wrong), { name: "ConfigError", message: /VOCALHOST_/ }, JSON.stringify(wrong));
+});
+
+test("a bucket is named, and its keys belong together", () => {
+  const read = (settings: Record<string, string | undefined>) =>
+    readConfig({ VOCALHOST_DATA_DIR: "/data", ...settings }).depot;
+  assert.equal(read({}), undefined);
+  assert.deepEqual(
+    read({
+      VOCALHOST_S3_BUCKET: "vocalhost-builds",
+      VOCALHOST_S3_ENDPOINT: "https://s3.example.com",
+      VOCALHOST_S3_PREFIX: "/team/",
+      VOCALHOST_S3_ACCESS_KEY_ID: "id",
+      VOCALHOST_S3_SECRET_ACCESS_KEY: "secret",
+    }),
+    {
+      bucket: "vocalhost-builds",
+      prefix: "team/",
+      endpoint: "https://s3.example.com",
+      region: "us-east-1",
+      credentials: { accessKeyId: "id", secretAccessKey: "secret" },
+    },
+  );
+  for (const wrong of [
+    { VOCALHOST_S3_BUCKET: "Not A Bucket" },
+    { VOCALHOST_S3_BUCKET: "builds", VOCALHOST_S3_ENDPOINT: "s3.example.com" },
+    { VOCALHOST_S3_BUCKET: "builds", VOCALHOST_S3_ACCESS_KEY_ID: "id" },
+  ])
+    assert.throws(() => read(wrong), { name: "ConfigError", message: /VOCALHOST_S3/ });
+});

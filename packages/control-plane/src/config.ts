@@ -8,7 +8,9 @@ import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
 import { readRegionNames, regionEnvironments, type RegionName } from "./region-config.ts";
+import { readDepot, type DepotConfig } from "./depot-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
+import { readPeers, type PeersConfig } from "./peer-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
 import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
 import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quotas/quotas.ts";
@@ -71,7 +73,16 @@ export interface Config {
   restarts: number;
   /** Said by whoever started us, so that tests find it in the process list. */
   controllerSocket: string;
+  /** Where uploads and builds are kept besides the data folder. */
+  depot: DepotConfig | undefined;
+  /** How controllers and gateways of several machines meet; undefined: by that socket. */
+  peers: PeersConfig | undefined;
+  /** What this machine runs. */
+  parts: Parts;
 }
+
+export type Parts = (typeof PARTS)[number];
+const PARTS = ["all", "controller", "gateway"] as const;
 
 export interface Region extends RegionName {
   /** Where regions have drivers of their own: all of them. */
@@ -177,8 +188,25 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     timing: readTiming(text("TIMING")),
     failpointFile: text("FAILPOINT_FILE"),
     restarts: wholeNumber("RESTARTS", text("RESTARTS") ?? "0", { min: 0, max: Number.MAX_SAFE_INTEGER }),
-    controllerSocket: text("CONTROLLER_SOCKET") ?? socketIn(dataFolder),
+    depot: asConfigError(() => readDepot(text)),
+    ...readMeeting(text, dataFolder),
   };
+}
+
+/** Where controller and gateway meet, and which of them are here. */
+function readMeeting(
+  text: (name: string) => string | undefined,
+  dataFolder: string,
+): Pick<Config, "controllerSocket" | "peers" | "parts"> {
+  const peers = asConfigError(() => readPeers(text));
+  const parts = oneOf("PARTS", text("PARTS") ?? "all", PARTS);
+  if (parts === "controller" && !peers?.listen)
+    throw new ConfigError(
+      "VOCALHOST_PARTS=controller needs VOCALHOST_CONTROLLER_LISTEN, such as 0.0.0.0:7871",
+    );
+  if (parts === "gateway" && !peers)
+    throw new ConfigError("VOCALHOST_PARTS=gateway needs VOCALHOST_CONTROLLERS, such as 10.0.0.5:7871");
+  return { controllerSocket: text("CONTROLLER_SOCKET") ?? (peers ? "" : socketIn(dataFolder)), peers, parts };
 }
 
 /**

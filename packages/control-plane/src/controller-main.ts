@@ -1,4 +1,5 @@
 // The controller's process: owns the store and decides. It may die at any moment; no call depends on it.
+import { AppError } from "@vocalhost/protocol";
 import { readConfig } from "./config.ts";
 import type { OpenRoomServer, RoomServerAddresses } from "./controller/room-server.ts";
 import { startController } from "./controller/start-controller.ts";
@@ -14,6 +15,10 @@ process.on("message", (message: { type?: string } & RoomServerAddresses) => {
 
 // The supervisor's process: rooms go on when a controller dies.
 const openRoomServer: OpenRoomServer = async (wanted) => {
+  if (config.parts !== "all")
+    throw new AppError("SERVICE_UNAVAILABLE", {
+      message: "Our own rooms need controller and gateway on one machine; several need LiveKit's or Daily's",
+    });
   process.send?.({ type: "want-rooms", ...wanted });
   const late = new AbortController();
   const tooLate = systemClock.sleep(ROOMS_MS, late.signal).then(() => {
@@ -29,7 +34,8 @@ await runUntilTold({
   log,
   async start() {
     const controller = await startController(config, log, { openRoomServer });
-    log.info({ socket: config.controllerSocket }, "controller listens");
+    const where = config.peers?.listen ?? { socket: config.controllerSocket };
+    log.info({ ...where, leads: controller.leads }, "controller listens");
     process.on("message", (message: { type?: string }) => {
       if (message.type !== "end-sessions") return;
       void controller

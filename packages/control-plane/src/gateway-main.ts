@@ -9,11 +9,13 @@ const log = createServiceLog({ level: config.logLevel, process: "gateway" });
 await runUntilTold({
   log,
   async start() {
-    const { host, port, controllerSocket, publicUrl, trustForwarded, restarts } = config;
+    const { host, port, peers, controllerSocket, publicUrl, trustForwarded, restarts } = config;
     const gateway = await startGateway({
       host,
       port,
-      controllerSocket,
+      controllers: peers
+        ? { addresses: peers.controllers, files: peers.files }
+        : { socket: controllerSocket },
       trustForwarded,
       restarts,
       log,

@@ -48,8 +48,8 @@ export const defaultTiming: Timing = {
   crashBackoffMs: [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000],
   crashResetMs: 600_000,
   crashesToFail: 5,
-  leaseMs: 10_000,
-  leaseRenewMs: 3_000,
+  leaseMs: 3_500, // who stands by leads within 5 s, its first look at everything included
+  leaseRenewMs: 1_000,
   sharedFolderMs: 20_000,
   idempotencyMs: 86_400_000,
   socketTokenMs: 300_000,

@@ -1,9 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { childEnvironment } from "../config.ts";
+import { commandLine } from "../../../../testing/programs.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../bin/vocalhost.js", import.meta.url));
 const DEADLINE_MS = 60_000; // a loaded machine takes its time to start a process
 
 export interface FinishedProgram {
@@ -27,7 +26,7 @@ export function startVocalhostAt(
   place: { folder?: string; environment?: Record<string, string> },
   ...words: string[]
 ): RunningProgram {
-  const child = spawn(process.execPath, [PROGRAM, ...words], {
+  const child = spawn(process.execPath, [commandLine, ...words], {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: DEADLINE_MS,
     cwd: place.folder ?? process.cwd(),

@@ -1,5 +1,7 @@
 import { limits } from "@vocalhost/protocol";
 import Fastify, { type FastifyInstance } from "fastify";
+import type { RequestListener, Server } from "node:http";
+import type { Server as SecureServer } from "node:https";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import type { Log } from "../log.ts";
 import { installErrorReplies, refuseBytes, refusePath } from "./error-replies.ts";
@@ -8,9 +10,19 @@ import { installJsonBodies } from "./json-bodies.ts";
 const HEADERS_MAX_BYTES = 16 * 1024;
 const PATH_PART_MAX_CHARACTERS = 255;
 
+export interface ApiAppOptions {
+  /** @default plain HTTP */
+  createServer?: (handler: RequestListener, options: { headersMaxBytes: number }) => SecureServer;
+}
+
 /** The controller's web application before any route: how it reads bodies, what its refusals look like. */
-export function createApiApp(log: Log): FastifyInstance {
+export function createApiApp(log: Log, { createServer }: ApiAppOptions = {}): FastifyInstance {
+  const serverFactory =
+    createServer &&
+    ((handler: RequestListener) =>
+      createServer(handler, { headersMaxBytes: HEADERS_MAX_BYTES }) as unknown as Server); // all of it that is used
   const app = Fastify({
+    ...(serverFactory ? { serverFactory } : {}),
     bodyLimit: limits.jsonBodyBytes,
     forceCloseConnections: true,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: PATH_PART_MAX_CHARACTERS },

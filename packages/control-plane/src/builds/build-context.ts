@@ -1,6 +1,8 @@
 import type { Clock } from "../clock.ts";
 import type { ImageBuilder } from "../drivers/image-builder.ts";
+import type { Depot } from "../depot/depot.ts";
 import type { Log } from "../log.ts";
+import type { BuildFolders } from "./build-folders.ts";
 import type { UserRange } from "../own-users.ts";
 import type { QuotasOf } from "../quotas/quotas.ts";
 import type { Store } from "../store/store.ts";
@@ -15,6 +17,9 @@ export interface BuildContext {
   regions: readonly string[];
   /** Holds `uploads/` and `builds/`. */
   dataFolder: string;
+  folders: BuildFolders;
+  /** Where other controllers find uploads. @default nowhere */
+  depot?: Depot | undefined;
   /** The service's own copy of the package `vocalhost`, for bots that bring none. */
   sdkFolder: string;
   /** Whether packages may come from Git or from any address. @default false */

@@ -6,7 +6,7 @@ import { requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
 import { createBuildLog } from "./build-log.ts";
-import { buildFolder } from "./build-rows.ts";
+import { buildFolder } from "./build-folders.ts";
 import { makeImage, tagOf } from "./make-image.ts";
 import { runBuilder, type BuildOutcome } from "./run-builder.ts";
 import type { UploadFiles } from "./upload-files.ts";
@@ -36,7 +36,7 @@ export async function buildOne(
   for (const folder of [temporary, final]) await rm(folder, { recursive: true, force: true });
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   const buildLog = createBuildLog(context, row.id);
-  const archive = files.path(row.uploadId);
+  const archive = await files.bring(row.uploadId);
   const user = await builderOf(context, { archive, folder: temporary, slot });
   const timeoutMs = context.buildTimeoutMs ?? BUILD_TIMEOUT_MS;
   const prepared = await runBuilder({
@@ -70,6 +70,7 @@ export async function buildOne(
   if (outcome.status === "success" && !images) {
     if (user) await closeBuild(temporary);
     await rename(temporary, final);
+    await context.folders.keep(row.id);
   } else await rm(temporary, { recursive: true, force: true });
   buildLog.add(lastLine(outcome));
   await buildLog.flush();

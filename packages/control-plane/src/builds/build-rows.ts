@@ -5,8 +5,6 @@ import {
   type BuildLogs,
   type CreateBuild,
 } from "@vocalhost/protocol";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
@@ -17,18 +15,13 @@ import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";
 import { requireRegion } from "./uploads.ts";
 
-/** Where a successful build is: the source of its instances. */
-export function buildFolder(dataFolder: string, buildId: string): string {
-  return join(dataFolder, "builds", buildId);
-}
-
 /** Not so when somebody has emptied the engine's storage, and of builds for another driver. */
 async function isThere(
-  { imagesIn, dataFolder }: Pick<BuildContext, "imagesIn" | "dataFolder">,
+  { imagesIn, folders }: Pick<BuildContext, "imagesIn" | "folders">,
   { id, region, facts }: BuildRow,
 ): Promise<boolean> {
   const images = imagesIn?.(region);
-  if (!images) return existsSync(buildFolder(dataFolder, id));
+  if (!images) return folders.has(id);
   const image = BuildFacts.safeParse(JSON.parse(facts)).data?.image;
   return image !== undefined && images.has(image.reference);
 }
@@ -108,7 +101,7 @@ export async function readBuild(
 }
 
 export async function listBuilds(
-  context: Pick<BuildContext, "store" | "imagesIn" | "dataFolder">,
+  context: Pick<BuildContext, "store" | "imagesIn" | "folders">,
   organizationId: OrganizationId,
   query: BuildListQuery,
 ): Promise<{ builds: Build[]; total: number }> {

@@ -16,7 +16,7 @@ import { openSqliteStore } from "../store/sqlite.ts";
 import { systemClock } from "../system-clock.ts";
 import { requireRegistry } from "../testing/require-registry.ts";
 import { until } from "../../../../testing/wait.ts";
-import { buildFolder } from "./build-rows.ts";
+import { buildFolder, createBuildFolders } from "./build-folders.ts";
 import { createBuilds } from "./builds.ts";
 import { packFolder } from "./pack-folder.ts";
 
@@ -365,6 +365,7 @@ async function start({
     log: silentLog,
     regions: ["here", "there"],
     dataFolder: data,
+    folders: createBuildFolders({ dataFolder: data, depot: undefined, sdkFolder: SDK }),
     sdkFolder: SDK,
     buildTimeoutMs,
     atOnce,

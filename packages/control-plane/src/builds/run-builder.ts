@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { inheritedArguments } from "../inherited-arguments.ts";
 import type { RunAs } from "../own-users.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { BuilderMessage, type BuilderTask } from "./builder-messages.ts";
 import { builderEnvironment } from "./config.ts";
+import { ownProgram } from "../own-files.ts";
 
 export type BuildOutcome =
   | { status: "success"; facts: BuildFacts; bytes: number; hasDockerfile: boolean }
@@ -31,8 +31,7 @@ export async function runBuilder({
   signal,
   user,
 }: RunBuilderOptions): Promise<BuildOutcome> {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = fileURLToPath(new URL(`./builder-main.${extension}`, import.meta.url));
+  const program = ownProgram("builds/builder-main");
   const child = spawn(process.execPath, [...inheritedArguments(), "--no-warnings", program], {
     cwd: task.folder,
     env: {

@@ -1,18 +1,20 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Readable, PassThrough, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
+import type { Depot } from "../depot/depot.ts";
 
-/** Uploaded archives on the disk, each with what was found out while it came in. */
+/** Uploaded archives, each with what was found out while it came in: on the disk, and in the depot if there is one. */
 export interface UploadFiles {
-  /** Resolves when it is complete on the disk. */
+  /** Resolves when it is complete, where every controller finds it. */
   receive(uploadId: string, file: Readable): Promise<UploadInfo>;
-  path(uploadId: string): string;
+  /** Its file, brought here if another controller has taken it in. */
+  bring(uploadId: string): Promise<string>;
   info(uploadId: string): Promise<UploadInfo | undefined>;
   remove(uploadId: string): Promise<void>;
 }
@@ -36,13 +38,26 @@ export interface UploadLimits {
 const LIMITS: UploadLimits = { compressedBytes: 500 * 1024 ** 2, unpackedBytes: 2 * 1024 ** 3 };
 const HASH_DIGITS = 16;
 
-export function createUploadFiles(dataFolder: string, limits: UploadLimits = LIMITS): UploadFiles {
+export function createUploadFiles(
+  dataFolder: string,
+  { limits = LIMITS, depot }: { limits?: UploadLimits; depot?: Depot | undefined } = {},
+): UploadFiles {
   const folder = join(dataFolder, "uploads");
   const path = (uploadId: string): string => join(folder, `${uploadId}.tgz`);
   const infoPath = (uploadId: string): string => join(folder, `${uploadId}.json`);
+  const keysOf = (uploadId: string): { archive: string; info: string } => ({
+    archive: `uploads/${uploadId}.tgz`,
+    info: `uploads/${uploadId}.json`,
+  });
 
   return {
-    path,
+    async bring(uploadId) {
+      const file = path(uploadId);
+      if (!depot || existsSync(file)) return file;
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (await depot.fetch(keysOf(uploadId).archive, file)) return file;
+      throw new Error(`The upload ${uploadId} is gone`);
+    },
     async receive(uploadId, file) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = join(folder, `${uploadId}.${randomUUID()}.part`);
@@ -50,17 +65,24 @@ export function createUploadFiles(dataFolder: string, limits: UploadLimits = LIM
         const info = await store(file, partial, limits);
         await writeFile(infoPath(uploadId), JSON.stringify(info));
         await rename(partial, path(uploadId));
+        await depot?.put(keysOf(uploadId).archive, path(uploadId));
+        await depot?.put(keysOf(uploadId).info, infoPath(uploadId)); // last: what has this is whole
         return info;
       } finally {
         await rm(partial, { force: true });
       }
     },
     async info(uploadId) {
+      if (depot && !existsSync(infoPath(uploadId))) {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await depot.fetch(keysOf(uploadId).info, infoPath(uploadId));
+      }
       const text = await readFile(infoPath(uploadId), "utf8").catch(() => undefined);
       return text === undefined ? undefined : UploadInfo.parse(JSON.parse(text));
     },
     async remove(uploadId) {
       await Promise.all([path(uploadId), infoPath(uploadId)].map((name) => rm(name, { force: true })));
+      for (const key of Object.values(keysOf(uploadId))) await depot?.remove(key);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import type { Depot } from "../depot/depot.ts";
 import type { Failpoint } from "../failpoints.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
@@ -23,6 +24,7 @@ export interface BackgroundOptions {
   log: Log;
   config: Config;
   keepImages: KeepImages;
+  depot: Depot | undefined;
   failpoint: Failpoint;
   signal: AbortSignal;
   /** Another controller leads. */
@@ -50,7 +52,11 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
   const chores = [
     every("month close", MINUTE_MS, () => closePeriods(store, { nowMs: clock.nowMs(), failpoint })),
     every("pruning", HOUR_MS, () =>
-      prune(store, { ...toPruneOptions(config, clock.nowMs(), log), keepImages: options.keepImages }),
+      prune(store, {
+        ...toPruneOptions(config, clock.nowMs(), log),
+        depot: options.depot,
+        keepImages: options.keepImages,
+      }),
     ),
   ];
   const url = config.usageExportUrl;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ApiRegion } from "../api/ports.ts";
 import type { Region } from "../config.ts";
 import { driverIn } from "../drivers/driver.ts";
-import { createApiApp } from "../api/create-api-app.ts";
+import { createApiApp, type ApiAppOptions } from "../api/create-api-app.ts";
 import { mountApi } from "../api/mount-api.ts";
 import { createAdmission } from "../auth/admission.ts";
 import { createApiKeys } from "../auth/api-keys.ts";
@@ -10,7 +10,6 @@ import { createKeyCache } from "../auth/key-cache.ts";
 import { openPeople, type People } from "../auth/people.ts";
 import { createRequestLimits, createStartLimits } from "../auth/rate-limits.ts";
 import { createBuilds, type Builds } from "../builds/builds.ts";
-import { relinkSdk } from "../builds/link-sdk.ts";
 import { mountDashboard } from "../dashboard/mount-dashboard.ts";
 import { createSecretSets } from "../secrets/secret-sets.ts";
 import { findRegions } from "./find-regions.ts";
@@ -21,11 +20,14 @@ import { VERSION } from "../version.ts";
 import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
+import { refuseChangesUnlessLeading } from "./refuse-changes.ts";
+import { openPeerCredentials, type PeerCredentials } from "../peers/peer-credentials.ts";
+import { createPeerServer } from "../peers/peer-server.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
 import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
-import type { Ground } from "./take-over.ts";
+import type { Ground } from "./open-ground.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
 export interface App {
@@ -43,7 +45,7 @@ export interface AppOptions {
 
 export async function createApp(ground: Ground, decider: Decider, options: AppOptions): Promise<App> {
   const { stack, isEnding } = options;
-  const { config, log, clock, failpoint, newId, store } = ground;
+  const { config, log, clock, failpoint, newId, store, standing } = ground;
   const { world, wakeups, reconciler } = decider;
   const { metrics } = ground;
   const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
@@ -52,7 +54,6 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   const regions = knownRegions.map(({ code }) => code);
   const { allowsForeignPackages, users, quotasOf } = config;
   const sdkFolder = findSdk();
-  await relinkSdk({ dataFolder, sdkFolder, log });
   const builds = createBuilds({
     store,
     clock,
@@ -66,6 +67,8 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     quotasOf,
     atOnce: config.buildsAtOnce,
     imagesIn: ground.imagesIn,
+    folders: ground.buildFolders,
+    depot: ground.depot,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
@@ -95,7 +98,9 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
-  const app = createApiApp(log);
+  const peers = config.peers?.listen && stack.use(openPeerCredentials(config.peers.files, { log }));
+  const app = createApiApp(log, peers && { createServer: peerServerOf(peers, log) });
+  refuseChangesUnlessLeading(app, standing);
   app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
     if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
   });
@@ -127,7 +132,12 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
   });
   mountDashboard(app);
-  mountInternalRoutes(app, { doors, left: () => reconciler.nudge(), sampled: metrics.gatewaySampled });
+  mountInternalRoutes(app, {
+    doors,
+    left: () => reconciler.nudge(),
+    sampled: metrics.gatewaySampled,
+    standing,
+  });
   return { app, people, builds, rooms };
 }
 
@@ -138,4 +148,11 @@ function toApiRegion(
 ): ApiRegion {
   if (!own || !regional) return { code, displayName };
   return { code, displayName, driver: own.kind, isDown: () => regional.away().has(code) };
+}
+
+function peerServerOf(
+  credentials: PeerCredentials,
+  log: Ground["log"],
+): NonNullable<ApiAppOptions["createServer"]> {
+  return (handler, { headersMaxBytes }) => createPeerServer(handler, { credentials, headersMaxBytes, log });
 }

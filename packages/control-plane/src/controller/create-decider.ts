@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { buildFolder } from "../builds/build-rows.ts";
 import type { Config } from "../config.ts";
 import { driverIn, type PullSecret } from "../drivers/driver.ts";
 import { createPreparing } from "../deployments/preparing.ts";
@@ -13,7 +12,7 @@ import { createSightings } from "../sessions/sightings.ts";
 import type { World } from "../world.ts";
 import { createOutputWork, type OutputWork } from "./output-work.ts";
 import { createRedactors, redactOrCut } from "./redactors.ts";
-import type { Ground } from "./take-over.ts";
+import type { Ground } from "./open-ground.ts";
 
 /** What decides about instances and sessions, and all it touches. */
 export interface Decider {
@@ -26,7 +25,7 @@ export interface Decider {
 
 export function createDecider(ground: Ground, stack: AsyncDisposableStack): Decider {
   const { config, log, clock, failpoint, newId, store, driver, records } = ground;
-  const { timing, dataFolder } = config;
+  const { timing } = config;
   const { instanceToken, masterKeys } = ground.secrets;
   const network = stack.use(
     openHttpInstanceNetwork({
@@ -53,7 +52,9 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     log,
     hasVoiceEngine: ground.vivaEngine !== undefined,
     keptAwake: config.keptAwake,
-    epoch: ground.leadership.epoch,
+    get epoch() {
+      return ground.standing.epoch;
+    },
   };
   const wakeups = createWakeups(clock);
   const secretsOf: DeployingOptions["secretsOf"] = (organizationId, setName, version) =>
@@ -71,7 +72,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
       instanceToken,
       mediaAddresses: config.media.addresses,
       vivaEngine: ground.vivaEngine,
-      buildFolder: (id) => buildFolder(dataFolder, id),
+      buildFolder: ground.buildFolders.bring,
       buildPullSecretIn: (region) => buildPullSecretOf(config, region),
       secretsOf,
       pullSecretOf: (organizationId, name) =>

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { ConfigError } from "../config.ts";
 import { holderName, isHolderDead } from "../leader/holder.ts";
-import { leaseHolder, renewLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
+import { lookAtLease, releaseLease, renewLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
@@ -11,22 +11,34 @@ export interface Leadership {
   epoch: number;
   /** Renews until the signal aborts; resolves early when another controller has taken over. */
   keep(signal: AbortSignal): Promise<"lost" | "ended">;
+  /** Lets the next one lead at once. */
+  giveUp(): Promise<void>;
 }
 
-const LOOK_AGAIN_MS = 200;
+/** A controller that may lead. */
+export interface Candidate {
+  /** Leads if nobody else does. */
+  take(): Promise<Leadership | undefined>;
+  /**
+   * Waits until nobody else leads. A predecessor that died on this machine is recognised at once; one that goes on using
+   * the same folder is a second service, which is a mistake. On Postgres it is the one to stand by for, which is none.
+   * Undefined when the signal aborts first.
+   */
+  wait(signal?: AbortSignal): Promise<Leadership | undefined>;
+}
 
-/**
- * Waits until nobody else leads. A predecessor that died on this machine is recognised at once; one that goes on using
- * the same folder is a second service, which is a mistake. On Postgres it is a standby, which is none.
- */
-export async function becomeLeader(options: {
+export interface CandidateOptions {
   store: Store;
   clock: Clock;
   timing: Timing;
   log: Log;
   newestEpoch: LeaseOptions["newestEpoch"];
   dataFolder: string;
-}): Promise<Leadership> {
+}
+
+const LOOK_AGAIN_MS = 200;
+
+export function createCandidate(options: CandidateOptions): Candidate {
   const { store, clock, timing, log, newestEpoch } = options;
   const lease: LeaseOptions = {
     store,
@@ -36,22 +48,43 @@ export async function becomeLeader(options: {
     isDead: isHolderDead,
     newestEpoch,
   };
-  const sinceMs = clock.monotonicMs();
-  let waitsFor: string | undefined;
-  let epoch = await takeLease(lease);
-  while (epoch === undefined) {
-    const holder = await leaseHolder(store);
-    if (holder !== undefined && holder !== waitsFor)
-      log.warn({ ...shownHolder(holder) }, "another controller leads, waiting for it to end");
-    const isMistake = holder === waitsFor && clock.monotonicMs() - sinceMs > timing.sharedFolderMs;
-    if (holder !== undefined && isMistake && store.dialect === "sqlite")
-      throw inUse(options.dataFolder, shownHolder(holder));
-    waitsFor = holder;
-    await clock.sleep(LOOK_AGAIN_MS);
-    epoch = await takeLease(lease);
+
+  async function take(): Promise<Leadership | undefined> {
+    const epoch = await takeLease(lease);
+    if (epoch === undefined) return undefined;
+    log.info({ epoch }, "leading");
+    return {
+      epoch,
+      keep: (signal) => keepLease(lease, epoch, { clock, timing, log, signal }),
+      giveUp: () => releaseLease(lease, epoch),
+    };
   }
-  log.info({ epoch }, "leading");
-  return { epoch, keep: (signal) => keepLease(lease, epoch, { clock, timing, log, signal }) };
+
+  return {
+    take,
+    async wait(signal) {
+      const sinceMs = clock.monotonicMs();
+      let waitsFor: string | undefined;
+      while (!signal?.aborted) {
+        try {
+          const { holder, isFree } = await lookAtLease(lease);
+          const leadership = isFree ? await take() : undefined;
+          if (leadership) return leadership;
+          if (holder !== undefined && holder !== waitsFor)
+            log.warn({ ...shownHolder(holder) }, "another controller leads, waiting for it to end");
+          const isMistake = holder === waitsFor && clock.monotonicMs() - sinceMs > timing.sharedFolderMs;
+          if (holder !== undefined && isMistake && store.dialect === "sqlite")
+            throw inUse(options.dataFolder, shownHolder(holder));
+          waitsFor = holder;
+        } catch (error) {
+          if (!signal || error instanceof ConfigError) throw error;
+          log.warn({ err: error }, "could not look who leads"); // whoever stands by outlives a database that is away
+        }
+        await clock.sleep(LOOK_AGAIN_MS, signal);
+      }
+      return undefined;
+    },
+  };
 }
 
 function shownHolder(holder: string): { host: string; pid: number } {

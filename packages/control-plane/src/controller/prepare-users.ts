@@ -3,6 +3,7 @@ import { ConfigError, driversOf, type Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { openWays, whyUsersCannotRun } from "../own-users.ts";
 import { findSdk } from "./find-sdk.ts";
+import { ownProgram } from "../own-files.ts";
 
 /** Says who bots and builds run as, and what that means; makes it possible if they have users of their own. */
 export function prepareUsers({ users, dataFolder, driver, regions }: Config, log: Log): void {
@@ -23,7 +24,7 @@ export function prepareUsers({ users, dataFolder, driver, regions }: Config, log
     if (kind === "process") openWays([join(dataFolder, "regions"), dirname(folder), folder]);
   const why = whyUsersCannotRun(users, {
     execPath: process.execPath,
-    mustReach: [findSdk(), join(dataFolder, "instances"), import.meta.dirname],
+    mustReach: [findSdk(), join(dataFolder, "instances"), ownProgram("builds/builder-main")],
   });
   if (why !== undefined)
     throw new ConfigError(

@@ -14,6 +14,8 @@ export interface ServiceSecrets {
   instanceToken(instanceId: string): string;
   /** Signs the tokens of our own room server. */
   roomsSecret: string;
+  /** Tells secrets apart without showing any. */
+  secretMark: string;
   /** Made just now, because there was none. */
   isNewMasterKey: boolean;
 }
@@ -35,6 +37,7 @@ export async function openServiceSecrets(
     socketSecret: derive("sockets"),
     peopleSecret: derive("people"),
     roomsSecret: derive("rooms"),
+    secretMark: derive("mark"),
     instanceToken: (instanceId) => derive(`instance:${instanceId}`),
     isNewMasterKey: created,
   };

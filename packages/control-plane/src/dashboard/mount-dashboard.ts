@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { packageFolder } from "../own-files.ts";
 import { readPageFiles, type PageFile } from "./read-page-files.ts";
 
-const PAGE_FOLDER = fileURLToPath(new URL("../../dashboard-page/", import.meta.url));
+const PAGE_FOLDER = join(packageFolder, "dashboard-page");
 
 /** Addresses the page itself tells apart; all of them are the one document. */
 const PAGE_ADDRESSES = [

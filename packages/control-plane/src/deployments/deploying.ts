@@ -43,8 +43,8 @@ export interface DeployingOptions {
   mediaAddresses: string[];
   /** Module of the voice filter's engine. */
   vivaEngine: string | undefined;
-  /** Where a build's result lies. */
-  buildFolder(buildId: string): string;
+  /** Where a build's result lies; it may have to be brought here first. */
+  buildFolder(buildId: string): Promise<string>;
   /** Opens the registry that builds of a region are pushed to, if they are. */
   buildPullSecretIn(region: string): PullSecret | undefined;
   secretsOf(organizationId: OrganizationId, name: string, version: number): Promise<Record<string, string>>;
@@ -89,7 +89,8 @@ export function createDeploying(options: DeployingOptions): Deploying {
     switch (resolved.kind) {
       case "build": {
         const { buildId } = resolved;
-        return { kind: "build", folder: options.buildFolder(buildId), botFile: await botFileOf(buildId) };
+        const folder = await options.buildFolder(buildId);
+        return { kind: "build", folder, botFile: await botFileOf(buildId) };
       }
       case "image": {
         const reference = spec.pinned?.reference ?? resolved.reference;

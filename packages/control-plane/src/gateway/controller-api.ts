@@ -1,4 +1,4 @@
-// What the gateway asks the controller, over the controller's private socket. Refusals are ordinary error answers
+// What the gateway asks a controller, over its private socket or over the network. Refusals are ordinary error answers
 // (`{ error, code, detail }` with their status), which the gateway passes on as they are.
 import { carrierNames } from "@vocalhost/protocol";
 import { z } from "zod";
@@ -47,3 +47,8 @@ export const SessionLeft = z.object({ sessionId: z.string() });
 export type SessionLeft = z.infer<typeof SessionLeft>;
 
 // `POST /internal/gateway-figures`: `GatewayFigures` of `metrics/`, every few seconds.
+
+/** `GET /internal/role`: one a line, now, on every change and every second. */
+export const ControllerRole = z.object({ leads: z.boolean(), epoch: z.number() });
+export type ControllerRole = z.infer<typeof ControllerRole>;
+export const ROLE_EVERY_MS = 1_000;

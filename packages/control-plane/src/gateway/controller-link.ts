@@ -1,13 +1,14 @@
 import { AppError } from "@vocalhost/protocol";
-import { Agent, request, type ClientRequest, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { TLSSocket } from "node:tls";
 import type { z } from "zod";
 import type { Answer } from "./answers.ts";
+import type { Controllers, Needs } from "./controllers.ts";
 import type { GatewayTiming } from "./gateway-options.ts";
 import type { RawHeaders } from "./headers.ts";
 
 /** The way to the controller, which may be away for a moment. */
-export interface ControllerLink extends Disposable {
+export interface ControllerLink {
   /** A request whose connection stands; nothing of it has been sent. Waits for a controller that is away. */
   open(options: OpenOptions): Promise<ClientRequest>;
   /** Asks a question of the private interface. */
@@ -16,17 +17,17 @@ export interface ControllerLink extends Disposable {
   tell(path: string, news: object): void;
 }
 
-export interface OpenOptions {
+export interface OpenOptions extends AskOptions {
   method: string;
   path: string;
   headers: RawHeaders;
-  signal?: AbortSignal;
-  /** @default controllerAwayMs */
-  awayMs?: number;
 }
 
 export interface AskOptions {
+  /** @default "leader" */
+  needs?: Needs;
   signal?: AbortSignal;
+  /** @default controllerAwayMs */
   awayMs?: number;
 }
 
@@ -36,21 +37,22 @@ export type Told<T> =
   | { kind: "refusal"; answer: Answer }
   | { kind: "unreachable"; answer?: Answer };
 
-export function createControllerLink(socketPath: string, timing: GatewayTiming): ControllerLink {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX });
-  const away = createReturnWatch(socketPath);
-
+export function createControllerLink(controllers: Controllers, timing: GatewayTiming): ControllerLink {
   async function open(options: OpenOptions): Promise<ClientRequest> {
-    const { method, path, headers, signal } = options;
+    const { method, path, headers, signal, needs = "leader" } = options;
     const giveUpAtMs = performance.now() + (options.awayMs ?? timing.controllerAwayMs);
     for (;;) {
+      let cause: unknown;
       try {
-        return await connected(request({ socketPath, agent, method, path, headers, signal, setHost: false }));
+        const door = controllers.pick(needs);
+        const upstream = door?.request({ method, path, headers, signal, setHost: false });
+        if (upstream) return await connected(upstream, timing.controllerConnectMs);
       } catch (error) {
-        const leftMs = giveUpAtMs - performance.now();
-        if (!isAway(error) || leftMs <= 0 || signal?.aborted) throw unavailable(error);
-        await away.back(leftMs);
+        cause = error; // nothing of it was sent
       }
+      const leftMs = giveUpAtMs - performance.now();
+      if (leftMs <= 0 || signal?.aborted) throw unavailable(cause);
+      await controllers.changed(Math.min(leftMs, timing.controllerLookMs));
     }
   }
 
@@ -83,71 +85,31 @@ export function createControllerLink(socketPath: string, timing: GatewayTiming):
         .then((upstream) => exchange(upstream, body, timing.controllerAnswerMs))
         .catch(() => undefined);
     },
-    [Symbol.dispose]() {
-      agent.destroy();
-    },
   };
-}
-
-/** The controller was not there, so it cannot have seen anything of the request. */
-export function isAway(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ECONNREFUSED" || code === "ENOENT" || code === "EAGAIN";
 }
 
 export function unavailable(cause: unknown): AppError {
   return new AppError("SERVICE_UNAVAILABLE", { cause });
 }
 
-const FREE_SOCKETS_MAX = 64;
-const LOOK_AGAIN_MS = 50;
 const ANSWER_MAX_BYTES = 256 * 1024;
 
-function connected(upstream: ClientRequest): Promise<ClientRequest> {
+function connected(upstream: ClientRequest, timeoutMs: number): Promise<ClientRequest> {
   return new Promise((resolve, reject) => {
-    upstream.on("error", reject);
+    const timer = setTimeout(() => upstream.destroy(new Error("The connection took too long")), timeoutMs);
+    const stands = (): void => {
+      clearTimeout(timer);
+      resolve(upstream);
+    };
+    upstream.on("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
     upstream.once("socket", (socket) => {
-      if (socket.connecting) socket.once("connect", () => resolve(upstream));
-      else resolve(upstream);
+      if (!socket.connecting) return stands();
+      socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", stands);
     });
   });
-}
-
-/** One probe for everyone who waits, so that a crowd does not hammer a controller that is coming up. */
-function createReturnWatch(socketPath: string): { back(timeoutMs: number): Promise<void> } {
-  let waiting: (() => void)[] = [];
-  let looking = false;
-
-  function look(): void {
-    if (waiting.length === 0) return void (looking = false);
-    looking = true;
-    const probe = connect(socketPath);
-    const settle = (isBack: boolean): void => {
-      probe.destroy();
-      if (!isBack) return void setTimeout(look, LOOK_AGAIN_MS);
-      looking = false;
-      const all = waiting;
-      waiting = [];
-      for (const wake of all) wake();
-    };
-    probe.once("connect", () => settle(true));
-    probe.once("error", () => settle(false));
-  }
-
-  return {
-    back(timeoutMs) {
-      return new Promise((resolve) => {
-        const wake = (): void => {
-          clearTimeout(timer);
-          waiting = waiting.filter((other) => other !== wake);
-          resolve();
-        };
-        const timer = setTimeout(wake, timeoutMs);
-        waiting.push(wake);
-        if (!looking) look();
-      });
-    },
-  };
 }
 
 function exchange(upstream: ClientRequest, body: string, timeoutMs: number): Promise<Answer> {

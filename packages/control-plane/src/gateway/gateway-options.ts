@@ -1,10 +1,11 @@
+import type { PeerAddress, PeerFiles } from "../peer-config.ts";
+
 /** What the gateway's command passes to `startGateway`. */
 export interface GatewayOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** Path of the unix socket the controller listens on. */
-  controllerSocket: string;
+  controllers: ControllersOptions;
   /** As callers see us; what the controller is told about protocol and host. @default what the request says */
   publicUrl?: string;
   /** A proxy of the operator's stands in front, so the last `x-forwarded-for` and its other `x-forwarded-*` are true. @default false */
@@ -16,6 +17,9 @@ export interface GatewayOptions {
   limits?: Partial<GatewayLimits>;
 }
 
+/** Path of the unix socket that the controller of this machine listens on, or where those of others are. */
+export type ControllersOptions = { socket: string } | { addresses: PeerAddress[]; files: PeerFiles };
+
 /** The part of pino's logger the gateway uses. */
 export interface GatewayLog {
   debug(fields: object, message: string): void;
@@ -25,8 +29,11 @@ export interface GatewayLog {
 }
 
 export interface GatewayTiming {
-  /** A request waits this long for a controller that is away: a restart takes less. */
+  /** A request waits this long for a controller that is away: a restart takes less, and another one leads within 5 s. */
   controllerAwayMs: number;
+  controllerConnectMs: number;
+  /** A request that waits for a controller looks again this often, whatever it hears. */
+  controllerLookMs: number;
   /** Until the head of the controller's answer; a cold start takes up to 60 s. */
   controllerAnswerMs: number;
   /** A cached session route is believed this long: a revoked key must stop working within a second. */
@@ -72,7 +79,9 @@ export interface GatewayLimits {
 }
 
 export const defaultGatewayTiming: GatewayTiming = {
-  controllerAwayMs: 3_000,
+  controllerAwayMs: 6_000,
+  controllerConnectMs: 2_000,
+  controllerLookMs: 1_000,
   controllerAnswerMs: 90_000,
   routeFreshMs: 1_000,
   instanceConnectMs: 5_000,

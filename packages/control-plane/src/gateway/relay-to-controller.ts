@@ -34,6 +34,7 @@ export async function relayToController(
     path: path.raw + path.query,
     headers: headersForController(request, relay.forwarding),
     signal: gone.signal,
+    needs: isStoreRead(request, path) ? ("any" as const) : ("leader" as const),
   };
   // Without a body there is nothing to lose: what was only a look can be repeated by a controller that is back.
   const repeatable = (request.method === "GET" || request.method === "HEAD") && !hasBody(request);
@@ -90,6 +91,12 @@ function sendBack(told: IncomingMessage, response: ServerResponse, path: string)
   ]);
   response.flushHeaders(); // an event stream may say nothing for a while
   pipeline(told, response, () => undefined); // cuts the connection when the controller breaks off
+}
+
+/** What is answered from the store alone; signing in and figures of the process are not. */
+function isStoreRead(request: IncomingMessage, { raw }: RequestPath): boolean {
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  return isRead && raw.startsWith("/v1/") && !hasBody(request);
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {

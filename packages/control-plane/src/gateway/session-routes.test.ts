@@ -62,7 +62,7 @@ test("an old answer serves only while nobody can give a new one", async () => {
   state.nowMs = 5_000;
   state.told = { kind: "unreachable", answer: toAnswer(new Error("500")) };
   assert.deepEqual(await routes.find(QUESTION), { kind: "route", route: ROUTE });
-  assert.deepEqual(state.waits.at(-1), { awayMs: 0 });
+  assert.deepEqual(state.waits.at(-1), { needs: "any", awayMs: 0 });
   state.told = REFUSAL;
   assert.equal((await routes.find(QUESTION)).kind, "refusal");
   state.told = { kind: "unreachable" };

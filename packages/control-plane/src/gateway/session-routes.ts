@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Answer } from "./answers.ts";
 import { toAnswer } from "./answers.ts";
 import { InstanceRoute, type SessionRouteRequest } from "./controller-api.ts";
-import { unavailable, type ControllerLink, type Told } from "./controller-link.ts";
+import { unavailable, type AskOptions, type ControllerLink, type Told } from "./controller-link.ts";
 
 /** Where sessions are, remembered so that a call goes on while the controller is away. */
 export interface SessionRoutes {
@@ -55,7 +55,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): SessionRoute
   async function ask(key: string, question: SessionRouteRequest): Promise<Found> {
     const askedAtMs = nowMs();
     // With an older answer at hand nobody waits for a controller that is away.
-    const wait = known.has(key) ? { awayMs: 0 } : {};
+    const wait: AskOptions = { needs: "any", ...(known.has(key) ? { awayMs: 0 } : {}) };
     return judge(
       key,
       askedAtMs,

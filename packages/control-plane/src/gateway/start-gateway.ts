@@ -2,6 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { hostname } from "node:os";
 import type { Duplex } from "node:stream";
 import { logAccess } from "./access-log.ts";
 import { answer, answerSocket, toAnswer } from "./answers.ts";
@@ -9,7 +10,10 @@ import { takeIngressSocket } from "./carrier-ingress.ts";
 import { clientAddress } from "./client-address.ts";
 import { checkUpgradeRequest, holdClient, KEEP_ALIVE_MS } from "./client-socket.ts";
 import { limitConnectionsPerAddress } from "./connections-per-address.ts";
+import { openPeerCredentials } from "../peers/peer-credentials.ts";
 import { createControllerLink } from "./controller-link.ts";
+import { createLocalController, type Controllers } from "./controllers.ts";
+import { openNetworkControllers } from "./network-controllers.ts";
 import { answerPreflight, isPreflight } from "./cors.ts";
 import {
   defaultGatewayLimits,
@@ -48,7 +52,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const timing = { ...defaultGatewayTiming, ...options.timing };
   const limits = { ...defaultGatewayLimits, ...options.limits };
   await using stack = new AsyncDisposableStack();
-  const controller = stack.use(createControllerLink(options.controllerSocket, timing));
+  const controller = createControllerLink(openControllers(options, stack), timing);
   const relayed = createRelayedSockets(timing);
   const routes = createSessionRoutes({
     controller,
@@ -78,15 +82,25 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   server.listen({ host: options.host, port: options.port });
   await once(server, "listening");
   stack.defer(() => closeServer(server, { relayed, upgraded, timing }));
-  stack.use(tellFigures({ server, controller, relayed, restarts: options.restarts ?? 0, limits }));
-  const owned = stack.move();
   const { address, port, family } = server.address() as AddressInfo;
+  const name = "socket" in options.controllers ? undefined : `${hostname()}:${port}`;
+  stack.use(tellFigures({ server, controller, relayed, restarts: options.restarts ?? 0, limits, name }));
+  const owned = stack.move();
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
     port,
     setRoomServer: (found) => void (doors.roomServer = found),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function openControllers(
+  { controllers, log }: GatewayOptions,
+  stack: Pick<AsyncDisposableStack, "use">,
+): Controllers {
+  if ("socket" in controllers) return stack.use(createLocalController(controllers.socket));
+  const credentials = stack.use(openPeerCredentials(controllers.files, { log }));
+  return stack.use(openNetworkControllers({ addresses: controllers.addresses, credentials, log }));
 }
 
 interface Doors extends SocketRelay, ControllerRelay {

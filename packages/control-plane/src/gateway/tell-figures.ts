@@ -10,16 +10,20 @@ export interface FiguresOptions {
   relayed: { readonly size: number };
   restarts: number;
   limits: Pick<GatewayLimits, "connections">;
+  /** Which of several this is. */
+  name: string | undefined;
 }
 
 /** Tells the controller every few seconds how the gateway is doing; `/metrics` of the service shows it. */
-export function tellFigures({ server, controller, relayed, restarts, limits }: FiguresOptions): Disposable {
+export function tellFigures(options: FiguresOptions): Disposable {
+  const { server, controller, relayed, restarts, limits, name } = options;
   return sampleProcess({
     restarts,
     sampled(process) {
       server.getConnections((error, connections) => {
         if (error) return; // the server is closing
         const figures: GatewayFigures = {
+          ...(name === undefined ? {} : { gateway: name }),
           connections,
           connectionsMax: limits.connections,
           sockets: relayed.size,

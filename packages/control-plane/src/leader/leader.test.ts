@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openMemoryStore } from "../store/sqlite.ts";
+import { openPostgresStore } from "../store/postgres.ts";
+import { postgresIsMissing, startTestPostgres } from "../testing/test-postgres.ts";
 import {
   asLeader,
   LeadershipLostError,
+  lookAtLease,
+  releaseLease,
   renewLease,
   storeOfLeader,
   takeLease,
@@ -63,6 +67,33 @@ test("who was replaced can neither renew nor write", async () => {
     [],
   );
   await write(storeOfLeader({ store, epoch: 2 }).transaction);
+});
+
+test("a lease that is given back is free at once", async () => {
+  await using store = await openMemoryStore();
+  const time = { nowMs: 1_000 };
+  const first = leaseOf({ store, time, holder: "first" });
+  assert.equal(await takeLease(first), 1);
+  const second = leaseOf({ store, time, holder: "second" });
+  assert.deepEqual(await lookAtLease(second), { holder: "first", isFree: false });
+  await releaseLease(first, 1);
+  assert.deepEqual(await lookAtLease(second), { holder: "first", isFree: true });
+  assert.equal(await takeLease(second), 2);
+  await releaseLease(first, 1); // no longer its to give
+  assert.equal(await takeLease(leaseOf({ store, time, holder: "third" })), undefined);
+});
+
+test("machines with wrong clocks agree by the database's", { skip: postgresIsMissing() }, async () => {
+  await using postgres = await startTestPostgres();
+  await using store = await openPostgresStore({ url: postgres.url });
+  const first = leaseOf({ store, time: { nowMs: Date.now() }, holder: "first" });
+  const ahead = leaseOf({ store, time: { nowMs: Date.now() + 3_600_000 }, holder: "ahead" });
+  const behind = leaseOf({ store, time: { nowMs: 0 }, holder: "behind" });
+  assert.equal(await takeLease(first), 1);
+  for (const other of [ahead, behind]) {
+    assert.deepEqual(await lookAtLease(other), { holder: "first", isFree: false });
+    assert.equal(await takeLease(other), undefined);
+  }
 });
 
 function leaseOf(options: {

@@ -1,4 +1,5 @@
 import { AppError } from "@vocalhost/protocol";
+import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../clock.ts";
 import type { Store, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
@@ -25,37 +26,71 @@ export async function takeLease(options: LeaseOptions): Promise<number | undefin
     const row = await store
       .forUpdate(tx.selectFrom("leader").selectAll().where("id", "=", 1))
       .executeTakeFirst();
-    const nowMs = clock.nowMs();
+    const { nowMs } = await tx.selectNoFrom(timeOf({ store, clock }).as("nowMs")).executeTakeFirstOrThrow();
     const until = nowMs + timing.leaseMs;
     if (!row) {
       const epoch = seenEpoch + 1;
-      await tx.insertInto("leader").values({ id: 1, holder, epoch, until }).execute();
-      return epoch;
+      const { numInsertedOrUpdatedRows } = await tx
+        .insertInto("leader")
+        .values({ id: 1, holder, epoch, until })
+        .onConflict((conflict) => conflict.doNothing()) // two that see an empty store at the same time
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows === 1n ? epoch : undefined;
     }
-    const isFree = row.until <= nowMs || row.until > nowMs + 2 * timing.leaseMs; // the clock was set back
-    if (!isFree && row.holder !== holder && !options.isDead(row.holder)) return undefined;
+    if (!mayTake(row, nowMs, options)) return undefined;
     const epoch = Math.max(row.epoch, seenEpoch) + 1;
     await tx.updateTable("leader").set({ holder, epoch, until }).where("id", "=", 1).execute();
     return epoch;
   });
 }
 
-/** Who has the lease, in the form of `LeaseOptions.holder`. */
-export async function leaseHolder(store: Store): Promise<string | undefined> {
-  return (await store.db.selectFrom("leader").select("holder").where("id", "=", 1).executeTakeFirst())
-    ?.holder;
+/**
+ * Who has the lease, in the form of `LeaseOptions.holder`, and whether it could be taken. Locks nothing: whoever stands by
+ * looks often, and the leader's own transactions need that row.
+ */
+export async function lookAtLease(options: LeaseOptions): Promise<{ holder?: string; isFree: boolean }> {
+  const { store } = options;
+  const row = await store.db
+    .selectFrom("leader")
+    .select(["holder", "until", timeOf(options).as("nowMs")])
+    .where("id", "=", 1)
+    .executeTakeFirst();
+  return row ? { holder: row.holder, isFree: mayTake(row, row.nowMs, options) } : { isFree: true };
+}
+
+function mayTake(row: { holder: string; until: number }, nowMs: number, options: LeaseOptions): boolean {
+  if (row.holder === options.holder) return true;
+  const isOver = row.until <= nowMs || row.until > nowMs + 2 * options.timing.leaseMs; // the clock was set back
+  return isOver || options.isDead(row.holder);
 }
 
 /** Whether the lease is still ours; extends it. */
 export async function renewLease(options: LeaseOptions, epoch: number): Promise<boolean> {
   const { store, clock, timing } = options;
+  // One statement: whoever waits for a connection must not wait twice.
   const { numUpdatedRows } = await store.db
     .updateTable("leader")
-    .set({ until: clock.nowMs() + timing.leaseMs })
+    .set({ until: sql<number>`${timeOf({ store, clock })} + ${sql.lit(timing.leaseMs)}` })
     .where("id", "=", 1)
     .where("epoch", "=", epoch)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+}
+
+/** Gives the lease back, so that nobody has to wait for its end. */
+export async function releaseLease({ store }: Pick<LeaseOptions, "store">, epoch: number): Promise<void> {
+  await store.db
+    .updateTable("leader")
+    .set({ until: 0 })
+    .where("id", "=", 1)
+    .where("epoch", "=", epoch)
+    .execute();
+}
+
+/** Machines disagree about the time; those that share a database go by its clock. */
+function timeOf({ store, clock }: Pick<LeaseOptions, "store" | "clock">): RawBuilder<number> {
+  if (store.dialect === "sqlite") return sql<number>`${sql.lit(Math.round(clock.nowMs()))}`;
+  return sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 }
 
 /** A transaction that only the leader of this epoch can commit. */
@@ -72,8 +107,8 @@ export async function asLeader<T>(
 }
 
 /** The store as everybody but the deciding code sees it: what they write is the leader's word too. */
-export function storeOfLeader({ store, epoch }: { store: Store; epoch: number }): Store {
-  return { ...store, transaction: (run) => asLeader({ store, epoch }, run) };
+export function storeOfLeader(leading: { store: Store; readonly epoch: number }): Store {
+  return { ...leading.store, transaction: (run) => asLeader(leading, run) };
 }
 
 /** Another controller has taken over; this one must go. */

@@ -29,19 +29,20 @@ export function addProcessMetrics(registry: Registry): ProcessMetrics {
   const connections = gauge("vocalhost_gateway_connections", "Connections open at the gateway");
   const connectionsMax = gauge("vocalhost_gateway_connections_max", "Connections the gateway takes at most");
   const sockets = gauge("vocalhost_gateway_sockets", "WebSockets the gateway relays to instances");
-  let heardAtMs: number | undefined;
+  const gateways = new Map<string, GatewayFigures & { heardAtMs: number }>();
   registry.registerMetric(
     new Gauge({
       name: "vocalhost_gateway_silent_seconds",
-      help: "Time since the gateway last told its figures, which it does every 5 s",
+      help: "Time since the gateway, of several the quietest, last told its figures, which it does every 5 s",
       registers: [],
       collect() {
-        if (heardAtMs !== undefined) this.set((performance.now() - heardAtMs) / 1_000);
+        const heardAtMs = [...gateways.values()].map((each) => each.heardAtMs);
+        if (heardAtMs.length > 0) this.set((performance.now() - Math.min(...heardAtMs)) / 1_000);
       },
     }),
   );
 
-  function sampled(process: "controller" | "gateway", figures: ProcessFigures): void {
+  function sampled(process: string, figures: ProcessFigures): void {
     resident.set({ process }, figures.residentBytes);
     heap.set({ process }, figures.heapBytes);
     for (const [percentile, key] of LAGS) lag.set({ process, percentile }, figures.lagSeconds[key]);
@@ -55,16 +56,37 @@ export function addProcessMetrics(registry: Registry): ProcessMetrics {
     }
   }
 
+  function forget(process: string): void {
+    for (const metric of [restarts, cpu, resident, heap]) metric.remove({ process });
+    for (const [percentile] of LAGS) lag.remove({ process, percentile });
+  }
+
   return {
     controllerSampled: (figures) => sampled("controller", figures),
     gatewaySampled(figures) {
-      heardAtMs = performance.now();
-      connections.set(figures.connections);
-      connectionsMax.set(figures.connectionsMax);
-      sockets.set(figures.sockets);
-      sampled("gateway", figures.process);
+      const nowMs = performance.now();
+      gateways.set(figures.gateway ?? "", { ...figures, heardAtMs: nowMs });
+      // Others go on: one that was taken away for good is forgotten. The only one is not.
+      for (const [name, { heardAtMs }] of gateways)
+        if (nowMs - heardAtMs > GONE_MS) {
+          gateways.delete(name);
+          forget(processName(name));
+        }
+      const all = [...gateways.values()];
+      const sum = (of: (each: GatewayFigures) => number): number =>
+        all.reduce((total, each) => total + of(each), 0);
+      connections.set(sum((each) => each.connections));
+      connectionsMax.set(sum((each) => each.connectionsMax));
+      sockets.set(sum((each) => each.sockets));
+      sampled(processName(figures.gateway ?? ""), figures.process);
     },
   };
+}
+
+const GONE_MS = 60_000;
+
+function processName(gateway: string): string {
+  return gateway === "" ? "gateway" : `gateway ${gateway}`;
 }
 
 const LAGS = [

@@ -1,3 +1,4 @@
+import type { Depot } from "../depot/depot.ts";
 import type { Log } from "../log.ts";
 import { pruneLogs } from "../logs/prune-logs.ts";
 import { pruneSamples } from "../samples/samples.ts";
@@ -14,6 +15,7 @@ export interface PruneAllOptions {
   idempotencyMs: number;
   dataFolder: string;
   log: Log;
+  depot?: Depot | undefined;
   /** Where instances are made of images. */
   keepImages?: KeepImages | undefined;
 }

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Log } from "../log.ts";
 import { openSqliteEngine, type Outcome, type SqliteEngine, type Statement } from "./sqlite-engine.ts";
 import { toSqliteError, unavailable } from "./store-errors.ts";
+import { ownProgram } from "../own-files.ts";
 
 /** The way to SQLite, wherever it runs. */
 export interface SqliteLink {
@@ -60,8 +61,7 @@ export async function linkToThread(options: SqliteFile, log: Log): Promise<Sqlit
 
   async function start(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const started = new Worker(new URL(`./sqlite-worker.${extension}`, import.meta.url), {
+    const started = new Worker(ownProgram("store/sqlite-worker"), {
       workerData: options,
     });
     started.on("message", (reply: SqliteReply) => {

@@ -6,9 +6,10 @@ import type { Log } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { CONFIG_EXIT_CODE } from "../run-until-told.ts";
 import { superviseRooms } from "./supervise-rooms.ts";
-import { supervise } from "./supervise.ts";
+import { ownProgram } from "../own-files.ts";
+import { supervise, type Supervised } from "./supervise.ts";
 
-/** The whole service on one machine: gateway and controller, each started again when it dies. */
+/** What of the service is on this machine: gateway, controller or both, each started again when it dies. */
 export interface Service extends AsyncDisposable {
   readonly publicUrl: string;
   /** Set on the very first start. */
@@ -29,33 +30,29 @@ const END_SESSIONS_MS = 8_500;
 
 /** Resolves when requests are served; rejects with `ServiceFailedError` when that cannot be. */
 export async function startService({ config, environment, log }: ServiceOptions): Promise<Service> {
-  const source = join(import.meta.dirname, "..");
-  const extension = import.meta.filename.endsWith(".ts") ? "ts" : "js";
   const base = { clock: systemClock, log, timing: config.timing };
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const running = stack.use(new AsyncDisposableStack()); // last of all: calls may still be in rooms
   let isOver = false;
-  const gateway = stack.use(
-    supervise({ ...base, name: "gateway", file: join(source, `gateway-main.${extension}`), environment }),
-  );
-  const { port } = (await orFailed(gateway.told("listening"), gateway.ended)) as { port: number };
-  const publicUrl = config.port === 0 ? `http://${shownHost(config.host)}:${port}` : config.publicUrl;
-  const compileCache = await compileCacheIn(config.dataFolder);
-  const controller = stack.use(
-    supervise({
-      ...base,
-      name: "controller",
-      file: join(source, `controller-main.${extension}`),
-      environment: { ...compileCache, ...environment, VOCALHOST_PUBLIC_URL: publicUrl },
-    }),
-  );
+  const start = (name: "gateway" | "controller", own: Record<string, string | undefined>): Supervised =>
+    stack.use(supervise({ ...base, name, file: ownProgram(`${name}-main`), environment: own }));
+  const gateway = config.parts === "controller" ? undefined : start("gateway", environment);
+  const listening = gateway && (await orFailed(gateway.told("listening"), gateway.ended));
+  const publicUrl = config.port === 0 && listening ? localUrl(config.host, listening) : config.publicUrl;
+  if (config.parts === "gateway")
+    return toService({ publicUrl, failed: gateway!.ended, owned: stack.move() });
+  const controller = start("controller", {
+    ...(await compileCacheIn(config.dataFolder)),
+    ...environment,
+    VOCALHOST_PUBLIC_URL: publicUrl,
+  });
   void controller.told("want-rooms").then(async (wanted) => {
     const { apiSecret, botAddresses } = wanted as { apiSecret: string; botAddresses: string[] };
     const rooms = await superviseRooms({ ...base, environment, apiSecret, botAddresses });
     if (isOver) return rooms[Symbol.asyncDispose]();
     running.use(rooms);
     await rooms.told("listening");
-    for (const each of [gateway, controller]) each.send({ type: "rooms", ...rooms.addresses });
+    for (const each of [gateway, controller]) each?.send({ type: "rooms", ...rooms.addresses });
   });
   const { firstRun, ownerLink } = (await orFailed(controller.told("ready"), controller.ended)) as {
     firstRun: FirstRun | null;
@@ -72,14 +69,30 @@ export async function startService({ config, environment, log }: ServiceOptions)
     ]);
     late.abort();
   });
-  const owned = stack.move();
+  const failed = Promise.race([...(gateway ? [gateway.ended] : []), controller.ended]);
+  return toService({ publicUrl, firstRun, ownerLink, failed, owned: stack.move() });
+}
+
+interface Started {
+  publicUrl: string;
+  firstRun?: FirstRun | null;
+  ownerLink?: string | null;
+  failed: Promise<number>;
+  owned: AsyncDisposableStack;
+}
+
+function toService({ publicUrl, firstRun, ownerLink, failed, owned }: Started): Service {
   return {
     publicUrl,
     firstRun: firstRun ?? undefined,
     ownerLink: ownerLink ?? undefined,
-    failed: Promise.race([gateway.ended, controller.ended]),
+    failed,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function localUrl(host: string, listening: object): string {
+  return `http://${shownHost(host)}:${(listening as { port: number }).port}`;
 }
 
 /** One of the processes cannot run. The message is empty if it has said why itself. */

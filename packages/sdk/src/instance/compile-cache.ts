@@ -3,9 +3,10 @@ import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cachedDataVersionTag } from "node:v8";
+import { packageFolder } from "../own-files.ts";
 
 /** Beside the `node_modules` this package is in, where the base image has compiled code of the whole of it. */
-export const COMPILE_CACHE = join(import.meta.dirname, "../../../../compile-cache");
+export const COMPILE_CACHE = join(packageFolder, "../../compile-cache");
 
 /**
  * Lets Node take compiled code from a folder that was made on another machine, and that nobody can write to. Node looks

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { compiledCode } from "../../../../testing/compiled-code.ts";
+import { nodeFlags, programOf } from "../../../../testing/programs.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 const SDK = fileURLToPath(new URL("../../", import.meta.url));
@@ -91,20 +92,16 @@ function makePlace(bot: string) {
     read: (slot: keyof typeof instanceSlots): string =>
       readFileSync(join(slots, instanceSlots[slot]), "utf8"),
     spawn(environment: Record<string, string> | undefined) {
-      const child = spawn(
-        process.execPath,
-        ["--conditions=@vocalhost/source", join(SDK, "src/instance/main.ts")],
-        {
-          cwd: project,
-          stdio: ["pipe", "ignore", "ignore"],
-          env: {
-            ...compiledCode,
-            PATH: "/usr/bin:/bin",
-            [instanceVariables.handover]: "stdin",
-            [instanceVariables.folder]: slots,
-          },
+      const child = spawn(process.execPath, [...nodeFlags, programOf("sdk", "instance/main")], {
+        cwd: project,
+        stdio: ["pipe", "ignore", "ignore"],
+        env: {
+          ...compiledCode,
+          PATH: "/usr/bin:/bin",
+          [instanceVariables.handover]: "stdin",
+          [instanceVariables.folder]: slots,
         },
-      );
+      });
       child.stdin.on("error", () => undefined);
       child.stdin.end(environment ? `${JSON.stringify({ environment })}\n` : "");
       return child;

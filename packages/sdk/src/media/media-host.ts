@@ -13,6 +13,7 @@ import {
   type MediaTiming,
   type MediaWorkerData,
 } from "./messages.ts";
+import { ownProgram } from "../own-files.ts";
 
 /** The main thread's side of the media thread. */
 export interface MediaHost extends AsyncDisposable {
@@ -74,8 +75,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       reach: options.reach ?? { port: undefined, addresses: [] },
       timing: { ...DEFAULT_MEDIA_TIMING, ...options.timing },
     };
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const started = new Worker(new URL(`./media-worker.${extension}`, import.meta.url), { workerData });
+    const started = new Worker(ownProgram("media/media-worker"), { workerData });
     started.on("message", receive);
     started.on("error", (error) => log.error({ err: error }, "media thread failed"));
     started.on("exit", (code) => {

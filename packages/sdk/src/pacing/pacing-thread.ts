@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { createOutbox } from "../outbox.ts";
 import type { LineCommand, LineEvent, VoiceSettings } from "./messages.ts";
+import { ownProgram } from "../own-files.ts";
 
 /** One WebSocket, as the main thread sees it. */
 export interface Line {
@@ -39,8 +40,7 @@ interface OpenLine {
 }
 
 function startThread(ended: () => void): PacingThread {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const worker = new Worker(new URL(`./pacing-worker.${extension}`, import.meta.url));
+  const worker = new Worker(ownProgram("pacing/pacing-worker"));
   const lines = new Map<number, OpenLine>();
   const outbox = createOutbox<LineCommand>({
     batchMs: BATCH_MS,

@@ -2,9 +2,9 @@ import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { packageFolder } from "../own-files.ts";
 
-const PAGE_FOLDER = fileURLToPath(new URL("../../client-page/", import.meta.url));
+const PAGE_FOLDER = join(packageFolder, "client-page");
 
 // Nothing comes from elsewhere, and nothing runs that is not a file of the page.
 const CONTENT_SECURITY_POLICY = [

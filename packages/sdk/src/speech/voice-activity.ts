@@ -1,6 +1,7 @@
 import { createFramer, createResampler } from "@vocalhost/audio";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { packageFolder } from "../own-files.ts";
 
 /** Tells speech from silence and noise, with the Silero model. */
 export function createVoiceActivityDetector(options: VoiceActivityDetectorOptions): VoiceActivityDetector {
@@ -50,7 +51,7 @@ export interface VoiceActivityDetector extends VoiceActivity {
 const MODEL_HZ = 16_000;
 const WINDOW_SAMPLES = 512; // the only length the model takes
 // Relative to this file, both as source and as built.
-const MODEL_PATH = fileURLToPath(new URL("../../models/silero_vad_v5.onnx", import.meta.url));
+const MODEL_PATH = join(packageFolder, "models/silero_vad_v5.onnx");
 // An engine holds about 9 MB and takes 60 ms to make, and the garbage collector, which sees only
 // its small handle, is in no hurry to free it.
 const MAX_IDLE_ENGINES = 4;

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
 import { compiledCode } from "../../../../testing/compiled-code.ts";
 import { until, within } from "../../../../testing/wait.ts";
+import { nodeFlags, programOf } from "../../../../testing/programs.ts";
 
 export const INSTANCE_TOKEN = "0123456789abcdef";
 
@@ -37,24 +38,20 @@ export function spawnInstance(options: InstanceProcessOptions) {
     bot: "bot.ts",
     ...options.variables,
   };
-  const child = spawn(
-    process.execPath,
-    ["--conditions=@vocalhost/source", join(SDK, "src/instance/main.ts")],
-    {
-      cwd: project,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...compiledCode,
-        ...options.environment,
-        ...Object.fromEntries(
-          Object.entries(variables).map(([name, value]) => [
-            instanceVariables[name as keyof typeof instanceVariables],
-            value,
-          ]),
-        ),
-      },
+  const child = spawn(process.execPath, [...nodeFlags, programOf("sdk", "instance/main")], {
+    cwd: project,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...compiledCode,
+      ...options.environment,
+      ...Object.fromEntries(
+        Object.entries(variables).map(([name, value]) => [
+          instanceVariables[name as keyof typeof instanceVariables],
+          value,
+        ]),
+      ),
     },
-  );
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => void (output += text));

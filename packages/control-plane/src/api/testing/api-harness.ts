@@ -11,6 +11,7 @@ import { createKeyCache } from "../../auth/key-cache.ts";
 import { openPeople } from "../../auth/people.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { createRequestLimits, createStartLimits } from "../../auth/rate-limits.ts";
+import { createBuildFolders } from "../../builds/build-folders.ts";
 import { createBuilds } from "../../builds/builds.ts";
 import { createQuotas, defaultQuotas } from "../../quotas/quotas.ts";
 import { silentLog } from "../../log.ts";
@@ -95,6 +96,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     log: silentLog,
     regions: testRegions.map(({ code }) => code),
     dataFolder,
+    folders: createBuildFolders({ dataFolder, depot: undefined, sdkFolder: dataFolder }),
     sdkFolder: dataFolder,
     quotasOf,
   });

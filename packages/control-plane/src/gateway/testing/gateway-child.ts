@@ -14,7 +14,7 @@ const { controllerSocket, timing } = JSON.parse(process.argv[2] ?? "{}") as Chil
 const gateway = await startGateway({
   host: "127.0.0.1",
   port: 0,
-  controllerSocket,
+  controllers: { socket: controllerSocket },
   log: { debug: silent, info: silent, warn: silent, error: silent },
   timing,
 });

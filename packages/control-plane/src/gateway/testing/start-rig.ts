@@ -43,7 +43,7 @@ export async function startRig(options: Partial<GatewayOptions> = {}): Promise<R
     await startGateway({
       host: "127.0.0.1",
       port: 0,
-      controllerSocket,
+      controllers: { socket: controllerSocket },
       log: { debug: write, info: write, warn: write, error: write },
       ...options,
       timing: { disposeMs: 100, goodbyeMs: 500, ...options.timing },

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { refuseUnfinishedRestore } from "../backup/restore-backup.ts";
+import { createBuildFolders, type BuildFolders } from "../builds/build-folders.ts";
 import { builderEnvironment } from "../builds/config.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import type { Depot } from "../depot/depot.ts";
+import { openS3Depot } from "../depot/s3-depot.ts";
 import type { OpenedDriver } from "../drivers/driver.ts";
 import type { ImageBuilder } from "../drivers/image-builder.ts";
 import { openDrivers } from "../drivers/open-driver.ts";
@@ -18,11 +21,13 @@ import type { Store } from "../store/store.ts";
 import { systemClock } from "../system-clock.ts";
 import { VERSION } from "../version.ts";
 import { findEngine } from "./find-engine.ts";
-import { becomeLeader, type Leadership } from "./lead.ts";
+import { findSdk } from "./find-sdk.ts";
+import { createCandidate, type Candidate } from "./lead.ts";
 import { prepareUsers } from "./prepare-users.ts";
 import { openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
+import { createStanding, type Standing } from "./standing.ts";
 
-/** What the controller that leads works with. */
+/** What a controller works with, whether it leads or not. */
 export interface Ground {
   config: Config;
   log: Log;
@@ -38,14 +43,17 @@ export interface Ground {
   records: OpenedDriver["records"];
   /** Makes images for a region whose instances are made of them. */
   imagesIn(region: string): ImageBuilder | undefined;
-  leadership: Leadership;
+  candidate: Candidate;
+  standing: Standing;
   metrics: Metrics;
+  depot: Depot | undefined;
+  buildFolders: BuildFolders;
   /** Module of the voice filter's engine, where there is one. */
   vivaEngine: string | undefined;
 }
 
-/** Opens the store and the driver, waits until nobody else leads, and fences off the previous leader. */
-export async function takeOver(
+/** Opens the store and the driver; decides and changes nothing. */
+export async function openGround(
   config: Config,
   { log, stack }: { log: Log; stack: AsyncDisposableStack },
 ): Promise<Ground> {
@@ -64,15 +72,9 @@ export async function takeOver(
   const drivers = stack.use(await openDrivers(config, { log, builderEnvironment: builderEnvironment() }));
   const { driver, records } = drivers;
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
-  const leadership = await becomeLeader({
-    store: uncheckedStore,
-    clock,
-    timing,
-    log,
-    newestEpoch: () => driver.newestEpoch(),
-    dataFolder,
-  });
-  await driver.fence(leadership.epoch);
+  const depot = config.depot && stack.use(await openS3Depot(config.depot));
+  const newestEpoch = (): Promise<number> => driver.newestEpoch();
+  const standing = createStanding();
   return {
     config,
     log,
@@ -80,13 +82,21 @@ export async function takeOver(
     failpoint: createFailpoint(config.failpointFile),
     newId: () => randomUUID(),
     secrets,
-    store: storeOfLeader({ store: uncheckedStore, epoch: leadership.epoch }),
+    store: storeOfLeader({
+      store: uncheckedStore,
+      get epoch() {
+        return standing.epoch;
+      },
+    }),
     uncheckedStore,
     driver,
     records,
     imagesIn: drivers.imagesIn ?? (() => drivers.images),
-    leadership,
+    candidate: createCandidate({ store: uncheckedStore, clock, timing, log, newestEpoch, dataFolder }),
+    standing,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
+    depot,
+    buildFolders: createBuildFolders({ dataFolder, depot, sdkFolder: findSdk() }),
     vivaEngine: findEngine(config),
   };
 }

@@ -1,0 +1,106 @@
+import { AppError } from "@vocalhost/protocol";
+import { packTar, unpackTar } from "modern-tar/fs";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import type { Depot } from "../depot/depot.ts";
+import { DriverUnavailableError } from "../drivers/driver.ts";
+import { LINKED_SDK } from "./link-sdk.ts";
+
+/** What builds made, on this machine and in the depot, if there is one. */
+export interface BuildFolders {
+  /** Whether instances can be made of it, here or anywhere. */
+  has(buildId: string): Promise<boolean>;
+  /** Resolves when every controller finds what lies in its folder here. */
+  keep(buildId: string): Promise<void>;
+  /** Where it is, brought here if need be. */
+  bring(buildId: string): Promise<string>;
+}
+
+export interface BuildFoldersOptions {
+  dataFolder: string;
+  depot: Depot | undefined;
+  /** The service's own SDK, which is elsewhere on another machine. */
+  sdkFolder: string;
+}
+
+/** Where a successful build is: the source of its instances. */
+export function buildFolder(dataFolder: string, buildId: string): string {
+  return join(dataFolder, "builds", buildId);
+}
+
+export function keptBuild(buildId: string): string {
+  return `builds/${buildId}.tgz`;
+}
+
+export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFoldersOptions): BuildFolders {
+  const folderOf = (buildId: string): string => buildFolder(dataFolder, buildId);
+  const asideOf = (buildId: string, what: string): string =>
+    join(dataFolder, "builds", `.${buildId}.${what}`);
+  const bringing = new Map<string, Promise<string>>();
+
+  async function fetchAndUnpack(buildId: string, from: Depot): Promise<string> {
+    const [archive, aside, folder] = [
+      asideOf(buildId, "tgz"),
+      asideOf(buildId, "brought"),
+      folderOf(buildId),
+    ];
+    await mkdir(dirname(folder), { recursive: true, mode: 0o755 });
+    try {
+      if (!(await from.fetch(keptBuild(buildId), archive)))
+        throw new Error(`The build ${buildId} is gone. Deploy the bot again.`);
+      await rm(aside, { recursive: true, force: true });
+      await pipeline(createReadStream(archive), createGunzip(), unpackTar(aside, { strict: true }));
+      await linkSdk(aside, sdkFolder);
+      await chmod(aside, 0o755);
+      await rename(aside, folder);
+      return folder;
+    } finally {
+      for (const path of [archive, aside]) await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  return {
+    has: async (buildId) =>
+      existsSync(folderOf(buildId)) || ((await depot?.has(keptBuild(buildId))) ?? false),
+    async keep(buildId) {
+      if (!depot) return;
+      const archive = asideOf(buildId, "tgz");
+      const source = folderOf(buildId);
+      try {
+        await pipeline(
+          packTar(source, {
+            filter: (path, about) => !(about.isSymbolicLink() && path.endsWith(`/${LINKED_SDK}`)),
+          }),
+          createGzip({ level: 1 }), // most of it is code, and the machine has calls to serve
+          createWriteStream(archive, { mode: 0o600 }),
+        );
+        await depot.put(keptBuild(buildId), archive);
+      } finally {
+        await rm(archive, { force: true });
+      }
+    },
+    async bring(buildId) {
+      const folder = folderOf(buildId);
+      if (!depot || existsSync(folder)) return folder;
+      let brought = bringing.get(buildId);
+      if (!brought) {
+        brought = fetchAndUnpack(buildId, depot).finally(() => bringing.delete(buildId));
+        bringing.set(buildId, brought);
+      }
+      return brought.catch((error: unknown) => {
+        if (error instanceof AppError) throw new DriverUnavailableError(error.message, { cause: error });
+        throw error;
+      });
+    },
+  };
+}
+
+async function linkSdk(folder: string, sdkFolder: string): Promise<void> {
+  const link = join(folder, LINKED_SDK);
+  if (existsSync(link)) return; // the bot brought its own
+  await mkdir(dirname(link), { recursive: true });
+  await symlink(sdkFolder, link);
+}

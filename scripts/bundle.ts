@@ -1,0 +1,79 @@
+// Puts a package's programs together from its sources and all they import: a program of a few files starts in half the
+// time of one of seven hundred.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+
+const repository = fileURLToPath(new URL("../", import.meta.url));
+
+/** What others start or import, by its path among the sources. */
+const ENTRIES: Record<string, string[]> = {
+  sdk: [
+    "index",
+    "runner/index",
+    "filters/index",
+    "providers/*",
+    "instance/main",
+    "instance/image-main",
+    "instance/compile-cache-main",
+    "media/media-worker",
+    "pacing/pacing-worker",
+  ],
+  "control-plane": [
+    "up-main",
+    "gateway-main",
+    "controller-main",
+    "operate-main",
+    "builds/builder-main",
+    "store/sqlite-worker",
+  ],
+  cli: ["main"],
+};
+
+// Of what is installed with it: small, in pure JavaScript, and needed by every process. All else stays where it is.
+const INLINED =
+  /^(?:@vocalhost\/(?:protocol|audio|simulator|images)|zod|fastify|@fastify\/|pino|ws|kysely)(?:\/|$)/;
+
+export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
+
+/** Writes it into a folder that is there already, with the licences of what is in it. */
+export async function bundlePackage(name: string, outDir: string): Promise<void> {
+  const folder = join(repository, "packages", name);
+  const { dependencies = {}, peerDependencies = {} } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  ) as Partial<Record<"dependencies" | "peerDependencies", Record<string, string>>>;
+  const installed = Object.keys({ ...dependencies, ...peerDependencies }).filter(
+    (each) => !INLINED.test(each),
+  );
+  const external = installed.map((each) => new RegExp(`^${each}(?:/|$)`));
+  const entries = (ENTRIES[name] ?? []).flatMap((pattern) =>
+    globSync(`${pattern}.ts`, { cwd: join(folder, "src") }),
+  );
+  const input = entries
+    .filter((file) => !file.endsWith(".test.ts"))
+    .map((file) => [file.replace(/\.ts$/, ""), join(folder, "src", file)]);
+  await build({
+    configFile: false,
+    root: folder,
+    logLevel: "warn",
+    publicDir: false,
+    ssr: {
+      noExternal: true,
+      resolve: { conditions: ["@vocalhost/source", "node", "module"] },
+    },
+    build: {
+      ssr: true,
+      target: "node24",
+      minify: false,
+      outDir,
+      emptyOutDir: false,
+      license: { fileName: "third-party-licenses.md" },
+      rolldownOptions: {
+        external,
+        input: Object.fromEntries(input) as Record<string, string>,
+        output: { entryFileNames: "[name].js", chunkFileNames: "parts/[name]-[hash].js" },
+      },
+    },
+  });
+}

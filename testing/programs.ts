@@ -1,0 +1,20 @@
+import { join, resolve } from "node:path";
+
+// When all tests are run our programs are built first: each then starts in half the time, and they start hundreds of times.
+// A test that is run alone has them from their sources.
+export const isBuilt = process.env["VOCALHOST_TEST_PROGRAMS"] === "built";
+
+/** What Node must be told to find the packages that go with the programs. */
+export const nodeFlags = isBuilt ? [] : ["--conditions=@vocalhost/source"];
+
+const PACKAGES = resolve(import.meta.dirname, "../packages");
+
+/** `vocalhost`. */
+export const commandLine = isBuilt
+  ? join(import.meta.dirname, "built-vocalhost.ts")
+  : join(PACKAGES, "cli/bin/vocalhost.js");
+
+/** By its path among the sources of its package, without the extension. */
+export function programOf(packageName: string, path: string): string {
+  return join(PACKAGES, packageName, isBuilt ? `dist/${path}.js` : `src/${path}.ts`);
+}
