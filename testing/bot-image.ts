@@ -12,13 +12,22 @@ export const BOT_USER = 10001;
 const REPOSITORY = resolve(import.meta.dirname, "..");
 const PACKAGES = ["packages/sdk", "packages/protocol", "packages/audio", "packages/rooms"];
 // Of what bots may use, what is large and no test needs.
-const LEFT_OUT = /^(?:sherpa-onnx|@livekit\/rtc-ffi-bindings-|@types\/|@vocalhost\/|vocalhost$)/;
+const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$)/;
+const FOR_ROOMS = /^@livekit\/rtc-ffi-bindings-/;
+
+export interface BotImageOptions {
+  /** @default localhost/bot:test */
+  name?: string;
+  /** Whether its bots can join rooms, for 25 MB more. */
+  hasRooms?: boolean;
+}
 
 /** Node, what it needs of this machine, and the SDK as it is in this repository: enough for a bot, and made in seconds. */
-export async function loadBotImage(docker: Docker, name = "localhost/bot:test"): Promise<string> {
+export async function loadBotImage(docker: Docker, options: BotImageOptions = {}): Promise<string> {
+  const { name = "localhost/bot:test" } = options;
   const folder = mkdtempSync(join(tmpdir(), "bot-image-"));
   try {
-    const image = await makeBotImage(folder);
+    const image = await makeBotImage(folder, options);
     const archive = streamArchive({ image, name, format: "docker" });
     await drain(await docker.loadImage(archive));
     return name;
@@ -27,9 +36,12 @@ export async function loadBotImage(docker: Docker, name = "localhost/bot:test"):
   }
 }
 
-export async function makeBotImage(folder: string): Promise<Image> {
+export async function makeBotImage(
+  folder: string,
+  { hasRooms = false }: BotImageOptions = {},
+): Promise<Image> {
   const layer = await packLayer({
-    entries: [...programEntries(), ...(await sdkEntries())],
+    entries: [...programEntries(), ...(await sdkEntries(hasRooms))],
     file: join(folder, "bot-image.tar.gz"),
     createdBy: "test",
     level: 0, // goes from one process to another, and that is all
@@ -99,7 +111,7 @@ function programEntries(): LayerEntry[] {
   ];
 }
 
-async function sdkEntries(): Promise<LayerEntry[]> {
+async function sdkEntries(hasRooms: boolean): Promise<LayerEntry[]> {
   const entries: LayerEntry[] = [];
   for (const name of PACKAGES)
     for (const part of ["src", "package.json"]) {
@@ -117,7 +129,11 @@ async function sdkEntries(): Promise<LayerEntry[]> {
         );
       else entries.push({ ...place(at, 0o644), kind: "file", source });
     }
-  const modules = closureOf(PACKAGES.map((name) => join(REPOSITORY, name)));
+  const isLeftOut = (name: string): boolean => LEFT_OUT.test(name) || (!hasRooms && FOR_ROOMS.test(name));
+  const modules = closureOf(
+    PACKAGES.map((name) => join(REPOSITORY, name)),
+    isLeftOut,
+  );
   for (const folder of modules)
     entries.push(
       ...(await folderEntries({
@@ -125,7 +141,9 @@ async function sdkEntries(): Promise<LayerEntry[]> {
         at: `vocalhost/${relative(REPOSITORY, folder)}`,
         uid: 0,
         gid: 0,
-        keeps: (path) => !/^(?:node_modules|src|tests?|docs)$|\.(?:map|md|d\.[cm]?ts)$/.test(path),
+        keeps: (path) =>
+          !/^(?:node_modules|tests?|docs)$|\.(?:map|md|d\.[cm]?ts)$/.test(path) &&
+          (path !== "src" || !existsSync(join(folder, "dist"))), // what the other was made of
       })),
     );
   for (const name of ["protocol", "audio", "rooms"])
@@ -140,7 +158,7 @@ async function sdkEntries(): Promise<LayerEntry[]> {
 }
 
 /** Folders of all packages these depend on, found as Node finds them. */
-function closureOf(packages: string[]): string[] {
+function closureOf(packages: string[], isLeftOut: (name: string) => boolean): string[] {
   const found = new Set<string>();
   const waiting = [...packages];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
@@ -148,7 +166,7 @@ function closureOf(packages: string[]): string[] {
       readFileSync(join(folder, "package.json"), "utf8"),
     ) as Partial<Record<"dependencies" | "optionalDependencies", Record<string, string>>>;
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const place = LEFT_OUT.test(name) ? undefined : findModule(name, folder);
+      const place = isLeftOut(name) ? undefined : findModule(name, folder);
       if (place === undefined || found.has(place)) continue;
       found.add(place);
       waiting.push(place);

@@ -46,7 +46,8 @@ test("options that mean nothing end it at once, with the nearest known one; the 
   const program = spawnDev(folder, ["--port", "0", "--prxy", "bots.example.com"]);
   const [code] = (await within(once(program.process, "exit"), SOON_MS, "the end")) as [number];
   assert.equal(code, 2);
-  assert.match(program.output(), /--prxy means nothing to the runner\. Did you mean --proxy\?/);
+  const said = program.output().match(/--prxy means nothing to the runner\. Did you mean --proxy\?/g);
+  assert.equal(said?.length, 1, program.output());
   await using dev = await startDev({ files, flags: ["--", "--voice", "ann"] });
   assert.ok(dev.port > 0);
 });

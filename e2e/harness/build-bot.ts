@@ -8,11 +8,15 @@ import { until } from "../../testing/wait.ts";
 const BUILT_MS = 60_000;
 
 /** Uploads the files and has them built; gives the build's id. */
-export async function buildBot(api: ApiClient, files: Record<string, string>): Promise<string> {
-  const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload();
+export async function buildBot(
+  api: ApiClient,
+  files: Record<string, string>,
+  region?: string,
+): Promise<string> {
+  const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload(region);
   const file = new Blob([pack(files)], { type: "application/gzip" });
   await api.builds.upload({ uploadUrl, uploadFields, file });
-  const { build: started } = await api.builds.create({ uploadId });
+  const { build: started } = await api.builds.create({ uploadId, region });
   return until(
     async () => {
       const { build: now } = await api.builds.get(started.id);

@@ -29,7 +29,7 @@ export interface ServiceProcess extends WatchedProcess {
   /** Builds the bot and deploys it; resolves when it takes sessions. */
   deploy(agent: DeployOptions): Promise<void>;
   /** Builds only; gives the build's id. */
-  build(files: Record<string, string>): Promise<string>;
+  build(files: Record<string, string>, region?: string): Promise<string>;
   pid(name: "gateway" | "controller"): number;
   /** Kills the controller and resolves when the next one serves. */
   replaceController(): Promise<void>;
@@ -109,7 +109,8 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     return Number(last[2]);
   }
 
-  const build = (files: Record<string, string>): Promise<string> => buildBot(api, files);
+  const build = (files: Record<string, string>, region?: string): Promise<string> =>
+    buildBot(api, files, region);
 
   function rows<Row>(sql: string, ...values: string[]): Row[] {
     using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), {

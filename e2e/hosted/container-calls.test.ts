@@ -1,21 +1,26 @@
 // Calls with bots in containers go on whoever is killed: the controller, then the engine.
+import { dispose } from "@livekit/rtc-node";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, test } from "node:test";
+import type { RoomStarted } from "@vocalhost/protocol";
 import { commitBot, loadBotImage } from "../../testing/bot-image.ts";
 import { startContainerEngine } from "../../testing/container-engine.ts";
 import { size } from "../../testing/sizes.ts";
 import { eventually, until } from "../../testing/wait.ts";
+import { isMostly } from "../conformance/tone.ts";
 import { openHostNetwork } from "../harness/host-network.ts";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { joinFromNode, type NodeAttendee } from "../rooms/node-attendee.ts";
 import { openCall } from "./fault-call.ts";
 import { start } from "./hosted-calls.ts";
 import { echoBot } from "./hostile-bot.ts";
 
 const skip = size<string | false>("only in the long run", false);
-const CALLS = 9; // over WebSockets, and one over WebRTC
-const INSTANCES = CALLS + 1;
+const CALLS = 9; // over WebSockets, one over WebRTC, and one in a room
+const INSTANCES = CALLS + 2;
+const TONE_HZ = 440;
 const READY_MS = 90_000;
 const NUMBERS = 25; // half a second of them
 const PACKETS = 25;
@@ -31,16 +36,19 @@ export async function bot(args) {
 }
 `;
 
-after(() => freePeerClients());
+after(async () => {
+  freePeerClients();
+  await dispose(); // or rtc-node keeps the process
+});
 
 test(
-  `${CALLS + 1} calls, woken from rest: none drops when the controller dies, nor when the engine does`,
+  `${INSTANCES} calls, woken from rest: none drops when the controller dies, nor when the engine does`,
   { skip },
   async () => {
     using network = openHostNetwork();
     await using engine = await startContainerEngine({ within: network.within });
     const image = engine.docker.getImage(
-      await commitBot(engine.docker, await loadBotImage(engine.docker), BOT),
+      await commitBot(engine.docker, await loadBotImage(engine.docker, { hasRooms: true }), BOT),
     );
     await image.tag({ repo: "localhost/bot", tag: "1" });
     await using service = await startServiceProcess({
@@ -104,7 +112,14 @@ test(
     const calls = await Promise.all(
       Array.from({ length: CALLS }, async () => callers.use(await openCall(service, { agent: "bot" }))),
     );
-    const sessionIds = [...calls.map((call) => call.sessionId), sessionId];
+    const inRoom = (await (await start(service, "bot", { transport: "room" })).json()) as RoomStarted;
+    const attendee = await joinFromNode({
+      ...{ url: inRoom.roomUrl, token: inRoom.token },
+      ...{ identity: "client", toneHz: TONE_HZ },
+    });
+    callers.defer(() => attendee.leave());
+    await attendee.speak();
+    const sessionIds = [...calls.map((call) => call.sessionId), sessionId, inRoom.sessionId];
 
     async function goOn(): Promise<void> {
       const before = calls.map(({ echoed }) => echoed);
@@ -116,6 +131,7 @@ test(
         30_000,
         "calls that go on",
       );
+      await heardInRoom(attendee);
     }
 
     async function adopted(): Promise<void> {
@@ -157,9 +173,11 @@ test(
     for (const call of calls) call.say("hang up");
     assert.deepEqual(new Set(await Promise.all(calls.map((call) => call.closed()))), new Set([1000]));
     peer.close();
+    await attendee.leave();
     for (const call of calls)
       assert.equal(await service.sessionEnded(call.sessionId, READY_MS), "bot-finished");
-    assert.equal(await service.sessionEnded(sessionId, READY_MS), "client-left");
+    for (const id of [sessionId, inRoom.sessionId])
+      assert.equal(await service.sessionEnded(id, READY_MS), "client-left");
     await service.stop();
     assert.deepEqual(
       (await states()).filter((state) => state !== "exited"),
@@ -168,6 +186,17 @@ test(
     );
   },
 );
+
+async function heardInRoom(attendee: NodeAttendee): Promise<void> {
+  await eventually({
+    what: "the bot in the room is heard",
+    look: async () => {
+      const bot = (await attendee.others()).find(({ identity }) => identity.startsWith("Bot-"));
+      return bot && attendee.hear(bot.identity);
+    },
+    until: (tone) => tone !== undefined && isMostly(tone, TONE_HZ),
+  });
+}
 
 function instanceStates(service: ServiceProcess): string[] {
   return service

@@ -1,23 +1,39 @@
 // The hosted service with bots in containers: deploying images, calls, crashes, redeploying and rolling back.
+import { dispose } from "@livekit/rtc-node";
+import type { RoomStarted } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { commitBot, loadBotImage } from "../../testing/bot-image.ts";
 import { startContainerEngine } from "../../testing/container-engine.ts";
-import { until } from "../../testing/wait.ts";
+import { eventually, until } from "../../testing/wait.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { openCall } from "./hosted-calls.ts";
+import { isMostly } from "../conformance/tone.ts";
+import { joinFromNode } from "../rooms/node-attendee.ts";
+import { openCall, start } from "./hosted-calls.ts";
+
+const TONE_HZ = 440;
 
 const botSaying = (version: string): string => `
+import { createTransport } from "vocalhost";
 import { app } from "vocalhost/runner";
 app.get("/version", async () => ({ version: ${JSON.stringify(version)}, key: process.env.KEY }));
-export async function bot({ signal }) {
+export async function bot(args) {
+  const { kind, signal } = args;
+  if (kind === "room") {
+    const transport = await createTransport(args);
+    for await (const frame of transport.audioIn) transport.audioOut.write(frame);
+    return;
+  }
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 `;
 
+after(() => dispose()); // or rtc-node keeps the process
+
+// Two regions: one of containers, one of processes beside them.
 test("images are deployed, called, replaced under a call and rolled back, whoever dies meanwhile", async () => {
   await using engine = await startContainerEngine();
-  const base = await loadBotImage(engine.docker);
+  const base = await loadBotImage(engine.docker, { hasRooms: true });
   const tag = async (version: string): Promise<void> => {
     const image = engine.docker.getImage(await commitBot(engine.docker, base, botSaying(version)));
     await image.tag({ repo: "localhost/team/bot", tag: "1" });
@@ -25,9 +41,10 @@ test("images are deployed, called, replaced under a call and rolled back, whoeve
   await tag("one");
   await using service = await startServiceProcess({
     environment: {
-      VOCALHOST_DRIVER: "container",
-      VOCALHOST_CONTAINER_ENGINE: `unix://${engine.socket}`,
-      VOCALHOST_CONTAINER_NETWORK: engine.network,
+      VOCALHOST_REGIONS: "in-containers=Containers; on-machine=Processes",
+      VOCALHOST_DRIVER__IN_CONTAINERS: "container",
+      VOCALHOST_CONTAINER_ENGINE__IN_CONTAINERS: `unix://${engine.socket}`,
+      VOCALHOST_CONTAINER_NETWORK__IN_CONTAINERS: engine.network,
       VOCALHOST_REGISTRIES: "localhost",
     },
     timing: { heartbeatMs: 1_000, idleInstanceMs: 600_000 },
@@ -42,10 +59,24 @@ test("images are deployed, called, replaced under a call and rolled back, whoeve
 
   const call = await openCall(service, "bot");
   assert.equal(await versionIn(service, call.sessionId), "one");
+  await besideThem(service);
   await service.replaceController();
   await engine.kill();
   assert.equal(await versionIn(service, call.sessionId), "one");
+  await eventually({
+    what: "the region is down",
+    look: () => regionStates(service),
+    until: (states) => states["in-containers"] === "down" && states["on-machine"] === "up",
+  });
+  const beside = await openCall(service, "beside");
+  assert.equal(await versionIn(service, beside.sessionId, "beside"), "three", "not disturbed");
+  beside.socket.socket.close();
   await engine.start();
+  await eventually({
+    what: "the region is back",
+    look: () => regionStates(service),
+    until: (states) => states["in-containers"] === "up",
+  });
   // Adopted, not made again: the busy one and a warm one.
   await until(async () => (await running()) === 2, 60_000, "pool");
 
@@ -79,9 +110,63 @@ test("images are deployed, called, replaced under a call and rolled back, whoeve
   for (const { socket } of [call, meanwhile, newer, older]) socket.socket.close();
   for (const { sessionId } of [call, meanwhile, newer, older])
     assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
+  await talkInRoom(service);
   await service.stop();
   assert.equal(await running(), 0);
 });
+
+/** With a bot behind the wall, which reaches our own room server and nothing else of this machine. */
+async function talkInRoom(service: ServiceProcess): Promise<void> {
+  // Those that the calls were with are still being replaced.
+  const answer = await until(
+    async () => {
+      const started = await start(service, "bot", { transport: "room" });
+      return started.ok && started;
+    },
+    60_000,
+    "start in a room",
+  );
+  const { sessionId, roomUrl, token } = (await answer.json()) as RoomStarted;
+  const attendee = await joinFromNode({ url: roomUrl, token, identity: "client", toneHz: TONE_HZ });
+  await attendee.speak();
+  await eventually({
+    what: "the bot in the room is heard",
+    look: async () => {
+      const bot = (await attendee.others()).find(({ identity }) => identity.startsWith("Bot-"));
+      return bot && attendee.hear(bot.identity);
+    },
+    until: (tone) => tone !== undefined && isMostly(tone, TONE_HZ),
+  });
+  await attendee.leave();
+  assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
+}
+
+/** An agent of the other region, with secrets that are nobody else's. */
+async function besideThem(service: ServiceProcess): Promise<void> {
+  await service.api.secrets.put("keys", {
+    isImagePullSecret: false,
+    secrets: [{ secretKey: "KEY", secretValue: "hush" }],
+    region: "on-machine",
+  });
+  await assert.rejects(
+    service.api.agents.update("bot", { image: "localhost/team/bot:1", secretSet: "keys" }),
+    /is in region 'on-machine' but service/,
+  );
+  const buildId = await service.build({ "bot.ts": botSaying("three") }, "on-machine");
+  await service.api.agents.create({
+    serviceName: "beside",
+    buildId,
+    region: "on-machine",
+    secretSet: "keys",
+    autoScaling: { minAgents: 1, maxAgents: 2 },
+  });
+  await until(async () => (await service.api.agents.get("beside")).available, 60_000, "agent beside");
+}
+
+async function regionStates(service: ServiceProcess): Promise<Record<string, string | undefined>> {
+  const { regions } = await service.api.regions();
+  return Object.fromEntries(regions.map(({ code, status }) => [code, status]));
+}
 
 async function active(service: ServiceProcess): Promise<{ id: string; digest: string | undefined }> {
   return until(
@@ -96,8 +181,8 @@ async function active(service: ServiceProcess): Promise<{ id: string; digest: st
   );
 }
 
-async function versionIn(service: ServiceProcess, sessionId: string): Promise<string> {
-  const answer = await fetch(`${service.apiUrl}/public/bot/sessions/${sessionId}/version`, {
+async function versionIn(service: ServiceProcess, sessionId: string, agent = "bot"): Promise<string> {
+  const answer = await fetch(`${service.apiUrl}/public/${agent}/sessions/${sessionId}/version`, {
     headers: { authorization: `Bearer ${service.publicKey}` },
   });
   const text = await answer.text();

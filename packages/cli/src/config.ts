@@ -84,6 +84,7 @@ export function readImageVariables(): ImageVariables {
   const runtimeFolder = setting("XDG_RUNTIME_DIR");
   return {
     cacheFolder: setting("XDG_CACHE_HOME") ?? join(homedir(), ".cache"),
+    basePackages: setting("VOCALHOST_BASE_PACKAGES"),
     registryUser: username !== undefined && password !== undefined ? { username, password } : undefined,
     authFiles: [
       setting("REGISTRY_AUTH_FILE"),
@@ -96,6 +97,8 @@ export function readImageVariables(): ImageVariables {
 export interface ImageVariables {
   /** Where programs keep what they can make again. */
   cacheFolder: string;
+  /** Folder with our packages that the base is made of, instead of npm's. */
+  basePackages: string | undefined;
   registryUser: { username: string; password: string } | undefined;
   /** That `docker login` and `podman login` write, whether they are there or not. */
   authFiles: string[];

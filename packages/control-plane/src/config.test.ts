@@ -25,6 +25,7 @@ test("an engine is where it is said to be, and instances are in a network of the
       registry: undefined,
       npmRegistry: undefined, // everybody who builds could read it
       imageFolders: ["/images", "/cache/vocalhost/images"],
+      basePackages: undefined,
       ownFolder: "/data/base-image",
     },
   });
@@ -131,6 +132,43 @@ test("media: an address and a range of ports, both said in a way that cannot be 
       { name: "ConfigError", message: /not a name/ },
       wrong,
     );
+});
+
+test("regions have drivers of their own where a setting ends in their code", () => {
+  const environment = {
+    VOCALHOST_DATA_DIR: "/data",
+    VOCALHOST_REGIONS: "eu-central=Frankfurt; eu-north=Stockholm; eu-west=Paris",
+    VOCALHOST_CONTAINER_NETWORK: "bots",
+    VOCALHOST_DRIVER__EU_NORTH: "container",
+    VOCALHOST_CONTAINER_ENGINE__EU_NORTH: "unix:///run/north.sock",
+    VOCALHOST_CONTAINER_NETWORK__EU_NORTH: "north",
+  };
+  const { driver, regions } = readConfig(environment);
+  assert.deepEqual(
+    regions?.map(({ code, driver: own }) => [code, own?.kind, own?.folder]),
+    [
+      ["eu-central", "process", "/data/instances"],
+      ["eu-north", "container", "/data/regions/eu-north/containers"],
+      ["eu-west", "process", "/data/regions/eu-west/instances"],
+    ],
+  );
+  assert.equal(driver, regions?.[0]?.driver);
+  const north = regions?.[1]?.driver;
+  assert.ok(north?.kind === "container");
+  assert.deepEqual([north.network, north.sockets[0]?.path], ["north", "/run/north.sock"]);
+  const { VOCALHOST_DATA_DIR, VOCALHOST_REGIONS } = environment;
+  const shared = readConfig({ VOCALHOST_DATA_DIR, VOCALHOST_REGIONS, VOCALHOST_DRIVER: "container" });
+  assert.deepEqual(shared.regions?.[1], { code: "eu-north", displayName: "Stockholm" });
+  assert.equal(shared.driver.kind, "container");
+  for (const [wrong, message] of [
+    [
+      { VOCALHOST_DRIVER__EU_SOUTH: "container" },
+      /there is no region eu-south; .* names eu-central, eu-north/,
+    ],
+    [{ VOCALHOST_PORT__EU_NORTH: "1" }, /VOCALHOST_PORT is the same in all regions/],
+    [{ VOCALHOST_DRIVER__EU_WEST: "train" }, /^Region eu-west: VOCALHOST_DRIVER must be one of/],
+  ] as const)
+    assert.throws(() => readConfig({ ...environment, ...wrong }), { name: "ConfigError", message });
 });
 
 test("controllers and gateways of several machines are told where to meet, and show certificates there", () => {

@@ -7,6 +7,7 @@ import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
+import { readRegionNames, regionEnvironments, type RegionName } from "./region-config.ts";
 import { readDepot, type DepotConfig } from "./depot-config.ts";
 import { readKubernetes, type KubernetesConfig } from "./kubernetes-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
@@ -28,6 +29,7 @@ export interface Config {
   trustForwarded: boolean;
   dataFolder: string;
   databaseUrl: string | undefined;
+  /** Of all regions, or of the default one where they have drivers of their own. */
   driver: DriverConfig;
   /** Who builds and bots run as, when the service is root. */
   users: UserRange | undefined;
@@ -83,10 +85,9 @@ export interface Config {
 export type Parts = (typeof PARTS)[number];
 const PARTS = ["all", "controller", "gateway"] as const;
 
-/** Where agents run, as callers name it and as people read it. */
-export interface Region {
-  code: string;
-  displayName: string;
+export interface Region extends RegionName {
+  /** Where regions have drivers of their own: all of them. */
+  driver?: DriverConfig;
 }
 
 /** How instances are made, and what that way of making them needs to know. */
@@ -146,6 +147,8 @@ export function readConfig(environment: Environment = readEnvironment()): Config
   const port = wholeNumber("PORT", text("PORT") ?? DEFAULT_PORT, { min: 0, max: 65_535 });
   const users = readUsers(text("BOT_UIDS"));
   const dataFolder = resolve(text("DATA_DIR") ?? defaultDataFolder(environment));
+  const regions = readRegions(text("REGIONS"), { dataFolder, users, environment });
+  const driver = regions?.[0]?.driver ?? readDriver(text("DRIVER"), { dataFolder, users, environment });
   return {
     host,
     port,
@@ -153,9 +156,9 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     trustForwarded: readFlag("TRUST_PROXY", text("TRUST_PROXY")),
     dataFolder,
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
-    driver: readDriver(text("DRIVER"), { dataFolder, users, environment }),
+    driver,
     users,
-    regions: readRegions(text("REGIONS")),
+    regions,
     iceServers: readIceServers(text("ICE_SERVERS")),
     turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),
@@ -174,7 +177,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL") ?? "info", ["debug", "info", "warn", "error"]),
     retention: readRetention(text),
     queueMs: wholeNumber("QUEUE_MS", text("QUEUE_MS") ?? "0", { min: 0, max: 60_000 }),
-    keptAwake: readKeptAwake(text("PAUSE_BEYOND"), text("DRIVER")),
+    keptAwake: readKeptAwake(text("PAUSE_BEYOND"), [driver, ...driversOf(regions)]),
     pendingLimits: readPendingLimits(text),
     quotasOf: readQuotas(text),
     buildsAtOnce: readBuildsAtOnce(text("BUILDS_AT_ONCE")),
@@ -307,9 +310,9 @@ function readCompileCache(text: string | undefined, users: UserRange | undefined
   );
 }
 
-function readKeptAwake(text: string | undefined, driver: string | undefined): number | undefined {
+function readKeptAwake(text: string | undefined, drivers: DriverConfig[]): number | undefined {
   if (text === undefined) return undefined;
-  if (driver !== "container")
+  if (!drivers.some(({ kind }) => kind === "container"))
     throw new ConfigError(
       "VOCALHOST_PAUSE_BEYOND needs VOCALHOST_DRIVER=container: only containers are paused",
     );
@@ -336,13 +339,31 @@ function oneOf<T extends string>(name: string, text: string, values: readonly T[
   throw new ConfigError(`VOCALHOST_${name} must be one of ${values.join(", ")}, got "${text}"`);
 }
 
-/** `eu-central=Frankfurt; eu-north=Stockholm` */
-function readRegions(text: string | undefined): Region[] | undefined {
-  return text?.split(";").map((entry) => {
-    const [code = "", displayName] = entry.split("=").map((part) => part.trim());
-    if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
-    throw new ConfigError(`VOCALHOST_REGIONS: "${entry.trim()}" is no region; write eu-central=Frankfurt`);
+/** Each of them keeps its instances in a folder of its own; that of the first is the service's, as without regions. */
+function readRegions(
+  text: string | undefined,
+  options: { dataFolder: string; users: UserRange | undefined; environment: Environment },
+): Region[] | undefined {
+  const names = asConfigError(() => readRegionNames(text));
+  const environments = asConfigError(() => regionEnvironments(options.environment, names));
+  if (!names || !environments) return names;
+  return names.map((name, index) => {
+    const environment = environments.get(name.code) ?? {};
+    const dataFolder = index === 0 ? options.dataFolder : join(options.dataFolder, "regions", name.code);
+    try {
+      const driver = readDriver(environment["VOCALHOST_DRIVER"] || undefined, {
+        ...{ dataFolder, users: options.users, environment },
+      });
+      return { ...name, driver };
+    } catch (error) {
+      throw new ConfigError(`Region ${name.code}: ${(error as Error).message}`, { cause: error });
+    }
   });
+}
+
+/** Those that regions have of their own. */
+export function driversOf(regions: readonly Region[] | undefined): DriverConfig[] {
+  return (regions ?? []).flatMap(({ driver }) => driver ?? []);
 }
 
 function readIceServers(text: string | undefined): IceServers {

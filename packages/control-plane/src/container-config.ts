@@ -26,6 +26,8 @@ export interface ContainerBuildsConfig {
   npmRegistry: string | undefined;
   /** Folders of images that the base may be in. */
   imageFolders: string[];
+  /** Folder with our packages that the base is made of, instead of npm's. */
+  basePackages: string | undefined;
   /** Where the service makes the base itself. */
   ownFolder: string;
 }
@@ -54,6 +56,7 @@ export function readContainer(
       registry: readBuildRegistry(text),
       npmRegistry: readNpmRegistry(environment),
       imageFolders: imageFolders(environment),
+      basePackages: text("BASE_PACKAGES"),
       ownFolder: join(dataFolder, "base-image"),
     },
   };

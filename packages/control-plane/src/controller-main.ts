@@ -1,31 +1,32 @@
 // The controller's process: owns the store and decides. It may die at any moment; no call depends on it.
 import { AppError } from "@vocalhost/protocol";
 import { readConfig } from "./config.ts";
+import type { OpenRoomServer, RoomServerAddresses } from "./controller/room-server.ts";
 import { startController } from "./controller/start-controller.ts";
 import { createServiceLog } from "./service-log.ts";
 import { runUntilTold } from "./run-until-told.ts";
 import { systemClock } from "./system-clock.ts";
 
 const ROOMS_MS = 20_000;
-const roomServer = Promise.withResolvers<string>();
-process.on("message", (message: { type?: string; address?: string }) => {
-  if (message.type === "rooms" && message.address) roomServer.resolve(`ws://${message.address}`);
+const roomServer = Promise.withResolvers<RoomServerAddresses>();
+process.on("message", (message: { type?: string } & RoomServerAddresses) => {
+  if (message.type === "rooms") roomServer.resolve(message);
 });
 
 // The supervisor's process: rooms go on when a controller dies.
-async function openRoomServer(apiSecret: string): Promise<string> {
+const openRoomServer: OpenRoomServer = async (wanted) => {
   if (config.parts !== "all")
     throw new AppError("SERVICE_UNAVAILABLE", {
       message: "Our own rooms need controller and gateway on one machine; several need LiveKit's or Daily's",
     });
-  process.send?.({ type: "want-rooms", apiSecret });
+  process.send?.({ type: "want-rooms", ...wanted });
   const late = new AbortController();
   const tooLate = systemClock.sleep(ROOMS_MS, late.signal).then(() => {
     throw new Error("The room server was not started in time");
   });
   tooLate.catch(() => undefined);
   return Promise.race([roomServer.promise, tooLate]).finally(() => late.abort());
-}
+};
 
 const config = readConfig();
 const log = createServiceLog({ level: config.logLevel, process: "controller" });

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { makeAuthTables } from "./auth/auth-library.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
 import { takeBackup } from "./backup/take-backup.ts";
-import { ConfigError, readConfig, type Config } from "./config.ts";
+import { ConfigError, driversOf, readConfig, type Config } from "./config.ts";
 import { findSdk } from "./controller/find-sdk.ts";
 import { findDriverWall } from "./drivers/open-driver.ts";
 import { isHolderDead } from "./leader/holder.ts";
@@ -18,7 +18,7 @@ import { openSqliteStore } from "./store/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { systemClock } from "./system-clock.ts";
 import { raiseWall, readWall, takeDownWall } from "./wall/raise-wall.ts";
-import { tableOf, wallRules } from "./wall/wall-rules.ts";
+import { tableOf, wallRules, type Wall } from "./wall/wall-rules.ts";
 
 try {
   say({ event: "done", ...(await operate(process.argv.slice(2))) });
@@ -44,7 +44,7 @@ async function operate([what, file = ""]: string[]): Promise<object> {
     case "disk":
       return diskOf(config);
     case "wall":
-      return operateWall(config.driver, file);
+      return operateWalls(config, file);
     default:
       throw new ConfigError(
         "Say what to do: backup <file>, restore <file>, copy-store, compact-store, disk or wall show|up|down|state",
@@ -62,10 +62,16 @@ async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<objec
   };
 }
 
-/** `wall` is null where bots are no containers. */
-async function operateWall(config: Config["driver"], what: string): Promise<object> {
-  const wall = await findDriverWall(config);
-  if (!wall) return { wall: null };
+/** Of every driver that has bots in containers. */
+async function operateWalls({ driver, regions }: Config, what: string): Promise<object> {
+  const own = driversOf(regions);
+  const walls = await Promise.all((own.length > 0 ? own : [driver]).map((config) => findDriverWall(config)));
+  // Regions may be in the same network.
+  const byTable = new Map(walls.flatMap((wall) => (wall ? [[tableOf(wall), wall] as const] : [])));
+  return { walls: await Promise.all([...byTable.values()].map((wall) => operateWall(wall, what))) };
+}
+
+async function operateWall(wall: Wall, what: string): Promise<object> {
   const about = { wall, table: tableOf(wall), rules: wallRules(wall) };
   switch (what) {
     case "show":

@@ -43,6 +43,7 @@ export const ImageDefaults = z.object({
   WorkingDir: z.string().optional(),
   Labels: z.record(z.string(), z.string()).nullish(),
   StopSignal: z.string().optional(),
+  Volumes: z.record(z.string(), z.unknown()).nullish(),
 });
 export type ImageDefaults = z.infer<typeof ImageDefaults>;
 

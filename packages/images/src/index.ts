@@ -48,6 +48,7 @@ export { basePlaces, baseUser } from "./base/base-places.ts";
 export { buildBase, type BuildBaseOptions, type BuiltBase } from "./base/build-base.ts";
 export { NODE_VERSION } from "./base/contents.ts";
 export { LockFile, type ProductPackages } from "./base/npm-packages.ts";
+export { publishedProduct, readPackedProduct } from "./base/packed-product.ts";
 
 // Images of bots
 export { buildBotImage, type BotImageOptions, type BuiltBotImage } from "./bots/build-bot-image.ts";

@@ -40,6 +40,8 @@ export interface AttendanceOptions {
   admission: Admission;
   socket: WebSocket;
   remoteAddress: string;
+  /** Where it is to send media to, if not where everybody does. */
+  mediaAddress?: string | undefined;
 }
 
 type Wait = "resume" | "connect" | "media" | "token" | "tracks";
@@ -55,7 +57,8 @@ const GOOD_BELOW = 0.1;
 const EXCELLENT_BELOW = 0.02;
 
 /** Somebody joins. Whoever has the same identity has to go. */
-export function attend({ room, admission, socket, remoteAddress }: AttendanceOptions): Attendance {
+export function attend(options: AttendanceOptions): Attendance {
+  const { room, admission, socket, remoteAddress, mediaAddress } = options;
   const { settings, log } = room;
   const waits: Deadlines<Wait> = createDeadlines();
   const twin = room.participants.get(admission.grants.identity);
@@ -64,7 +67,7 @@ export function attend({ room, admission, socket, remoteAddress }: AttendanceOpt
       reason: DisconnectReason.DUPLICATE_IDENTITY,
       tell: LeaveRequest_Action.DISCONNECT,
     });
-  const participant = createParticipant(admission);
+  const participant = createParticipant({ ...admission, mediaAddress });
   const states: Partial<Record<ConnectionSide, ConnectionState>> = {};
   let address = remoteAddress;
   let quality: ConnectionQuality | undefined;

@@ -17,7 +17,10 @@ test("settings are read", () => {
     VOCALHOST_ROOMS_PUBLIC_ADDRESS: "203.0.113.7",
     VOCALHOST_ROOMS_ICE_SERVERS: '[{"urls":["stun:stun.example:3478"]}]',
     VOCALHOST_ROOMS_MAX_PARTICIPANTS: "4",
+    VOCALHOST_ROOMS_BOT_ADDRESSES: "10.89.0.1, fd00::1",
+    VOCALHOST_ROOMS_BOT_PORT: "5001",
   });
+  assert.deepEqual(options.bots, { addresses: ["10.89.0.1", "fd00::1"], port: 5_001 });
   assert.deepEqual(options.listen, { host: "::", port: 8_000 });
   assert.deepEqual(options.media, {
     udpPort: 5_000,
@@ -33,6 +36,7 @@ test("wrong settings are named, all of them", () => {
     VOCALHOST_ROOMS_API_SECRET: "short",
     VOCALHOST_ROOMS_UDP_PORT: "many",
     VOCALHOST_ROOMS_LISTEN: "here",
+    VOCALHOST_ROOMS_BOT_ADDRESSES: "bridge",
   };
   assert.throws(
     () => readConfig(wrong),

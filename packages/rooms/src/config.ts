@@ -25,6 +25,12 @@ const Environment = z.object({
     .regex(/^(\[[\da-f:]+\]|[^:]+):\d+$/i, "must be host:port")
     .default("127.0.0.1:7880"),
   VOCALHOST_ROOMS_PUBLIC_URL: z.url({ protocol: /^wss?$/ }).optional(),
+  VOCALHOST_ROOMS_BOT_ADDRESSES: z
+    .string()
+    .transform((text) => text.split(",").map((address) => address.trim()))
+    .pipe(z.array(z.union([z.ipv4(), z.ipv6()], "must be addresses of this machine")))
+    .optional(),
+  VOCALHOST_ROOMS_BOT_PORT: port.default(7881),
   VOCALHOST_ROOMS_UDP_PORT: port.optional(),
   VOCALHOST_ROOMS_BIND_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
   VOCALHOST_ROOMS_PUBLIC_ADDRESS: z.union([z.ipv4(), z.ipv6()]).optional(),
@@ -74,6 +80,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       }),
       ...withoutUndefined({
         publicUrl: values.VOCALHOST_ROOMS_PUBLIC_URL,
+        bots: values.VOCALHOST_ROOMS_BOT_ADDRESSES && {
+          addresses: values.VOCALHOST_ROOMS_BOT_ADDRESSES,
+          port: values.VOCALHOST_ROOMS_BOT_PORT,
+        },
         turn: readTurnConfig(environment),
         iceServers: values.VOCALHOST_ROOMS_ICE_SERVERS?.map((server) => ({
           urls: server.urls,

@@ -21,6 +21,8 @@ export interface Participant {
   readonly autoSubscribe: boolean;
   readonly grants: Grants;
   readonly client: ClientDetails;
+  /** Where this one sends media to, if not where everybody does. */
+  readonly mediaAddress: string | undefined;
   state: ParticipantInfo_State;
   permission: ParticipantPermission;
   name: string;
@@ -78,6 +80,7 @@ export interface ParticipantOptions {
   grants: Grants;
   autoSubscribe: boolean;
   client: ClientDetails;
+  mediaAddress?: string | undefined;
 }
 
 const KINDS: Record<string, ParticipantInfo_Kind> = {
@@ -89,7 +92,8 @@ const KINDS: Record<string, ParticipantInfo_Kind> = {
   connector: ParticipantInfo_Kind.CONNECTOR,
 };
 
-export function createParticipant({ grants, autoSubscribe, client }: ParticipantOptions): Participant {
+export function createParticipant(options: ParticipantOptions): Participant {
+  const { grants, autoSubscribe, client, mediaAddress } = options;
   const joinedAtMs = Date.now();
   const kind =
     KINDS[grants.kind ?? ""] ??
@@ -102,6 +106,7 @@ export function createParticipant({ grants, autoSubscribe, client }: Participant
     autoSubscribe,
     grants,
     client,
+    mediaAddress,
     state: ParticipantInfo_State.JOINED,
     permission: permissionOf(grants),
     name: grants.name,

@@ -4,11 +4,12 @@ import { createHmac } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { listenOnLoopback } from "../../../testing/loopback-server.ts";
-import { SignalResponse } from "@livekit/protocol";
+import { SessionDescription, SignalRequest, SignalResponse } from "@livekit/protocol";
 import { WebSocket } from "ws";
-import { until } from "../../../testing/wait.ts";
+import { until, within } from "../../../testing/wait.ts";
 import { startRoomServer, type RoomServer } from "./room-server.ts";
 import { signToken } from "./tokens.ts";
 
@@ -51,6 +52,33 @@ test("participants are told of TURN servers, with credentials of their own", asy
   assert.ok(Number(expires) > Date.now() / 1000 + 3_600);
   const expected = createHmac("sha1", turn.secret).update(`${expires}:${user}`).digest("base64");
   assert.equal(server?.credential, expected);
+  socket.terminate();
+});
+
+test("bots come in at the addresses they were given, to rooms only, and send media to the same address", async () => {
+  const port = await freePort();
+  const bots = { addresses: ["127.0.0.2"], port };
+  await using rooms = await startRoomServer({ ...KEY, bots, listen: { port: 0 }, media: { udpPort: 0 } });
+  const service = await fetch(`http://127.0.0.2:${port}/twirp/livekit.RoomService/ListRooms`, {
+    method: "POST",
+  });
+  assert.equal(service.status, 404);
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/rtc/validate`), "another address of this machine");
+  const token = await signToken({ identity: "bot", video: { roomJoin: true, room: "lobby" } }, KEY);
+  const socket = new WebSocket(`ws://127.0.0.2:${port}/rtc?access_token=${token}`);
+  const answer = Promise.withResolvers<string>();
+  socket.on("message", (data: Buffer) => {
+    const { message } = SignalResponse.fromBinary(data);
+    if (message.case === "answer") answer.resolve(message.value.sdp);
+  });
+  await once(socket, "open");
+  const value = new SessionDescription({ type: "offer", sdp: offerOfData() });
+  socket.send(new SignalRequest({ message: { case: "offer", value } }).toBinary());
+  const candidates = (await within(answer.promise, 15_000, "answer")).match(/^a=candidate:.*$/gm) ?? [];
+  assert.deepEqual(
+    new Set(candidates.map((line) => line.split(" ").slice(4, 6).join(":"))),
+    new Set([`127.0.0.2:${rooms.udpPort}`]),
+  );
   socket.terminate();
 });
 
@@ -121,4 +149,34 @@ async function startHost(rooms: RoomServer): Promise<AsyncDisposable & { url: st
     url: listening.url,
     [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
+}
+
+/** As a client sends it that wants nothing but data channels. */
+function offerOfData(): string {
+  return [
+    "v=0",
+    "o=- 1 0 IN IP4 127.0.0.1",
+    "s=-",
+    "t=0 0",
+    "a=group:BUNDLE 0",
+    "m=application 9 UDP/DTLS/SCTP webrtc-datachannel",
+    "c=IN IP4 0.0.0.0",
+    "a=mid:0",
+    "a=sendrecv",
+    "a=sctp-port:5000",
+    "a=setup:actpass",
+    "a=ice-ufrag:abcd",
+    "a=ice-pwd:abcdefghijklmnopqrstuvwx",
+    `a=fingerprint:sha-256 ${Array.from({ length: 32 }, () => "AB").join(":")}`,
+    "",
+  ].join("\r\n");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }

@@ -1,11 +1,13 @@
 import { CreateRoomRequest, DisconnectReason, type Room as RoomInfo } from "@livekit/protocol";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Attendance } from "./attendance.ts";
 import type { Log } from "./log.ts";
+import { closeServer } from "./close-server.ts";
+import { openBotDoor } from "./bot-door.ts";
 import { createMediaEvents } from "./media-events.ts";
 import { startMediaHost, type MediaHost } from "./media/media-host.ts";
 import { createRoom } from "./room-methods.ts";
@@ -98,6 +100,8 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
       rtc.handleUpgrade(request, socket, head),
   };
   const address = options.listen === false ? undefined : stack.use(await listen(handlers, options));
+  if (options.bots)
+    stack.use(await openBotDoor({ rtc, door: options.bots, mediaAddress: options.media?.bindAddress }));
   stack.use(rtc);
   stack.defer(() => table.close(DisconnectReason.SERVER_SHUTDOWN)); // first: everybody is told
   const owned = stack.move();
@@ -137,13 +141,6 @@ async function listen(
     url: `ws://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
     [Symbol.asyncDispose]: () => closeServer(server),
   };
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  server.close();
-  server.closeAllConnections();
-  await closed;
 }
 
 /** The media process wants a number; 0 means whichever is free. */

@@ -121,7 +121,7 @@ export function createRoom(options: RoomOptions): Room {
       everJoined = true;
       deadlines.clear("empty");
       participants.set(participant.identity, participant);
-      media({ type: "open", peer: participant.sid });
+      media({ type: "open", peer: participant.sid, address: participant.mediaAddress });
       log.info({ participant: participant.identity, sid: participant.sid }, "participant joined");
     },
     remove(participant, { reason, tell }) {

@@ -12,7 +12,14 @@ import type { RoomTable } from "./room-table.ts";
 /** `/rtc` and `/rtc/validate`: the way into a room. */
 export interface RtcEndpoint extends AsyncDisposable {
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Whoever comes so sends media to `mediaAddress`, if that is not where everybody does. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, mediaAddress?: string): boolean;
+}
+
+interface Arrival {
+  socket: WebSocket;
+  remoteAddress: string;
+  mediaAddress: string | undefined;
 }
 
 export interface RtcEndpointOptions {
@@ -32,7 +39,7 @@ export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOption
     perMessageDeflate: false,
   });
 
-  function enter(admission: Admission, socket: WebSocket, remoteAddress: string): void {
+  function enter(admission: Admission, { socket, remoteAddress, mediaAddress }: Arrival): void {
     if (admission.resumes !== undefined) {
       const before = attendances.get(admission.resumes);
       const isSame =
@@ -41,7 +48,7 @@ export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOption
       return sendAway(socket);
     }
     const room = table.open(admission.roomName);
-    const attendance = attend({ room, admission, socket, remoteAddress });
+    const attendance = attend({ room, admission, socket, remoteAddress, mediaAddress });
     attendances.set(attendance.participant.sid, attendance);
   }
 
@@ -56,12 +63,20 @@ export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOption
     }
   }
 
-  async function answerUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async function answerUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, mediaAddress }: { head: Buffer; mediaAddress: string | undefined },
+  ): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
       const admission = await admit(table, attemptOf(request));
       sockets.handleUpgrade(request, socket, head, (accepted) =>
-        enter(admission, accepted, request.socket.remoteAddress ?? ""),
+        enter(admission, {
+          socket: accepted,
+          remoteAddress: request.socket.remoteAddress ?? "",
+          mediaAddress,
+        }),
       );
     } catch (error) {
       const { status, message } = refusalOf(error);
@@ -87,9 +102,9 @@ export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOption
       else return false;
       return true;
     },
-    handleUpgrade(request, socket, head) {
+    handleUpgrade(request, socket, head, mediaAddress) {
       const path = pathOf(request);
-      if (path === "/rtc") void answerUpgrade(request, socket, head);
+      if (path === "/rtc") void answerUpgrade(request, socket, { head, mediaAddress });
       else if (path.startsWith("/rtc/")) socket.end(plainAnswer(404, "not found"));
       else return false;
       return true;

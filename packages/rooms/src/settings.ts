@@ -9,6 +9,7 @@ export interface RoomServerOptions {
   listen?: ListenAddress | false;
   /** What participants connect to, when that is not where it listens. */
   publicUrl?: string;
+  bots?: BotDoor;
   media?: MediaOptions;
   /** STUN and TURN servers that participants are told of. */
   iceServers?: IceServerSetting[];
@@ -26,6 +27,16 @@ export interface ListenAddress {
   host?: string;
   /** 0 takes any free port. */
   port?: number;
+}
+
+/**
+ * A way in for bots that see this machine from a network of its own, such as the bridge of a container engine. It leads
+ * to rooms and to nothing else; who comes this way is told to send media to the address it came to.
+ */
+export interface BotDoor {
+  /** Of this machine; it may not have them yet. What comes to any other is cut off. */
+  addresses: string[];
+  port: number;
 }
 
 export interface MediaOptions {

@@ -82,6 +82,8 @@ export function startGeneration(options: GenerationOptions): Generation {
     if (message.type === "ready") {
       isReady = true;
       started.resolve({ isUp: true, banner: message.banner });
+    } else if (message.type === "misused") {
+      lastWords.push(message.message);
     } else if (message.type === "sessions") {
       const before = new Map(sessions.map((session) => [session.id, session.sinceMs]));
       sessions = message.sessions.map((session) => ({
@@ -166,4 +168,5 @@ const NODE_FLAGS = import.meta.filename.endsWith(".ts") ? ["--conditions=@vocalh
 
 type ChildMessage =
   | { type: "ready"; banner: string }
+  | { type: "misused"; message: string }
   | { type: "sessions"; sessions: Omit<LiveSession, "sinceMs">[] };

@@ -12,9 +12,8 @@ export async function checkCarrier(webhook: string | undefined, signal: AbortSig
   if (!URL.canParse(webhook))
     return failed(NAME, `"${webhook}" is not an address`, "For example: https://bot.example.com/");
   const url = new URL(webhook);
-  const address = await lookup(url.hostname.replace(/^\[|\]$/g, "")).catch((error: unknown) =>
-    reasonOf(error),
-  );
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const address = await lookup(host).catch((error: unknown) => reasonOf(error));
   if (typeof address === "string")
     return failed(
       NAME,
@@ -24,7 +23,9 @@ export async function checkCarrier(webhook: string | undefined, signal: AbortSig
   if (isPrivate(address.address))
     return failed(
       NAME,
-      `${url.hostname} is ${address.address}, which carriers cannot reach`,
+      address.address === host
+        ? `${host} is no address that carriers can reach`
+        : `${url.hostname} is ${address.address}, which carriers cannot reach`,
       "Give carriers a public address: a tunnel, or a server with VOCALHOST_PUBLIC_URL.",
     );
   if (url.protocol !== "https:")

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { request } from "node:http";
 import { homedir } from "node:os";
 import { z } from "zod";
+import { containerSettings } from "./container-settings.ts";
 import { failed, ok, reasonOf, warning, type Hop } from "./hop.ts";
 
 export interface CheckEngineOptions {
@@ -22,10 +23,11 @@ const Info = z.object({ LiveRestoreEnabled: z.boolean().optional() });
 
 /** Docker or Podman, as the service finds it when it runs bots in containers. */
 export async function checkEngine(options: CheckEngineOptions, signal: AbortSignal): Promise<Hop> {
-  const isNeeded = options.environment["VOCALHOST_DRIVER"] === "container";
+  const settings = containerSettings(options.environment);
+  const isNeeded = settings !== undefined;
   const complain = isNeeded ? failed : warning;
   try {
-    for (const socket of options.sockets ?? engineSockets(options.environment, homedir()))
+    for (const socket of options.sockets ?? engineSockets(settings ?? options.environment, homedir()))
       if ((await stat(socket.path).catch(() => undefined))?.isSocket()) return await look(socket);
   } catch (error) {
     if (error instanceof EngineAddressError) return complain("engine", error.message);
@@ -43,7 +45,7 @@ export async function checkEngine(options: CheckEngineOptions, signal: AbortSign
     try {
       const { Version: version, Components } = Version.parse(await ask(path, "/version", signal));
       const name = Components.some((part) => /podman/i.test(part.Name)) ? "Podman" : "Docker";
-      const says = `${name} ${version} answers at ${path} (${because})`;
+      const says = `${name} ${version} answers at ${path}${because === name ? "" : ` (${reasonFor(because)})`}`;
       const { LiveRestoreEnabled } = Info.parse(await ask(path, "/info", signal));
       if (isNeeded && name === "Docker" && LiveRestoreEnabled === false)
         return warning(
@@ -54,9 +56,17 @@ export async function checkEngine(options: CheckEngineOptions, signal: AbortSign
       return ok("engine", says);
     } catch (error) {
       signal.throwIfAborted();
-      return complain("engine", `${path} (${because}) does not respond: ${reasonOf(error)}`, START);
+      return complain(
+        "engine",
+        `${path} (${reasonFor(because)}) does not respond: ${reasonOf(error)}`,
+        START,
+      );
     }
   }
+}
+
+function reasonFor(because: string): string {
+  return /^[A-Z_]+$/.test(because) ? because : `where ${because} usually listens`;
 }
 
 async function ask(socketPath: string, path: string, signal: AbortSignal): Promise<unknown> {

@@ -45,7 +45,7 @@ function hostOf(url: URL): string {
 async function checkAddress(url: URL): Promise<Hop> {
   try {
     const { address } = await lookup(hostOf(url));
-    return ok("address", `${url.hostname} is ${address}`);
+    return ok("address", address === hostOf(url) ? address : `${url.hostname} is ${address}`);
   } catch (error) {
     return failed(
       "address",

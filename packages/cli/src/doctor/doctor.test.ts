@@ -13,7 +13,7 @@ import { describeDisk } from "./check-disk.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkDevPort, checkIce } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
-import { describeWall } from "./check-wall.ts";
+import { describeWalls } from "./check-wall.ts";
 
 const { signal } = new AbortController();
 const ORGANIZATIONS = { organizations: [{ name: "main", verboseName: "Main" }] };
@@ -89,7 +89,7 @@ test("an engine is found at its socket, missed only by those who need one, and t
     assert.deepEqual(await check({}), {
       name: "engine",
       state: "ok",
-      says: `Docker 1.2 answers at ${path} (Docker)`,
+      says: `Docker 1.2 answers at ${path}`,
       fixes: [],
     });
     assert.match((await check(needed)).says, /when it restarts, every call ends$/);
@@ -107,16 +107,21 @@ test("an engine is found at its socket, missed only by those who need one, and t
 });
 
 test("bots that are not walled off are told, with the commands that change it", () => {
-  const wall = { network: "vocalhost", bridge: "br0" };
-  assert.equal(describeWall({ wall: null }).state, "skipped");
-  assert.equal(describeWall({ wall, state: "up" }).state, "ok");
-  const down = describeWall({ wall, state: "down" });
+  const seenAs = (state: string, bridge = "br0") => ({
+    ...{ wall: { network: "vocalhost", bridge }, table: "vocalhost_vocalhost", rules: "", state },
+  });
+  assert.equal(describeWalls({ walls: [] }).state, "skipped");
+  const both = describeWalls({ walls: [seenAs("up"), seenAs("up", "br1")] });
+  assert.equal(both.state, "ok");
+  assert.match(both.says, /behind br0 and br1/);
+  const down = describeWalls({ walls: [seenAs("up"), seenAs("down", "br1")] });
+  assert.match(down.says, /^bots behind br1 reach this machine/);
   assert.equal(down.state, "warning");
   assert.match(
     down.fixes.join("\n"),
     /vocalhost wall up[\s\S]+wall show \| sudo nft -f -[\s\S]+bridge-nf-call/,
   );
-  const unseen = describeWall({ wall, table: "vocalhost_vocalhost", state: "Only root can see it" });
+  const unseen = describeWalls({ walls: [seenAs("Only root can see it")] });
   assert.deepEqual(
     [unseen.state, unseen.says],
     ["warning", "whether bots behind br0 are kept from this machine cannot be seen: Only root can see it"],

@@ -1,15 +1,16 @@
 import {
   BASE_VERSION,
   buildBase,
-  LockFile,
+  publishedProduct,
+  readPackedProduct,
   type Image,
   type ImageFolder,
   type Platform,
+  type ProductPackages,
 } from "@vocalhost/images";
-import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { childEnvironment } from "../config.ts";
+import { childEnvironment, readImageVariables } from "../config.ts";
 import type { CommandContext } from "../define-command.ts";
 import { usageProblem } from "../problem.ts";
 import { version } from "../version.ts";
@@ -40,7 +41,8 @@ async function makeBase(
   context: CommandContext,
 ): Promise<Image> {
   const { ui, signal } = context;
-  const product = packages === undefined ? published() : await packed(resolve(packages));
+  const folder = packages ?? readImageVariables().basePackages;
+  const product = folder === undefined ? publishedProduct(version) : await packed(resolve(folder));
   const { image, billOfMaterials, withoutCompileCache } = await ui.task(`Making ${BASE_NAME}`, (update) =>
     buildBase({
       images,
@@ -60,22 +62,11 @@ async function makeBase(
   return image;
 }
 
-function published(): { specs: string[] } {
-  return { specs: [`vocalhost@${version}`, `@vocalhost/viva@${version}`] };
-}
-
-/** A project as `npm run build:base-image` makes one, or just a folder with archives. */
-async function packed(folder: string): Promise<{ specs: string[]; lock?: LockFile }> {
-  const archives = existsSync(join(folder, "archives")) ? join(folder, "archives") : folder;
-  const names = (await readdir(archives).catch(() => [])).filter((name) => name.endsWith(".tgz"));
-  if (names.length === 0)
-    throw usageProblem(
-      `There are no packages in ${folder}`,
-      "Put what npm pack makes of vocalhost and @vocalhost/viva there, and of what they need of ours.",
-    );
-  const specs = names.toSorted().map((name) => join(archives, name));
-  const lock = join(folder, "package-lock.json");
-  return existsSync(lock)
-    ? { specs, lock: LockFile.parse(JSON.parse(await readFile(lock, "utf8"))) }
-    : { specs };
+async function packed(folder: string): Promise<ProductPackages> {
+  const found = await readPackedProduct(folder);
+  if (found) return found;
+  throw usageProblem(
+    `There are no packages in ${folder}`,
+    "Put what npm pack makes of vocalhost and @vocalhost/viva there, and of what they need of ours.",
+  );
 }

@@ -58,4 +58,7 @@ export interface ApiPorts {
 export interface ApiRegion {
   code: string;
   displayName: string;
+  /** How instances are made there, and whether they can be; undefined where all regions share a driver. */
+  driver?: string;
+  isDown?: () => boolean;
 }

@@ -13,7 +13,12 @@ export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPor
       right: "view",
       answers: { 200: RegionList },
       run: async () => ({
-        regions: regions.map(({ code, displayName }) => ({ code, display_name: displayName })),
+        regions: regions.map(({ code, displayName, driver, isDown }) => ({
+          code,
+          display_name: displayName,
+          ...(driver === undefined ? {} : { driver }),
+          ...(isDown ? { status: isDown() ? ("down" as const) : ("up" as const) } : {}),
+        })),
       }),
     }),
     defineOperation({

@@ -29,8 +29,8 @@ export interface BuildContext {
   atOnce?: number;
   /** The first of them run builds. @default as who we are */
   users?: UserRange | undefined;
-  /** Makes images of what was uploaded; without it folders are made. */
-  images?: ImageBuilder | undefined;
+  /** Makes images of what was uploaded for this region; where there is none, folders are made. */
+  imagesIn?(region: string): ImageBuilder | undefined;
   /** @default 600000 */
   buildTimeoutMs?: number;
 }

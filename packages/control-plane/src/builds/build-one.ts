@@ -20,6 +20,7 @@ export async function buildOne(
   { row, slot, signal }: { row: BuildRow; slot: number; signal: AbortSignal },
 ): Promise<void> {
   const { store, clock, log, dataFolder } = context;
+  const images = context.imagesIn?.(row.region);
   const startedAt = clock.nowMs();
   const startedMs = clock.monotonicMs();
   await store.transaction(async (tx) => {
@@ -46,7 +47,7 @@ export async function buildOne(
       dockerfilePath: row.dockerfilePath,
       sdkFolder: context.sdkFolder,
       allowsForeignPackages: context.allowsForeignPackages ?? false,
-      makes: context.images ? "image" : "folder",
+      makes: images ? "image" : "folder",
     },
     timeoutMs,
     say: buildLog.add,
@@ -54,8 +55,8 @@ export async function buildOne(
   });
   const leftMs = timeoutMs - (clock.monotonicMs() - startedMs);
   const built =
-    context.images && prepared.status === "success"
-      ? await makeImage(context.images, {
+    images && prepared.status === "success"
+      ? await makeImage(images, {
           ...prepared,
           row,
           folder: temporary,
@@ -66,7 +67,7 @@ export async function buildOne(
       : prepared;
   if (signal.aborted) return rm(temporary, { recursive: true, force: true });
   const outcome = await withinQuota(context, row, built);
-  if (outcome.status === "success" && !context.images) {
+  if (outcome.status === "success" && !images) {
     if (user) await closeBuild(temporary);
     await rename(temporary, final);
     await context.folders.keep(row.id);

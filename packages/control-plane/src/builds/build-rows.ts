@@ -17,9 +17,10 @@ import { requireRegion } from "./uploads.ts";
 
 /** Not so when somebody has emptied the engine's storage, and of builds for another driver. */
 async function isThere(
-  { images, folders }: Pick<BuildContext, "images" | "folders">,
-  { id, facts }: BuildRow,
+  { imagesIn, folders }: Pick<BuildContext, "imagesIn" | "folders">,
+  { id, region, facts }: BuildRow,
 ): Promise<boolean> {
+  const images = imagesIn?.(region);
   if (!images) return folders.has(id);
   const image = BuildFacts.safeParse(JSON.parse(facts)).data?.image;
   return image !== undefined && images.has(image.reference);
@@ -100,7 +101,7 @@ export async function readBuild(
 }
 
 export async function listBuilds(
-  context: Pick<BuildContext, "store" | "images" | "folders">,
+  context: Pick<BuildContext, "store" | "imagesIn" | "folders">,
   organizationId: OrganizationId,
   query: BuildListQuery,
 ): Promise<{ builds: Build[]; total: number }> {

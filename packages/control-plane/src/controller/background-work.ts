@@ -1,13 +1,13 @@
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Depot } from "../depot/depot.ts";
-import type { ImageBuilder } from "../drivers/image-builder.ts";
 import type { Failpoint } from "../failpoints.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import { closePeriods } from "../ledger/close-periods.ts";
 import { exportUsage } from "../ledger/export.ts";
 import { createExportTeller } from "../ledger/tell-export.ts";
 import type { Log } from "../log.ts";
+import type { KeepImages } from "../retention/prune-images.ts";
 import { prune } from "../retention/prune.ts";
 import type { Store } from "../store/store.ts";
 
@@ -23,7 +23,7 @@ export interface BackgroundOptions {
   clock: Clock;
   log: Log;
   config: Config;
-  images: ImageBuilder | undefined;
+  keepImages: KeepImages;
   depot: Depot | undefined;
   failpoint: Failpoint;
   signal: AbortSignal;
@@ -55,7 +55,7 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
       prune(store, {
         ...toPruneOptions(config, clock.nowMs(), log),
         depot: options.depot,
-        keepImages: options.images?.keepOnly,
+        keepImages: options.keepImages,
       }),
     ),
   ];

@@ -1,4 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import type { ApiRegion } from "../api/ports.ts";
+import type { Region } from "../config.ts";
+import { driverIn } from "../drivers/driver.ts";
 import { createApiApp, type ApiAppOptions } from "../api/create-api-app.ts";
 import { mountApi } from "../api/mount-api.ts";
 import { createAdmission } from "../auth/admission.ts";
@@ -23,6 +26,7 @@ import { createPeerServer } from "../peers/peer-server.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
+import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
 import type { Ground } from "./open-ground.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
@@ -36,15 +40,11 @@ export interface App {
 export interface AppOptions {
   stack: AsyncDisposableStack;
   isEnding(): boolean;
-  /** Gives the address of our own room server. */
-  openRoomServer(): Promise<string>;
+  openRoomServer: OpenRoomServer;
 }
 
-export async function createApp(
-  ground: Ground,
-  decider: Decider,
-  { stack, isEnding, openRoomServer }: AppOptions,
-): Promise<App> {
+export async function createApp(ground: Ground, decider: Decider, options: AppOptions): Promise<App> {
+  const { stack, isEnding } = options;
   const { config, log, clock, failpoint, newId, store, standing } = ground;
   const { world, wakeups, reconciler } = decider;
   const { metrics } = ground;
@@ -66,7 +66,7 @@ export async function createApp(
     users,
     quotasOf,
     atOnce: config.buildsAtOnce,
-    images: ground.images,
+    imagesIn: ground.imagesIn,
     folders: ground.buildFolders,
     depot: ground.depot,
   });
@@ -78,7 +78,9 @@ export async function createApp(
   const rooms = openRooms({
     config: config.rooms,
     apiSecret: roomsSecret,
-    openServer: openRoomServer,
+    openServer: () =>
+      openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, hosts: hostsOf(ground.driver) }),
+    hostOf: (region) => driverIn(ground.driver, region).host,
     log,
     clock,
   });
@@ -115,7 +117,7 @@ export async function createApp(
     builds,
     people,
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
-    regions: knownRegions,
+    regions: knownRegions.map((region) => toApiRegion(region, ground)),
     hasVoiceEngine: world.hasVoiceEngine,
     probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,
@@ -137,6 +139,15 @@ export async function createApp(
     standing,
   });
   return { app, people, builds, rooms };
+}
+
+/** Whoever calls need not know how instances are made, unless it depends on the region. */
+function toApiRegion(
+  { code, displayName, driver: own }: Region,
+  { driver: { regional } }: Ground,
+): ApiRegion {
+  if (!own || !regional) return { code, displayName };
+  return { code, displayName, driver: own.kind, isDown: () => regional.away().has(code) };
 }
 
 function peerServerOf(

@@ -1,4 +1,6 @@
 import { availableParallelism } from "node:os";
+import type { Config } from "../config.ts";
+import { driverIn, type PullSecret } from "../drivers/driver.ts";
 import { createPreparing } from "../deployments/preparing.ts";
 import { createDeploying, type DeployingOptions } from "../deployments/deploying.ts";
 import { openHttpInstanceNetwork } from "../instances/http-instance-network.ts";
@@ -65,13 +67,13 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     deploying: createDeploying({
       store,
       timing,
-      runs: driver.capabilities.runs,
+      runsIn: (region) => driverIn(driver, region).capabilities.runs,
       preparing: createPreparing({ driver, changed: () => reconciler.nudge() }),
       instanceToken,
       mediaAddresses: config.media.addresses,
       vivaEngine: ground.vivaEngine,
       buildFolder: ground.buildFolders.bring,
-      buildPullSecret: config.driver.kind === "container" ? config.driver.builds.registry?.secret : undefined,
+      buildPullSecretIn: (region) => buildPullSecretOf(config, region),
       secretsOf,
       pullSecretOf: (organizationId, name) =>
         imagePullCredentialOf({ db: store.db, masterKeys }, organizationId, name),
@@ -86,4 +88,9 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
   });
   driver.onChange(() => reconciler.nudge());
   return { world, wakeups, reconciler, output, secretsOf };
+}
+
+function buildPullSecretOf({ driver, regions = [] }: Config, region: string): PullSecret | undefined {
+  const own = regions.find(({ code }) => code === region)?.driver ?? driver;
+  return own.kind === "container" ? own.builds.registry?.secret : undefined;
 }

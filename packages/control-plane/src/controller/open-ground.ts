@@ -8,7 +8,8 @@ import type { Config } from "../config.ts";
 import type { Depot } from "../depot/depot.ts";
 import { openS3Depot } from "../depot/s3-depot.ts";
 import type { OpenedDriver } from "../drivers/driver.ts";
-import { openDriver } from "../drivers/open-driver.ts";
+import type { ImageBuilder } from "../drivers/image-builder.ts";
+import { openDrivers } from "../drivers/open-driver.ts";
 import { createFailpoint, type Failpoint } from "../failpoints.ts";
 import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
@@ -40,7 +41,8 @@ export interface Ground {
   uncheckedStore: Store;
   driver: OpenedDriver["driver"];
   records: OpenedDriver["records"];
-  images: OpenedDriver["images"];
+  /** Makes images for a region whose instances are made of them. */
+  imagesIn(region: string): ImageBuilder | undefined;
   candidate: Candidate;
   standing: Standing;
   metrics: Metrics;
@@ -67,9 +69,8 @@ export async function openGround(
   const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
   await requireKnownMasterKeys(opened, secrets.masterKeys);
   prepareUsers(config, log);
-  const { driver, records, images } = stack.use(
-    await openDriver(config.driver, { log, builderEnvironment: builderEnvironment() }),
-  );
+  const drivers = stack.use(await openDrivers(config, { log, builderEnvironment: builderEnvironment() }));
+  const { driver, records } = drivers;
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
   const depot = config.depot && stack.use(await openS3Depot(config.depot));
   const newestEpoch = (): Promise<number> => driver.newestEpoch();
@@ -90,7 +91,7 @@ export async function openGround(
     uncheckedStore,
     driver,
     records,
-    images,
+    imagesIn: drivers.imagesIn ?? (() => drivers.images),
     candidate: createCandidate({ store: uncheckedStore, clock, timing, log, newestEpoch, dataFolder }),
     standing,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),

@@ -12,8 +12,10 @@ import {
 } from "@vocalhost/rooms/providers";
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
+import type { HostSide } from "../drivers/driver.ts";
 import type { Log } from "../log.ts";
 import type { MadeSessionRoom, SessionRooms } from "../sessions/doors/door.ts";
+import type { RoomServer } from "./room-server.ts";
 
 export const ROOMS_API_KEY = "vocalhost";
 
@@ -21,20 +23,37 @@ export interface OpenRoomsOptions {
   config: ProvidersConfig;
   /** Of our own room server. */
   apiSecret: string;
-  openServer(): Promise<string>;
+  openServer(): Promise<RoomServer>;
+  /** This machine, as bots of a region see it that have a network of their own. */
+  hostOf(region: string): HostSide | undefined;
   log: Log;
   clock: Pick<Clock, "nowMs">;
 }
 
 /** Rooms of the service: its own server's, a LiveKit server's, or Daily's. */
-export function openRooms({ config, apiSecret, openServer, log, clock }: OpenRoomsOptions): SessionRooms {
-  const embedded = createOwnServerRooms({ apiKey: ROOMS_API_KEY, apiSecret, open: openServer });
+export function openRooms(options: OpenRoomsOptions): SessionRooms {
+  const { config, apiSecret, openServer, hostOf, log, clock } = options;
+  const embedded = createOwnServerRooms({
+    apiKey: ROOMS_API_KEY,
+    apiSecret,
+    open: async () => (await openServer()).url,
+  });
   const providers = createRoomProviders(config, { embedded, log });
+
+  /** Bots in networks of their own have another way to our own server. */
+  async function reachable(room: SessionRoom, region: string): Promise<SessionRoom> {
+    const host = hostOf(region);
+    if (room.provider !== "embedded" || !host) return room;
+    const [server, address] = await Promise.all([openServer(), host.address()]);
+    return { ...room, botRoomUrl: server.urlAt(address) };
+  }
+
   return {
-    async make({ token, ...wanted }) {
-      if (token === undefined) return toMade(await makeSessionRoom(providers, wanted));
+    async make({ token, region, ...wanted }) {
+      if (token === undefined)
+        return toMade(await reachable(await makeSessionRoom(providers, wanted), region));
       const people = wanted.mark?.slice(0, 8) ?? randomBytes(4).toString("hex");
-      return toMade(await joinSessionRoom(providers, { ...wanted, token, people }));
+      return toMade(await reachable(await joinSessionRoom(providers, { ...wanted, token, people }), region));
     },
     async readCall(told) {
       const isLiveKit = /^application\/webhook\+json\b/.test(String(told.headers["content-type"]));

@@ -1,14 +1,16 @@
-import { join } from "node:path";
-import { ConfigError, type Config } from "../config.ts";
+import { dirname, join } from "node:path";
+import { ConfigError, driversOf, type Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { openWays, whyUsersCannotRun } from "../own-users.ts";
 import { findSdk } from "./find-sdk.ts";
 import { ownProgram } from "../own-files.ts";
 
 /** Says who bots and builds run as, and what that means; makes it possible if they have users of their own. */
-export function prepareUsers({ users, dataFolder, driver }: Config, log: Log): void {
+export function prepareUsers({ users, dataFolder, driver, regions }: Config, log: Log): void {
   if (!users) {
-    if (driver.kind !== "process") return; // bots have one in their container, and the builder runs nothing of theirs
+    const own = driversOf(regions);
+    const drivers = own.length > 0 ? own : [driver];
+    if (drivers.every(({ kind }) => kind !== "process")) return; // bots have one in their container, and the builder runs nothing of theirs
     const isRoot = process.getuid?.() === 0;
     const way = isRoot ? "set VOCALHOST_BOT_UIDS" : "run the service as root and set VOCALHOST_BOT_UIDS";
     log.warn(
@@ -19,6 +21,8 @@ export function prepareUsers({ users, dataFolder, driver }: Config, log: Log): v
     return;
   }
   openWays([dataFolder, ...["instances", "builds", "uploads"].map((name) => join(dataFolder, name))]);
+  for (const { kind, folder } of driversOf(regions).filter((each) => each !== driver))
+    if (kind === "process") openWays([join(dataFolder, "regions"), dirname(folder), folder]);
   const why = whyUsersCannotRun(users, {
     execPath: process.execPath,
     mustReach: [findSdk(), join(dataFolder, "instances"), ownProgram("builds/builder-main")],

@@ -9,6 +9,7 @@ import { openOwnerLink, type FirstRun } from "./first-run.ts";
 import type { Leadership } from "./lead.ts";
 import { openGround } from "./open-ground.ts";
 import { requireSameSecret } from "./require-same-secret.ts";
+import type { OpenRoomServer } from "./room-server.ts";
 import { startLeading, type LeadingOptions } from "./start-leading.ts";
 
 /** The process that decides. Disposing it leaves sessions and instances alone; the next one adopts them. */
@@ -25,8 +26,7 @@ export interface Controller extends AsyncDisposable {
 }
 
 export interface ControllerOptions {
-  /** Has our own room server started by whoever started us, with this secret, and gives its address. */
-  openRoomServer(secret: string): Promise<string>;
+  openRoomServer: OpenRoomServer;
 }
 
 export async function startController(
@@ -53,7 +53,7 @@ export async function startController(
   const app = await createApp(ground, decider, {
     stack,
     isEnding: () => isEnding,
-    openRoomServer: () => openRoomServer(ground.secrets.roomsSecret),
+    openRoomServer,
   });
   const leading: LeadingOptions = {
     ...{ ground, decider, app, isOneOfSeveral },

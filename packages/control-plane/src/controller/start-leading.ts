@@ -65,7 +65,7 @@ export async function startLeading(
       clock,
       log,
       config,
-      images: ground.images,
+      keepImages: (needed) => keepImagesIn(ground, needed),
       depot: ground.depot,
       failpoint,
       signal,
@@ -94,4 +94,13 @@ async function keepMeasuring({ config, clock, metrics }: Ground, signal: AbortSi
     if (bytes) metrics.measured(bytes);
     await clock.sleep(MEASURE_MS, signal);
   }
+}
+
+/** Regions may share one that makes images; a driver for all of them asks each. */
+async function keepImagesIn({ driver, imagesIn }: Ground, needed: ReadonlySet<string>): Promise<number> {
+  const regions = driver.regional?.codes ?? [""];
+  const builders = new Set(regions.flatMap((region) => imagesIn(region) ?? []));
+  let removed = 0;
+  for (const { keepOnly } of builders) removed += await keepOnly(needed);
+  return removed;
 }

@@ -35,8 +35,8 @@ export type Preparation =
 export interface DeployingOptions {
   store: Store;
   timing: Timing;
-  /** Kinds of source the driver can make an instance of. */
-  runs: readonly SourceKind[];
+  /** Kinds of source the driver of a region can make an instance of. */
+  runsIn(region: string): readonly SourceKind[];
   preparing: Preparing;
   instanceToken(instanceId: string): string;
   /** What clients are told instead of the instances' own addresses. */
@@ -45,25 +45,27 @@ export interface DeployingOptions {
   vivaEngine: string | undefined;
   /** Where a build's result lies; it may have to be brought here first. */
   buildFolder(buildId: string): Promise<string>;
-  /** Opens the registry that builds are pushed to, if they are. */
-  buildPullSecret?: PullSecret | undefined;
+  /** Opens the registry that builds of a region are pushed to, if they are. */
+  buildPullSecretIn(region: string): PullSecret | undefined;
   secretsOf(organizationId: OrganizationId, name: string, version: number): Promise<Record<string, string>>;
   pullSecretOf(organizationId: OrganizationId, name: string): Promise<PullSecret>;
 }
 
 export function createDeploying(options: DeployingOptions): Deploying {
-  const { store, timing, runs } = options;
+  const { store, timing } = options;
 
   async function specOfDeployment(
     id: string,
-  ): Promise<{ organizationId: OrganizationId; spec: DeploymentSpec }> {
+  ): Promise<{ organizationId: OrganizationId; region: string; spec: DeploymentSpec }> {
     const row = await store.db
       .selectFrom("deployments")
-      .select(["organizationId", "spec"])
-      .where("id", "=", id)
+      .innerJoin("agents", "agents.id", "deployments.agentId")
+      .select(["deployments.organizationId", "deployments.spec", "agents.region"])
+      .where("deployments.id", "=", id)
       .executeTakeFirstOrThrow();
     return {
       organizationId: row.organizationId as OrganizationId,
+      region: row.region,
       spec: DeploymentSpec.parse(JSON.parse(row.spec)),
     };
   }
@@ -77,8 +79,11 @@ export function createDeploying(options: DeployingOptions): Deploying {
   }
 
   async function sourceOf(
-    organizationId: OrganizationId,
-    spec: DeploymentSpec,
+    {
+      organizationId,
+      region,
+      spec,
+    }: { organizationId: OrganizationId; region: string; spec: DeploymentSpec },
     resolved: ResolvedSource & { ok: true },
   ): Promise<InstanceSource> {
     switch (resolved.kind) {
@@ -89,7 +94,8 @@ export function createDeploying(options: DeployingOptions): Deploying {
       }
       case "image": {
         const reference = spec.pinned?.reference ?? resolved.reference;
-        if (resolved.isBuilt) return { kind: "image", reference, pullSecret: options.buildPullSecret };
+        if (resolved.isBuilt)
+          return { kind: "image", reference, pullSecret: options.buildPullSecretIn(region) };
         const name = spec.imagePullSecretSet;
         const pullSecret = name === null ? undefined : await options.pullSecretOf(organizationId, name);
         return { kind: "image", reference, pullSecret };
@@ -107,7 +113,11 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return engine === undefined ? {} : { [instanceVariables.vivaEngine]: engine };
   }
 
-  async function pin(deployment: DeploymentRow, spec: DeploymentSpec, source: () => Promise<InstanceSource>) {
+  async function pin(
+    deployment: DeploymentRow & { region: string },
+    spec: DeploymentSpec,
+    source: () => Promise<InstanceSource>,
+  ) {
     const prepared = await options.preparing.prepare(deployment, source);
     if ("working" in prepared) return { state: "working", text: prepared.working } as const;
     const { reference, labels } = prepared.done;
@@ -143,8 +153,9 @@ export function createDeploying(options: DeployingOptions): Deploying {
 
   return {
     async prepare(deployment) {
-      const { organizationId, spec } = await specOfDeployment(deployment.id);
-      const source = await resolveSource({ store, runs }, organizationId, spec);
+      const found = await specOfDeployment(deployment.id);
+      const { organizationId, region, spec } = found;
+      const source = await resolveSource({ store, runs: options.runsIn(region) }, organizationId, spec);
       if (!source.ok) return { state: "refused", code: source.code, text: source.message };
       try {
         await environmentOf(organizationId, spec);
@@ -154,20 +165,22 @@ export function createDeploying(options: DeployingOptions): Deploying {
       }
       if (source.kind === "build") return undefined;
       try {
-        return await pin(deployment, spec, () => sourceOf(organizationId, spec, source));
+        return await pin({ ...deployment, region }, spec, () => sourceOf(found, source));
       } catch (error) {
         const code = error instanceof SourceError ? error.code : "IMAGE_PULL_UNKNOWN_ERROR";
         return { state: "refused", code, text: messageOf(error) };
       }
     },
     async specOf({ id, agentId, deploymentId, mediaPort }) {
-      const { organizationId, spec } = await specOfDeployment(deploymentId);
-      const resolved = await resolveSource({ store, runs }, organizationId, spec);
+      const found = await specOfDeployment(deploymentId);
+      const { organizationId, region, spec } = found;
+      const resolved = await resolveSource({ store, runs: options.runsIn(region) }, organizationId, spec);
       if (!resolved.ok) throw new Error(resolved.message);
       const { cpuMillicores, memoryMib } = agentProfiles[spec.agentProfile];
       return {
         id,
-        source: await sourceOf(organizationId, spec, resolved),
+        region,
+        source: await sourceOf(found, resolved),
         environment: {
           ...(await environmentOf(organizationId, spec)),
           ...engineFor(spec, resolved.kind),

@@ -77,7 +77,7 @@ function start() {
     changes: () => changes,
     passMs: (ms: number) => void (nowMs += ms),
     ask: async (id: string, agentId = "agent") => {
-      const answer = await preparing.prepare({ id, agentId }, async () => SOURCE);
+      const answer = await preparing.prepare({ id, agentId, region: "this-machine" }, async () => SOURCE);
       await Promise.resolve();
       return answer;
     },

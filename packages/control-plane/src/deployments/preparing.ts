@@ -10,7 +10,7 @@ import type { DeploymentRow } from "../store/schema.ts";
 export interface Preparing {
   /** Starts it, or says how it stands. Throws what the driver threw, once. */
   prepare(
-    deployment: Pick<DeploymentRow, "id" | "agentId">,
+    deployment: Pick<DeploymentRow, "id" | "agentId"> & { region: string },
     source: () => Promise<InstanceSource>,
   ): Promise<{ done: PreparedSource } | { working: string }>;
 }
@@ -22,6 +22,8 @@ export interface PreparingOptions {
   /** @default the process's own */
   nowMs?: () => number;
 }
+
+type Wanted = Parameters<Preparing["prepare"]>[0];
 
 interface Job {
   agentId: string;
@@ -39,12 +41,13 @@ export function createPreparing({
 }: PreparingOptions): Preparing {
   const jobs = new Map<string, Job>();
 
-  function start(id: string, agentId: string, source: () => Promise<InstanceSource>): Job {
+  function start({ id, agentId, region }: Wanted, source: () => Promise<InstanceSource>): Job {
     const job: Job = { agentId, abort: new AbortController(), text: "Preparing the image" };
     const work = async (): Promise<PreparedSource> => {
       const wanted = await source();
       if (!driver.prepare) throw new Error("This driver prepares nothing");
       return driver.prepare(wanted, {
+        region,
         signal: job.abort.signal,
         progressed(text) {
           job.text = text;
@@ -72,9 +75,10 @@ export function createPreparing({
   }
 
   return {
-    async prepare({ id, agentId }, source) {
+    async prepare(wanted, source) {
+      const { id, agentId } = wanted;
       endOthers(id, agentId);
-      const job = jobs.get(id) ?? start(id, agentId, source);
+      const job = jobs.get(id) ?? start(wanted, source);
       if (!job.outcome) return { working: job.text };
       if ("done" in job.outcome) {
         jobs.delete(id);

@@ -2,6 +2,7 @@ import { thisPlatform } from "@vocalhost/images";
 import type Docker from "dockerode";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
@@ -107,6 +108,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
 
   const driver: Driver = {
     capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
+    host: { address: hostAddress, open: (ports) => wall.open(ports) },
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),
     onChange: (listener) => void listeners.add(listener),
@@ -170,6 +172,13 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       paused.delete(id);
     },
   };
+
+  async function hostAddress(): Promise<string> {
+    const { gateways } = await engine.bridgeOf(network).catch(rethrow);
+    const address = gateways.find((each) => isIPv4(each)) ?? gateways[0];
+    if (address !== undefined) return address;
+    throw new Error(`This machine has no address in the network ${network} of the container engine`);
+  }
 
   /** One after the other: whoever wakes an instance wakes it after it was paused, not before. */
   async function inTurn(id: string, work: () => Promise<void>): Promise<void> {

@@ -1,9 +1,14 @@
 import type { ImageBuilder } from "./image-builder.ts";
 import type { InstanceRecords } from "./instance-records.ts";
+import type { HostPort } from "../wall/wall-rules.ts";
 
 /** How instances are made. Knows objects, not agents or sessions; every call may be repeated. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
+  /** Left out by drivers whose instances are on this machine as we are. */
+  readonly host?: HostSide;
+  /** Of a driver that stands for one in each region. */
+  readonly regional?: RegionalSide;
   /**
    * From now on `create` and `destroy` of every driver object with an older epoch, in whatever process it lingers, are
    * refused with `EPOCH_STALE`. Called once, before anything else, by the controller that has become leader.
@@ -40,12 +45,33 @@ export interface Driver {
   forget(id: string): Promise<void>;
 }
 
+/** This machine, as instances see it that have a network of their own. */
+export interface HostSide {
+  address(): Promise<string>;
+  /** Has them reach these ports, besides what they may anyhow. Those of the call before are closed. */
+  open(ports: readonly HostPort[]): Promise<void>;
+}
+
+export interface RegionalSide {
+  codes: readonly string[];
+  in(code: string): Driver;
+  /** Regions of which the last list says what was there before they were gone. */
+  away(): ReadonlySet<string>;
+}
+
+/** The driver of this region. */
+export function driverIn(driver: Driver, region: string): Driver {
+  return driver.regional?.in(region) ?? driver;
+}
+
 /** A driver and what its instances leave behind. Closing it leaves the instances alone. */
 export interface OpenedDriver extends AsyncDisposable {
   driver: Driver;
   records: InstanceRecords;
   /** Where instances are made of images. */
   images?: ImageBuilder;
+  /** Instead, of a driver that stands for one in each region. */
+  imagesIn?(region: string): ImageBuilder | undefined;
 }
 
 /** What a driver can do on this machine. */
@@ -68,6 +94,8 @@ export interface PrepareOptions {
   /** Called with a sentence of what is being done. */
   progressed(text: string): void;
   signal: AbortSignal;
+  /** Where it is to be brought, of several. */
+  region?: string;
 }
 
 export interface PreparedSource {
@@ -108,6 +136,8 @@ export interface PullSecret {
 
 export interface InstanceSpec {
   id: string;
+  /** Where it is made, of several. */
+  region?: string;
   source: InstanceSource;
   /** The bot's secret set. Never put it into arguments, labels or logs. */
   environment: Record<string, string>;
@@ -137,6 +167,8 @@ export interface InstanceMedia {
 
 export interface SeenInstance {
   id: string;
+  /** Of several. */
+  region?: string;
   state: "running" | "exited";
   /** `host:port`, once it takes requests. */
   address: string | undefined;

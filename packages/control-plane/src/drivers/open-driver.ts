@@ -1,4 +1,4 @@
-import type { DriverConfig } from "../config.ts";
+import type { Config, DriverConfig } from "../config.ts";
 import { parseImageReference } from "@vocalhost/images";
 import type { Log } from "../log.ts";
 import { BASE_VERSION, VERSION } from "../version.ts";
@@ -8,11 +8,30 @@ import { isInternalRegistry } from "./image-registry.ts";
 import { openProcessDriver } from "./process.ts";
 import type { Wall } from "../wall/wall-rules.ts";
 
-/** The driver the service was configured with. */
-export async function openDriver(
-  config: DriverConfig,
-  options: { log: Log; builderEnvironment: NodeJS.ProcessEnv },
+export interface OpenDriverOptions {
+  log: Log;
+  builderEnvironment: NodeJS.ProcessEnv;
+}
+
+/** The driver the service was configured with, or one for all that its regions have. */
+export async function openDrivers(
+  { driver, regions = [] }: Pick<Config, "driver" | "regions">,
+  options: OpenDriverOptions,
 ): Promise<OpenedDriver> {
+  const own = regions.flatMap(({ code, driver: config }) => (config ? [{ code, config }] : []));
+  if (own.length === 0) return openDriver(driver, options);
+  const { openRegionalDriver } = await import("./regional.ts");
+  return openRegionalDriver({
+    log: options.log,
+    regions: own.map(({ code, config }) => ({
+      code,
+      runs: config.kind === "process" ? ["build"] : ["image"],
+      open: () => openDriver(config, { ...options, log: options.log.child({ region: code }) }),
+    })),
+  });
+}
+
+async function openDriver(config: DriverConfig, options: OpenDriverOptions): Promise<OpenedDriver> {
   const { log } = options;
   const opened = await open(config, options);
   log.info({ driver: config.kind, ...opened.driver.capabilities }, "driver opened");
@@ -21,7 +40,7 @@ export async function openDriver(
 
 async function open(
   config: DriverConfig,
-  { log, builderEnvironment }: { log: Log; builderEnvironment: NodeJS.ProcessEnv },
+  { log, builderEnvironment }: OpenDriverOptions,
 ): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
@@ -62,7 +81,7 @@ async function open(
   }
 }
 
-/** Around the bots of the driver the service was configured with; undefined where there can be none. */
+/** Around the bots of a driver; undefined where there can be none. */
 export async function findDriverWall(config: DriverConfig): Promise<Wall | undefined> {
   if (config.kind !== "container") return undefined;
   const { openEngine } = await import("./container/engine.ts");

@@ -1,5 +1,5 @@
 import type { Deploying } from "../deployments/deploying.ts";
-import type { SeenInstance } from "../drivers/driver.ts";
+import { driverIn, type SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import { asLeader, LeadershipLostError } from "../leader/leader.ts";
 import { withMarks } from "../sessions/timeline.ts";
@@ -164,7 +164,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       pools.flatMap(({ sessions, instances }) => [...sessions, ...instances].filter(isStarting)),
       world,
     );
-    for (const rows of pools)
+    const away = world.driver.regional?.away() ?? new Set();
+    for (const rows of pools.filter(({ agent }) => !away.has(agent.region)))
       await apart({ agent: rows.agent.name }, "agent could not be looked after, will be retried", () =>
         takeSteps(
           viewOf(rows, {
@@ -182,7 +183,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     world.driver.inUse?.(inUse(pools));
     await apart({}, "proof of life could not be noted", () => noteProofOfLife(pools, reports, world));
     // Rows are written before objects are made, so none that has no row is about to be needed.
-    await sweep(new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id))), seen);
+    const reached = [...seen].filter(([, { region = "" }]) => !away.has(region));
+    await sweep(new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id))), new Map(reached));
     await apart({}, "what follows a pass failed", async () => options.passed?.(pools, reports));
   }
 
@@ -332,7 +334,7 @@ function viewOf(
     epoch: world.epoch,
     timing: world.timing,
     bootsAtOnce,
-    keptAwake: world.driver.pause ? world.keptAwake : undefined,
+    keptAwake: driverIn(world.driver, rows.agent.region).pause ? world.keptAwake : undefined,
   };
 }
 

@@ -47,12 +47,12 @@ export async function startService({ config, environment, log }: ServiceOptions)
     VOCALHOST_PUBLIC_URL: publicUrl,
   });
   void controller.told("want-rooms").then(async (wanted) => {
-    const { apiSecret } = wanted as { apiSecret: string };
-    const rooms = await superviseRooms({ ...base, environment, apiSecret });
+    const { apiSecret, botAddresses } = wanted as { apiSecret: string; botAddresses: string[] };
+    const rooms = await superviseRooms({ ...base, environment, apiSecret, botAddresses });
     if (isOver) return rooms[Symbol.asyncDispose]();
     running.use(rooms);
     await rooms.told("listening");
-    for (const each of [gateway, controller]) each?.send({ type: "rooms", address: rooms.address });
+    for (const each of [gateway, controller]) each?.send({ type: "rooms", ...rooms.addresses });
   });
   const { firstRun, ownerLink } = (await orFailed(controller.told("ready"), controller.ended)) as {
     firstRun: FirstRun | null;

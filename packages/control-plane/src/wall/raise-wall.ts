@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
-import { markOf, tableOf, wallRules, type Wall } from "./wall-rules.ts";
+import { markOf, ruleFor, tableOf, wallRules, type Wall } from "./wall-rules.ts";
 
 /** Why bots cannot be walled off from here. Its message says what to do. */
 export class WallError extends Error {
@@ -30,7 +30,7 @@ export async function readWall(wall: Wall): Promise<WallState> {
     if (error instanceof WallError && /No such file or directory/.test(error.message)) return "";
     throw error;
   });
-  if (!listed.includes(markOf(wall))) return "down";
+  if (![markOf(wall), ...(wall.own ?? []).map(ruleFor)].every((part) => listed.includes(part))) return "down";
   const isBridged = await Promise.all(bridged(wall).map((path) => readFile(path, "utf8").catch(() => "0")));
   return isBridged.every((value) => value.trim() === "1") ? "up" : "down";
 }

@@ -13,6 +13,13 @@ export interface Wall {
   /** Those that this machine asks for names; bots are given the same. */
   resolvers: string[];
   reach: Reach[];
+  /** Ports of this machine that are the service's own, and others at each of its starts. */
+  own?: readonly HostPort[];
+}
+
+export interface HostPort {
+  protocol: "tcp" | "udp";
+  port: number;
 }
 
 // Nothing of these is the internet.
@@ -26,9 +33,14 @@ export function tableOf({ network }: Pick<Wall, "network">): string {
   return `vocalhost_${network.replace(/\W/g, "_")}`;
 }
 
-/** Says which rules they are, in the rules themselves. */
+/** Says which rules they are, in the rules themselves; whoever asks may not know the service's own ports. */
 export function markOf(wall: Wall): string {
-  return `vocalhost ${createHash("sha256").update(JSON.stringify(wall)).digest("hex").slice(0, 12)}`;
+  const settled = JSON.stringify({ ...wall, own: undefined });
+  return `vocalhost ${createHash("sha256").update(settled).digest("hex").slice(0, 12)}`;
+}
+
+export function ruleFor({ protocol, port }: HostPort): string {
+  return `${protocol} dport ${port} accept`;
 }
 
 /** A file for `nft -f`: loaded again it replaces itself, and touches nobody else's rules. */
@@ -49,9 +61,8 @@ export function wallRules(wall: Wall): string {
     "    ct state established,related accept",
     "    icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit } accept",
     ...wall.gateways.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
-    ...wall.reach.flatMap((each) =>
-      each.kind === "host" ? [`    ${each.protocol} dport ${each.port} accept`] : [],
-    ),
+    ...wall.reach.flatMap((each) => (each.kind === "host" ? [`    ${ruleFor(each)}`] : [])),
+    ...(wall.own ?? []).map((each) => `    ${ruleFor(each)}`),
     `    ${refuse} comment "${markOf(wall)}"`,
     "  }",
     "  chain beyond {",

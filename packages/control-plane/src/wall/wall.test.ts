@@ -44,3 +44,11 @@ test("rules name the bridge, let through what was asked for, and carry a mark of
     assert.ok(rules.includes(`    ${line}\n`), line);
   assert.notEqual(markOf({ ...WALL, reach: [] }), markOf(WALL));
 });
+
+test("the service's own ports are open too, and are no part of the mark: whoever looks may not know them", () => {
+  const wall: Wall = { ...WALL, own: [{ protocol: "udp", port: 7882 }] };
+  const rules = wallRules(wall);
+  assert.ok(rules.includes("    udp dport 7882 accept\n"));
+  assert.ok(rules.indexOf("udp dport 7882") < rules.indexOf("reject with"));
+  assert.equal(markOf(wall), markOf(WALL));
+});

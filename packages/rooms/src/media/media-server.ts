@@ -11,6 +11,8 @@ export interface MediaServer extends Disposable {
 }
 
 interface Peer {
+  /** With what this one is told instead of what all are. */
+  settings: MediaSettings;
   publisher: PublisherConnection | undefined;
   subscriber: SubscriberConnection;
   published: Set<TrackSid>;
@@ -27,23 +29,24 @@ export function createMediaServer(settings: MediaSettings, emit: (event: MediaEv
   const problem = (error: unknown): void =>
     emit({ type: "problem", error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 
-  function open(peer: PeerId): void {
+  function open(peer: PeerId, address: string | undefined): void {
     if (peers.has(peer)) return;
+    const own = address === undefined ? settings : { ...settings, announcedAddress: address };
     const subscriber = createSubscriberConnection({
       peer,
-      settings,
+      settings: own,
       problem,
       changed: (state) => emit({ type: "connection-state", peer, side: "subscriber", state }),
       offer: (offer) => emit({ type: "subscriber-offer", peer, ...offer }),
       subscribed: (track) => emit({ type: "subscribed", peer, track }),
       full: (reason) => emit({ type: "full", peer, reason }),
     });
-    peers.set(peer, { publisher: undefined, subscriber, published: new Set() });
+    peers.set(peer, { settings: own, publisher: undefined, subscriber, published: new Set() });
   }
 
-  function openPublisher(peer: PeerId, { published }: Peer): PublisherConnection {
+  function openPublisher(peer: PeerId, { settings: own, published }: Peer): PublisherConnection {
     return createPublisherConnection({
-      settings,
+      settings: own,
       problem,
       changed: (state) => emit({ type: "connection-state", peer, side: "publisher", state }),
       published(track) {
@@ -93,7 +96,7 @@ export function createMediaServer(settings: MediaSettings, emit: (event: MediaEv
   function execute(command: MediaCommand): void {
     switch (command.type) {
       case "open":
-        return open(command.peer);
+        return open(command.peer, command.address);
       case "publisher-offer":
         return void answerOffer(command).catch((error: unknown) => refuse(command.peer, error));
       case "subscriber-answer":

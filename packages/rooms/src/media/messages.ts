@@ -10,7 +10,8 @@ export type MediaKind = "audio" | "video";
 export type DataKind = "reliable" | "lossy";
 
 export type MediaCommand =
-  | { type: "open"; peer: PeerId }
+  /** `address`: what this one is told instead of what all are. */
+  | { type: "open"; peer: PeerId; address?: string | undefined }
   | { type: "publisher-offer"; peer: PeerId; offerId: number; sdp: string; tracks: PublishedSection[] }
   | { type: "subscriber-answer"; peer: PeerId; offerId: number; sdp: string }
   | { type: "candidate"; peer: PeerId; side: ConnectionSide; candidate: string; mid: string }

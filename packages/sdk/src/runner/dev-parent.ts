@@ -29,6 +29,16 @@ export function connectToDev({ sessions, end }: DevParts): DevConnection {
   return { ready: (banner) => send({ type: "ready", banner }) };
 }
 
+/** Whoever started this process says it better, in words of its own. Returns only if it does not listen. */
+export async function tellMisuse(message: string): Promise<void> {
+  if (!process.connected) return;
+  await new Promise<void>((resolve) =>
+    process.send?.({ type: "misused", message }, undefined, undefined, (error) =>
+      error ? resolve() : process.exit(2),
+    ),
+  );
+}
+
 interface DevParts {
   sessions: SessionTable;
   end(): void;

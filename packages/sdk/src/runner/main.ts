@@ -4,7 +4,7 @@ import { isHosted } from "../runtime/hosted.ts";
 import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
 import { banner } from "./banner.ts";
-import { connectToDev } from "./dev-parent.ts";
+import { connectToDev, tellMisuse } from "./dev-parent.ts";
 import { loadEnvironment, readConfig, type RunnerConfig } from "./config.ts";
 import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
 import { endOnSignals } from "./end-on-signals.ts";
@@ -20,7 +20,7 @@ export async function main(options: MainOptions = {}): Promise<void> {
   if (isHosted()) return;
   const workingFolder = process.cwd();
   const environment = loadEnvironment(workingFolder);
-  const { flags, config } = settings(process.argv.slice(2), {
+  const { flags, config } = await settings(process.argv.slice(2), {
     own: options.flags ?? [],
     environment,
     workingFolder,
@@ -68,11 +68,13 @@ async function findBot(flags: Flags, workingFolder: string): Promise<BotDefiniti
   return definition;
 }
 
+const MISUSED = 2;
+
 class PrewarmError extends Error {
   override readonly name = "PrewarmError";
 }
 
-function settings(
+async function settings(
   args: string[],
   {
     own,
@@ -83,7 +85,7 @@ function settings(
     environment: Record<string, string | undefined>;
     workingFolder: string;
   },
-): { flags: Flags; config: RunnerConfig } {
+): Promise<{ flags: Flags; config: RunnerConfig }> {
   try {
     const flags = parseFlags(args, own);
     if (flags.known.help) {
@@ -92,8 +94,9 @@ function settings(
     }
     return { flags, config: readConfig(flags, environment, workingFolder) };
   } catch (error) {
-    if (error instanceof FlagError) fail(`${error.message}\nSee --help.`, 2);
-    throw error;
+    if (!(error instanceof FlagError)) throw error;
+    if (environment["VOCALHOST_DEV_SOCKET"]) await tellMisuse(error.message);
+    return fail(`${error.message}\nSee --help.`, MISUSED);
   }
 }
 

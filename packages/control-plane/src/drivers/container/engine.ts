@@ -54,6 +54,8 @@ export interface EngineImage {
   bytes: number;
   /** What it has engines do when something is built on it. */
   onBuild: string[];
+  /** Folders that engines keep on the disk of this machine, without a limit and over a read-only root. */
+  volumes: string[];
 }
 
 export interface Bridge {
@@ -138,9 +140,10 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         );
         const { Id, Architecture, Config, Size } = found;
         const id: Digest = `sha256:${Id.replace(/^sha256:/, "")}`;
-        const { Labels, OnBuild } = (Config ?? {}) as {
+        const { Labels, OnBuild, Volumes } = (Config ?? {}) as {
           Labels?: Record<string, string>;
           OnBuild?: string[] | null;
+          Volumes?: Record<string, object> | null;
         };
         return {
           id,
@@ -148,6 +151,7 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
           labels: Labels ?? {},
           bytes: Size,
           onBuild: OnBuild ?? [],
+          volumes: Object.keys(Volumes ?? {}),
         };
       } catch (error) {
         if (isMissing(error)) return undefined;

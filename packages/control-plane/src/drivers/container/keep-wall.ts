@@ -2,7 +2,7 @@ import type { Log } from "../../log.ts";
 import { raiseWall, readWall, WallError } from "../../wall/raise-wall.ts";
 import type { Reach } from "../../wall/reach.ts";
 import { readResolvers } from "../../wall/resolvers.ts";
-import type { Wall } from "../../wall/wall-rules.ts";
+import type { HostPort, Wall } from "../../wall/wall-rules.ts";
 import type { Engine } from "./engine.ts";
 
 export interface WallOptions {
@@ -24,13 +24,20 @@ export async function findWall(engine: Engine, options: { network: string; reach
   return { network, bridge: name, gateways, resolvers: await readResolvers(), reach };
 }
 
+export interface KeptWall extends Disposable {
+  /** Ports of this machine that bots may reach from now on, besides what was configured. */
+  open(ports: readonly HostPort[]): Promise<void>;
+}
+
 /** Raises the wall before there is a bot, and again whenever it is found to be gone. */
 export async function keepWall(
   engine: Engine,
   { network, wall: options, log }: { network: string; wall: WallOptions; log: Log },
-): Promise<Disposable> {
-  if (options.mode === "off") return { [Symbol.dispose]: () => undefined };
-  const raise = async (): Promise<void> => raiseWall(await findWall(engine, { network, ...options }));
+): Promise<KeptWall> {
+  if (options.mode === "off") return noWall();
+  let own: readonly HostPort[] = [];
+  const find = async (): Promise<Wall> => ({ ...(await findWall(engine, { network, ...options })), own });
+  const raise = async (): Promise<void> => raiseWall(await find());
   try {
     await raise();
     log.info({ network }, "bots are walled off from this machine, from private networks and from each other");
@@ -39,12 +46,12 @@ export async function keepWall(
     if (options.mode === "required")
       throw new WallError(`VOCALHOST_CONTAINER_WALL=required: ${error.message}`);
     log.warn({ reason: error.message, fix: FIX }, "bots in containers can reach this machine and each other");
-    return { [Symbol.dispose]: () => undefined };
+    return noWall();
   }
 
   async function look(): Promise<void> {
     try {
-      if ((await readWall(await findWall(engine, { network, ...options }))) === "up") return;
+      if ((await readWall(await find())) === "up") return;
       await raise();
       log.warn({ network }, "the wall around bots was gone or outdated, it is up again");
     } catch (error) {
@@ -52,5 +59,18 @@ export async function keepWall(
     }
   }
   const timer = setInterval(() => void look(), LOOK_AGAIN_MS).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return {
+    async open(ports) {
+      if (JSON.stringify(ports) === JSON.stringify(own)) return;
+      own = ports;
+      await raise();
+      log.info({ network, ports }, "bots may reach more of this machine");
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+/** Nothing is closed, or somebody else sees to it. */
+function noWall(): KeptWall {
+  return { open: async () => undefined, [Symbol.dispose]: () => undefined };
 }

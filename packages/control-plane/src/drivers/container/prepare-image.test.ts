@@ -21,6 +21,7 @@ import {
 import { DriverUnavailableError, SourceError, type PullSecret } from "../driver.ts";
 import { openEngine } from "./engine.ts";
 import { prepareImage } from "./prepare-image.ts";
+import { pullImage } from "./pull-image.ts";
 
 let open: DockerRegistry;
 let closed: DockerRegistry;
@@ -104,9 +105,26 @@ test("everything else that can be wrong is one sentence", async () => {
   const architecture = thisPlatform().architecture === "arm64" ? "amd64" : "arm64";
   await push(foreign, { platform: { os: "linux", architecture } });
   await refuses(foreign, "INVALID_IMAGE_PLATFORM", /is made for linux\/\w+, not for linux/);
+  const unbounded = `${open.host}/team/unbounded:1`;
+  await push(unbounded, { volumes: { "/data": {} } });
+  await refuses(unbounded, "UNKNOWN_ERROR", /declares a volume \(VOLUME \/data\).*it has \/tmp$/);
   context = { ...context, mayReach: ({ host }) => host !== open.host };
   await refuses(foreign, "IMAGE_PULL_UNKNOWN_ERROR", /which this service does not go to/);
   context = { ...context, mayReach: () => true };
+});
+
+test("an image that was loaded, or pulled by somebody else, has no volumes either", async () => {
+  const reference = `${open.host}/team/unbounded:2`;
+  const { digest } = await push(reference, { volumes: { "/data": {} }, text: "loaded" });
+  const pinned = `${open.host}/team/unbounded@${digest}`;
+  const options = { progressed: () => undefined, signal: new AbortController().signal };
+  await pullImage(context.engine, {
+    ...{ reference: pinned, totalBytes: 1_000, credentials: undefined },
+    ...options,
+  });
+  await refuses(pinned, "UNKNOWN_ERROR", /VOLUME \/data/);
+  await container.docker.getImage(pinned).tag({ repo: "localhost/team/unbounded", tag: "2" });
+  await refuses("localhost/team/unbounded:2", "UNKNOWN_ERROR", /VOLUME \/data/);
 });
 
 test("an engine that is away is no fault of the image", async () => {
@@ -127,16 +145,25 @@ async function closedHost(): Promise<string> {
 
 async function push(
   name: string,
-  options: { text?: string; platform?: Platform; credentials?: typeof registryUser } = {},
+  options: {
+    text?: string;
+    platform?: Platform;
+    credentials?: typeof registryUser;
+    volumes?: Record<string, object>;
+  } = {},
 ): Promise<Image> {
-  const { text = "hello", platform = thisPlatform(), credentials } = options;
+  const { text = "hello", platform = thisPlatform(), credentials, volumes } = options;
   const images = await openImageFolder(folder);
   const layer = await images.pack({
     entries: [{ kind: "file", path: "hello", source: Buffer.from(text), mode: 0o644, uid: 0, gid: 0 }],
     createdBy: "test",
   });
   const Labels = { [imageLabels.baseVersion]: "0.2.0", [imageLabels.filterVersion]: "0.1.0", team: "voice" };
-  const image = createImage({ platform, layers: [layer], defaults: { Cmd: ["/hello"], Labels } });
+  const image = createImage({
+    platform,
+    layers: [layer],
+    defaults: { Cmd: ["/hello"], Labels, ...(volumes ? { Volumes: volumes } : {}) },
+  });
   await pushImage(image, name, { credentials });
   return image;
 }

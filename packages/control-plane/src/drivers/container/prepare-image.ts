@@ -69,6 +69,7 @@ async function resolve(
       "IMAGE_TOO_LARGE",
       `The image ${image} has ${inGib(resolved.compressedBytes)} GiB; at most ${inGib(COMPRESSED_MAX_BYTES)} GiB are run here`,
     );
+  refuseVolumes(image, Object.keys(resolved.config.config?.Volumes ?? {}));
   return resolved;
 }
 
@@ -89,7 +90,19 @@ async function findPulled(
   { engine }: PrepareImageContext,
 ): Promise<PreparedSource | undefined> {
   const found = await engine.inspectImage(pinned);
-  return found && { reference: pinned, labels: found.labels };
+  if (!found) return undefined;
+  refuseVolumes(pinned, found.volumes);
+  return { reference: pinned, labels: found.labels };
+}
+
+/** They would lie on the disk of all agents, without a limit. */
+function refuseVolumes(image: string, volumes: readonly string[]): void {
+  const [first] = volumes;
+  if (first === undefined) return;
+  throw new SourceError(
+    "UNKNOWN_ERROR",
+    `The image ${image} declares a volume (VOLUME ${first}), which is not run here: a bot's files are read-only, and it has /tmp`,
+  );
 }
 
 /** What the engine knows an image by: those that were loaded into it are pinned to their id there. */
@@ -110,6 +123,7 @@ async function findLoaded(
       "INVALID_IMAGE_PLATFORM",
       `The image ${name} is made for ${found.architecture}, not for ${platform.architecture}`,
     );
+  refuseVolumes(name, found.volumes);
   const pinned = formatImageReference({ ...reference, tag: undefined, digest: found.id });
   return { reference: pinned, labels: found.labels };
 }

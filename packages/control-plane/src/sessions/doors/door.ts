@@ -93,6 +93,8 @@ export interface RoomWish {
 
 export interface WantedSessionRoom extends RoomWish {
   prefix: string;
+  /** In which the bot is. */
+  region: string;
   /** The same mark means the same room. */
   mark: string | undefined;
   reachedAs: string;

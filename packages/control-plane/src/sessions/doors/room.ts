@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHmac } from "node:crypto";
+import { findLiveAgent } from "../../agents/find-agent.ts";
 import { startSession } from "../start-session.ts";
 import type { DoorRequest, SessionDoor } from "./door.ts";
 import { sessionTokenFor } from "./session-token.ts";
@@ -11,10 +12,13 @@ export const roomDoor: SessionDoor = {
   async start(context, request) {
     const { asked } = request;
     refuseCosts(request);
+    const { organizationId, agentName } = request.session;
+    const { region } = await findLiveAgent(context.starter.world.store.db, organizationId, agentName);
     // First the room: a provider that refuses must not cost an instance.
     const room = await context.rooms.make({
       ...asked.room,
       prefix: "vocalhost",
+      region,
       mark: markOf(context.signer.secret, request),
       reachedAs: asked.wsBase,
     });

@@ -3,6 +3,8 @@ import {
   buildBase,
   loadIntoEngine,
   openImageFolder,
+  publishedProduct,
+  readPackedProduct,
   type Digest,
   type Image,
   type Platform,
@@ -23,6 +25,8 @@ export interface BaseOptions {
   imageFolders: readonly string[];
   /** Where we make it ourselves. */
   ownFolder: string;
+  /** Folder with the product's packages. @default those of npm */
+  basePackages?: string | undefined;
   /** Of the product that goes into it. */
   productVersion: string;
   /** Of programs that are started: npm, apt-get and the like. */
@@ -82,12 +86,15 @@ export function createBaseBringer(options: BaseOptions): BaseBringer {
     const name = `${BASE_NAME}:${BASE_VERSION}`;
     await mkdir(options.ownFolder, { recursive: true, mode: 0o700 });
     const images = await openImageFolder(options.ownFolder);
-    const { productVersion } = options;
+    const { productVersion, basePackages } = options;
+    const packed = basePackages === undefined ? undefined : await readPackedProduct(basePackages);
+    if (basePackages !== undefined && !packed)
+      throw new Error(`VOCALHOST_BASE_PACKAGES: there are no packages in ${basePackages}`);
     const { image, billOfMaterials } = await buildBase({
       images,
       workFolder: join(options.ownFolder, "work"),
       platform,
-      product: { specs: [`vocalhost@${productVersion}`, `@vocalhost/viva@${productVersion}`] },
+      product: packed ?? publishedProduct(productVersion),
       productVersion,
       environment: options.environment,
       onStep(step) {

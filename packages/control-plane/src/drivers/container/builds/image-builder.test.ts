@@ -28,7 +28,7 @@ let folder: string;
 before(async () => {
   registry = await startDockerRegistry({ kind: "basic" });
   container = await startContainerEngine({ registries: [registry.host] });
-  await loadBotImage(container.docker, BASE);
+  await loadBotImage(container.docker, { name: BASE });
   engine = await openEngine(container.socket);
   folder = mkdtempSync(join(tmpdir(), "image-builder-"));
 });

@@ -1,0 +1,52 @@
+/** Where agents run, as callers name it and as people read it. */
+export interface RegionName {
+  code: string;
+  displayName: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+const OF_REGION = /^VOCALHOST_([A-Z0-9_]*?)__([A-Z_]+)$/;
+// What says how instances are made; everything else is the whole service's.
+const OF_DRIVERS = /^(?:DRIVER|CONTAINER_\w+|BUILD_(?:NETWORK|MEMORY_MIB|REGISTRY\w*)|KUBERNETES_\w+)$/;
+
+/** `eu-central=Frankfurt; eu-north=Stockholm` */
+export function readRegionNames(text: string | undefined): RegionName[] | undefined {
+  return text?.split(";").map((entry) => {
+    const [code = "", displayName] = entry.split("=").map((part) => part.trim());
+    if (/^[a-z]+(?:-[a-z]+)+$/.test(code)) return { code, displayName: displayName || code };
+    throw new Error(`VOCALHOST_REGIONS: "${entry.trim()}" is no region; write eu-central=Frankfurt`);
+  });
+}
+
+/**
+ * Settings as each region has them: `VOCALHOST_DRIVER__EU_NORTH=container` counts in `eu-north` instead of
+ * `VOCALHOST_DRIVER`. Undefined where no region has any of its own.
+ */
+export function regionEnvironments(
+  environment: Environment,
+  regions: readonly RegionName[] | undefined,
+): Map<string, Environment> | undefined {
+  const own = Object.keys(environment).flatMap((name) => {
+    const [, setting, suffix] = OF_REGION.exec(name) ?? [];
+    return setting === undefined || suffix === undefined || !environment[name]
+      ? []
+      : [{ name, setting, suffix }];
+  });
+  if (own.length === 0) return undefined;
+  const environments = new Map((regions ?? []).map(({ code }) => [code, { ...environment }]));
+  for (const { name, setting, suffix } of own) {
+    const found = environments.get(suffix.toLowerCase().replaceAll("_", "-"));
+    if (!found)
+      throw new Error(
+        `${name}: there is no region ${suffix.toLowerCase().replaceAll("_", "-")}; VOCALHOST_REGIONS names ` +
+          ([...environments.keys()].join(", ") || "none"),
+      );
+    if (!OF_DRIVERS.test(setting))
+      throw new Error(
+        `${name}: VOCALHOST_${setting} is the same in all regions; only settings of drivers can be a region's own`,
+      );
+    found[`VOCALHOST_${setting}`] = environment[name];
+  }
+  return environments;
+}
