@@ -34,8 +34,10 @@ export async function bot(args) {
 `;
 
 const VOICE = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
-const VOICE_MS = 3_600; // of the recording, so that its answer is over soon
-const VOICE_AT_MS = 1_000;
+const WORDS_MS = [950, 3_650] as const; // of the recording; before it there is silence
+const VOICE_MS = 4_400; // said again as far as this, so that the answer lasts until the talker goes on
+// The caller speaks almost at once: whoever is alone on the line for a second may be taken for the caller.
+const VOICE_AT_MS = 500;
 const CALL_MS = 12_000; // the talker pauses from 4.4 to 6.9 s, when the bot has begun to answer
 const BELOW_DB = 10;
 const PRO_HZ = 32_000;
@@ -207,5 +209,8 @@ function talkerAt(sampleRateHz: number): (samples: number) => Int16Array {
 
 function readVoice() {
   const { samples, sampleRateHz } = parseWav(readFileSync(VOICE));
-  return { samples: samples.slice(0, (VOICE_MS * sampleRateHz) / 1_000), sampleRateHz };
+  const [from, to] = WORDS_MS.map((ms) => (ms * sampleRateHz) / 1_000);
+  const words = samples.slice(from, to);
+  const length = (VOICE_MS * sampleRateHz) / 1_000;
+  return { samples: Int16Array.from({ length }, (_, at) => words[at % words.length]!), sampleRateHz };
 }

@@ -14,8 +14,8 @@ class Responses:
         self.hz = torch.fft.rfftfreq(size, 1 / RATE_HZ).to(device)
         low = 1 / (1 + (240 / self.hz.clamp_min(1)) ** 8).sqrt()
         high = 1 / (1 + (self.hz / 3500) ** 16).sqrt()
-        self.telephone = low * high
-        self.below_4k = 1 / (1 + (self.hz / 3900) ** 40).sqrt()
+        self.below_4k = 1 / (1 + (self.hz / 3900) ** 120).sqrt()
+        self.telephone = low * high * self.below_4k
 
     def low_pass(self, corner_hz, order):
         return 1 / torch.sqrt(1 + (self.hz[None] / corner_hz[:, None]) ** (2 * order[:, None]))
@@ -34,11 +34,13 @@ class Responses:
     def apply(self, x, response):
         return torch.fft.irfft(torch.fft.rfft(x, n=self.size) * response, n=self.size)[:, : x.shape[1]]
 
-    def mu_law(self, x):
-        """Down to 8 kHz, 8 bits, and up again."""
+    def telephone_line(self, x, coded):
+        """Down to 8 kHz, 8 bits where `coded`, and up again by converters of any quality: some leave a mirror image."""
         y = x[:, ::2].clamp(-1, 1)
         code = torch.round(torch.sign(y) * torch.log1p(255 * y.abs()) / math.log(256) * 127) / 127
-        y = torch.sign(code) * torch.expm1(code.abs() * math.log(256)) / 255
+        mu_law = torch.sign(code) * torch.expm1(code.abs() * math.log(256)) / 255
         raised = torch.zeros_like(x)
-        raised[:, ::2] = y * 2
-        return self.apply(raised, self.below_4k)
+        raised[:, ::2] = torch.where(coded[:, None], mu_law, y) * 2
+        uniform = lambda low, high: low + (high - low) * torch.rand(len(x), device=self.device)
+        image = 10 ** (-uniform(45, 120) / 20)
+        return self.apply(raised, self.low_pass(uniform(3600, 3950), uniform(20, 80)) + image[:, None])

@@ -24,9 +24,9 @@ class Weights:
     detector_level_db: float = 8.0
     """Detectors hear the output louder or softer by up to this: they are not to be pleased at one level only."""
     intelligibility: float = 1.0
-    before: float = 1.0
-    """How much more the time counts before the near talker's first word: false activity is there. 2.5 cost first words."""
-    early: float = 1.0
+    before: float = 2.0
+    """How much more the time counts before the near talker's first word: false activity is there."""
+    early: float = 2.0
     """The same for the 1.5 s after it: it is hard to tell who is near."""
 
 

@@ -71,6 +71,10 @@ class Mixer:
         corner = torch.where(banded, self.uniform(2800, 7500, count), corner)
         bottom = torch.where(banded, self.uniform(100, 450, count), torch.zeros_like(v))
         order = torch.randint(1, 3, (count,), device=self.device).float()
+        # Out of a telephone or a recording of one.
+        is_recorded = v > 0.9
+        corner = torch.where(is_recorded, self.uniform(3200, 4000, count), corner)
+        order = torch.where(is_recorded, torch.full_like(v, 50.0), order)
         response = self.responses.low_pass(corner, order) * self.responses.high_pass(bottom)
         x = self.convolve(self.squeezed(x, is_television), room, response)
         mixed = (levelled(x).unflatten(0, (-1, FAR_TALKERS)) * gains.to(self.device)[..., None]).sum(1)
@@ -176,7 +180,7 @@ def scenes(pool, count):
     level = 10 ** (level_db / 20)
     sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))
     snr = torch.where(both, uniform(3, 25), uniform(-5, 20))
-    hiss = torch.randn_like(near) * (10 ** (uniform(-90, -64) / 20))[:, None]
+    hiss = torch.randn_like(near) * (10 ** (uniform(-108, -64) / 20))[:, None]
     near = near * (level * ~absent)[:, None]
     rest = far * (level * 10 ** (-sir / 20) * talks)[:, None] + noise * (level * 10 ** (-snr / 20) * noisy)[:, None]
 
@@ -198,7 +202,9 @@ def scenes(pool, count):
     drift = 10 ** (functional.interpolate(drift, size=mixer.samples, mode="linear", align_corners=True)[:, 0] / 20)
     gains = torch.where(chance(0.2)[:, None], drift, torch.ones_like(drift)) * gain[:, None]
     mix, near = (mix * gains).clamp(-1, 1), near * gains
-    mix = torch.where((narrow & chance(0.7))[:, None], responses.mu_law(mix), mix)
+    mix = torch.where(narrow[:, None], responses.telephone_line(mix, chance(0.7)), mix)
+    # 16 bits, as everywhere: a quiet line is exactly silent.
+    mix = torch.round(mix * 32_768) / 32_768
 
     heard = active_level(near)
     present = ~absent & (heard > level * gain * 0.05)

@@ -76,7 +76,7 @@ test("instances are processes unless another driver is named, and only one that 
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "process" }).driver, process);
   assert.throws(() => readConfig({ VOCALHOST_DRIVER: "docker" }), {
     name: "ConfigError",
-    message: 'VOCALHOST_DRIVER must be one of process, container, got "docker"',
+    message: 'VOCALHOST_DRIVER must be one of process, container, kubernetes, got "docker"',
   });
 });
 
@@ -225,4 +225,37 @@ test("a bucket is named, and its keys belong together", () => {
     { VOCALHOST_S3_BUCKET: "builds", VOCALHOST_S3_ACCESS_KEY_ID: "id" },
   ])
     assert.throws(() => read(wrong), { name: "ConfigError", message: /VOCALHOST_S3/ });
+});
+
+test("a cluster is what its kubeconfig says, and pods are told where to call", () => {
+  const read = (changes: Record<string, string | undefined>): unknown =>
+    readConfig({ VOCALHOST_DATA_DIR: "/data", VOCALHOST_DRIVER: "kubernetes", ...changes }).driver;
+  assert.partialDeepStrictEqual(
+    read({
+      VOCALHOST_KUBERNETES_ARCHITECTURE: "arm64",
+      VOCALHOST_KUBERNETES_HOME: "http://vocalhost-controller:7871/",
+      VOCALHOST_KUBERNETES_NODE_SELECTOR: "pool=bots, example.com/disk=fast",
+      VOCALHOST_KUBERNETES_PULL_SECRETS: "registry,other.registry",
+    }),
+    {
+      kind: "kubernetes",
+      folder: "/data/pods",
+      service: "vocalhost",
+      platform: { os: "linux", architecture: "arm64" },
+      home: { url: "http://vocalhost-controller:7871", host: "0.0.0.0", port: 7_871 },
+      nodeSelector: { pool: "bots", "example.com/disk": "fast" },
+      pullSecrets: ["registry", "other.registry"],
+    },
+  );
+  for (const wrong of [
+    { VOCALHOST_KUBERNETES_NAMESPACE: "Bots" },
+    { VOCALHOST_KUBERNETES_SERVICE: "a-name-that-is-far-too-long" },
+    { VOCALHOST_KUBERNETES_ARCHITECTURE: "sparc" },
+    { VOCALHOST_KUBERNETES_HOME: "https://controller" },
+    { VOCALHOST_KUBERNETES_LISTEN: "0.0.0.0:7871" },
+    { VOCALHOST_KUBERNETES_HOME: "http://controller:7871", VOCALHOST_KUBERNETES_LISTEN: "anywhere" },
+    { VOCALHOST_KUBERNETES_NODE_SELECTOR: "pool" },
+    { VOCALHOST_KUBERNETES_RUNTIME_CLASS: "g visor" },
+  ])
+    assert.throws(() => read(wrong), { name: "ConfigError", message: /VOCALHOST_KUBERNETES_/ });
 });

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
 import { readRegionNames, regionEnvironments, type RegionName } from "./region-config.ts";
 import { readDepot, type DepotConfig } from "./depot-config.ts";
+import { readKubernetes, type KubernetesConfig } from "./kubernetes-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { readPeers, type PeersConfig } from "./peer-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
@@ -97,13 +98,14 @@ export type DriverConfig =
       wall: WallMode;
       /** What is reached through it all the same. */
       reach: Reach[];
-    });
+    })
+  | KubernetesConfig;
 
 /** `auto`: where the service may; `required`: or it does not start; `off`: somebody else sees to it. */
 export type WallMode = (typeof WALL_MODES)[number];
 const WALL_MODES = ["auto", "required", "off"] as const;
 
-const DRIVERS = ["process", "container"] as const satisfies DriverConfig["kind"][];
+const DRIVERS = ["process", "container", "kubernetes"] as const satisfies DriverConfig["kind"][];
 
 const IceServers = z.array(
   z.object({
@@ -291,6 +293,10 @@ function readDriver(
         wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
         reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
       };
+    case "kubernetes":
+      return asConfigError(() =>
+        readKubernetes(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
+      );
     default:
       return kind satisfies never;
   }

@@ -95,6 +95,9 @@ export {
   instanceVariables,
   SessionMarks,
   SLOT_BYTES,
+  CallHome,
+  LastWord,
+  LAST_WORD_BYTES,
 } from "./instance-api.ts";
 
 // Names and spellings of other tools

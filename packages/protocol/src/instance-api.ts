@@ -150,7 +150,25 @@ export const instanceVariables = {
   vivaEngine: "VOCALHOST_VIVA_ENGINE",
   /** `stdin`: everything else comes as a handover on standard input, and the folder holds slots. */
   handover: "VOCALHOST_INSTANCE_HANDOVER",
+  /** A file that is kept when nothing else of the instance is: all its records go there, see `LastWord`. */
+  lastWord: "VOCALHOST_INSTANCE_LAST_WORD",
+  /** Where it says that it takes requests: `POST {home}/{instance id}`, see `CallHome`. @default nowhere */
+  home: "VOCALHOST_INSTANCE_HOME",
+  /** The address others reach it at, if it is not the one it listens on. */
+  ip: "VOCALHOST_INSTANCE_IP",
 } as const;
+
+/**
+ * The newest record of an instance whose folder goes with it. Clusters keep so many bytes of one file beyond the end of
+ * a container; the record is filled up with spaces to that length, so that one write replaces it.
+ */
+export const LastWord = z.object({ alive: AliveRecord.optional(), exit: ExitRecord.optional() });
+export type LastWord = z.infer<typeof LastWord>;
+export const LAST_WORD_BYTES = 4096;
+
+/** Said once, when it listens. Whoever hears it can find the same out by itself, only later. */
+export const CallHome = z.object({ address: z.string().max(100) });
+export type CallHome = z.infer<typeof CallHome>;
 
 /**
  * One line of JSON on an instance's standard input. The environment of a container can be read by whoever may ask its

@@ -95,7 +95,7 @@ function healthOf(facts: AgentFacts, deployment: DeploymentRow): RevisionHealth 
   const running = countOf(facts, id, ["ready", "busy"]);
   const started = countOf(facts, id, ["starting", "ready", "busy", "draining"]);
   const hasServed = deployment.phase === "Active" || deployment.phase === "Draining";
-  if (started + crashes === 0 && !hasServed) return undefined;
+  if (started + crashes === 0 && !hasServed && crashText === null) return undefined;
   const hasCrashed = crashes > 0;
   const exitReason = lastExitCode === OUT_OF_MEMORY_EXIT_CODE ? "OOMKilled" : "Error";
   const reason = deployment.phase === "Failed" ? exitReason : "CrashLoopBackOff";

@@ -9,7 +9,7 @@ import { ownProgram } from "../own-files.ts";
 export function prepareUsers({ users, dataFolder, driver, regions }: Config, log: Log): void {
   if (!users) {
     const own = driversOf(regions);
-    if ((own.length > 0 ? own : [driver]).every(({ kind }) => kind === "container")) return; // bots have one in their container, and the builder runs nothing of theirs
+    if ((own.length > 0 ? own : [driver]).every(({ kind }) => kind !== "process")) return; // bots have one in their container, and the builder runs nothing of theirs
     const isRoot = process.getuid?.() === 0;
     const way = isRoot ? "set VOCALHOST_BOT_UIDS" : "run the service as root and set VOCALHOST_BOT_UIDS";
     log.warn(

@@ -137,6 +137,11 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return { media: { port: port ?? undefined, addresses } };
   }
 
+  async function agentNameOf(id: string): Promise<string> {
+    const agent = await store.db.selectFrom("agents").select("name").where("id", "=", id).executeTakeFirst();
+    return agent?.name ?? "";
+  }
+
   async function botFileOf(buildId: string): Promise<string> {
     const { facts } = await store.db
       .selectFrom("builds")
@@ -166,7 +171,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         return { state: "refused", code, text: messageOf(error) };
       }
     },
-    async specOf({ id, deploymentId, mediaPort }) {
+    async specOf({ id, agentId, deploymentId, mediaPort }) {
       const found = await specOfDeployment(deploymentId);
       const { organizationId, region, spec } = found;
       const resolved = await resolveSource({ store, runs: options.runsIn(region) }, organizationId, spec);
@@ -186,6 +191,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         heartbeatMs: timing.heartbeatMs,
         aloneMs: timing.instanceAloneMs,
         ...mediaOf(mediaPort),
+        owner: { agentId, agentName: await agentNameOf(agentId), deploymentId },
       };
     },
   };

@@ -36,6 +36,11 @@ export interface Driver {
   pause?(id: string): Promise<void>;
   /** Resolves when it goes on. One that was not paused is fine. */
   wake?(id: string): Promise<void>;
+  /**
+   * Told with every look at the pools which instances have a session, so that whoever else can end them is kept from it.
+   * Left out by drivers whose instances nobody else can end.
+   */
+  inUse?(ids: ReadonlySet<string>): void;
   /** Removes an object that has ended, with all that is left of it. */
   forget(id: string): Promise<void>;
 }
@@ -143,6 +148,14 @@ export interface InstanceSpec {
   aloneMs: number;
   /** How calls reach it, where that was configured. */
   media?: InstanceMedia;
+  /** Whose it is, for people who look at the objects, and so that they go with the agent. */
+  owner?: InstanceOwner;
+}
+
+export interface InstanceOwner {
+  agentId: string;
+  agentName: string;
+  deploymentId: string;
 }
 
 export interface InstanceMedia {
@@ -162,6 +175,8 @@ export interface SeenInstance {
   exit: InstanceExit | undefined;
   /** It runs, but has no processor time. */
   isPaused?: boolean;
+  /** A sentence on what keeps it from starting, where that is not the bot. */
+  waitsFor?: string | undefined;
 }
 
 export interface InstanceExit {
@@ -170,6 +185,10 @@ export interface InstanceExit {
   outOfMemory: boolean;
   /** Last lines it printed. */
   lastOutput: string;
+  /** A sentence on how it ended, where code and signal do not tell. */
+  how?: string | undefined;
+  /** It was ended by what instances are made with, and would have gone on. */
+  isForeign?: boolean | undefined;
 }
 
 /** Nothing is wrong with what was asked, but with what instances are made with. Asking again later may help. */

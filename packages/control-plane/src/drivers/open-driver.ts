@@ -64,6 +64,18 @@ async function open(
       const wall = { mode: config.wall, reach };
       return openContainerDriver({ folder, network, log, socket, mayReach, wall, builds });
     }
+    case "kubernetes": {
+      const { folder, service, platform, home, registries } = config;
+      const { kubeconfig, context, namespace } = config;
+      const { nodeSelector, runtimeClass, priorityClass, pullSecrets } = config;
+      const { openKubernetesDriver } = await import("./kubernetes.ts"); // with the cluster's client, likewise
+      const mayReach = ({ host }: URL): boolean => registries.includes(host) || !isInternalRegistry(host);
+      return openKubernetesDriver({
+        ...{ folder, service, platform, home, log, mayReach },
+        cluster: { kubeconfig, context, namespace },
+        pods: { nodeSelector, runtimeClass, priorityClass, pullSecrets },
+      });
+    }
     default:
       return config satisfies never;
   }

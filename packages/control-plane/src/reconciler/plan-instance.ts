@@ -57,8 +57,10 @@ function planStarting(instance: InstanceRow, seen: SeenInstance | undefined, vie
   if (isReady && seen.address) return [{ do: "mark-ready", instance, address: seen.address }];
   const seconds = Math.round(view.timing.startColdMs / 1000);
   if ((view.startingForMs.get(instance.id) ?? 0) < view.timing.startColdMs) return [];
-  const text = `The bot was not ready within ${seconds} s.`;
-  return [{ do: "drain", instance, cause: text, crash: { exitCode: null, text } }];
+  const late = `The bot was not ready within ${seconds} s.`;
+  const text = seen.waitsFor === undefined ? late : `${late} ${seen.waitsFor}`;
+  const crash = { exitCode: null, text, ...(seen.waitsFor === undefined ? {} : { isForeign: true }) };
+  return [{ do: "drain", instance, cause: late, crash }];
 }
 
 function planReady(instance: InstanceRow, seen: SeenInstance | undefined, view: PoolView): PoolStep[] {
@@ -141,9 +143,12 @@ export function crashOf(seen: SeenInstance | undefined): Crash {
   const exit = seen?.exit;
   const how = exit?.outOfMemory
     ? "It ran out of memory."
-    : exit?.signal
-      ? `It was ended by ${exit.signal}.`
-      : `It exited with code ${exit?.code ?? "unknown"}.`;
+    : exit?.how !== undefined
+      ? exit.how
+      : exit?.signal
+        ? `It was ended by ${exit.signal}.`
+        : `It exited with code ${exit?.code ?? "unknown"}.`;
   const exitCode = exit?.code ?? (exit?.outOfMemory ? OUT_OF_MEMORY_EXIT_CODE : null);
-  return { exitCode, text: [how, exit?.lastOutput.trim()].filter(Boolean).join("\n") };
+  const text = [how, exit?.lastOutput.trim()].filter(Boolean).join("\n");
+  return { exitCode, text, ...(exit?.isForeign ? { isForeign: true } : {}) };
 }

@@ -68,6 +68,8 @@ export type PoolStep =
 export interface Crash {
   exitCode: number | null;
   text: string;
+  /** No fault of the deployment: on record, but not counted against it. */
+  isForeign?: boolean;
 }
 
 /** What to do next about one agent. Pure: the same view gives the same steps. */

@@ -180,6 +180,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
           }),
         ),
       );
+    world.driver.inUse?.(inUse(pools));
     await apart({}, "proof of life could not be noted", () => noteProofOfLife(pools, reports, world));
     // Rows are written before objects are made, so none that has no row is about to be needed.
     const reached = [...seen].filter(([, { region = "" }]) => !away.has(region));
@@ -233,6 +234,14 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       }
     },
   };
+}
+
+/** Those with a session, and those that one is about to have. */
+function inUse(pools: PoolRows[]): Set<string> {
+  const instances = pools.flatMap((rows) => rows.instances);
+  return new Set(
+    instances.filter(({ state, sessionId }) => state === "busy" || sessionId !== null).map(({ id }) => id),
+  );
 }
 
 /** Only while nobody asked them to stop: what a bot takes for that is not its session's length. */

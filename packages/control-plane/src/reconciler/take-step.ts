@@ -217,6 +217,7 @@ async function countCrash(
   world: World,
   nowMs: number,
 ): Promise<void> {
+  if (crash.isForeign) return noteDeath(tx, instance, crash);
   const row = await tx
     .selectFrom("deployments")
     .select(["crashes", "lastCrashAt"])

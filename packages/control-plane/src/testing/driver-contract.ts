@@ -12,6 +12,8 @@ export interface DriverHarness extends AsyncDisposable {
   open(): Promise<OpenedDriver>;
   /** Makes something the driver can run of a bot's text. */
   source(bot: string): Promise<InstanceSource>;
+  /** Whether what the driver asks for is kept by whoever runs its instances here. @default true */
+  keepsLimits?: boolean;
 }
 
 const WAITING_BOT = `
@@ -207,6 +209,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
   test(`${name}: memory and CPU time are limited where the driver says so`, async (t) => {
     await using harness = await start();
     const { driver } = await harness.open();
+    if (harness.keepsLimits === false) return t.skip("whoever runs the instances here keeps no limits");
     const { cpuLimit, memoryLimit } = driver.capabilities;
     if (memoryLimit) {
       const bot = `const kept = []; for (;;) kept.push(Buffer.alloc(8 * 1024 * 1024, 1));`;
@@ -224,6 +227,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
       assert.ok(share < 0.4, `it got ${share} of a core`);
     }
     if (!cpuLimit && !memoryLimit) t.skip("no limits on this machine");
+    return undefined;
   });
 }
 

@@ -11,6 +11,12 @@ export interface InstanceConfig {
   folder: string;
   /** Whether the files in the folder lie ready, and no others can be made. */
   hasSlots: boolean;
+  /** Takes all records instead of the folder. */
+  lastWordFile: string | undefined;
+  /** Who is told that it takes requests. */
+  home: string | undefined;
+  /** What others reach it at; undefined: where it listens. */
+  ip: string | undefined;
   host: string;
   port: number;
   heartbeatMs: number;
@@ -57,6 +63,9 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     token: required(instanceVariables.token),
     folder: required(instanceVariables.folder),
     hasSlots: isHandedOver(environment),
+    lastWordFile: environment[instanceVariables.lastWord] || undefined,
+    home: environment[instanceVariables.home] || undefined,
+    ip: environment[instanceVariables.ip] || undefined,
     ...parseListen(environment[instanceVariables.listen] || "127.0.0.1:0"),
     heartbeatMs: parseMs(environment, instanceVariables.heartbeatMs, 5_000),
     aloneMs: parseMs(environment, instanceVariables.aloneMs, 120_000),

@@ -1,12 +1,16 @@
 import {
   instanceFiles,
   instanceSlots,
+  LAST_WORD_BYTES,
   SLOT_BYTES,
   type AliveRecord,
   type ExitRecord,
+  type LastWord,
 } from "@vocalhost/protocol";
 import { open, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { callHome } from "./call-home.ts";
+import type { InstanceConfig } from "./config.ts";
 
 /** What an instance leaves in its folder; a reader sees the whole of a file or none of it. */
 export interface Records {
@@ -16,7 +20,14 @@ export interface Records {
   exit(record: ExitRecord): Promise<void>;
 }
 
-export function createRecords({ folder, hasSlots }: { folder: string; hasSlots: boolean }): Records {
+export type RecordsConfig = Pick<
+  InstanceConfig,
+  "folder" | "hasSlots" | "lastWordFile" | "home" | "instanceId" | "token"
+>;
+
+export function createRecords(config: RecordsConfig): Records {
+  const { folder, hasSlots, lastWordFile } = config;
+  if (lastWordFile !== undefined) return createLastWord(lastWordFile, config);
   return hasSlots ? createSlots(folder) : createFiles(folder);
 }
 
@@ -41,6 +52,32 @@ function createFiles(folder: string): Records {
     address: (address) => put(instanceFiles.address, address),
     alive: (record) => put(instanceFiles.alive, JSON.stringify(record)),
     exit: (record) => putDurably(instanceFiles.exit(record.sessionId), JSON.stringify(record)),
+  };
+}
+
+// One write of one length, as into slots; only the newest record is kept, and no sign of life follows an end.
+function createLastWord(path: string, config: RecordsConfig): Records {
+  let isOver = false;
+
+  async function put(word: LastWord): Promise<void> {
+    const bytes = Buffer.from(JSON.stringify(word));
+    if (bytes.length > LAST_WORD_BYTES) throw new RangeError(`A record of ${bytes.length} bytes is too long`);
+    await using file = await open(path, "r+");
+    await file.write(Buffer.concat([bytes, Buffer.alloc(LAST_WORD_BYTES - bytes.length, " ")]), {
+      position: 0,
+    });
+    await file.sync();
+  }
+
+  return {
+    async address(address) {
+      if (config.home !== undefined) void callHome({ ...config, home: config.home, address });
+    },
+    alive: async (record) => (isOver ? undefined : put({ alive: record })),
+    exit(record) {
+      isOver = true;
+      return put({ exit: record });
+    },
   };
 }
 

@@ -202,9 +202,9 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       definition = bot;
       ready = await isReady(bot, log);
       await app.listen({ host: config.host, port: config.port });
-      const { address, port, family } = app.server.address() as AddressInfo;
-      const reachable = family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
-      await records.address(reachable);
+      const { address, port } = app.server.address() as AddressInfo;
+      const reachable = hostPort(address, port);
+      await records.address(config.ip === undefined ? reachable : hostPort(config.ip, port));
       heartbeat = setInterval(() => void beat(), config.heartbeatMs);
       watchAlone(events.listeners);
       await rehearsal.run(reachable, config.token); // whoever waits for us is on his way meanwhile
@@ -215,6 +215,10 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       await done.promise;
     },
   };
+}
+
+function hostPort(ip: string, port: number): string {
+  return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
 function cpuMs(): number {

@@ -67,7 +67,8 @@ function describeStep(step: PoolStep): string {
         : "deployment" in step
           ? step.deployment.id
           : "";
-  const crash = "crash" in step && step.crash ? " (crash)" : "";
+  const how = "crash" in step && step.crash ? (step.crash.isForeign ? "not its fault" : "crash") : undefined;
+  const crash = how === undefined ? "" : ` (${how})`;
   return `${step.do}${name ? ` ${name}` : ""}${crash}`;
 }
 

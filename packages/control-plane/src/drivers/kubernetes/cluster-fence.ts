@@ -1,0 +1,70 @@
+import { AppError } from "@vocalhost/protocol";
+import type { V1ConfigMap } from "@kubernetes/client-node";
+import { isKind } from "./cluster-error.ts";
+import type { Cluster } from "./cluster.ts";
+import { labels, type Names } from "./names.ts";
+
+/** Keeps a controller that is no longer the leader, and does not know it, from making or ending instances. */
+export interface ClusterFence {
+  raise(epoch: number): Promise<void>;
+  newest(): Promise<number>;
+  /** Rejects when a newer leader has spoken. */
+  check(): Promise<void>;
+}
+
+const RACES_MAX = 10;
+
+export function createClusterFence(cluster: Cluster, names: Names): ClusterFence {
+  const path = `configmaps/${names.fence}`;
+  let ours = 0;
+
+  async function read(): Promise<V1ConfigMap | undefined> {
+    try {
+      return await cluster.ask<V1ConfigMap>({ what: "read the leader's epoch", path });
+    } catch (error) {
+      if (isKind(error, "missing")) return undefined; // nobody has led yet
+      throw error;
+    }
+  }
+
+  async function write(epoch: number, found: V1ConfigMap | undefined): Promise<void> {
+    const body: V1ConfigMap = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: {
+        name: names.fence,
+        labels: { [labels.service]: names.service, [labels.kind]: "fence" },
+        // Without it the last one to write would win.
+        ...(found?.metadata?.resourceVersion ? { resourceVersion: found.metadata.resourceVersion } : {}),
+      },
+      data: { epoch: String(epoch) },
+    };
+    const what = "write the leader's epoch";
+    await cluster.ask(
+      found ? { what, method: "PUT", path, body } : { what, method: "POST", path: "configmaps", body },
+    );
+  }
+
+  return {
+    newest: async () => epochIn(await read()),
+    async check() {
+      if (epochIn(await read()) > ours) throw new AppError("EPOCH_STALE");
+    },
+    async raise(epoch) {
+      ours = epoch;
+      for (let races = 0; ; races++) {
+        const found = await read();
+        if (epochIn(found) > epoch) throw new AppError("EPOCH_STALE");
+        try {
+          return await write(epoch, found);
+        } catch (error) {
+          if (!isKind(error, "conflict", "taken") || races === RACES_MAX) throw error;
+        }
+      }
+    },
+  };
+}
+
+function epochIn(found: V1ConfigMap | undefined): number {
+  return Number(found?.data?.["epoch"] ?? 0) || 0;
+}

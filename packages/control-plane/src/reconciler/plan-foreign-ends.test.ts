@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SeenInstance } from "../drivers/driver.ts";
+import { crashOf } from "./plan-instance.ts";
+import { check, exited, instance, running } from "./testing/check-plan.ts";
+
+check({
+  what: "one that was evicted before it is ready has not crashed",
+  view: {
+    instances: [instance({ id: "a", state: "starting" })],
+    seen: [evicted("a")],
+  },
+  expect: ["mark-gone a (not its fault)"],
+});
+check({
+  what: "nor one that was evicted while idle",
+  view: { instances: [instance({ id: "a", state: "ready" })], seen: [evicted("a")] },
+  expect: ["mark-gone a (not its fault)"],
+});
+check({
+  what: "one that nobody had room for is given up, which is not its fault",
+  view: {
+    instances: [instance({ id: "a", state: "starting" })],
+    startingForMs: { a: 60_000 },
+    seen: [{ ...running("a"), waitsFor: "There is no room for it." }],
+  },
+  expect: ["drain a (not its fault)"],
+});
+
+test("how an instance ended is said by whoever knows", () => {
+  assert.deepEqual(crashOf(evicted("a")), { exitCode: null, text: "It was evicted.", isForeign: true });
+  assert.deepEqual(crashOf(exited("a", 1)), { exitCode: 1, text: "It exited with code 1." });
+});
+
+function evicted(id: string): SeenInstance {
+  const exit = { code: null, signal: "SIGTERM", outOfMemory: false, lastOutput: "", isForeign: true };
+  return { id, state: "exited", address: undefined, exit: { ...exit, how: "It was evicted." } };
+}
