@@ -88,6 +88,9 @@ export async function openRegionalDriver(options: {
     destroy: (id, how) => atHome(id, (each) => each.destroy(id, how)),
     pause: (id) => atHome(id, (each) => each.pause?.(id)),
     wake: (id) => atHome(id, (each) => each.wake?.(id)),
+    inUse(ids) {
+      for (const region of all) region.opened()?.driver.inUse?.(ids);
+    },
     async forget(id) {
       await atHome(id, (each) => each.forget(id));
       homes.delete(id);
