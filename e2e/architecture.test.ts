@@ -16,7 +16,7 @@ interface PackageRule {
   neutral?: { npm: string[] };
 }
 
-/** Which package may import which. Nobody imports the SDK but bots. */
+/** Which package may import which. Nobody imports the SDK but bots, and what bots are made of. */
 const PACKAGES: Record<string, PackageRule> = {
   protocol: { imports: [], neutral: { npm: ["zod"] } },
   audio: { imports: [], neutral: { npm: [] } },
@@ -26,6 +26,7 @@ const PACKAGES: Record<string, PackageRule> = {
     imports: ["protocol", "audio", "rooms"],
     onlyFrom: { rooms: ["runner/rooms.ts", "runner/turn.ts"] },
   },
+  "livekit-agents": { imports: ["sdk"] },
   viva: { imports: [] },
   images: { imports: [] },
   cli: { imports: ["protocol", "audio", "simulator", "images"] },

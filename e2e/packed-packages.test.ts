@@ -47,6 +47,7 @@ const PUBLISHED = [
   "viva",
   "images",
   "sdk",
+  "livekit-agents",
   "control-plane",
   "cli",
   "create-vocalhost",

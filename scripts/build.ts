@@ -14,6 +14,7 @@ const PACKAGES = [
   "simulator",
   "rooms",
   "sdk",
+  "livekit-agents",
   "viva",
   "images",
   "control-plane",

@@ -22,6 +22,7 @@ const PUBLISHED = [
   "viva",
   "images",
   "sdk",
+  "livekit-agents",
   "control-plane",
   "cli",
 ];

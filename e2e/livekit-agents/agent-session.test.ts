@@ -1,0 +1,148 @@
+// An `AgentSession` of `@livekit/agents` over every kind of connection: answers, interruptions, pauses, the end.
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import {
+  COUGH,
+  PHRASES,
+  QUESTION,
+  STOP,
+  STOPPED,
+  STORY,
+  type SessionRecord,
+} from "../../packages/livekit-agents/src/testing/agent-script.ts";
+import { patientMs } from "../../testing/patience.ts";
+import { eventually, pause, until } from "../../testing/wait.ts";
+import { overPhone, overWebRtc, overWebSocket, type OpenCaller } from "../conversation/callers.ts";
+import { PHRASES as SPOKEN } from "../conversation/script.ts";
+import { freePeerClients } from "../harness/peer-client.ts";
+import { call } from "../harness/raw-http.ts";
+import { startRunnerProcess } from "../harness/runner-process.ts";
+import { openSocket } from "../harness/socket-client.ts";
+
+const STORY_MS = STORY.length * 40; // as it is hummed
+assert.deepEqual(PHRASES, SPOKEN.slice(0, PHRASES.length)); // the bot knows what the callers say
+const callers: [string, OpenCaller][] = [
+  ["WebSocket", overWebSocket],
+  ["WebRTC", overWebRtc],
+  ["a simulated phone call", overPhone],
+];
+
+describe("an AgentSession without a room", { concurrency: true }, async () => {
+  const runner = await startRunnerProcess({ bot: "packages/livekit-agents/src/testing/agent-bot.ts" });
+  after(async () => {
+    await runner[Symbol.asyncDispose]();
+    freePeerClients();
+  });
+  let taken = 0;
+
+  for (const [name, open] of callers)
+    test(`over ${name}`, async () => {
+      const record = await nextRecord();
+      {
+        await using caller = await open(runner.port);
+        await caller.say(QUESTION);
+        await happened(record, "bot: speaking");
+        await pause(500);
+        await caller.say(STOP);
+        await happened(record, "cut");
+        await happened(record, "heard"); // that it stops
+
+        await caller.say(QUESTION);
+        await happened(record, "bot: speaking", 3);
+        await pause(500);
+        await caller.say(COUGH);
+        await happened(record, "resumed");
+        await happened(record, "heard", 2);
+      }
+      await happened(record, "ended: true");
+      const { events, history, playbacks } = await record();
+      assert.deepEqual(
+        events.filter((event) => /^(?:error|user|closed|not)/.test(event)),
+        [`user: ${QUESTION}`, `user: ${STOP}`, `user: ${QUESTION}`, "closed: participant_disconnected"],
+      );
+      // The history has what was heard of the first story, word for word, and all of the second.
+      const said = history.filter(({ role }) => role === "assistant");
+      const [cut, ...whole] = said.map(({ text }) => text);
+      assert.ok(cut && cut.length < STORY.length && STORY.startsWith(cut), cut);
+      assert.deepEqual(whole, [STOPPED, STORY]);
+      assert.deepEqual(
+        said.map(({ interrupted }) => interrupted),
+        [true, false, false],
+      );
+      const [first, second, third] = playbacks.map(({ positionMs }) => positionMs);
+      assert.ok(first! >= 500 && first! < STORY_MS, `${first}`);
+      // It is as long as what the history says was heard, give or take a word.
+      assert.ok(Math.abs(first! - cut.length * 40) < 500, `${first} ms for "${cut}"`);
+      assert.ok(Math.abs(second! - STOPPED.length * 40) < 50, `${second}`);
+      assert.ok(Math.abs(third! - STORY_MS) < 150, `${third} of ${STORY_MS}`); // nothing is lost in a pause
+    });
+
+  test("what the client hears, reads and writes", async () => {
+    const record = await nextRecord();
+    using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client`);
+    const ask = (content: string): void =>
+      client.sendMessage({ label: "rtvi-ai", id: content, type: "send-text", data: { content } });
+    await happened(record, "bot: listening");
+    ask(QUESTION);
+    await until(() => client.heardMs > 1_200, 15_000, "story");
+    ask(STOP);
+    await happened(record, "cut");
+    const heardMs = client.heardMs;
+    const [{ positionMs } = { positionMs: 0 }] = (await record()).playbacks;
+    // A socket is sent ahead of what is played, by a cushion.
+    assert.ok(Math.abs(heardMs - positionMs) < patientMs(300), `${heardMs} and ${positionMs}`);
+    await happened(record, "heard");
+    client.socket.close();
+    await happened(record, "ended: true");
+
+    const types = client.messages.map(({ type }) => type);
+    for (const type of [
+      "bot-llm-text",
+      "bot-tts-started",
+      "bot-tts-text",
+      "bot-interrupted",
+      "user-llm-text",
+    ])
+      assert.ok(types.includes(type), type);
+    const outputs = client.messages.filter(({ type }) => type === "bot-output");
+    const completed = outputs
+      .map(({ data }) => data as { text: string; spoken_status?: string })
+      .filter(({ spoken_status }) => spoken_status === "completed");
+    assert.deepEqual(
+      completed.map(({ text }) => text),
+      [STOPPED],
+    );
+    const spoken = client.messages.flatMap(({ type, data }) =>
+      type === "bot-tts-text" ? [(data as { text: string }).text] : [],
+    );
+    const cut = (await record()).history.find(({ interrupted }) => interrupted);
+    assert.equal(spoken.join(" "), `${cut?.text} ${STOPPED}`);
+  });
+
+  /** Sessions begin in the order in which callers come: one after the other. */
+  async function nextRecord(): Promise<() => Promise<SessionRecord>> {
+    const place = taken;
+    taken += 1;
+    const all = async (): Promise<SessionRecord[]> =>
+      (await call(runner.port, "GET /agent-sessions")).json() as SessionRecord[];
+    await eventually({
+      what: "the session before",
+      look: async () => (await all()).length,
+      until: (n) => n >= place,
+    });
+    return () =>
+      eventually({
+        what: "the session",
+        look: async () => (await all())[place],
+        until: (record) => record !== undefined,
+      }) as Promise<SessionRecord>;
+  }
+});
+
+async function happened(record: () => Promise<SessionRecord>, event: string, times = 1): Promise<void> {
+  await eventually({
+    what: event,
+    look: async () => (await record()).events,
+    until: (events) => events.filter((one) => one === event).length >= times,
+  });
+}

@@ -1,0 +1,64 @@
+import { voice } from "@livekit/agents";
+import type { AudioFrame } from "@livekit/rtc-node";
+import type { Mouth } from "./mouth.ts";
+
+/** Where an `AgentSession` puts what it says. It learns what was heard from the transport, not from a clock. */
+export class SessionAudioOutput extends voice.AudioOutput {
+  readonly #mouth: Mouth;
+
+  constructor(mouth: Mouth) {
+    // Any rate is fine: the transport resamples, in pieces shorter than those of LiveKit's resampler.
+    super(undefined, undefined, { pause: true });
+    this.#mouth = mouth;
+    mouth.on("started", () => this.onPlaybackStarted(Date.now()));
+    mouth.on("finished", ({ playedMs, interrupted, heard }) => {
+      super.flush();
+      this.onPlaybackFinished({
+        playbackPosition: playedMs / 1000,
+        interrupted,
+        ...(heard === undefined ? {} : { synchronizedTranscript: heard }),
+      });
+    });
+  }
+
+  override async captureFrame(frame: AudioFrame): Promise<void> {
+    // One segment after the other: the next begins when the one before was heard.
+    if (this.#mouth.isFinishing) await this.waitForPlayout();
+    await super.captureFrame(frame);
+    await this.#mouth.write({ samples: toMono(frame), sampleRateHz: frame.sampleRate });
+  }
+
+  override flush(): void {
+    super.flush();
+    this.#mouth.endSound();
+  }
+
+  clearBuffer(): void {
+    this.#mouth.cut();
+  }
+
+  override pause(): void {
+    this.#mouth.pause();
+  }
+
+  override resume(): void {
+    this.#mouth.resume();
+  }
+
+  override onAttached(): void {
+    this.#mouth.isAudible = true;
+  }
+
+  override onDetached(): void {
+    this.#mouth.isAudible = false;
+  }
+}
+
+function toMono({ data, channels, samplesPerChannel }: AudioFrame): Int16Array {
+  if (channels === 1) return data;
+  return Int16Array.from({ length: samplesPerChannel }, (_, at) => {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1) sum += data[at * channels + channel] ?? 0;
+    return Math.round(sum / channels);
+  });
+}
