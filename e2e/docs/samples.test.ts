@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
+import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -63,7 +64,9 @@ test("TypeScript compiles, fragments with what the text around them has introduc
     writeFileSync(join(folder, `${name}.ts`), `${"\n".repeat(block.line - 1)}${text}\nexport {};\n`);
   }
   const lib = ["es2024", "esnext.disposable", "dom", "dom.iterable"];
-  const compilerOptions = { lib, noUnusedLocals: false, noImplicitReturns: false };
+  // Only one package has it installed, since nobody else is to have it.
+  const paths = { "@livekit/agents": [typesOf("@livekit/agents", "packages/livekit-agents")] };
+  const compilerOptions = { lib, paths, noUnusedLocals: false, noImplicitReturns: false };
   const config = { extends: "../../../tsconfig.base.json", compilerOptions, include: ["*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   const compiler = join(REPOSITORY, "node_modules/.bin/tsc");
@@ -199,6 +202,12 @@ test("what the page of troubles quotes is what the product says", () => {
     assert.match(sources, new RegExp(parts.join(String.raw`[^\n]{0,120}?`)), quote);
   }
 });
+
+/** Of a package that is installed for another one. */
+function typesOf(name: string, folder: string): string {
+  const entry = createRequire(join(REPOSITORY, folder, "package.json")).resolve(name);
+  return entry.replace(/\.c?js$/, ".d.ts");
+}
 
 /** Lines of settings and comments alone; in a shell they would do nothing. */
 function isSettings({ text }: Block): boolean {
