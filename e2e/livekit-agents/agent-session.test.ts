@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import {
   COUGH,
+  FAREWELL,
+  GOODBYE,
   PHRASES,
   QUESTION,
+  RIDDLE,
   STOP,
   STOPPED,
   STORY,
@@ -17,7 +20,7 @@ import { PHRASES as SPOKEN } from "../conversation/script.ts";
 import { freePeerClients } from "../harness/peer-client.ts";
 import { call } from "../harness/raw-http.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
-import { openSocket } from "../harness/socket-client.ts";
+import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 
 const STORY_MS = STORY.length * 40; // as it is hummed
 assert.deepEqual(PHRASES, SPOKEN.slice(0, PHRASES.length)); // the bot knows what the callers say
@@ -80,8 +83,7 @@ describe("an AgentSession without a room", { concurrency: true }, async () => {
   test("what the client hears, reads and writes", async () => {
     const record = await nextRecord();
     using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client`);
-    const ask = (content: string): void =>
-      client.sendMessage({ label: "rtvi-ai", id: content, type: "send-text", data: { content } });
+    const ask = asker(client);
     await happened(record, "bot: listening");
     ask(QUESTION);
     await until(() => client.heardMs > 1_200, 15_000, "story");
@@ -119,6 +121,46 @@ describe("an AgentSession without a room", { concurrency: true }, async () => {
     assert.equal(spoken.join(" "), `${cut?.text} ${STOPPED}`);
   });
 
+  test("text answers text, and a tool lets the bot say its last words", async () => {
+    const record = await nextRecord();
+    using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client`);
+    const ask = asker(client);
+    await happened(record, "bot: listening");
+    ask(STOP, { audio_response: false });
+    const { data } = await client.message("bot-output");
+    assert.deepEqual(data, {
+      text: STOPPED,
+      aggregated_by: "sentence",
+      segment_id: 1,
+      will_be_spoken: false,
+    });
+    await eventually({
+      what: "the answer",
+      look: async () => (await record()).history.length,
+      until: (length) => length === 2,
+    });
+    assert.equal(client.heardMs, 0);
+    ask(GOODBYE);
+    await client.closed();
+    await happened(record, "ended: false");
+    const { events, history, playbacks } = await record();
+    assert.ok(events.includes("closed: user_initiated"), events.join());
+    assert.equal(history.at(-1)?.text, FAREWELL);
+    assert.deepEqual(playbacks, [{ positionMs: FAREWELL.length * 40, interrupted: false }]);
+    assert.ok(client.heardMs >= FAREWELL.length * 40, `${client.heardMs}`);
+  });
+
+  test("a model that fails for good ends the session, and the client is told", async () => {
+    const record = await nextRecord();
+    using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client`);
+    await happened(record, "bot: listening");
+    asker(client)(RIDDLE);
+    await client.closed();
+    assert.deepEqual((await client.message("error")).data, { error: "That breaks me", fatal: false });
+    await happened(record, "closed: error");
+    await runner.printed(/The agent session failed: That breaks me/);
+  });
+
   /** Sessions begin in the order in which callers come: one after the other. */
   async function nextRecord(): Promise<() => Promise<SessionRecord>> {
     const place = taken;
@@ -138,6 +180,11 @@ describe("an AgentSession without a room", { concurrency: true }, async () => {
       }) as Promise<SessionRecord>;
   }
 });
+
+function asker(client: SocketClient): (content: string, options?: object) => void {
+  return (content, options) =>
+    client.sendMessage({ label: "rtvi-ai", id: content, type: "send-text", data: { content, options } });
+}
 
 async function happened(record: () => Promise<SessionRecord>, event: string, times = 1): Promise<void> {
   await eventually({

@@ -42,23 +42,32 @@ export function connectClient<UserData>(
       return;
     }
   };
-  const onText: RtviEvents["send-text"] = ({ content, runImmediately }) => {
-    if (!runImmediately) return addToContext("user", content);
-    onClientInterrupted();
-    session.generateReply({ userInput: content });
+  const onText: RtviEvents["send-text"] = ({ content, runImmediately, audioResponse }) => {
+    if (runImmediately) answer({ userInput: content }, audioResponse);
+    else addToContext("user", content);
   };
   const onAppend: RtviEvents["append-to-context"] = ({ role, content, run_immediately }) => {
     addToContext(role, typeof content === "string" ? content : JSON.stringify(content));
-    if (!run_immediately) return;
-    onClientInterrupted();
-    session.generateReply();
+    if (run_immediately) answer({}, true);
   };
+
+  function answer(to: { userInput?: string }, isSpoken: boolean): void {
+    onClientInterrupted();
+    const isSilent = !isSpoken && session.output.audioEnabled;
+    try {
+      if (isSilent) session.output.setAudioEnabled(false);
+      const reply = session.generateReply(to);
+      if (isSilent) reply.addDoneCallback(() => session.output.setAudioEnabled(true));
+    } catch (error) {
+      rtvi.error(problemOf(error)); // it is about to close
+    }
+  }
 
   function addToContext(role: "user" | "assistant", content: string): void {
     const agent = session.currentAgent;
     const context = agent.chatCtx.copy();
     context.addMessage({ role, content });
-    agent.updateChatCtx(context).catch((error: unknown) => rtvi.error(String(error)));
+    agent.updateChatCtx(context).catch((error: unknown) => rtvi.error(problemOf(error)));
   }
 
   session.on(types.UserStateChanged, onUserState);

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { frameMs, type AudioFrame, type Transport } from "vocalhost";
-import { heardText, type Speech } from "./heard-text.ts";
+import { heardText, type Speech, type TextPiece } from "./heard-text.ts";
 import type { Subtitles } from "./subtitles.ts";
 
 /** Says one stretch of speech after the other, text and sound, and knows how much of it was heard. */
@@ -20,12 +20,6 @@ export interface Mouth {
   resume(): void;
   close(): void;
   on<E extends keyof MouthEvents>(event: E, listener: (...about: MouthEvents[E]) => void): void;
-}
-
-export interface TextPiece {
-  text: string;
-  /** When it is spoken to the end, by a voice that says so. */
-  endMs?: number;
 }
 
 export interface MouthEvents {
@@ -68,7 +62,7 @@ export function createMouth(transport: Transport, subtitles: Subtitles): Mouth {
   function open(): CurrentSpeech {
     current ??= {
       text: "",
-      words: [],
+      pieces: [],
       soundMs: 0,
       isSoundComplete: false,
       waiting: [],
@@ -175,19 +169,19 @@ export function createMouth(transport: Transport, subtitles: Subtitles): Mouth {
     get isFinishing() {
       return current?.isSoundComplete ?? false;
     },
-    addText({ text, endMs }) {
+    addText(piece) {
       // The one before was written and never spoken.
       if (current?.isTextComplete && current.soundMs === 0) finish(current, 0, true);
       const speech = open();
-      speech.text += text;
-      if (endMs !== undefined) speech.words.push({ text, endMs });
-      subtitles.written(text);
+      speech.text += piece.text;
+      speech.pieces.push(piece);
+      subtitles.written(piece.text);
     },
     endText() {
       if (!current) return;
       current.isTextComplete = true;
       subtitles.writtenToTheEnd();
-      if (this.isAudible) return;
+      if (this.isAudible || current.soundMs > 0) return;
       subtitles.showSilently(current.text);
       finish(current, 0, false);
     },

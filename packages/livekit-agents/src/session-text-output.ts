@@ -1,4 +1,5 @@
 import { voice } from "@livekit/agents";
+import type { TextPiece } from "./heard-text.ts";
 import type { Mouth } from "./mouth.ts";
 
 type TextOutput = NonNullable<voice.AgentSession["output"]["transcription"]>;
@@ -7,12 +8,7 @@ type TextOutput = NonNullable<voice.AgentSession["output"]["transcription"]>;
 export function toTextOutput(mouth: Mouth): TextOutput {
   const output: Pick<TextOutput, "captureText" | "flush" | "onAttached" | "onDetached"> = {
     captureText(text) {
-      if (!voice.isTimedString(text)) mouth.addText({ text });
-      else
-        mouth.addText({
-          text: text.text,
-          ...(text.endTime === undefined ? {} : { endMs: text.endTime * 1000 }),
-        });
+      mouth.addText(voice.isTimedString(text) ? toPiece(text) : { text });
       return Promise.resolve();
     },
     flush: () => mouth.endText(),
@@ -20,4 +16,12 @@ export function toTextOutput(mouth: Mouth): TextOutput {
     onDetached: () => undefined,
   };
   return output;
+}
+
+function toPiece({ text, startTime, endTime }: voice.TimedString): TextPiece {
+  return { text, startMs: toMs(startTime), endMs: toMs(endTime) };
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }

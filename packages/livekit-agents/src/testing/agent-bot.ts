@@ -1,9 +1,20 @@
 // An agent of LiveKit's library on every kind of connection, which tells what became of it.
-import { voice } from "@livekit/agents";
+import { llm, voice } from "@livekit/agents";
 import { startAgentSession } from "@vocalhost/livekit-agents";
 import { createTransport, type RunnerArguments } from "vocalhost";
 import { app, main } from "vocalhost/runner";
-import { COUGH, PHRASES, QUESTION, STOP, STOPPED, STORY, type SessionRecord } from "./agent-script.ts";
+import {
+  COUGH,
+  FAREWELL,
+  GOODBYE,
+  PHRASES,
+  QUESTION,
+  RIDDLE,
+  STOP,
+  STOPPED,
+  STORY,
+  type SessionRecord,
+} from "./agent-script.ts";
 import { HumTts, LoudnessVad, PhraseStt } from "./model-stand-ins.ts";
 
 const records: SessionRecord[] = [];
@@ -14,10 +25,12 @@ export async function bot(args: RunnerArguments): Promise<void> {
   const session = new voice.AgentSession({
     vad: new LoudnessVad(),
     stt: new PhraseStt(PHRASES, [COUGH]),
-    llm: new voice.testing.FakeLLM([
+    llm: new BreakableLlm([
       { input: QUESTION, content: STORY },
       { input: STOP, content: STOPPED },
+      { input: GOODBYE, content: FAREWELL, toolCalls: [{ name: "hangUp", args: {} }] },
     ]),
+    connOptions: { maxUnrecoverableErrors: 0 },
     tts: new HumTts(),
     turnHandling: {
       turnDetection: "vad",
@@ -41,7 +54,19 @@ export async function bot(args: RunnerArguments): Promise<void> {
   });
   await using running = await startAgentSession({
     session,
-    agent: new voice.Agent({ instructions: "You tell stories." }),
+    agent: new voice.Agent({
+      instructions: "You tell stories.",
+      tools: [
+        llm.tool({
+          name: "hangUp",
+          description: "Ends the call",
+          execute: () => {
+            session.shutdown({ drain: true });
+            return Promise.resolve("done");
+          },
+        }),
+      ],
+    }),
     transport,
   });
   session.output.audio?.on(
@@ -53,6 +78,13 @@ export async function bot(args: RunnerArguments): Promise<void> {
   );
   await running.ended;
   tell(`ended: ${args.signal.aborted}`);
+}
+
+class BreakableLlm extends voice.testing.FakeLLM {
+  override lookup(input: string): voice.testing.FakeLLMResponse | undefined {
+    if (input === RIDDLE) throw new Error("That breaks me");
+    return super.lookup(input);
+  }
 }
 
 await main();

@@ -9,6 +9,10 @@ export const PHRASES = [QUESTION, STOP, COUGH];
 export const STORY =
   "The city lies on seven hills above a wide river. Its markets open early. Shall I go on?";
 export const STOPPED = "All right, I stop.";
+/** Written by the client, not spoken. */
+export const GOODBYE = "Goodbye.";
+export const FAREWELL = "Have a nice day.";
+export const RIDDLE = "What breaks a model?";
 
 /** What the bot tells of a session. */
 export interface SessionRecord {
