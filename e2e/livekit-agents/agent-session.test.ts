@@ -1,4 +1,5 @@
 // An `AgentSession` of `@livekit/agents` over every kind of connection: answers, interruptions, pauses, the end.
+import { dispose } from "@livekit/rtc-node";
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import {
@@ -17,13 +18,16 @@ import { patientMs } from "../../testing/patience.ts";
 import { eventually, pause, until } from "../../testing/wait.ts";
 import { overPhone, overWebRtc, overWebSocket, type OpenCaller } from "../conversation/callers.ts";
 import { PHRASES as SPOKEN } from "../conversation/script.ts";
+import { isMostly } from "../conformance/tone.ts";
 import { freePeerClients } from "../harness/peer-client.ts";
 import { call } from "../harness/raw-http.ts";
 import { startRunnerProcess } from "../harness/runner-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
+import { joinFromNode } from "../rooms/node-attendee.ts";
 
 const STORY_MS = STORY.length * 40; // as it is hummed
 assert.deepEqual(PHRASES, SPOKEN.slice(0, PHRASES.length)); // the bot knows what the callers say
+const HUM_HZ = 318;
 const callers: [string, OpenCaller][] = [
   ["WebSocket", overWebSocket],
   ["WebRTC", overWebRtc],
@@ -31,10 +35,14 @@ const callers: [string, OpenCaller][] = [
 ];
 
 describe("an AgentSession without a room", { concurrency: true }, async () => {
-  const runner = await startRunnerProcess({ bot: "packages/livekit-agents/src/testing/agent-bot.ts" });
+  const runner = await startRunnerProcess({
+    bot: "packages/livekit-agents/src/testing/agent-bot.ts",
+    environment: { VOCALHOST_ROOM_PROVIDER: "embedded" },
+  });
   after(async () => {
     await runner[Symbol.asyncDispose]();
     freePeerClients();
+    await dispose(); // or rtc-node keeps the process
   });
   let taken = 0;
 
@@ -119,6 +127,30 @@ describe("an AgentSession without a room", { concurrency: true }, async () => {
     );
     const cut = (await record()).history.find(({ interrupted }) => interrupted);
     assert.equal(spoken.join(" "), `${cut?.text} ${STOPPED}`);
+  });
+
+  // The room's side uses another version of LiveKit's media library, in the same process.
+  test("in a room", async () => {
+    const record = await nextRecord();
+    const started = await fetch(`${runner.url}/start`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ transport: "room" }),
+    });
+    const { roomUrl, token, sessionId } = (await started.json()) as Record<string, string>;
+    const ann = await joinFromNode({ url: roomUrl!, token: token!, identity: "client", toneHz: 440 });
+    await happened(record, "bot: listening");
+    const question = { label: "rtvi-ai", id: "1", type: "send-text", data: { content: QUESTION } };
+    await ann.send(JSON.stringify(question), { reliable: true });
+    await happened(record, "bot: speaking");
+    await eventually({
+      what: "the bot's voice",
+      look: () => ann.hear(`Bot-${sessionId!.slice(0, 8)}`),
+      until: (tone) => isMostly(tone, HUM_HZ),
+    });
+    await ann.leave();
+    await happened(record, "cut");
+    await happened(record, "ended: true");
   });
 
   test("text answers text, and a tool lets the bot say its last words", async () => {
