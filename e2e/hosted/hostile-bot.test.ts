@@ -159,7 +159,9 @@ describe("a hostile bot in a container", () => {
   async function wall(what: string): Promise<{ state: string; rules: string }> {
     const { output, errors } = await program(desk(), [OPERATE, "wall", what]);
     assert.ok(output, errors);
-    return JSON.parse(output) as { state: string; rules: string };
+    const { walls } = JSON.parse(output) as { walls: { state: string; rules: string }[] };
+    assert.ok(walls[0]);
+    return walls[0];
   }
 
   async function printed(text: string): Promise<boolean> {
