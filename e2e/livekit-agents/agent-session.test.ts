@@ -1,5 +1,6 @@
 // An `AgentSession` of `@livekit/agents` over every kind of connection: answers, interruptions, pauses, the end.
 import { dispose } from "@livekit/rtc-node";
+import { FRAME_MS } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import {
@@ -81,7 +82,7 @@ describe("an AgentSession without a room", { concurrency: true }, async () => {
         [true, false, false],
       );
       const [first, second, third] = playbacks.map(({ positionMs }) => positionMs);
-      assert.ok(first! >= 500 && first! < STORY_MS, `${first}`);
+      assert.ok(first! > 0 && first! < STORY_MS, `${first}`);
       // It is as long as what the history says was heard, give or take a word.
       assert.ok(Math.abs(first! - cut.length * 40) < 500, `${first} ms for "${cut}"`);
       assert.ok(Math.abs(second! - STOPPED.length * 40) < 50, `${second}`);
@@ -179,7 +180,7 @@ describe("an AgentSession without a room", { concurrency: true }, async () => {
     assert.ok(events.includes("closed: user_initiated"), events.join());
     assert.equal(history.at(-1)?.text, FAREWELL);
     assert.deepEqual(playbacks, [{ positionMs: FAREWELL.length * 40, interrupted: false }]);
-    assert.ok(client.heardMs >= FAREWELL.length * 40, `${client.heardMs}`);
+    assert.ok(client.heardMs > FAREWELL.length * 40 - FRAME_MS, `${client.heardMs}`);
   });
 
   test("a model that fails for good ends the session, and the client is told", async () => {
