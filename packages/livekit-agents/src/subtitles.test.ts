@@ -10,7 +10,7 @@ let subtitles: Subtitles;
 beforeEach(() => {
   told = [];
   const rtvi: Pick<RtviSession, "send" | "botOutput" | "botInterrupted"> = {
-    send: (type, data) => void told.push(data ? `${type} ${(data as { text: string }).text}` : type),
+    send: (type, data: unknown) => void told.push(data ? `${type} ${(data as { text: string }).text}` : type),
     botInterrupted: () => void told.push("bot-interrupted"),
     botOutput(text, options) {
       told.push(options?.spoken === false ? `read ${text}` : `new ${text}`);
