@@ -319,8 +319,14 @@ function viewOf(
   { seen, beingMade, reports, missed, stoppingSinceMs, startingSinceMs, world, bootsAtOnce }: ViewOptions,
 ): PoolView {
   const monotonicMs = world.clock.monotonicMs();
+  const own = [...rows.sessions, ...rows.instances];
   const forMs = (since: ReadonlyMap<string, number>): Map<string, number> =>
-    new Map([...since].map(([id, sinceMs]) => [id, monotonicMs - sinceMs]));
+    new Map(
+      own.flatMap(({ id }) => {
+        const sinceMs = since.get(id);
+        return sinceMs === undefined ? [] : [[id, monotonicMs - sinceMs] as const];
+      }),
+    );
   return {
     ...rows,
     seen,
