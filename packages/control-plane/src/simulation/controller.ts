@@ -17,9 +17,7 @@ import type { Store, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 import type { World } from "../world.ts";
 import type { Host } from "./host.ts";
-import { createLife, type Life } from "./life.ts";
-import type { Random } from "./random.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+import { createLife, type Life, type LifeOptions } from "./life.ts";
 
 /** One life of the controller. It may die, or freeze and come back, at any of its awaits. */
 export interface SimulatedController extends Pick<Life, "kill" | "freeze" | "isDead"> {
@@ -36,21 +34,19 @@ export interface SimulatedAgent {
   name: string;
 }
 
-export interface SimulationSetting {
-  time: VirtualTime;
-  random: Random;
+export interface SimulationSetting extends LifeOptions {
   host: Host;
   store: Store;
   timing: Timing;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
   mediaPorts: PortRange | undefined;
-  /** The share of awaits at which the controller dies. */
-  deathRate: number;
   /** How long the host takes to say what is there. */
   listMs: number;
   /** Told of every transaction that is about to be committed. */
   commits?(tx: Tx, epoch: number): Promise<void>;
+  /** Told of every look at everything. */
+  passed?(): void;
 }
 
 /** Resolves once it leads, whoever did before. */
@@ -167,6 +163,7 @@ export async function startDeciding(
     world,
     wakeups,
     bootsAtOnce: 3,
+    passed: async () => setting.passed?.(),
     redact: async (_instance, text) => text,
     deploying: {
       prepare: async () => undefined,

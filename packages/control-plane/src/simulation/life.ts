@@ -14,8 +14,16 @@ export interface Life {
   effect<T>(run: () => T | Promise<T>): Promise<T>;
 }
 
-export function createLife(options: { time: VirtualTime; random: Random; deathRate: number }): Life {
-  const { time, random, deathRate } = options;
+export interface LifeOptions {
+  time: VirtualTime;
+  random: Random;
+  /** The share of awaits at which it dies. */
+  deathRate: number;
+  /** The share of what it does to the world that comes late. */
+  lateRate: number;
+}
+
+export function createLife({ time, random, deathRate, lateRate }: LifeOptions): Life {
   let isDead = false;
   let frozenUntilMs = 0;
   const forever = new Promise<never>(() => undefined);
@@ -47,7 +55,7 @@ export function createLife(options: { time: VirtualTime; random: Random; deathRa
     live,
     async effect(run) {
       await live();
-      await time.sleep(random.between(0.1, random.chance(0.05) ? 2_000 : 5)); // the order was on its way
+      await time.sleep(random.between(0.1, random.chance(lateRate) ? 2_000 : 5)); // the order was on its way
       const result = await run();
       await live();
       await time.sleep(random.between(0.1, 5));

@@ -65,6 +65,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     quotasOf: createQuotas({ ...defaultQuotas, instances }),
     mediaPorts: { first: 40_000, last: 49_999 }, // more than ever live; the store refuses one that two would have
     listMs: 5,
+    lateRate: 0.05,
     deathRate: random.pick([0, 0.002, 0.01, 0.03]),
   };
   let controller: SimulatedController | undefined;
