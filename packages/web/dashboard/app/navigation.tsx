@@ -21,7 +21,7 @@ export const settingsEntries: Entry[] = [
   { label: "Secrets", icon: "secret", to: "/settings/secrets" },
   { label: "Regions", icon: "region", to: "/settings/regions" },
   { label: "Members", icon: "people", to: "/settings/members" },
-  { label: "Quotas", icon: "usage", to: "/settings/quotas" },
+  { label: "Quotas", icon: "quotas", to: "/settings/quotas" },
   { label: "Audit", icon: "log", to: "/settings/audit" },
 ];
 

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { QuotaList } from "@vocalhost/protocol";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
+import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
@@ -19,9 +20,7 @@ const columns: Column<Row>[] = [
   { header: "What", cell: ({ label }) => <span className="font-medium">{label}</span> },
   {
     header: "Used",
-    cell: ({ label, used, limit }) => (
-      <meter aria-label={label} className="w-full" min={0} max={limit} high={limit * 0.8} value={used} />
-    ),
+    cell: ({ label, used, limit }) => <Meter label={label} used={used} limit={limit} />,
   },
   {
     header: "Of",
