@@ -100,8 +100,9 @@ test("quotas are the same for everybody but those who are named", () => {
     VOCALHOST_QUOTA_AGENTS: "7",
     VOCALHOST_QUOTAS: '{"acme":{"agents":1,"diskMib":5}}',
   });
-  assert.deepEqual(quotasOf("main"), { agents: 7, instances: 500, builds: 20, diskMib: 51_200 });
-  assert.deepEqual(quotasOf("acme"), { agents: 1, instances: 500, builds: 20, diskMib: 5 });
+  const others = { instances: 500, builds: 20, startsPerSecond: 500 };
+  assert.deepEqual(quotasOf("main"), { ...others, agents: 7, diskMib: 51_200 });
+  assert.deepEqual(quotasOf("acme"), { ...others, agents: 1, diskMib: 5 });
   assert.equal(quotasOf("constructor").agents, 7);
   for (const wrong of ["7", "{", '{"acme":{"bots":1}}', '{"acme":{"agents":-1}}'])
     assert.throws(() => readConfig({ VOCALHOST_QUOTAS: wrong }), { name: "ConfigError" }, wrong);

@@ -120,7 +120,9 @@ const QUOTA_MAX = 1_000_000_000;
 const Quota = z.number().int().min(0).max(QUOTA_MAX);
 const QuotaExceptions = z.record(
   z.string(),
-  z.strictObject({ agents: Quota, instances: Quota, builds: Quota, diskMib: Quota }).partial(),
+  z
+    .strictObject({ agents: Quota, instances: Quota, builds: Quota, diskMib: Quota, startsPerSecond: Quota })
+    .partial(),
 );
 
 export class ConfigError extends Error {
@@ -422,6 +424,7 @@ function readQuotas(text: (name: string) => string | undefined): QuotasOf {
     instances: quota("QUOTA_INSTANCES", defaultQuotas.instances),
     builds: quota("QUOTA_BUILDS", defaultQuotas.builds),
     diskMib: quota("QUOTA_DISK_MIB", defaultQuotas.diskMib),
+    startsPerSecond: quota("QUOTA_STARTS_PER_SECOND", defaultQuotas.startsPerSecond),
   };
   const exceptions = text("QUOTAS");
   if (exceptions === undefined) return createQuotas(defaults);

@@ -114,7 +114,7 @@ async function start(
   asked: Omit<StartSessionRequest, "idempotencyKey" | "wsBase">,
 ): Promise<Started> {
   const { "idempotency-key": idempotencyKey } = StartHeaders.parse(request.headers);
-  ports.startLimits.take(asked.principal);
+  await ports.startLimits.take(asked.principal);
   const wsBase = originOf(request).replace(/^http/, "ws");
   const outcome = await ports.startSession({ ...asked, idempotencyKey, wsBase }).catch((error: unknown) => {
     ports.metrics.countStart(error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR");

@@ -83,6 +83,26 @@ test("keys of an organisation share one rate, people have their own, others noti
   assert.deepEqual([await status(privateKey), await status(privateKey)], [200, 429]);
 });
 
+test("one start too many of an organisation is refused in words, and not another's", async () => {
+  await using api = await startApiHarness({
+    quotasOf: createQuotas(defaultQuotas, { acme: { startsPerSecond: 0 } }),
+  });
+  const start = ({ publicKey }: { publicKey: string }) =>
+    api.fetch("/v1/public/parrot/start", {
+      token: publicKey,
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json" },
+    });
+  const refusal = await start(api.acme);
+  assert.equal(refusal.status, 429);
+  assert.equal(refusal.headers.get("retry-after"), "1");
+  const error = "This organisation may start 0 sessions a second: wait a moment, or ask for more";
+  assert.deepEqual(await refusal.json(), { error, detail: error, code: "RATE_LIMITED" });
+  assert.equal((await start(api.other)).status, 200);
+  assert.equal(api.started.length, 1);
+});
+
 test("an owner of the first organisation makes another one, which is empty and his", async () => {
   await using api = await startApiHarness();
   const owner = api.clientOf(await api.signIn(api.acme, "owner"));

@@ -194,27 +194,54 @@ const principal: KeyPrincipal = {
   concurrency: null,
 };
 
-test("a key that was given no rate has the service's", () => {
-  const limits = createStartLimits({ clock: createTestClock(), startsPerMinute: 3 });
+test("a key that was given no rate has the service's", async () => {
+  const limits = createStartLimits({
+    clock: createTestClock(),
+    startsPerMinute: 3,
+    organizationPerSecond: async () => 10,
+  });
   const plain = { ...principal, ratePerMinute: null };
-  for (let start = 0; start < 3; start++) limits.take(plain);
-  assert.throws(() => limits.take(plain), { code: "RATE_LIMITED" });
+  for (let start = 0; start < 3; start++) await limits.take(plain);
+  await assert.rejects(limits.take(plain), { code: "RATE_LIMITED" });
 });
 
-test("a key starts as often as its rate allows", () => {
+test("all keys and people of an organisation start as often as it may, and others notice nothing", async () => {
   const clock = createTestClock();
-  const limits = createStartLimits({ clock });
-  limits.take(principal);
-  limits.take(principal);
-  assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
-  limits.take({ ...principal, keyId: "another" });
+  const limits = createStartLimits({ clock, organizationPerSecond: async (id) => (id === "o" ? 2 : 5) });
+  const key = (keyId: string) => ({ ...principal, keyId, ratePerMinute: 1_000 });
+  const owner = { kind: "user", userId: "u", email: "", role: "owner" } as const;
+  const person = { ...owner, organizationId: principal.organizationId };
+  for (let start = 0; start < 10; start++) {
+    await limits.take(key(`key-${start}`));
+    await limits.take(person);
+  }
+  const refusal = {
+    code: "RATE_LIMITED",
+    message: "This organisation may start 2 sessions a second: wait a moment, or ask for more",
+  };
+  await assert.rejects(limits.take(key("new")), refusal);
+  await assert.rejects(limits.take(person), refusal);
+  await limits.take({ ...key("new"), organizationId: "other" as OrganizationId });
+  clock.monotonic += 1_000;
+  await limits.take(key("new"));
+  await limits.take(person);
+  await assert.rejects(limits.take(person), refusal);
+});
+
+test("a key starts as often as its rate allows", async () => {
+  const clock = createTestClock();
+  const limits = createStartLimits({ clock, organizationPerSecond: async () => 10 });
+  await limits.take(principal);
+  await limits.take(principal);
+  await assert.rejects(limits.take(principal), { code: "RATE_LIMITED" });
+  await limits.take({ ...principal, keyId: "another" });
   clock.monotonic += 30_000;
-  limits.take(principal);
-  assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
+  await limits.take(principal);
+  await assert.rejects(limits.take(principal), { code: "RATE_LIMITED" });
   clock.monotonic += 600_000;
-  limits.take(principal);
-  limits.take(principal);
-  assert.throws(() => limits.take(principal), { code: "RATE_LIMITED" });
+  await limits.take(principal);
+  await limits.take(principal);
+  await assert.rejects(limits.take(principal), { code: "RATE_LIMITED" });
 
   requireAgentAllowed(principal, "parrot");
   assert.throws(() => requireAgentAllowed(principal, "other"), { code: "NOT_FOUND" });

@@ -8,26 +8,36 @@ const MINUTE_MS = 60_000;
 /** Of public keys that were given no rate: anyone who looks at a page has its key. */
 export const DEFAULT_STARTS_PER_MINUTE = 600;
 
-/** How often a key may start sessions. */
+/** How often a key may start sessions, and an organisation with all its keys and people. */
 export interface StartLimits {
   /** Takes one start, or throws `RATE_LIMITED`. */
-  take(principal: Principal): void;
+  take(principal: Principal): Promise<void>;
 }
 
-export function createStartLimits({
-  clock,
-  startsPerMinute = DEFAULT_STARTS_PER_MINUTE,
-}: {
+export interface StartLimitsOptions {
   clock: Clock;
+  /** Of a key that was given no rate. @default DEFAULT_STARTS_PER_MINUTE */
   startsPerMinute?: number;
-}): StartLimits {
-  const buckets = createBuckets(clock);
+  organizationPerSecond(organizationId: string): Promise<number>;
+}
+
+const BURST_S = 10; // a campaign that begins, or calls that come back after an outage
+
+export function createStartLimits(options: StartLimitsOptions): StartLimits {
+  const { clock, startsPerMinute = DEFAULT_STARTS_PER_MINUTE } = options;
+  const ofKeys = createBuckets(clock);
+  const ofOrganizations = createBuckets(clock, BURST_S * 1_000);
   return {
-    take(principal) {
-      if (principal.kind !== "key") return;
-      const perMinute = principal.ratePerMinute ?? startsPerMinute;
-      if (buckets.take(principal.keyId, perMinute)) return;
-      throw new AppError("RATE_LIMITED", { message: `This key may start ${perMinute} sessions a minute` });
+    async take(principal) {
+      const perMinute = principal.kind === "key" ? (principal.ratePerMinute ?? startsPerMinute) : Infinity;
+      if (principal.kind === "key" && !ofKeys.take(principal.keyId, perMinute))
+        throw new AppError("RATE_LIMITED", { message: `This key may start ${perMinute} sessions a minute` });
+      const { organizationId } = principal;
+      const perSecond = await options.organizationPerSecond(organizationId);
+      if (ofOrganizations.take(organizationId, perSecond * BURST_S)) return;
+      throw new AppError("RATE_LIMITED", {
+        message: `This organisation may start ${perSecond} sessions a second: wait a moment, or ask for more`,
+      });
     },
   };
 }
@@ -72,15 +82,15 @@ export function createRequestLimits({
   };
 }
 
-/** Each holds its minute's worth and is refilled steadily. Kept in memory only. */
-function createBuckets(clock: Clock) {
+/** Each holds what this time is worth, and is refilled steadily. Kept in memory only. */
+function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
   const buckets = new Map<string, { left: number; at: number }>();
   return {
     /** False if there is none left. */
-    take(name: string, perMinute: number): boolean {
+    take(name: string, most: number): boolean {
       const now = clock.monotonicMs();
-      const bucket = buckets.get(name) ?? { left: perMinute, at: now };
-      const left = Math.min(perMinute, bucket.left + ((now - bucket.at) * perMinute) / MINUTE_MS);
+      const bucket = buckets.get(name) ?? { left: most, at: now };
+      const left = Math.min(most, bucket.left + ((now - bucket.at) * most) / fullAfterMs);
       if (left < 1) return false;
       if (!buckets.has(name) && buckets.size >= BUCKETS_MAX) buckets.clear();
       buckets.set(name, { left: left - 1, at: now });

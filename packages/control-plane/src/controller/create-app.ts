@@ -27,6 +27,7 @@ import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
 import { openRooms } from "./open-rooms.ts";
 import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
+import { createQuotasById } from "../quotas/quotas-by-id.ts";
 import type { Ground } from "./open-ground.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
@@ -104,6 +105,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
     if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
   });
+  const quotasById = createQuotasById({ db: store.db, quotasOf });
   await mountApi(app, {
     store,
     clock,
@@ -111,7 +113,11 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     newId,
     failpoint,
     admit,
-    startLimits: createStartLimits({ clock, startsPerMinute: config.startsPerMinute }),
+    startLimits: createStartLimits({
+      clock,
+      startsPerMinute: config.startsPerMinute,
+      organizationPerSecond: async (id) => (await quotasById(id)).startsPerSecond,
+    }),
     apiKeys: createApiKeys({ store, clock, cache: keyCache, failpoint }),
     secretSets,
     builds,

@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
 import { ConfigError } from "../config.ts";
 import { holderName, isHolderDead } from "../leader/holder.ts";
-import { lookAtLease, releaseLease, renewLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
+import { keepLease } from "../leader/keep-lease.ts";
+import { lookAtLease, releaseLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
@@ -97,22 +98,4 @@ function inUse(dataFolder: string, { host, pid }: { host: string; pid: number })
     `${dataFolder} is in use by another Vocalhost service: process ${pid} on ${host}. ` +
       "Use that one, stop it, or choose another folder: VOCALHOST_DATA_DIR",
   );
-}
-
-async function keepLease(
-  lease: LeaseOptions,
-  epoch: number,
-  { clock, timing, log, signal }: { clock: Clock; timing: Timing; log: Log; signal: AbortSignal },
-): Promise<"lost" | "ended"> {
-  while (!signal.aborted) {
-    await clock.sleep(timing.leaseRenewMs, signal);
-    if (signal.aborted) break;
-    try {
-      if (!(await renewLease(lease, epoch))) return "lost";
-    } catch (error) {
-      // No one can take over through a store that does not answer; every write of ours checks the epoch anyway.
-      log.warn({ err: error }, "lease could not be renewed");
-    }
-  }
-  return "ended";
 }

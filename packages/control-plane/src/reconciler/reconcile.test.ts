@@ -99,16 +99,54 @@ test("an instance that takes long to be made holds up no other, and is neither m
   assert.equal((await states())["slow"], "stopped");
 });
 
+test("an organisation whose instances take up every place leaves the next one to others", async () => {
+  await using store = await openMemoryStore();
+  await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+  for (let index = 0; index < 40; index++) await addRequested(store, `crowd-${index}`);
+  const made: string[] = [];
+  const engines: (() => void)[] = [];
+  const { reconciler } = setUp(store, {
+    objects: [],
+    create: async (id) => {
+      made.push(id);
+      const engine = Promise.withResolvers<void>();
+      engines.push(engine.resolve);
+      await engine.promise;
+    },
+  });
+  await reconciler.pass();
+  await until(() => made.length === 16, 5_000, "as many as are made at once");
+  await addRequested(store, "late", "other");
+  await reconciler.pass();
+  assert.equal(made.length, 16);
+  engines[0]?.();
+  await until(
+    async () => {
+      await reconciler.pass();
+      return made.length === 17;
+    },
+    5_000,
+    "the place that is free again",
+  );
+  assert.equal(made[16], "late");
+  for (const end of engines) end();
+  await reconciler.madeAll();
+});
+
 /** An agent with one instance that is to be made, all of the same name. */
-async function addRequested({ db }: Store, id: string): Promise<void> {
-  const row = { ...agent({}), id, name: id, desiredDeploymentId: id, reconciledDeploymentId: id };
+async function addRequested({ db }: Store, id: string, organizationId?: string): Promise<void> {
+  const owner = organizationId === undefined ? {} : { organizationId };
+  const row = { ...agent({}), ...owner, id, name: id, desiredDeploymentId: id, reconciledDeploymentId: id };
   await db.insertInto("agents").values(row).execute();
   await db
     .insertInto("deployments")
-    .values({ ...deployment({}), id, agentId: id })
+    .values({ ...deployment({}), ...owner, id, agentId: id })
     .execute();
   const wanted = instance({ id, agentId: id, deploymentId: id, state: "requested", epoch: 1 });
-  await db.insertInto("instances").values(wanted).execute();
+  await db
+    .insertInto("instances")
+    .values({ ...wanted, ...owner })
+    .execute();
 }
 
 interface SetUp {

@@ -3,10 +3,12 @@ import { driverIn, type SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import { asLeader, LeadershipLostError } from "../leader/leader.ts";
 import { withMarks } from "../sessions/timeline.ts";
-import type { InstanceRow } from "../store/schema.ts";
+import type { AgentRow, InstanceRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
+import { dealBoots } from "./deal-boots.ts";
 import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows, type PoolSession } from "./read-pools.ts";
+import { severalAtOnce } from "./several-at-once.ts";
 import { createSweep } from "./sweep.ts";
 import { launch, takeStep, type Launch, type SendStop, type StepContext } from "./take-step.ts";
 import type { Wakeups } from "../pools/wakeups.ts";
@@ -45,13 +47,19 @@ export interface ReconcilerOptions {
 
 const NUDGE = "nudge";
 const MADE_AT_ONCE = 16; // of all agents; more would not be there any sooner
+const AGENTS_AT_ONCE = 8; // one whose records are slow to read does not hold up hundreds; the store serves starts too
+
+interface Plan {
+  view: PoolView;
+  steps: PoolStep[];
+}
 
 /** Steps after which it is for the world to answer; another look at once would find nothing new. */
-const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["launch", "destroy", "send-stop", "pause", "wake"]);
+const ORDERS: ReadonlySet<PoolStep["do"]> = new Set(["destroy", "send-stop", "pause", "wake"]);
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { world, deploying, wakeups } = options;
-  const beingMade = new Map<string, Promise<void>>();
+  const beingMade = new Map<string, { instance: InstanceRow; made: Promise<void> }>();
   const beingDestroyed = new Set<string>();
   const beingStopped = new Set<string>();
   const beingTurned = new Set<string>();
@@ -60,23 +68,41 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const lastWords = new Map<string, InstanceReport>();
   let nudged = false;
   let isMaking = true;
+  let toBeMade: Launch[] = [];
 
   function nudge(): void {
     nudged = true;
     wakeups.wake(NUDGE);
   }
 
+  /** Those that the last plan wants and that have a place; the next one need not wait for another look at everything. */
+  function makeNext(): void {
+    if (!isMaking) return;
+    const underWay = [...beingMade.values()].map(({ instance }) => instance);
+    const places = MADE_AT_ONCE - beingMade.size;
+    const next = new Set(dealBoots(toBeMade, { underWay, places }));
+    toBeMade = toBeMade.filter((step) => !next.has(step));
+    for (const step of next) make(step);
+  }
+
   function make(step: Launch): void {
-    const { id } = step.instance;
-    if (beingMade.has(id) || beingMade.size >= MADE_AT_ONCE) return;
+    const { instance } = step;
+    const { id } = instance;
+    if (beingMade.has(id)) return;
     const made = launch(step, context)
       .then(nudge, (error: unknown) => {
-        if (error instanceof LeadershipLostError) return; // the next pass, or whoever keeps the lease, finds out
+        if (error instanceof LeadershipLostError) {
+          toBeMade = []; // the next pass, or whoever keeps the lease, finds out
+          return;
+        }
         options.failed?.(step.do);
         world.log.error({ err: error, step: step.do, instanceId: id }, "step failed, will be retried");
       })
-      .finally(() => beingMade.delete(id));
-    beingMade.set(id, made);
+      .finally(() => {
+        beingMade.delete(id);
+        makeNext();
+      });
+    beingMade.set(id, { instance, made });
   }
 
   function destroy(instanceId: string, graceMs: number): void {
@@ -118,7 +144,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { redact, filterDone } = options;
   const context: StepContext = {
     ...{ world, deploying, redact, wakeups, filterDone },
-    ...{ make, destroy, sendStop, turn },
+    ...{ destroy, sendStop, turn },
   };
   const sweep = createSweep({
     world,
@@ -165,21 +191,23 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       world,
     );
     const away = world.driver.regional?.away() ?? new Set();
+    const looked = {
+      ...{ seen, beingMade: new Set(beingMade.keys()), reports, missed, stoppingSinceMs, startingSinceMs },
+      ...{ world, bootsAtOnce: options.bootsAtOnce },
+    };
+    const plans: Plan[] = [];
     for (const rows of pools.filter(({ agent }) => !away.has(agent.region)))
-      await apart({ agent: rows.agent.name }, "agent could not be looked after, will be retried", () =>
-        takeSteps(
-          viewOf(rows, {
-            seen,
-            beingMade: new Set(beingMade.keys()),
-            reports,
-            missed,
-            stoppingSinceMs,
-            startingSinceMs,
-            world,
-            bootsAtOnce: options.bootsAtOnce,
-          }),
-        ),
-      );
+      await ofAgent(rows.agent, async () => {
+        const view = viewOf(rows, looked);
+        plans.push({ view, steps: planPool(view) });
+      });
+    // Before anything else of the pass: somebody may be waiting for one of them.
+    toBeMade = plans.flatMap(({ steps }) => steps.filter((step) => step.do === "launch"));
+    makeNext();
+    await severalAtOnce(plans, {
+      atOnce: AGENTS_AT_ONCE,
+      each: (plan) => ofAgent(plan.view.agent, () => takeSteps(plan)),
+    });
     world.driver.inUse?.(inUse(pools));
     await apart({}, "proof of life could not be noted", () => noteProofOfLife(pools, reports, world));
     // Rows are written before objects are made, so none that has no row is about to be needed.
@@ -188,14 +216,18 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     await apart({}, "what follows a pass failed", async () => options.passed?.(pools, reports));
   }
 
-  async function takeSteps(view: PoolView): Promise<void> {
-    for (const step of planPool(view)) {
-      if (!isMaking && (step.do === "request-instance" || step.do === "launch")) continue;
+  async function takeSteps({ view, steps }: Plan): Promise<void> {
+    for (const step of steps) {
+      if (step.do === "launch" || (!isMaking && step.do === "request-instance")) continue;
       await apart({ step: step.do, agent: view.agent.name }, "step failed, will be retried", async () => {
         const outcome = await takeStep(step, view, context);
         if (outcome !== "waiting" && !ORDERS.has(step.do)) nudge(); // a row has changed; what follows from it need not wait
       });
     }
+  }
+
+  function ofAgent({ name }: AgentRow, run: () => Promise<void>): Promise<void> {
+    return apart({ agent: name }, "agent could not be looked after, will be retried", run);
   }
 
   /** One agent's failure is not another's. */
@@ -218,7 +250,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     nudge,
     stopMaking: () => void (isMaking = false),
     async madeAll() {
-      await Promise.all(beingMade.values());
+      await Promise.all([...beingMade.values()].map(({ made }) => made));
     },
     async run(signal) {
       signal.addEventListener("abort", nudge, { once: true });
@@ -319,8 +351,14 @@ function viewOf(
   { seen, beingMade, reports, missed, stoppingSinceMs, startingSinceMs, world, bootsAtOnce }: ViewOptions,
 ): PoolView {
   const monotonicMs = world.clock.monotonicMs();
+  const own = [...rows.sessions, ...rows.instances];
   const forMs = (since: ReadonlyMap<string, number>): Map<string, number> =>
-    new Map([...since].map(([id, sinceMs]) => [id, monotonicMs - sinceMs]));
+    new Map(
+      own.flatMap(({ id }) => {
+        const sinceMs = since.get(id);
+        return sinceMs === undefined ? [] : [[id, monotonicMs - sinceMs] as const];
+      }),
+    );
   return {
     ...rows,
     seen,

@@ -2,6 +2,7 @@ import type { SeenInstance } from "../drivers/driver.ts";
 import { forgetInstance } from "../drivers/forget-instance.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import type { World } from "../world.ts";
+import { severalAtOnce } from "./several-at-once.ts";
 
 export interface SweepOptions {
   world: Pick<World, "driver" | "records" | "clock" | "log">;
@@ -13,6 +14,9 @@ export interface SweepOptions {
 
 /** After so long an object is forgotten without its last output. */
 const UNREADABLE_MS = 60_000;
+
+/** A machine that went down leaves hundreds behind; the next look at everything waits for them. */
+const FORGOTTEN_AT_ONCE = 16;
 
 /** Ends and forgets objects that no row refers to. One that cannot be forgotten does not hold up the rest. */
 export function createSweep(options: SweepOptions) {
@@ -29,16 +33,18 @@ export function createSweep(options: SweepOptions) {
 
   return async (live: ReadonlySet<string>, seen: ReadonlyMap<string, SeenInstance>): Promise<void> => {
     for (const id of failingSinceMs.keys()) if (!seen.has(id)) failingSinceMs.delete(id);
-    for (const { id, state } of seen.values()) {
-      if (live.has(id)) continue;
-      if (state === "running") options.destroy(id, 0);
-      else if (!options.isBeingDestroyed(id))
-        await forget(id).catch((error: unknown) => {
+    const strays = [...seen.values()].filter(({ id }) => !live.has(id));
+    for (const { id, state } of strays) if (state === "running") options.destroy(id, 0);
+    const ended = strays.filter(({ id, state }) => state !== "running" && !options.isBeingDestroyed(id));
+    await severalAtOnce(ended, {
+      atOnce: FORGOTTEN_AT_ONCE,
+      each: ({ id }) =>
+        forget(id).catch((error: unknown) => {
           if (error instanceof LeadershipLostError) throw error;
           if (!failingSinceMs.has(id))
             world.log.error({ err: error, instanceId: id }, "instance cannot be forgotten, will be retried");
           if (!failingSinceMs.has(id)) failingSinceMs.set(id, world.clock.monotonicMs());
-        });
-    }
+        }),
+    });
   };
 }

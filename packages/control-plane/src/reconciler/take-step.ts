@@ -29,9 +29,7 @@ export interface StepContext {
   /** Hides the values of the instance's secrets in what it printed. */
   redact(instance: InstanceRow, text: string): Promise<string>;
   wakeups: Wakeups;
-  /** Makes objects beside the loop, each once at a time: a slow engine must not hold up other agents. */
-  make(step: Launch): void;
-  /** Ends objects beside the loop, each once at a time. */
+  /** Ends objects beside the loop, each once at a time: a slow engine must not hold up other agents. */
   destroy(instanceId: string, graceMs: number): void;
   /** The same for asking a session's bot to stop: one that does not answer must not hold up all others. */
   sendStop(step: SendStop): void;
@@ -41,9 +39,9 @@ export interface StepContext {
   filterDone?: ((filter: SessionFilter) => void) | undefined;
 }
 
-/** Does one step, or says that it takes longer. Whatever has changed since the plan was made makes it do nothing. */
+/** Does one step, or says that it takes longer; what is to be made is dealt among all agents instead. Whatever has changed since the plan was made makes it do nothing. */
 export async function takeStep(
-  step: PoolStep,
+  step: Exclude<PoolStep, Launch>,
   view: PoolView,
   context: StepContext,
 ): Promise<"waiting" | void> {
@@ -52,8 +50,6 @@ export async function takeStep(
   switch (step.do) {
     case "request-instance":
       return requestInstance(step.deploymentId, view, world);
-    case "launch":
-      return context.make(step);
     case "mark-ready": {
       const { instance, address } = step;
       await asLeader(world, (tx) =>

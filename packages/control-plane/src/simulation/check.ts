@@ -47,7 +47,6 @@ export async function checkAtTheEnd(options: {
   store: Store;
   replies: { key: string; sessionId: string }[];
   deathsAtMs: number[];
-  agentId: string;
 }): Promise<void> {
   const { host, store, replies, deathsAtMs } = options;
   const { faults } = host;
@@ -81,9 +80,11 @@ export async function checkAtTheEnd(options: {
     if (session?.state !== "ended" || session.filter === null)
       faults.push(`I7: usage of a session that is ${session?.state}, filter ${session?.filter}`);
   }
+  const usageOf = Map.groupBy(usage, ({ sessionId }) => sessionId);
   for (const session of sessions) {
     const run = host.truth.get(session.id);
-    if (session.state === "ended" && run) checkLength(session, run, { usage, deathsAtMs, faults });
+    const billed = (usageOf.get(session.id) ?? []).reduce((sum, { seconds }) => sum + seconds, 0);
+    if (session.state === "ended" && run) checkLength(session, run, { billed, deathsAtMs, faults });
     if (session.activeAt !== null && run) checkEnd(session, run, faults);
   }
 }
@@ -91,12 +92,8 @@ export async function checkAtTheEnd(options: {
 function checkLength(
   session: SessionRow,
   run: BotRun,
-  context: { usage: { sessionId: string; seconds: number }[]; deathsAtMs: number[]; faults: string[] },
+  { billed, deathsAtMs, faults }: { billed: number; deathsAtMs: number[]; faults: string[] },
 ): void {
-  const { usage, deathsAtMs, faults } = context;
-  const billed = usage
-    .filter(({ sessionId }) => sessionId === session.id)
-    .reduce((sum, { seconds }) => sum + seconds, 0);
   if (session.filter === null) {
     if (billed > 0) faults.push(`I7: session ${session.id} has no filter and was billed`);
     return;

@@ -13,88 +13,45 @@ import type { PendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
 import { startSession, type StartedSession } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 import type { World } from "../world.ts";
 import type { Host } from "./host.ts";
-import type { Random } from "./random.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+import { createLife, type Life, type LifeOptions } from "./life.ts";
 
 /** One life of the controller. It may die, or freeze and come back, at any of its awaits. */
-export interface SimulatedController {
-  start(key: string, transport: "webrtc"): Promise<StartedSession>;
+export interface SimulatedController extends Pick<Life, "kill" | "freeze" | "isDead"> {
+  start(key: string, agent: SimulatedAgent): Promise<StartedSession>;
   /** A client asks for a socket and never comes. */
-  pend(): Promise<unknown>;
-  stop(sessionId: string): Promise<void>;
+  pend(agent: SimulatedAgent): Promise<unknown>;
+  stop(sessionId: string, agent: SimulatedAgent): Promise<void>;
   nudge(): void;
-  readonly isDead: boolean;
-  kill(): void;
-  /** Stands still for a while, as under SIGSTOP, then goes on as if nothing had been. */
-  freeze(ms: number): void;
 }
 
-export interface SimulationSetting {
-  time: VirtualTime;
-  random: Random;
+export interface SimulatedAgent {
+  organizationId: OrganizationId;
+  id: string;
+  name: string;
+}
+
+export interface SimulationSetting extends LifeOptions {
   host: Host;
   store: Store;
   timing: Timing;
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
-  mediaPorts: PortRange;
-  organizationId: OrganizationId;
-  agentId: string;
-  agentName: string;
-  /** The share of awaits at which the controller dies. */
-  deathRate: number;
+  mediaPorts: PortRange | undefined;
+  /** How long the host takes to say what is there. */
+  listMs: number;
+  /** Told of every transaction that is about to be committed. */
+  commits?(tx: Tx, epoch: number): Promise<void>;
+  /** Told of every look at everything. */
+  passed?(): void;
 }
 
-/** Resolves once it leads. */
+/** Resolves once it leads, whoever did before. */
 export async function bootController(setting: SimulationSetting, name: string): Promise<SimulatedController> {
-  const { time, random, host, timing } = setting;
-  let isDead = false;
-  let frozenUntilMs = 0;
-  const forever = new Promise<never>(() => undefined);
-
-  /** Passed at every await: here the controller may be gone for good, or for a while. */
-  async function live(): Promise<void> {
-    if (!isDead && random.chance(setting.deathRate)) isDead = true;
-    if (isDead) return forever;
-    const waitMs = frozenUntilMs - time.monotonicMs();
-    if (waitMs > 0) {
-      await time.sleep(waitMs);
-      return live();
-    }
-    return undefined;
-  }
-
-  async function effect<T>(run: () => T | Promise<T>): Promise<T> {
-    await live();
-    await time.sleep(random.between(0.1, random.chance(0.05) ? 2_000 : 5)); // the order was on its way
-    const result = await run(); // happens whether or not we live to hear of it
-    await live();
-    await time.sleep(random.between(0.1, 5));
-    await live();
-    return result;
-  }
-
-  const store: Store = {
-    ...setting.store,
-    async transaction(run) {
-      await live();
-      const result = await setting.store.transaction(async (tx) => {
-        const value = await run(tx);
-        if (isDead || random.chance(setting.deathRate)) {
-          isDead = true;
-          throw new Error("died before the commit");
-        }
-        return value;
-      });
-      await live();
-      return result;
-    },
-    async [Symbol.asyncDispose]() {},
-  };
+  const { time, host, timing } = setting;
   const epoch = await takeLease({
     store: setting.store,
     clock: time,
@@ -104,7 +61,36 @@ export async function bootController(setting: SimulationSetting, name: string): 
     newestEpoch: async () => host.newestEpoch(),
   });
   if (epoch === undefined) throw new Error("The lease was not free");
+  return startDeciding(setting, createLife(setting), epoch);
+}
 
+/** What a controller that leads does. */
+export async function startDeciding(
+  setting: SimulationSetting,
+  life: Life,
+  epoch: number,
+): Promise<SimulatedController> {
+  const { time, random, host, timing } = setting;
+  const { live, effect } = life;
+
+  const store: Store = {
+    ...setting.store,
+    async transaction(run) {
+      await live();
+      const result = await setting.store.transaction(async (tx) => {
+        const value = await run(tx);
+        if (life.isDead || random.chance(setting.deathRate)) {
+          life.kill();
+          throw new Error("died before the commit");
+        }
+        await setting.commits?.(tx, epoch);
+        return value;
+      });
+      await live();
+      return result;
+    },
+    async [Symbol.asyncDispose]() {},
+  };
   const driver: Driver = {
     capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
     fence: (wanted) => effect(() => host.fence(wanted)),
@@ -112,7 +98,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
     create: (spec) => effect(() => host.create(spec.id, epoch)),
     async list() {
       await live();
-      await time.sleep(random.between(0.1, 5));
+      await time.sleep(random.between(0.1, setting.listMs));
       const seen = host.list();
       await time.sleep(random.between(0.1, random.chance(0.1) ? 3_000 : 5)); // old news
       await live();
@@ -177,6 +163,7 @@ export async function bootController(setting: SimulationSetting, name: string): 
     world,
     wakeups,
     bootsAtOnce: 3,
+    passed: async () => setting.passed?.(),
     redact: async (_instance, text) => text,
     deploying: {
       prepare: async () => undefined,
@@ -193,25 +180,24 @@ export async function bootController(setting: SimulationSetting, name: string): 
     },
   });
   void reconciler.run(new AbortController().signal).catch((error: unknown) => {
-    if (!(error instanceof LeadershipLostError) && !isDead)
+    if (!(error instanceof LeadershipLostError) && !life.isDead)
       host.faults.push(`the reconciler failed: ${String(error)}`);
-    isDead = true;
+    life.kill();
   });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding: () => false };
-  const { organizationId, agentId, agentName } = setting;
   return {
-    start: (key, transport) =>
+    start: (key, { organizationId, name: agentName }) =>
       startSession(starter, {
         organizationId,
         agentName,
-        transport,
+        transport: "webrtc",
         body: {},
         apiKeyId: null,
         concurrency: null,
         connect: { kind: "webrtc", iceServers: [] },
         idempotency: { key, parametersHash: key },
       }),
-    pend: () =>
+    pend: ({ organizationId, name: agentName }) =>
       socketDoor.start(
         {
           starter,
@@ -259,16 +245,13 @@ export async function bootController(setting: SimulationSetting, name: string): 
           },
         },
       ),
-    stop: (sessionId) => stopSession(world, { organizationId, agentId, sessionId, actor: "system" }),
+    stop: (sessionId, { organizationId, id: agentId }) =>
+      stopSession(world, { organizationId, agentId, sessionId, actor: "system" }),
     nudge: reconciler.nudge,
     get isDead() {
-      return isDead;
+      return life.isDead;
     },
-    kill() {
-      isDead = true;
-    },
-    freeze(ms) {
-      frozenUntilMs = time.monotonicMs() + ms;
-    },
+    kill: life.kill,
+    freeze: life.freeze,
   };
 }

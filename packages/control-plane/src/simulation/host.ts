@@ -31,6 +31,8 @@ export interface Host {
   removeRecords(id: string): void;
   /** Something goes wrong with a random object. */
   strike(): void;
+  /** One of so many machines goes down with all that runs there. */
+  strikeNode(node: number, nodes: number): void;
   /** Objects that run now. */
   running(): string[];
 }
@@ -104,6 +106,14 @@ export function createHost(time: VirtualTime, random: Random): Host {
     if (!run || run.endMs !== undefined) return;
     const graceMs = run.ignoresStop ? STOP_GRACE_MS : random.between(0, 500);
     time.at(nowMs() + graceMs, () => object.running && endRun(object, end));
+  }
+
+  function lose(object: HostObject): void {
+    if (random.chance(0.3)) {
+      object.hasRecords = false;
+      if (object.run) object.run.recordsLost = true;
+    }
+    kill(object, "lost");
   }
 
   return {
@@ -226,15 +236,19 @@ export function createHost(time: VirtualTime, random: Random): Host {
     strike() {
       const candidates = [...objects.values()].filter(({ running }) => running);
       if (candidates.length === 0) return;
-      const object = random.pick(candidates);
-      if (random.chance(0.3)) {
-        object.hasRecords = false;
-        if (object.run) object.run.recordsLost = true;
-      }
-      kill(object, "lost");
+      lose(random.pick(candidates));
+    },
+    strikeNode(node, nodes) {
+      for (const object of objects.values())
+        if (object.running && nodeOf(object.id, nodes) === node) lose(object);
     },
     running: () => [...objects.values()].filter(({ running }) => running).map(({ id }) => id),
   };
+}
+
+/** By the object's id, so that it draws no random number. */
+function nodeOf(id: string, nodes: number): number {
+  return Number.parseInt(id.slice(0, 8), 16) % nodes;
 }
 
 /** One bot in eight has stopped its clock, another one lets it run fast. By the session's id, as below. */

@@ -54,8 +54,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "reconciler/take-step.ts",
-        find: "const { newId, epoch } = world;",
-        replace: "const { epoch } = world; const newId = (): string => early;",
+        find: "const { store, newId, epoch } = world;",
+        replace: "const { store, epoch } = world; const newId = (): string => early;",
       },
       {
         file: "reconciler/take-step.ts",

@@ -6,7 +6,12 @@ import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { defaultTiming, type Timing } from "../timing.ts";
 import { checkAtTheEnd, checkMeanwhile } from "./check.ts";
-import { bootController, type SimulatedController, type SimulationSetting } from "./controller.ts";
+import {
+  bootController,
+  type SimulatedAgent,
+  type SimulatedController,
+  type SimulationSetting,
+} from "./controller.ts";
 import { createHost } from "./host.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createVirtualTime } from "./virtual-time.ts";
@@ -25,7 +30,11 @@ const BUSY_MS = 60_000;
 const SETTLE_MS = 80_000;
 const BOOT_MAX_MS = 6_000; // one that died while it booted is noticed after this time
 const ORGANIZATION = "00000000-0000-4000-8000-000000000001" as OrganizationId;
-const AGENT = "00000000-0000-4000-8000-000000000002";
+const AGENT: SimulatedAgent = {
+  organizationId: ORGANIZATION,
+  id: "00000000-0000-4000-8000-000000000002",
+  name: "bot",
+};
 
 const timing: Timing = {
   ...defaultTiming,
@@ -55,9 +64,8 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     pendingLimits: { perKey: PENDING_PER_AGENT, perAgent: PENDING_PER_AGENT },
     quotasOf: createQuotas({ ...defaultQuotas, instances }),
     mediaPorts: { first: 40_000, last: 49_999 }, // more than ever live; the store refuses one that two would have
-    organizationId: ORGANIZATION,
-    agentId: AGENT,
-    agentName: "bot",
+    listMs: 5,
+    lateRate: 0.05,
     deathRate: random.pick([0, 0.002, 0.01, 0.03]),
   };
   let controller: SimulatedController | undefined;
@@ -93,7 +101,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   function comeAndGo(): void {
     if (isQuiet) return;
     void call(random.id());
-    void controller?.pend().catch(() => undefined);
+    void controller?.pend(AGENT).catch(() => undefined);
     if (random.chance(0.1)) host.strike();
     if (random.chance(0.05)) void changeMaximum();
     if (random.chance(0.03)) void redeploy(store, random, time.nowMs()).then(() => controller?.nudge());
@@ -111,7 +119,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   async function call(key: string): Promise<void> {
     for (let attempt = 0; attempt < 3; attempt++) {
       const gaveUp = time.sleep(random.between(500, 25_000));
-      const answer = controller?.start(key, "webrtc").then(
+      const answer = controller?.start(key, AGENT).then(
         ({ session }) => ({ sessionId: session.id }),
         () => undefined,
       );
@@ -127,7 +135,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
 
   async function stopLater(sessionId: string): Promise<void> {
     await time.sleep(random.between(0, 20_000));
-    void controller?.stop(sessionId).catch(() => undefined);
+    void controller?.stop(sessionId, AGENT).catch(() => undefined);
   }
 
   function watch(): void {
@@ -149,7 +157,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   isQuiet = true;
   controller?.kill();
   await time.runUntil(BUSY_MS + SETTLE_MS);
-  await checkAtTheEnd({ host, store, replies, deathsAtMs, agentId: AGENT });
+  await checkAtTheEnd({ host, store, replies, deathsAtMs });
   return { seed, faults: host.faults, sessions: host.truth.size, deaths: deathsAtMs.length };
 }
 
@@ -162,9 +170,7 @@ async function seedAgent(store: Store, random: Random, nowMs: number): Promise<v
   await store.db
     .insertInto("agents")
     .values({
-      id: AGENT,
-      organizationId: ORGANIZATION,
-      name: "bot",
+      ...AGENT,
       region: "us-west",
       state: "live",
       minAgents: random.pick([0, 1, 2]),
@@ -211,7 +217,7 @@ async function insertDeployment(
     .values({
       id,
       organizationId: ORGANIZATION,
-      agentId: AGENT,
+      agentId: AGENT.id,
       phase,
       phaseStartedAt: nowMs,
       spec: JSON.stringify(spec),

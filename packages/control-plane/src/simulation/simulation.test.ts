@@ -6,11 +6,19 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { size } from "../../../../testing/sizes.ts";
+import { clusterMutants } from "./cluster-mutants.ts";
 import { mutants, type Mutant } from "./mutants.ts";
 
 const SEEDS = size(60, 2_000);
 const MUTANTS = size(2, mutants.length);
 const MUTANT_SEEDS = 400; // each is caught far earlier
+const CLUSTER_MUTANTS = size(1, clusterMutants.length);
+const CLUSTER = size(
+  { seeds: 1, agents: 20, instancesEach: 10 },
+  { seeds: 1, agents: 500, instancesEach: 20 },
+);
+const SMALL_CLUSTER = [20, 10] as const;
+const CLUSTER_SEEDS = size(0, 50);
 const SOURCE = join(import.meta.dirname, "..");
 const MODULES = join(SOURCE, "..", "..", "..", "node_modules");
 
@@ -18,7 +26,7 @@ test(`${SEEDS} seeds keep every invariant`, async () => {
   const shares = Math.max(1, Math.min(availableParallelism(), 4));
   const each = Math.ceil(SEEDS / shares);
   const runs = await Promise.all(
-    Array.from({ length: shares }, (_, share) => runSeeds(SOURCE, share * each, each)),
+    Array.from({ length: shares }, (_, share) => runSeeds(SOURCE, [share * each, each])),
   );
   assert.deepEqual(
     runs.filter(({ code }) => code !== 0),
@@ -26,14 +34,40 @@ test(`${SEEDS} seeds keep every invariant`, async () => {
   );
 });
 
-for (const mutant of mutants.slice(0, MUTANTS))
-  test(`a simulation of "${mutant.name}" finds the fault`, async () => {
-    const { code, output } = await runMutant(mutant);
-    assert.equal(code, 1, output);
-    assert.match(output, /^seed \d+: /);
+const { seeds, agents, instancesEach } = CLUSTER;
+test(`${agents * instancesEach} instances of ${agents} agents, three controllers, failing nodes`, async () => {
+  const run = await runCluster(SOURCE, [0, seeds, agents, instancesEach]);
+  assert.equal(run.code, 0, run.output);
+});
+
+if (CLUSTER_SEEDS > 0)
+  test(`${CLUSTER_SEEDS} small clusters keep every invariant`, async () => {
+    const run = await runCluster(SOURCE, [1, CLUSTER_SEEDS, ...SMALL_CLUSTER]);
+    assert.equal(run.code, 0, run.output);
   });
 
-async function runMutant(mutant: Mutant): Promise<{ code: number | null; output: string }> {
+for (const mutant of mutants.slice(0, MUTANTS))
+  test(`a simulation of "${mutant.name}" finds the fault`, async () => {
+    foundFault(await runMutant(mutant, (source) => runSeeds(source, [0, MUTANT_SEEDS, "stop"])));
+  });
+
+for (const mutant of clusterMutants.slice(0, CLUSTER_MUTANTS))
+  test(`a simulated cluster of "${mutant.name}" finds the fault`, async () => {
+    const cluster = mutant.shownBy ?? SMALL_CLUSTER;
+    foundFault(await runMutant(mutant, (source) => runCluster(source, [0, 20, ...cluster, "stop"])));
+  });
+
+interface Run {
+  code: number | null;
+  output: string;
+}
+
+function foundFault({ code, output }: Run): void {
+  assert.equal(code, 1, output);
+  assert.match(output, /^seed \d+: /m);
+}
+
+async function runMutant(mutant: Mutant, run: (source: string) => Promise<Run>): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), "vocalhost-mutant-"));
   try {
     await cp(SOURCE, join(folder, "src"), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
@@ -48,29 +82,24 @@ async function runMutant(mutant: Mutant): Promise<{ code: number | null; output:
         text.replace(find, () => replace),
       );
     }
-    return await runSeeds(join(folder, "src"), 0, MUTANT_SEEDS, "stop");
+    return await run(join(folder, "src"));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function runSeeds(
-  source: string,
-  first: number,
-  count: number,
-  ...rest: string[]
-): Promise<{ code: number | null; output: string }> {
-  const child = spawn(
-    process.execPath,
-    [
-      "--conditions=@vocalhost/source",
-      join(source, "simulation/run-seeds.ts"),
-      String(first),
-      String(count),
-      ...rest,
-    ],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
+function runSeeds(source: string, rest: (string | number)[]): Promise<Run> {
+  return runFile(join(source, "simulation/run-seeds.ts"), rest);
+}
+
+function runCluster(source: string, rest: (string | number)[]): Promise<Run> {
+  return runFile(join(source, "simulation/run-cluster.ts"), rest);
+}
+
+async function runFile(file: string, rest: (string | number)[]): Promise<Run> {
+  const child = spawn(process.execPath, ["--conditions=@vocalhost/source", file, ...rest.map(String)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));

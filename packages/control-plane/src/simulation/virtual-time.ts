@@ -17,8 +17,12 @@ export function createVirtualTime(): VirtualTime {
 
   function at(ms: number, run: () => void): void {
     const entry = { ms: Math.max(ms, nowMs), order: order++, run };
-    let place = queue.length;
-    while (place > 0 && isAfter(queue[place - 1]!, entry)) place--;
+    let [place, end] = [0, queue.length];
+    while (place < end) {
+      const middle = (place + end) >> 1;
+      if (isAfter(queue[middle]!, entry)) end = middle;
+      else place = middle + 1;
+    }
     queue.splice(place, 0, entry);
   }
 

@@ -13,6 +13,7 @@ import type { OrganizationId } from "../../auth/principal.ts";
 import { createRequestLimits, createStartLimits } from "../../auth/rate-limits.ts";
 import { createBuildFolders } from "../../builds/build-folders.ts";
 import { createBuilds } from "../../builds/builds.ts";
+import { createQuotasById } from "../../quotas/quotas-by-id.ts";
 import { createQuotas, defaultQuotas } from "../../quotas/quotas.ts";
 import { silentLog } from "../../log.ts";
 import { createMetrics } from "../../metrics/metrics.ts";
@@ -123,6 +124,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
   const stopped: StopSessionRequest[] = [];
   const nudged: string[] = [];
   const app = createApiApp(overrides.log ?? silentLog);
+  const quotasById = createQuotasById({ db: store.db, quotasOf });
   await mountApi(app, {
     store,
     clock,
@@ -130,7 +132,10 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     newId: () => randomUUID(),
     failpoint,
     admit: createAdmission({ store, clock, keyCache, people, signer: { secret: "of the service" } }),
-    startLimits: createStartLimits({ clock }),
+    startLimits: createStartLimits({
+      clock,
+      organizationPerSecond: async (id) => (await quotasById(id)).startsPerSecond,
+    }),
     apiKeys,
     secretSets,
     builds,

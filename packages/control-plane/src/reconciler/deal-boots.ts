@@ -1,0 +1,41 @@
+import type { InstanceRow } from "../store/schema.ts";
+
+/** What is to be made, or is being made, and whose it is. */
+export type Boot = Pick<InstanceRow, "id" | "organizationId" | "agentId" | "sessionId" | "createdAt">;
+
+/**
+ * Which of those that wait are made next. Whoever has the fewest under way is next: first among organisations, then
+ * among agents, so that neither a hundred boots of one agent nor a hundred agents of one organisation hold up another's.
+ * Where that is equal, those that a session waits for, then the oldest.
+ */
+export function dealBoots<Waiting extends { instance: Boot }>(
+  waiting: readonly Waiting[],
+  { underWay, places }: { underWay: Iterable<Boot>; places: number },
+): Waiting[] {
+  const has = new Map<string, number>();
+  const take = ({ organizationId, agentId }: Boot): void => {
+    for (const owner of [organizationId, agentId]) has.set(owner, (has.get(owner) ?? 0) + 1);
+  };
+  for (const boot of underWay) take(boot);
+  const left = new Set(waiting);
+  const dealt: Waiting[] = [];
+  while (dealt.length < places && left.size > 0) {
+    const next = [...left].reduce((best, one) =>
+      compare(one.instance, best.instance, has) < 0 ? one : best,
+    );
+    left.delete(next);
+    take(next.instance);
+    dealt.push(next);
+  }
+  return dealt;
+}
+
+function compare(a: Boot, b: Boot, has: ReadonlyMap<string, number>): number {
+  const count = (owner: string): number => has.get(owner) ?? 0;
+  return (
+    count(a.organizationId) - count(b.organizationId) ||
+    count(a.agentId) - count(b.agentId) ||
+    Number(b.sessionId !== null) - Number(a.sessionId !== null) ||
+    a.createdAt - b.createdAt
+  );
+}

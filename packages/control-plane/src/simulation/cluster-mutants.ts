@@ -1,0 +1,48 @@
+import type { Mutant } from "./mutants.ts";
+
+export interface ClusterMutant extends Mutant {
+  /** Agents, and instances of each, with which it shows. @default a small cluster */
+  shownBy?: [agents: number, instancesEach: number];
+}
+
+/** Faults that only show with several controllers, or with many instances. */
+export const clusterMutants: ClusterMutant[] = [
+  {
+    name: "an old leader that goes on writing",
+    edits: [
+      { file: "leader/leader.ts", find: "if (row?.epoch !== epoch)", replace: "if (row === undefined)" },
+    ],
+  },
+  {
+    name: "a lease that anybody may take",
+    edits: [
+      {
+        file: "leader/leader.ts",
+        find: "return isOver || options.isDead(row.holder);",
+        replace: "return true;",
+      },
+    ],
+  },
+  {
+    name: "a lease that never ends",
+    edits: [{ file: "leader/leader.ts", find: "row.until <= nowMs ||", replace: "" }],
+  },
+  {
+    name: "a pool that is not refilled after a node is lost",
+    edits: [
+      {
+        file: "reconciler/plan-size.ts",
+        find: "if (free.length < wanted) {",
+        replace: "if (own.length === 0 && free.length < wanted) {",
+      },
+    ],
+  },
+  {
+    name: "one agent after the other, and one object forgotten at a time",
+    shownBy: [500, 20],
+    edits: [
+      { file: "reconciler/reconcile.ts", find: "AGENTS_AT_ONCE = 8;", replace: "AGENTS_AT_ONCE = 1;" },
+      { file: "reconciler/sweep.ts", find: "FORGOTTEN_AT_ONCE = 16;", replace: "FORGOTTEN_AT_ONCE = 1;" },
+    ],
+  },
+];
