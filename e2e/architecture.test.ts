@@ -129,7 +129,9 @@ const DRIVER_PORTS = [
   "open-driver",
   "local",
   "image-registry",
+  "instance-environment",
   "media-variables",
+  "source-image",
 ];
 
 interface FolderTable {

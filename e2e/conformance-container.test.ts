@@ -22,9 +22,7 @@ conformance(
       const service = stack.use(
         await startServiceProcess({
           environment: {
-            VOCALHOST_DRIVER: "container",
-            VOCALHOST_CONTAINER_ENGINE: `unix://${engine.socket}`,
-            VOCALHOST_CONTAINER_NETWORK: engine.network,
+            ...engine.settings,
             VOCALHOST_BASE_IMAGES: images.folder,
             VOCALHOST_MEDIA_PORTS: `${first}-${first + PORTS - 1}`,
             VOCALHOST_MEDIA_ADDRESS: ownAddress(),

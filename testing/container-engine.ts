@@ -13,6 +13,8 @@ export interface ContainerEngine extends AsyncDisposable {
   socket: string;
   /** A network of the engine that no other test is in. */
   network: string;
+  /** For a service whose bots are to be in it. */
+  settings: Record<string, string>;
   docker: Docker;
   /** Its process. */
   readonly pid: number;
@@ -101,6 +103,12 @@ export async function startContainerEngine(
     name,
     socket,
     network,
+    settings: {
+      VOCALHOST_DRIVER: "container",
+      VOCALHOST_CONTAINER_ENGINE: `unix://${socket}`,
+      VOCALHOST_CONTAINER_NETWORK: network,
+      VOCALHOST_REGISTRIES: "localhost",
+    },
     docker,
     get pid() {
       return child?.pid ?? 0;

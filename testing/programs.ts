@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 // When all tests are run our programs are built first: each then starts in half the time, and they start hundreds of times.
@@ -6,6 +7,12 @@ export const isBuilt = process.env["VOCALHOST_TEST_PROGRAMS"] === "built";
 
 /** What Node must be told to find the packages that go with the programs. */
 export const nodeFlags = isBuilt ? [] : ["--conditions=@vocalhost/source"];
+
+/** The same for a bot; one that looks inside the SDK must find there what it runs on. */
+export function nodeFlagsFor(bot: string): string[] {
+  const looksInside = /from "[^"]*packages\/sdk\/src\//.test(readFileSync(bot, "utf8"));
+  return looksInside ? ["--conditions=@vocalhost/source"] : nodeFlags;
+}
 
 const PACKAGES = resolve(import.meta.dirname, "../packages");
 

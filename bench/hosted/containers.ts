@@ -205,23 +205,10 @@ function startRow(
 
 function containerSide(engine: ContainerEngine): Side {
   return {
-    environment: {
-      VOCALHOST_DRIVER: "container",
-      VOCALHOST_CONTAINER_ENGINE: `unix://${engine.socket}`,
-      VOCALHOST_CONTAINER_NETWORK: engine.network,
-      VOCALHOST_REGISTRIES: "localhost",
-    },
+    environment: engine.settings,
     async deploy(service, name, autoScaling) {
       await service.api.agents.create({ serviceName: name, image: "localhost/bot:1", autoScaling });
-      await until(
-        async () => {
-          const { ready, errors } = await service.api.agents.get(name);
-          if (errors?.length) throw new Error(JSON.stringify(errors));
-          return ready;
-        },
-        READY_MS,
-        `ready ${name}`,
-      );
+      await service.ready(name);
     },
     async idleMb() {
       const all = await engine.docker.listContainers({ all: true });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
-import { nodeFlags } from "../../testing/programs.ts";
+import { nodeFlagsFor } from "../../testing/programs.ts";
 
 /** A runner in a process of its own, as a developer would start it. */
 export interface RunnerProcess extends WatchedProcess {
@@ -32,15 +32,12 @@ export async function startRunnerProcess(options: RunnerProcessOptions): Promise
 
 /** Starts a runner that may refuse to start. */
 export function spawnRunner(options: RunnerProcessOptions): WatchedProcess {
+  const bot = `${REPOSITORY}${options.bot}`;
   const flags = options.flags?.includes("--port") ? [] : ["--port", "0"];
-  const child = spawn(
-    process.execPath,
-    [...nodeFlags, `${REPOSITORY}${options.bot}`, ...flags, ...(options.flags ?? [])],
-    {
-      cwd: options.workingFolder ?? REPOSITORY,
-      env: { ...process.env, ...options.environment },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  const child = spawn(process.execPath, [...nodeFlagsFor(bot), bot, ...flags, ...(options.flags ?? [])], {
+    cwd: options.workingFolder ?? REPOSITORY,
+    env: { ...process.env, ...options.environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   return watchProcess(child, "runner");
 }

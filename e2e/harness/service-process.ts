@@ -1,4 +1,4 @@
-import { createApiClient, type ApiClient, type CreateAgent } from "@vocalhost/protocol";
+import { createApiClient, type AgentRecord, type ApiClient, type CreateAgent } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -28,6 +28,8 @@ export interface ServiceProcess extends WatchedProcess {
   readonly publicApi: ApiClient;
   /** Builds the bot and deploys it; resolves when it takes sessions. */
   deploy(agent: DeployOptions): Promise<void>;
+  /** Resolves when the agent's newest deployment has proved itself; throws what its record complains of. */
+  ready(name: string, isWanted?: (record: AgentRecord) => boolean): Promise<AgentRecord>;
   /** Builds only; gives the build's id. */
   build(files: Record<string, string>, region?: string): Promise<string>;
   pid(name: "gateway" | "controller"): number;
@@ -112,6 +114,27 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   const build = (files: Record<string, string>, region?: string): Promise<string> =>
     buildBot(api, files, region);
 
+  async function ready(
+    name: string,
+    isWanted: (record: AgentRecord) => boolean = () => true,
+  ): Promise<AgentRecord> {
+    return until(
+      async () => {
+        const record = await api.agents.get(name);
+        if (record.errors?.length) throw new Error(JSON.stringify(record.errors));
+        return record.ready && isWanted(record) && record;
+      },
+      READY_MS,
+      `ready ${name}`,
+    ).catch((error: unknown) => {
+      const troubles = watched
+        .output()
+        .split("\n")
+        .filter((line) => /"level":[4-9]0/.test(line));
+      throw new Error(`${String(error)}\n${troubles.slice(-20).join("\n")}`, { cause: error });
+    });
+  }
+
   function rows<Row>(sql: string, ...values: string[]): Row[] {
     using database = new DatabaseSync(join(dataFolder, "vocalhost.db"), {
       readOnly: true,
@@ -132,22 +155,9 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     build,
     async deploy({ name, files, ...agent }: DeployOptions) {
       await api.agents.create({ ...agent, serviceName: name, buildId: await build(files) });
-      await until(
-        async () => {
-          const record = await api.agents.get(name);
-          if (record.errors?.length) throw new Error(JSON.stringify(record.errors));
-          return record.ready && record.available;
-        },
-        READY_MS,
-        `ready ${name}`,
-      ).catch((error: unknown) => {
-        const troubles = watched
-          .output()
-          .split("\n")
-          .filter((line) => /"level":[4-9]0/.test(line));
-        throw new Error(`${String(error)}\n${troubles.slice(-20).join("\n")}`, { cause: error });
-      });
+      await ready(name, ({ available }) => available);
     },
+    ready,
     pid,
     async replaceController() {
       const before = pid("controller");

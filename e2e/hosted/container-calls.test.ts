@@ -55,11 +55,8 @@ test(
       within: network.within,
       environment: {
         VOCALHOST_HOST: network.address,
-        VOCALHOST_DRIVER: "container",
-        VOCALHOST_CONTAINER_ENGINE: `unix://${engine.socket}`,
-        VOCALHOST_CONTAINER_NETWORK: engine.network,
+        ...engine.settings,
         VOCALHOST_CONTAINER_WALL: "required",
-        VOCALHOST_REGISTRIES: "localhost",
         VOCALHOST_PAUSE_BEYOND: "1",
         VOCALHOST_MEDIA_ADDRESS: network.address,
         VOCALHOST_MEDIA_PORTS: "40000-40049",

@@ -169,16 +169,12 @@ async function regionStates(service: ServiceProcess): Promise<Record<string, str
 }
 
 async function active(service: ServiceProcess): Promise<{ id: string; digest: string | undefined }> {
-  return until(
-    async () => {
-      const { ready, available, errors, deployment } = await service.api.agents.get("bot");
-      if (errors?.length) throw new Error(JSON.stringify(errors));
-      if (!ready || !available || !deployment) return undefined;
-      return { id: deployment.id, digest: deployment.manifest.spec.imageDigest };
-    },
-    60_000,
-    "active deployment",
+  const { deployment } = await service.ready(
+    "bot",
+    (record) => record.available && record.deployment !== undefined,
   );
+  assert.ok(deployment);
+  return { id: deployment.id, digest: deployment.manifest.spec.imageDigest };
 }
 
 async function versionIn(service: ServiceProcess, sessionId: string, agent = "bot"): Promise<string> {

@@ -26,9 +26,7 @@ test("a project is built by the engine, called, replaced under a call and rolled
   const service = stack.use(
     await startServiceProcess({
       environment: {
-        VOCALHOST_DRIVER: "container",
-        VOCALHOST_CONTAINER_ENGINE: `unix://${engine.socket}`,
-        VOCALHOST_CONTAINER_NETWORK: engine.network,
+        ...engine.settings,
         VOCALHOST_BUILD_NETWORK: "none",
       },
       timing: { idleInstanceMs: 600_000 },

@@ -52,15 +52,7 @@ describe("a hostile bot in a container", () => {
         image: `localhost/${name}:1`,
         autoScaling: { minAgents: 0, maxAgents: 2 },
       });
-      await until(
-        async () => {
-          const { ready, errors } = await service.api.agents.get(name);
-          if (errors?.length) throw new Error(JSON.stringify(errors));
-          return ready;
-        },
-        READY_MS,
-        `ready ${name}`,
-      );
+      await service.ready(name);
     }
     neighbour = stack.use(await openCall(service, { agent: "neighbour" }));
     hostile = stack.use(await openCall(service, { agent: "hostile" }));
@@ -75,11 +67,8 @@ describe("a hostile bot in a container", () => {
 
   function containerVariables(): Record<string, string> {
     return {
-      VOCALHOST_DRIVER: "container",
-      VOCALHOST_CONTAINER_ENGINE: `unix://${engine.socket}`,
-      VOCALHOST_CONTAINER_NETWORK: engine.network,
+      ...engine.settings,
       VOCALHOST_CONTAINER_WALL: "off", // raised in here
-      VOCALHOST_REGISTRIES: "localhost",
     };
   }
 
@@ -170,7 +159,9 @@ describe("a hostile bot in a container", () => {
   async function wall(what: string): Promise<{ state: string; rules: string }> {
     const { output, errors } = await program(desk(), [OPERATE, "wall", what]);
     assert.ok(output, errors);
-    return JSON.parse(output) as { state: string; rules: string };
+    const { walls } = JSON.parse(output) as { walls: { state: string; rules: string }[] };
+    assert.ok(walls[0]);
+    return walls[0];
   }
 
   async function printed(text: string): Promise<boolean> {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { AgentRecord } from "@vocalhost/protocol";
 import { after, before, describe, test } from "node:test";
 import { size } from "../../testing/sizes.ts";
 import { isRunning } from "../harness/service-process.ts";
@@ -48,7 +47,7 @@ describe("a deployment", () => {
     assert.deepEqual(new Set(calls.map(({ version }) => version)), new Set(["first"]));
     const before = await service.api.agents.get(AGENT);
     await service.api.agents.update(AGENT, { buildId: builds.second });
-    await deployed(faults);
+    await service.ready(AGENT);
     const fresh = callers.use(await openCall(service, { agent: AGENT }));
     assert.equal(fresh.version, "second");
     const heard = calls.map(({ echoed }) => echoed);
@@ -81,7 +80,7 @@ describe("a deployment", () => {
     const first = deployments.toSorted((one, other) => one.createdAt.localeCompare(other.createdAt))[0];
     assert.ok(first);
     await service.api.agents.rollback(AGENT, first.id);
-    await deployed(faults);
+    await service.ready(AGENT);
     using call = await openCall(service, { agent: AGENT });
     assert.equal(call.version, "first");
     assert.equal(await call.leave(), 1000);
@@ -102,7 +101,7 @@ describe("a deployment", () => {
       checkOneActive(faults);
       // Whoever got no answer asks again; that is no second deployment.
       await service.api.agents.update(AGENT, { buildId: builds[version] });
-      await deployed(faults);
+      await service.ready(AGENT);
       checkOneActive(faults);
       using fresh = await openCall(service, { agent: AGENT });
       assert.equal(fresh.version, version);
@@ -195,18 +194,6 @@ async function servedVersion({ service }: FaultService): Promise<string> {
   using call = await openCall(service, { agent: AGENT });
   assert.equal(await call.leave(), 1000);
   return call.version;
-}
-
-async function deployed({ service }: FaultService): Promise<AgentRecord> {
-  return until(
-    async () => {
-      const record = await service.api.agents.get(AGENT);
-      if (record.errors?.length) throw new Error(JSON.stringify(record.errors));
-      return record.ready && record;
-    },
-    DEPLOYED_MS,
-    "active deployment",
-  );
 }
 
 function phaseOf({ service }: FaultService, deploymentId: string): string | undefined {

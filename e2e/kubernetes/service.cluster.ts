@@ -116,14 +116,10 @@ async function podsOf({ api, namespace }: TestCluster, state?: "busy" | "idle") 
 }
 
 async function active(service: ServiceProcess, agent: string): Promise<{ digest: string | undefined }> {
-  return until(
-    async () => {
-      const { ready, available, errors, deployment } = await service.api.agents.get(agent);
-      if (errors?.length) throw new Error(JSON.stringify(errors));
-      if (!ready || !available || !deployment) return undefined;
-      return { digest: deployment.manifest.spec.imageDigest };
-    },
-    60_000,
-    "active deployment",
+  const { deployment } = await service.ready(
+    agent,
+    (record) => record.available && record.deployment !== undefined,
   );
+  assert.ok(deployment);
+  return { digest: deployment.manifest.spec.imageDigest };
 }

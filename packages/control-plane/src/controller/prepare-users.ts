@@ -25,7 +25,7 @@ export function prepareUsers({ users, dataFolder, driver, regions }: Config, log
     if (kind === "process") openWays([join(dataFolder, "regions"), dirname(folder), folder]);
   const why = whyUsersCannotRun(users, {
     execPath: process.execPath,
-    mustReach: [findSdk(), join(dataFolder, "instances"), ownProgram("builds/builder-main")],
+    mustReach: [findSdk(), join(dataFolder, "instances"), dirname(ownProgram("builds/builder-main"))],
   });
   if (why !== undefined)
     throw new ConfigError(

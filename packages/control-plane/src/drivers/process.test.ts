@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
+import type { Writable } from "node:stream";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLog } from "../log.ts";
@@ -138,13 +139,16 @@ test("another process with the same number is not taken for the instance", async
 });
 
 test("a process that has ended and was not collected is over", async () => {
-  // The shell becomes a program that never asks after its child.
-  const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
-    stdio: ["ignore", "pipe", "ignore"],
+  // The shell becomes a program that never asks after its child, and only then the child ends.
+  const parent = spawn("sh", ["-c", "cat <&3 & echo $!; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
   });
   try {
-    const [text] = (await once(parent.stdout, "data")) as [Buffer];
+    const [text] = (await once(parent.stdout!, "data")) as [Buffer];
     const pid = Number(String(text).trim());
+    const name = `/proc/${parent.pid}/comm`;
+    await until(() => readFileSync(name, "utf8").trim() === "sleep", 20_000, "sleeping parent");
+    (parent.stdio[3] as Writable).end();
     await until(() => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")), 20_000, "zombie");
     assert.ok(isThere(pid));
     assert.equal(isRunning(identityOf(pid)), false);

@@ -2,7 +2,7 @@ import { baseUser } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
 import type Docker from "dockerode";
 import type { InstanceSpec } from "../driver.ts";
-import { mediaVariables } from "../media-variables.ts";
+import { instanceEnvironment } from "../instance-environment.ts";
 import { cpuLimit } from "./engine.ts";
 
 export const labels = {
@@ -14,7 +14,6 @@ export const labels = {
 
 /** Where an instance finds its slots. */
 const FOLDER_INSIDE = "/run/vocalhost";
-export const PORT_INSIDE = 7860;
 const PROCESSES_MAX = 256;
 const TEMPORARY_MIB = 64;
 const FILE_MAX_BYTES = 64 * 1024 * 1024; // also of the slots, which lie on our disk
@@ -79,16 +78,7 @@ export function containerOptions(options: ContainerOptions): Docker.ContainerCre
 
 /** What the instance is to find in its environment, as it comes on its standard input. */
 export function handoverOf(spec: InstanceSpec): string {
-  const environment = {
-    ...spec.environment,
-    [instanceVariables.id]: spec.id,
-    [instanceVariables.token]: spec.token,
-    [instanceVariables.listen]: `0.0.0.0:${PORT_INSIDE}`,
-    [instanceVariables.heartbeatMs]: String(spec.heartbeatMs),
-    [instanceVariables.aloneMs]: String(spec.aloneMs),
-    ...mediaVariables(spec.media),
-  };
-  return `${JSON.stringify({ environment })}\n`;
+  return `${JSON.stringify({ environment: instanceEnvironment(spec) })}\n`;
 }
 
 /** Calls come through one UDP port, which has the same number inside and outside: that is what clients are told. */

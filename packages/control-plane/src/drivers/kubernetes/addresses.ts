@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { PORT_INSIDE } from "./names.ts";
+import { PORT_INSIDE } from "../instance-environment.ts";
 
 /** Where instances take requests: as they said themselves, or as was found by knocking. */
 export interface Addresses extends Disposable {

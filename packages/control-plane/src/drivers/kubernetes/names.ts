@@ -17,7 +17,6 @@ export const FINALIZER = "vocalhost.github.io/records";
 /** Read by the cluster autoscaler. */
 export const SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict";
 export const CONTAINER = "bot";
-export const PORT_INSIDE = 7860;
 
 export type PodUse = "idle" | "busy";
 

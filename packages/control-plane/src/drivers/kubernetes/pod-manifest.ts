@@ -2,8 +2,8 @@ import { baseUser } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
 import type { V1EnvVar, V1OwnerReference, V1Pod, V1Secret } from "@kubernetes/client-node";
 import type { InstanceMedia, InstanceSpec } from "../driver.ts";
-import { mediaVariables } from "../media-variables.ts";
-import { CONTAINER, FINALIZER, labels, labelValue, PORT_INSIDE, SAFE_TO_EVICT, type Names } from "./names.ts";
+import { instanceEnvironment, PORT_INSIDE } from "../instance-environment.ts";
+import { CONTAINER, FINALIZER, labels, labelValue, SAFE_TO_EVICT, type Names } from "./names.ts";
 
 /** What all pods of a service have in common. */
 export interface PodSettings {
@@ -98,15 +98,6 @@ export function secretManifest({
   names,
   owners,
 }: Pick<PodOptions, "spec" | "names" | "owners">): V1Secret {
-  const values: Record<string, string> = {
-    ...spec.environment,
-    [instanceVariables.id]: spec.id,
-    [instanceVariables.token]: spec.token,
-    [instanceVariables.listen]: `0.0.0.0:${PORT_INSIDE}`,
-    [instanceVariables.heartbeatMs]: String(spec.heartbeatMs),
-    [instanceVariables.aloneMs]: String(spec.aloneMs),
-    ...mediaVariables(spec.media),
-  };
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -117,7 +108,7 @@ export function secretManifest({
     },
     immutable: true,
     type: "Opaque",
-    stringData: values,
+    stringData: instanceEnvironment(spec),
   };
 }
 
