@@ -3,6 +3,7 @@ import { calls } from "./calls.ts";
 import { blocked } from "./rows/blocked.ts";
 import { capacity } from "./rows/capacity.ts";
 import { conversation } from "./rows/conversation.ts";
+import { filteredSessions } from "./rows/filtered-sessions.ts";
 import { firstAudio } from "./rows/first-audio.ts";
 import { latency } from "./rows/latency.ts";
 import { roomBots } from "./rows/room-bots.ts";
@@ -29,6 +30,7 @@ const ALL: Benchmark[] = [
   calls,
   capacity,
   viva,
+  filteredSessions,
   rooms,
   roomBots,
   hosted,

@@ -9,6 +9,8 @@ export interface RunnerChild extends Child {
 export interface RunnerChildOptions {
   /** The bot's file, from the repository's root. */
   bot: string;
+  /** Of the runner, more than where it listens. */
+  flags?: string[];
   environment?: Record<string, string>;
   nodeFlags?: string[];
 }
@@ -21,7 +23,7 @@ export const BARE_SOCKETS = "bench/load/bare-socket-server.ts";
 export async function startRunner(options: RunnerChildOptions): Promise<RunnerChild> {
   const child = startChild({
     file: options.bot,
-    args: ["--port", "0", "--host", "127.0.0.1"],
+    args: ["--port", "0", "--host", "127.0.0.1", ...(options.flags ?? [])],
     core: SERVER_CORE,
     environment: options.environment ?? {},
     nodeFlags: options.nodeFlags ?? [],

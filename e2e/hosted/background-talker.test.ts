@@ -14,7 +14,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
 import { size } from "../../testing/sizes.ts";
-import { pause, until } from "../../testing/wait.ts";
+import { eventually, pause, until } from "../../testing/wait.ts";
 import { vocalhost } from "../cli/vocalhost-process.ts";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
@@ -80,8 +80,8 @@ describe("with a talker in the background", { concurrency: 2 }, () => {
         callByWebSocket(name, body),
       ]);
       for (const { over, sessionId, answers, interruptions } of calls) {
-        assert.ok(answers > 0, `${over}: the caller got an answer`);
         assert.equal(interruptions > 0, audioFilter === null, `${over}: ${interruptions} interruptions`);
+        if (audioFilter) assert.ok(answers > 0, `${over}: the caller got an answer`);
         await service.sessionEnded(sessionId);
         const { filter } = await service.api.sessions.get(name, sessionId);
         assert.equal(filter?.model ?? null, audioFilter, over);
@@ -159,7 +159,7 @@ async function callByWebRtc(agent: string, body: object): Promise<Call> {
   peer.sendText(JSON.stringify(CLIENT_READY));
   await until(() => messages().some(({ type }) => type === "bot-ready"), READY_MS, "bot over WebRTC");
   await peer.say(heardAt(48_000));
-  await until(() => isOver(messages()), READY_MS, "answer over WebRTC");
+  await firstAnswer("WebRTC", messages);
   return { over: "WebRTC", sessionId, ...counted(messages()) };
 }
 
@@ -174,7 +174,7 @@ async function callByWebSocket(agent: string, body: object): Promise<Call> {
     client.sendAudio(samples.subarray(at, at + 320), 16_000);
     await pause(Math.max(0, startMs + (at + 320) / 16 - performance.now()));
   }
-  await until(() => isOver(client.messages), READY_MS, "answer over WebSocket");
+  await firstAnswer("WebSocket", () => client.messages);
   return { over: "WebSocket", sessionId, ...counted(client.messages) };
 }
 
@@ -182,9 +182,14 @@ interface Message {
   type?: string;
 }
 
-/** The first answer: played to its end, or cut off. */
-function isOver(messages: Message[]): boolean {
-  return messages.some(({ type }) => type === "bot-stopped-speaking");
+/** Waits until it was played to its end, or cut off: on a busy machine even before its first sound. */
+async function firstAnswer(over: string, messages: () => Message[]): Promise<void> {
+  await eventually({
+    what: `an answer over ${over}`,
+    look: () => messages().map(({ type }) => type),
+    until: (seen) => seen.includes("bot-stopped-speaking") || seen.includes("bot-interrupted"),
+    quietMs: READY_MS,
+  });
 }
 
 function counted(messages: Message[]): { answers: number; interruptions: number } {

@@ -138,7 +138,9 @@ describe("billing", () => {
         const lengthMs = 100 + Math.floor(random() * 1_500);
         begun += 1;
         try {
-          const { sessionId, socket } = await openCall(service, "filtered", { body });
+          const { sessionId, socket } = await openCall(service, "filtered", {
+            body: { ...body, isFiltered: true },
+          });
           connected.push(sessionId);
           const over = socket.closed(60_000).catch(() => undefined);
           await Promise.race([over, pause(lengthMs)]);
@@ -209,7 +211,11 @@ describe("billing", () => {
         ended.some((session) => session.id === id),
         `session ${id} was connected and is closed`,
       );
-    for (const { id } of lost) assert.ok(killed.has(id), `session ${id} was lost by itself`);
+    for (const { id } of lost) {
+      assert.ok(killed.has(id), `session ${id} was lost by itself`);
+      const { filter } = await service.api.sessions.get("filtered", id);
+      assert.deepEqual([filter?.model, filter?.billed], ["tel", true]);
+    }
 
     for (const session of ended) {
       const billedMs = (session.seconds ?? 0) * 1_000;

@@ -10,8 +10,21 @@ export function multiply(
   rows: i32,
   columns: i32,
 ): void {
+  multiplyPart(weights, columns, bias, input, output, rows, columns);
+}
+
+/** The same with some columns of a matrix whose rows have `width`; `bias` may be what is in `output`. */
+export function multiplyPart(
+  weights: usize,
+  width: i32,
+  bias: usize,
+  input: usize,
+  output: usize,
+  rows: i32,
+  columns: i32,
+): void {
   const upper = i32x4.splat(0xffff0000);
-  const stride = <usize>columns << 1;
+  const stride = <usize>width << 1;
   for (let row = 0; row < rows; row += 4) {
     let w0 = weights + <usize>row * stride;
     let w1 = w0 + stride;
@@ -56,6 +69,27 @@ export function multiply(
     const at = <usize>row << 2;
     v128.store(output + at, f32x4.add(sums, v128.load(bias + at)));
   }
+}
+
+/** Adds up `columns` of each row, at whichever place in its groups of eight a weight lies. */
+export function sumRows(weights: usize, width: i32, output: usize, rows: i32, columns: i32): void {
+  for (let row = 0; row < rows; row++) {
+    const from = weights + (<usize>(row * width) << 1);
+    let sum: f32 = 0;
+    for (let column: usize = 0; column < <usize>columns; column++)
+      sum += reinterpret<f32>(<u32>load<u16>(from + (column << 1)) << 16);
+    store<f32>(output + (<usize>row << 2), sum);
+  }
+}
+
+/** output = bias + row · factor */
+export function addScaled(bias: usize, row: usize, factor: f32, output: usize, count: i32): void {
+  const factors = f32x4.splat(factor);
+  for (let at: usize = 0; at < <usize>count << 2; at += 16)
+    v128.store(
+      output + at,
+      f32x4.add(v128.load(bias + at), f32x4.mul(factors, v128.load(row + at))),
+    );
 }
 
 /** values = values > 0 ? values : values · slope */

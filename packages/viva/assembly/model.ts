@@ -5,6 +5,8 @@ export const BINS: i32 = 257;
 /** Of one frame: log powers, peak level, level; then zeros up to a multiple of eight. */
 export const FEATURES: i32 = 264;
 export const FRAMES_SEEN: i32 = 3;
+/** Of the features, from where on they are not log powers alone. */
+export const LAST_FEATURES: i32 = 256;
 /** A gain per bin and the near talker's logit, up to a multiple of four. */
 export const OUTPUTS: i32 = 260;
 /** Above 8 kHz `pro` gives one gain per 500 Hz. */

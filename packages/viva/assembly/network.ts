@@ -1,5 +1,6 @@
-import { multiply, prelu } from "./matrix";
-import { BINS, Model, OUTPUTS, Recurrent } from "./model";
+import { addScaled, multiply, multiplyPart, prelu, sumRows } from "./matrix";
+import { BINS, FEATURES, FRAMES_SEEN, LAST_FEATURES, Model, OUTPUTS, Recurrent } from "./model";
+import { Plan } from "./plan";
 import { takeFloats } from "./room";
 import { sigmoid, tanh } from "./vector-math";
 
@@ -10,6 +11,9 @@ const hiddenSums = takeFloats(WIDEST);
 const outputs = takeFloats(OUTPUTS);
 const bandLayer = takeFloats(WIDEST);
 const bandSums = takeFloats(WIDEST);
+
+/** Of the outputs, the four that hold the highest bin and the near talker's logit. */
+const LAST_OUTPUTS: i32 = OUTPUTS - 4;
 
 /** The gate is open in doubt: its logit is shifted by this. */
 const GATE_SHIFT: f32 = 2;
@@ -33,27 +37,74 @@ function recur(layerAt: usize, input: usize, inputs: i32, hidden: i32): void {
   }
 }
 
-/** Writes a gain per bin to `gains`, and per band to `bandGains`; returns how likely the near talker speaks. */
+/** Prepares what `runFrames` leaves out at rates below 16 kHz. */
+export function sumBlank(model: Model, plan: Plan): void {
+  if (plan.blankFrom === LAST_FEATURES || plan.blankSums !== 0) return;
+  plan.blankSums = takeFloats(FRAMES_SEEN * model.conv);
+  for (let frame = 0; frame < FRAMES_SEEN; frame++) {
+    const weights = model.frames + (<usize>(frame * FEATURES + plan.blankFrom) << 1);
+    const sums = plan.blankSums + (<usize>(frame * model.conv) << 2);
+    sumRows(weights, FRAMES_SEEN * FEATURES, sums, model.conv, LAST_FEATURES - plan.blankFrom);
+  }
+}
+
+/** The layer that sees three frames. Where all features are one value, the sum of their weights serves for all. */
+function runFrames(model: Model, plan: Plan, features: usize, layer: usize): void {
+  const width = FRAMES_SEEN * FEATURES;
+  if (plan.blankFrom === LAST_FEATURES) {
+    multiply(model.frames, model.framesBias, features, layer, model.conv, width);
+    return;
+  }
+  let bias = model.framesBias;
+  for (let frame = 0; frame < FRAMES_SEEN; frame++) {
+    const blank = load<f32>(features + (<usize>(frame * FEATURES + plan.blankFrom) << 2));
+    addScaled(bias, plan.blankSums + (<usize>(frame * model.conv) << 2), blank, layer, model.conv);
+    bias = layer;
+  }
+  // What follows the blank ones in a frame lies beside the beginning of the next.
+  for (let from = LAST_FEATURES - FEATURES; from < width; from += FEATURES) {
+    const column = max(0, from);
+    const count = min(width, from + FEATURES - LAST_FEATURES + plan.blankFrom) - column;
+    const weights = model.frames + (<usize>column << 1);
+    multiplyPart(weights, width, layer, features + (<usize>column << 2), layer, model.conv, count);
+  }
+}
+
+/**
+ * Writes a gain to `gains` for each frequency of the plan that the network sees, and per band to `bandGains` where there
+ * are others; returns how likely the near talker speaks.
+ */
 export function runNetwork(
   model: Model,
+  plan: Plan,
   features: usize,
-  columns: i32,
   layers: usize,
   gains: usize,
   bandGains: usize,
 ): f32 {
   const first = layers + (<usize>model.conv << 2);
-  multiply(model.frames, model.framesBias, features, layers, model.conv, columns);
+  const bins = plan.size / 2 + 1;
+  runFrames(model, plan, features, layers);
   prelu(layers, model.framesSlope, model.conv);
   recur(model.first, layers, model.conv, model.hidden);
   recur(model.second, first, model.hidden, model.hidden);
-  multiply(model.output, model.outputBias, first, outputs, OUTPUTS, 2 * model.hidden);
+  const heard = bins < LAST_OUTPUTS ? (bins + 3) & ~3 : LAST_OUTPUTS;
+  runOutputs(model, first, 0, heard);
+  runOutputs(model, first, LAST_OUTPUTS, OUTPUTS - LAST_OUTPUTS);
   const logit = load<f32>(outputs + (BINS << 2));
   const gate = f32x4.splat(f32x4.extract_lane(sigmoid(f32x4.splat(logit + GATE_SHIFT)), 0));
-  for (let at: usize = 0; at < <usize>OUTPUTS << 2; at += 16)
+  const end = bins < LAST_OUTPUTS ? heard : OUTPUTS;
+  for (let at: usize = 0; at < <usize>end << 2; at += 16)
     v128.store(gains + at, f32x4.mul(gate, sigmoid(v128.load(outputs + at))));
-  if (model.bands > 0) runBands(model, first, bandGains, gate);
+  if (model.bands > 0 && bins > BINS) runBands(model, first, bandGains, gate);
   return f32x4.extract_lane(sigmoid(f32x4.splat(logit)), 0);
+}
+
+function runOutputs(model: Model, first: usize, from: i32, count: i32): void {
+  const columns = 2 * model.hidden;
+  const weights = model.output + (<usize>(from * columns) << 1);
+  const bytes = <usize>from << 2;
+  multiply(weights, model.outputBias + bytes, first, outputs + bytes, count, columns);
 }
 
 function runBands(model: Model, first: usize, bandGains: usize, gate: v128): void {

@@ -1,3 +1,4 @@
+import { LAST_FEATURES } from "./model";
 import { take, takeFloats } from "./room";
 
 /** What all sessions of one sample rate share. The host fills the tables. */
@@ -17,6 +18,10 @@ export class Plan {
   turns: usize = 0;
   analysis: usize = 0;
   synthesis: usize = 0;
+  /** From here to LAST_FEATURES a frame's features are all one value: this rate has no such frequencies. */
+  blankFrom: i32 = 0;
+  /** For each frame seen, the sums of the first layer's weights there; 0 until a session needs them. */
+  blankSums: usize = 0;
 }
 
 export function openPlan(size: i32, hop: i32, kept: i32, scale: f32, stageCount: i32, twiddles: i32): usize {
@@ -26,6 +31,7 @@ export function openPlan(size: i32, hop: i32, kept: i32, scale: f32, stageCount:
   plan.hop = hop;
   plan.kept = kept;
   plan.scale = scale;
+  plan.blankFrom = min(LAST_FEATURES, (size / 2 + 1 + 7) & ~7);
   plan.stageCount = stageCount;
   plan.stages = takeFloats(stageCount);
   plan.twiddles = takeFloats(twiddles);

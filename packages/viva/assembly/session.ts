@@ -1,4 +1,5 @@
 import { FEATURES, FRAMES_SEEN, Model } from "./model";
+import { sumBlank } from "./network";
 import { Plan } from "./plan";
 import { take, takeFloats } from "./room";
 
@@ -35,6 +36,7 @@ export function openSession(modelAt: usize, planAt: usize): usize {
   const session = changetype<Session>(at);
   session.model = modelAt;
   session.plan = planAt;
+  sumBlank(model, plan);
   session.history = takeFloats(plan.size);
   session.overlap = takeFloats(2 * plan.hop);
   session.beforeRe = takeFloats(plan.size / 2 + 4);

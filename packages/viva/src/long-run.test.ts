@@ -11,12 +11,15 @@ import { makeNoise, rms } from "./testing/signals.ts";
 const MEGABYTE = 1_000_000;
 const MINUTES = size(5, 30);
 
-test(`a voice sounds after ${MINUTES} minutes as after one`, () => {
+test(`a voice sounds after ${MINUTES} minutes as after one, no later, and takes no more memory`, () => {
   using engine = openEngine({ model: "tel", sampleRateHz: 16_000 });
+  const { memory } = kernelOf("tel").exports;
+  const bytes = memory.buffer.byteLength;
   const [voice, noise] = [readVoice(), makeNoise(16_000, 300)];
   const said = (): number => rms(engine.process(voice).slice());
   const wait = (seconds: number): void => {
-    for (let second = 0; second < seconds; second += 1) engine.process(noise);
+    for (let second = 0; second < seconds; second += 1)
+      assert.equal(engine.process(noise).length, noise.length);
   };
   said();
   wait(60);
@@ -25,6 +28,7 @@ test(`a voice sounds after ${MINUTES} minutes as after one`, () => {
   const late = said();
   const changeDb = Math.abs(20 * Math.log10(late / early));
   assert.ok(changeDb < 1.5, `${changeDb.toFixed(2)} dB`);
+  assert.equal(memory.buffer.byteLength, bytes);
 });
 
 test("fifty sessions take less than 3 MB each, and the next fifty nothing", () => {
