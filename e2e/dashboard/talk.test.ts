@@ -7,10 +7,11 @@ import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { size } from "../../testing/sizes.ts";
-import { until } from "../../testing/wait.ts";
+import { pause, until } from "../../testing/wait.ts";
 import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
 import { PATIENCE_MS } from "../harness/watched-page.ts";
 
+const RAW_MS = 1_000; // so much is to be heard without the filter, and on record
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 const VOICE = path("packages/sdk/src/speech/fixtures/table-for-two.wav");
 const KEYS_BOT = `
@@ -94,6 +95,7 @@ async function compareFilter(page: Page): Promise<void> {
   await panel.getByRole("radio", { name: "Raw" }).click({ force: true });
   await panel.getByRole("img", { name: /^Your level: -\d+ dB raw, -\d+ dB filtered$/ }).waitFor();
   await until(() => panel.getByRole("radio", { name: "Raw" }).isChecked(), PATIENCE_MS, "raw");
+  await pause(RAW_MS);
   await panel.getByRole("radio", { name: "Filtered" }).click({ force: true });
   await until(() => panel.getByRole("radio", { name: "Filtered" }).isChecked(), PATIENCE_MS, "filtered");
 }
