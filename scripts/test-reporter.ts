@@ -19,7 +19,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { data } = event;
     if (data.details.type === "suite" || isFileItself(data)) {
-      if (event.type === "test:pass" || !isFileItself(data)) continue;
+      if (event.type === "test:pass") continue;
+      if (!isFileItself(data) && isToldAlready(event.data.details.error)) continue;
     }
     const file = files.get(data.file ?? "") ?? { passed: 0, failed: 0 };
     files.set(data.file ?? "", file);
@@ -40,6 +41,11 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   }
   const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
   yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
+}
+
+// A suite fails by its tests, or by what comes before and after them. Missing in the type declarations.
+function isToldAlready(error: Error & { failureType?: string }): boolean {
+  return error.failureType === "subtestsFailed";
 }
 
 interface UnfinishedTest {
