@@ -13,6 +13,9 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   const files = new Map<string, FileTally>();
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
+    // What a test left behind and what then went wrong: the process ends badly although every test passed.
+    if (event.type === "test:diagnostic" && event.data.message.startsWith("Error: "))
+      yield `\n✖ ${place(event.data.file)}\n${event.data.message}\n`;
     if (isInterruption(event)) yield unfinished(event.data.tests);
     if (event.type === "test:summary" && event.data.file)
       yield fileLine(event.data.file, files.get(event.data.file), event.data.duration_ms);

@@ -283,12 +283,21 @@ test("pods with a call say so, and a budget keeps them", async () => {
   await driver.fence(1);
   const [busy, idle] = [specOf(PRETENDED), specOf(PRETENDED)];
   for (const spec of [busy, idle]) await driver.create(spec);
-  driver.inUse?.(new Set([busy.id]));
+  // As the reconciler does it, again with every pass.
+  const becomes = (inUse: string[], state: string): Promise<boolean> =>
+    until(
+      () => {
+        driver.inUse?.(new Set(inUse));
+        return stateOf(busy)[0] === state;
+      },
+      10_000,
+      `label ${state}`,
+    );
   const stateOf = (spec: InstanceSpec): unknown[] => [
     harness.pod(spec).metadata.labels?.["vocalhost.github.io/state"],
     harness.pod(spec).metadata.annotations?.["cluster-autoscaler.kubernetes.io/safe-to-evict"],
   ];
-  await until(() => stateOf(busy)[0] === "busy", 10_000, "label");
+  await becomes([busy.id], "busy");
   assert.deepEqual(
     [stateOf(busy), stateOf(idle)],
     [
@@ -298,8 +307,7 @@ test("pods with a call say so, and a budget keeps them", async () => {
   );
   const [budget] = harness.api.objects("poddisruptionbudgets");
   assert.equal(budget?.["spec"].selector.matchLabels["vocalhost.github.io/state"], "busy");
-  driver.inUse?.(new Set());
-  await until(() => stateOf(busy)[0] === "idle", 10_000, "label taken back");
+  await becomes([], "idle");
 });
 
 test("an instance that calls is believed its own address and nobody else's", async () => {
