@@ -203,6 +203,15 @@ describe("Origin", () => {
   });
 });
 
+/** A page of this machine, on whatever port. */
+function isNeighbour(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { origin: exact, protocol, hostname } = new URL(origin);
+  return (
+    exact === origin && /^https?:$/.test(protocol) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+  );
+}
+
 test("two thousand mutated values leave the runner unmoved", async () => {
   await figures();
   const ours = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
@@ -219,13 +228,14 @@ test("two thousand mutated values leave the runner unmoved", async () => {
       const line = `${name}: ${text.replaceAll(/[\r\n]/g, " ")}`;
       const { status } = await withHeader(line);
       const trimmed = line.slice(name.length + 1).replaceAll(/^[ \t]+|[ \t]+$/g, "");
-      const welcome = name === "Host" ? ours.test(trimmed) : trimmed === OWN || trimmed.toLowerCase() === APP;
+      const welcome =
+        name === "Host" ? ours.test(trimmed) : isNeighbour(trimmed) || trimmed.toLowerCase() === APP;
       assert.ok(
         welcome ? status === 200 : status === 403 || status === 400,
         `${status} for ${JSON.stringify(line)}`,
       );
     }),
-    { numRuns: size(500, 2_000) },
+    { numRuns: size(500, 2_000), examples: [["Origin", "http://localhost:3955"]] },
   );
   assert.ok(isAlive(runner.process.pid!));
   const { loopDelayMs } = await figures();
