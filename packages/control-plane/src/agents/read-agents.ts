@@ -7,6 +7,7 @@ import type { Db, Store } from "../store/store.ts";
 import { toTime } from "../to-time.ts";
 import { toAgentRecord, type InstanceCount } from "./agent-record.ts";
 import { findAgent } from "./find-agent.ts";
+import { readOrganizationName } from "../store/organization-name.ts";
 
 export async function readAgent(
   { db }: Pick<Store, "db">,
@@ -76,15 +77,6 @@ export async function listAgents(
       };
     }),
   };
-}
-
-export async function readOrganizationName(db: Db, organizationId: OrganizationId): Promise<string> {
-  const { name } = await db
-    .selectFrom("organizations")
-    .select("name")
-    .where("id", "=", organizationId)
-    .executeTakeFirstOrThrow();
-  return name;
 }
 
 async function readDeployments(db: Db, organizationId: OrganizationId, agents: AgentRow[]) {

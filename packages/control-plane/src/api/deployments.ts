@@ -1,6 +1,7 @@
 import { AgentRecord, DeploymentList, Rollback } from "@vocalhost/protocol";
 import { findAgent } from "../agents/find-agent.ts";
-import { readAgent, readOrganizationName } from "../agents/read-agents.ts";
+import { readAgent } from "../agents/read-agents.ts";
+import { readOrganizationName } from "../store/organization-name.ts";
 import { rollBack } from "../agents/roll-back.ts";
 import { listDeployments } from "../deployments/list-deployments.ts";
 import { AgentParams, deployContext } from "./agents.ts";

@@ -2,6 +2,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import type { Store, Tx } from "../store/store.ts";
 import { moveDeployment } from "./deployment-phase.ts";
 import type { DeploymentSpec } from "./deployment-spec.ts";
+import { newDeployment } from "./new-deployment.ts";
 
 /** Adds a deployment in `Creating`; those that are not Active yet will never be. */
 export async function insertDeployment(
@@ -23,24 +24,7 @@ export async function insertDeployment(
   const createdAt = await afterTheLast(tx, organizationId, { agentId, nowMs });
   await tx
     .insertInto("deployments")
-    .values({
-      id,
-      organizationId,
-      agentId,
-      phase: "Creating",
-      phaseStartedAt: nowMs,
-      spec: JSON.stringify(spec),
-      crashes: 0,
-      lastCrashAt: null,
-      lastExitCode: null,
-      crashText: null,
-      failureCode: null,
-      failureText: null,
-      progressText: null,
-      version: 1,
-      createdAt,
-      updatedAt: nowMs,
-    })
+    .values({ ...newDeployment({ id, organizationId, agentId, phase: "Creating", spec, nowMs }), createdAt })
     .execute();
 }
 

@@ -1,3 +1,4 @@
+import { readOrganizationName } from "../store/organization-name.ts";
 import type { Db } from "../store/store.ts";
 import type { Quotas, QuotasOf } from "./quotas.ts";
 
@@ -5,17 +6,8 @@ import type { Quotas, QuotasOf } from "./quotas.ts";
 export function createQuotasById({ db, quotasOf }: { db: Db; quotasOf: QuotasOf }) {
   const names = new Map<string, string>();
   return async (organizationId: string): Promise<Quotas> => {
-    const name = names.get(organizationId) ?? (await readName(db, organizationId));
+    const name = names.get(organizationId) ?? (await readOrganizationName(db, organizationId));
     names.set(organizationId, name);
     return quotasOf(name);
   };
-}
-
-async function readName(db: Db, organizationId: string): Promise<string> {
-  const { name } = await db
-    .selectFrom("organizations")
-    .select("name")
-    .where("id", "=", organizationId)
-    .executeTakeFirstOrThrow();
-  return name;
 }

@@ -1,9 +1,9 @@
-import { defaultValues } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
-import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { newDeployment } from "../deployments/new-deployment.ts";
 import { newInstanceRow } from "../pools/claim.ts";
 import type { QuotasOf } from "../quotas/quotas.ts";
 import type { Store } from "../store/store.ts";
+import { anySpec } from "./any-spec.ts";
 import type { ClusterAgent } from "./cluster-agents.ts";
 import type { Host } from "./host.ts";
 import type { Random } from "./random.ts";
@@ -44,7 +44,16 @@ export async function seedCluster(options: {
         .execute();
       await tx
         .insertInto("deployments")
-        .values(deploymentRow(deploymentId, agent, options))
+        .values(
+          newDeployment({
+            id: deploymentId,
+            organizationId: agent.organizationId,
+            agentId: agent.id,
+            phase: "Active",
+            spec: anySpec(random),
+            nowMs,
+          }),
+        )
         .execute();
       for (let count = 0; count < agent.maxAgents; count++) {
         const places = left.get(agent.organizationId) ?? 0;
@@ -62,37 +71,4 @@ export async function seedCluster(options: {
       }
     }
   });
-}
-
-function deploymentRow(
-  id: string,
-  { id: agentId, organizationId }: ClusterAgent,
-  { random, nowMs }: { random: Random; nowMs: number },
-) {
-  const spec: DeploymentSpec = {
-    image: "vocalhost/builds:test",
-    buildId: null,
-    nodeType: "arm",
-    secretVersion: null,
-    pinned: null,
-    ...defaultValues("deployment"),
-    audioFilter: random.pick(["tel", "pro", null]),
-    maxSessionDurationS: 30,
-  };
-  return {
-    ...{ id, organizationId, agentId },
-    phase: "Active" as const,
-    phaseStartedAt: nowMs,
-    spec: JSON.stringify(spec),
-    crashes: 0,
-    lastCrashAt: null,
-    lastExitCode: null,
-    crashText: null,
-    failureCode: null,
-    failureText: null,
-    progressText: null,
-    version: 1,
-    createdAt: nowMs,
-    updatedAt: nowMs,
-  };
 }

@@ -1,10 +1,10 @@
-import { defaultValues } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
-import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { newDeployment } from "../deployments/new-deployment.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { defaultTiming, type Timing } from "../timing.ts";
+import { anySpec } from "./any-spec.ts";
 import { checkAtTheEnd, checkMeanwhile } from "./check.ts";
 import {
   bootController,
@@ -202,35 +202,17 @@ async function insertDeployment(
   random: Random,
   { id, phase, nowMs }: { id: string; phase: "Active" | "Creating"; nowMs: number },
 ): Promise<void> {
-  const spec: DeploymentSpec = {
-    image: "vocalhost/builds:test",
-    buildId: null,
-    nodeType: "arm",
-    secretVersion: null,
-    pinned: null,
-    ...defaultValues("deployment"),
-    audioFilter: random.pick(["tel", "pro", null]),
-    maxSessionDurationS: 30,
-  };
   await store.db
     .insertInto("deployments")
-    .values({
-      id,
-      organizationId: ORGANIZATION,
-      agentId: AGENT.id,
-      phase,
-      phaseStartedAt: nowMs,
-      spec: JSON.stringify(spec),
-      crashes: 0,
-      lastCrashAt: null,
-      lastExitCode: null,
-      crashText: null,
-      failureCode: null,
-      failureText: null,
-      progressText: null,
-      version: 1,
-      createdAt: nowMs,
-      updatedAt: nowMs,
-    })
+    .values(
+      newDeployment({
+        id,
+        organizationId: ORGANIZATION,
+        agentId: AGENT.id,
+        phase,
+        spec: anySpec(random),
+        nowMs,
+      }),
+    )
     .execute();
 }

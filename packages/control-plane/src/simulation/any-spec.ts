@@ -1,0 +1,17 @@
+import { defaultValues } from "@vocalhost/protocol";
+import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import type { Random } from "./random.ts";
+
+/** Of a deployment that could be anybody's. */
+export function anySpec(random: Random): DeploymentSpec {
+  return {
+    image: "vocalhost/builds:test",
+    buildId: null,
+    nodeType: "arm",
+    secretVersion: null,
+    pinned: null,
+    ...defaultValues("deployment"),
+    audioFilter: random.pick(["tel", "pro", null]),
+    maxSessionDurationS: 30,
+  };
+}
