@@ -37,7 +37,7 @@ const INLINED =
 
 export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
 
-/** Writes it into a folder that is there already, with the licences of what is in it. */
+/** Writes it beside what is in the folder already, with the licences of what it holds. */
 export async function bundlePackage(name: string, outDir: string): Promise<void> {
   const folder = join(repository, "packages", name);
   const { dependencies = {}, peerDependencies = {} } = JSON.parse(

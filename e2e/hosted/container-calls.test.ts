@@ -8,11 +8,11 @@ import { commitBot, loadBotImage } from "../../testing/bot-image.ts";
 import { startContainerEngine } from "../../testing/container-engine.ts";
 import { size } from "../../testing/sizes.ts";
 import { eventually, until } from "../../testing/wait.ts";
-import { isMostly } from "../conformance/tone.ts";
 import { openHostNetwork } from "../harness/host-network.ts";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { joinFromNode, type NodeAttendee } from "../rooms/node-attendee.ts";
+import { botHeard } from "../rooms/bot-heard.ts";
+import { joinFromNode } from "../rooms/node-attendee.ts";
 import { openCall } from "./fault-call.ts";
 import { start } from "./hosted-calls.ts";
 import { echoBot } from "./hostile-bot.ts";
@@ -128,7 +128,7 @@ test(
         30_000,
         "calls that go on",
       );
-      await heardInRoom(attendee);
+      await botHeard(attendee, TONE_HZ);
     }
 
     async function adopted(): Promise<void> {
@@ -183,17 +183,6 @@ test(
     );
   },
 );
-
-async function heardInRoom(attendee: NodeAttendee): Promise<void> {
-  await eventually({
-    what: "the bot in the room is heard",
-    look: async () => {
-      const bot = (await attendee.others()).find(({ identity }) => identity.startsWith("Bot-"));
-      return bot && attendee.hear(bot.identity);
-    },
-    until: (tone) => tone !== undefined && isMostly(tone, TONE_HZ),
-  });
-}
 
 function instanceStates(service: ServiceProcess): string[] {
   return service

@@ -7,7 +7,7 @@ import { commitBot, loadBotImage } from "../../testing/bot-image.ts";
 import { startContainerEngine } from "../../testing/container-engine.ts";
 import { eventually, until } from "../../testing/wait.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { isMostly } from "../conformance/tone.ts";
+import { botHeard } from "../rooms/bot-heard.ts";
 import { joinFromNode } from "../rooms/node-attendee.ts";
 import { openCall, start } from "./hosted-calls.ts";
 
@@ -129,14 +129,7 @@ async function talkInRoom(service: ServiceProcess): Promise<void> {
   const { sessionId, roomUrl, token } = (await answer.json()) as RoomStarted;
   const attendee = await joinFromNode({ url: roomUrl, token, identity: "client", toneHz: TONE_HZ });
   await attendee.speak();
-  await eventually({
-    what: "the bot in the room is heard",
-    look: async () => {
-      const bot = (await attendee.others()).find(({ identity }) => identity.startsWith("Bot-"));
-      return bot && attendee.hear(bot.identity);
-    },
-    until: (tone) => tone !== undefined && isMostly(tone, TONE_HZ),
-  });
+  await botHeard(attendee, TONE_HZ);
   await attendee.leave();
   assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
 }
