@@ -51,15 +51,8 @@ const behaviours: Record<string, (transport: Transport, args: RunnerArguments) =
     await ended(args);
     process.stdout.write(`${args.sessionId} was told: ${args.signal.reason.reason}\n`);
   },
-  async "talks too much"(transport, args) {
-    for (let at = 0; at < MESSAGES; at += 1) {
-      transport.rtvi.serverMessage({ at, text: "x".repeat(100) });
-      if (at % 100 === 0) await new Promise(setImmediate);
-    }
-    await ended(args);
-  },
   "talks when told"(transport, args) {
-    transport.messages.onMessage(() => void behaviours["talks too much"]?.(transport, args));
+    transport.messages.onMessage(() => void talk(transport));
     return ended(args);
   },
   async "blocks the thread"(_transport, args) {
@@ -75,6 +68,13 @@ export async function bot(args: RunnerArguments): Promise<void> {
   const { mode } = args.body as { mode: string };
   const transport = await createTransport(args);
   await behaviours[mode]?.(transport, args);
+}
+
+async function talk({ rtvi }: Transport): Promise<void> {
+  for (let at = 0; at < MESSAGES; at += 1) {
+    rtvi.serverMessage({ at, text: "x".repeat(100) });
+    if (at % 100 === 0) await new Promise(setImmediate);
+  }
 }
 
 function ended({ signal }: RunnerArguments): Promise<unknown> {

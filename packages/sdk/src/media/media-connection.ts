@@ -41,8 +41,7 @@ export interface MediaConnectionOptions {
 const OPUS_CLOCK_HZ = 48_000;
 const REPORT_EVERY_MS = 1_000; // browsers judge their loss by it
 const OPUS_SAMPLES_PER_FRAME = 960; // 20 ms on Opus' 48 kHz clock
-const QUEUED_MESSAGES_MAX = 50; // sent before the data channel opened
-const CHANNEL_BUFFER_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
+const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
 const PEER_LEFT = JSON.stringify({ type: "signalling", message: { type: "peerLeft" } });
 const GOODBYE_AFTER_SOUND_MS = 2_500; // clients ping every second, so one that leaves was heard just before
 const GOODBYE_MS = 100; // lets the last message leave before the connection closes
@@ -62,7 +61,9 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
   let leaving = false;
   let ended = false;
   let lastHeardMs = performance.now();
-  let waitingMessages: string[] = [];
+  let hasChannel = false;
+  let waitingMessages: string[] = []; // said before the data channel opened
+  let waitingBytes = 0;
   const reception = createReception({ clockRateHz: OPUS_CLOCK_HZ, nowMs: () => performance.now() });
   const loss = createExpectedLoss();
   let reportedMs = -Infinity;
@@ -81,7 +82,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     } else if (nowMs - lastHeardMs > settings.timing.lostMs) end("client-lost");
   }
 
-  function end(reason: CloseReason): void {
+  function end(reason: CloseReason, unreadBytes?: number): void {
     if (ended) return;
     ended = true;
     clearInterval(watchdog);
@@ -89,7 +90,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     peer?.close();
     codec?.free();
     codec = undefined;
-    emit({ type: "closed", connection: id, reason });
+    emit({ type: "closed", connection: id, reason, ...(unreadBytes === undefined ? {} : { unreadBytes }) });
     options.closed();
   }
 
@@ -120,6 +121,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         channelOpen: () => {
           emit({ type: "channel-open", connection: id });
           for (const text of waitingMessages.splice(0)) opened.sendText(text);
+          waitingBytes = 0;
           if (leaving && opened.sendText(PEER_LEFT)) setTimeout(() => end("requested"), GOODBYE_MS);
         },
         rtp: onRtp,
@@ -178,6 +180,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         lastHeardMs = performance.now();
       }
       peer ??= openPeer();
+      hasChannel = offer.hasChannel;
       const current = peer;
       try {
         emit({ type: "answer", connection: id, request, sdp: await current.answer(offer) });
@@ -220,9 +223,13 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     },
     pause: (paused) => playout?.pause(paused),
     send(text) {
-      if (peer?.sendText(text)) {
-        if (peer.bufferedBytes() > CHANNEL_BUFFER_MAX_BYTES) end("client-lost");
-      } else if (waitingMessages.length < QUEUED_MESSAGES_MAX) waitingMessages.push(text);
+      if (!hasChannel) return;
+      if (!peer?.sendText(text)) {
+        waitingMessages.push(text);
+        waitingBytes += Buffer.byteLength(text);
+      }
+      const unreadBytes = waitingBytes + (peer?.bufferedBytes() ?? 0);
+      if (unreadBytes > UNREAD_MAX_BYTES) end("client-lost", unreadBytes);
     },
     setComplexity: (complexity) => codec?.setComplexity(complexity),
     close(sayGoodbye) {

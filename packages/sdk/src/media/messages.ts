@@ -33,7 +33,8 @@ export type MediaEvent =
   | { type: "connected"; connection: number }
   | { type: "disconnected"; connection: number }
   | { type: "channel-open"; connection: number }
-  | { type: "closed"; connection: number; reason: CloseReason }
+  /** With `unreadBytes` the client was given up for not reading them. */
+  | { type: "closed"; connection: number; reason: CloseReason; unreadBytes?: number }
   | { type: "audio"; connection: number; samples: Int16Array }
   | { type: "message"; connection: number; text: string }
   | { type: "played"; connection: number; generation: number; samples: number }

@@ -5,6 +5,7 @@ import { isUsableCandidate } from "./candidate.ts";
 export interface Offer {
   sdp: string;
   audio: { mid: string; direction: MediaDirection; opusPayloadType: number } | undefined;
+  hasChannel: boolean;
 }
 
 export type MediaDirection = "sendrecv" | "sendonly" | "recvonly" | "inactive";
@@ -24,7 +25,11 @@ export function parseOffer(sdp: string): Offer {
   const mids = sections.map((section) => value(section, "a=mid:"));
   if (mids.some((mid) => !mid)) throw refusal("has a media line without a=mid");
   if (new Set(mids).size !== mids.length) throw refusal("uses one a=mid twice");
-  return { sdp: `${lines.filter(isUsableLine).join("\r\n").trimEnd()}\r\n`, audio: audioOf(sections) };
+  return {
+    sdp: `${lines.filter(isUsableLine).join("\r\n").trimEnd()}\r\n`,
+    audio: audioOf(sections),
+    hasChannel: sections.some(([first]) => /^m=application [1-9]/.test(first ?? "")),
+  };
 }
 
 /** The same offer as from a client that sends its candidates later, and these. */

@@ -17,7 +17,7 @@ export interface Peer {
   readonly opusPayloadType: number;
   /** RTP, or RTCP on the same way. */
   sendRtp(packet: Buffer): void;
-  /** False when the data channel is not open. */
+  /** True when it is on the wire or will be, false when the data channel is not open. */
   sendText(text: string): boolean;
   /** Bytes accepted and not yet on the wire. */
   bufferedBytes(): number;
@@ -195,10 +195,12 @@ function ignore(): void {
 }
 
 // The library's own thread closes what the other side has left, also between being asked and being sent over;
-// then it throws. That is an ordinary end, and its callback is on the way.
+// then it throws. That is an ordinary end, and its callback is on the way. What the library returns only says whether
+// it sent at once.
 function unlessGone(send: () => boolean): boolean {
   try {
-    return send();
+    send();
+    return true;
   } catch {
     return false;
   }

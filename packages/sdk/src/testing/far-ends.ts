@@ -182,6 +182,10 @@ export interface FarPeer extends FarEnd {
   send(packets: number, options: { loseEvery: number }): void;
   /** What the bot's side said was lost, report by report. */
   readonly reportedLossPercent: readonly number[];
+  /** From now on it takes nothing from the network. */
+  freeze(): void;
+  /** How the bot's side ended, when it has. */
+  readonly closed: readonly string[];
 }
 
 export async function openPeer(options?: TransportOptions): Promise<FarPeer> {
@@ -193,7 +197,8 @@ export async function openPeer(options?: TransportOptions): Promise<FarPeer> {
   const { connection, answer } = await openConnection({
     media,
     sdp: await within(peer.offer, 10_000, "offer of the client"),
-    closed: (reason) => void closed.push(`ended: ${reason}`),
+    closed: ({ reason, unreadBytes }) =>
+      void closed.push(`ended: ${reason}${unreadBytes === undefined ? "" : ", does not read"}`),
     failed: (error) => void closed.push(`failed: ${String(error)}`),
   });
   peer.ask({ type: "accept", answer });
@@ -209,6 +214,8 @@ export async function openPeer(options?: TransportOptions): Promise<FarPeer> {
     heard: () => peer.pieces,
     send: (packets, { loseEvery }) => peer.ask({ type: "send", packets, loseEvery }),
     reportedLossPercent: peer.reports,
+    freeze: () => peer.freeze(),
+    closed,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -238,9 +245,11 @@ function startPeer() {
     connected: connected.promise,
     reports,
     ask: (command: PeerCommand) => void child.send(command),
+    freeze: () => void child.kill("SIGSTOP"),
     async end() {
       if (child.exitCode !== null) return;
       const exited = once(child, "exit");
+      child.kill("SIGCONT");
       child.disconnect();
       await within(exited, 5_000, "end of the client");
     },

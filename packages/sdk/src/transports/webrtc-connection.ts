@@ -44,7 +44,7 @@ export interface OpenConnectionOptions {
   media: MediaHost;
   sdp: string;
   /** Called with the reason when the connection is over; the last call. */
-  closed(reason: Extract<MediaNews, { type: "closed" }>["reason"]): void;
+  closed(end: Extract<MediaNews, { type: "closed" }>): void;
   /** The bot's own code threw while it was told something. */
   failed(error: unknown): void;
 }
@@ -80,7 +80,7 @@ export async function openConnection(
       case "closed":
         state = "closed";
         listeners.emit("closed");
-        return options.closed(news.reason);
+        return options.closed(news);
       case "channel-open":
         return undefined;
       default:

@@ -78,8 +78,8 @@ export function createWebSocketTransport(
     else socket.send(bytes);
   }
 
-  function unread(bufferedBytes: number): void {
-    parts.hooks.log.warn({ bufferedBytes }, "client does not read, closing");
+  function unread(unreadBytes: number): void {
+    parts.hooks.log.warn({ unreadBytes }, "client does not read, closing");
     socket.close(1013, "client does not read");
     parts.hooks.ended("client-lost");
   }

@@ -95,7 +95,10 @@ async function answerFirst(
   const { connection, answer } = await openConnection({
     media: server.media,
     sdp,
-    closed: (reason) => void session.end(reason === "requested" ? "stopped" : reason),
+    closed: ({ reason, unreadBytes }) => {
+      if (unreadBytes !== undefined) session.log.warn({ unreadBytes }, "client does not read, closing");
+      void session.end(reason === "requested" ? "stopped" : reason);
+    },
     failed: (error) => session.fail(error),
   });
   connections.set(session, connection);
