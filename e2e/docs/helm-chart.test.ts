@@ -91,6 +91,17 @@ test("one pod is the usual, and several are asked for", { skip: !hasHelm && "nee
   assert.match(several.output, /VOCALHOST_CONTROLLERS, value: "bots-controllers\.default\.svc:7872"/);
 });
 
+test("gateways get no setting that needs a secret", { skip: !hasHelm && "needs helm" }, () => {
+  const settings = [
+    "--set=settings.VOCALHOST_TURN_URLS=turn:turn.example.com",
+    "--set=settings.VOCALHOST_LOG_LEVEL=debug",
+  ];
+  const { code, output } = render(...SEVERAL, ...settings);
+  assert.equal(code, 0, output);
+  assert.equal(output.split('name: VOCALHOST_LOG_LEVEL, value: "debug"').length, 3);
+  assert.equal(output.split("name: VOCALHOST_TURN_URLS").length, 2);
+});
+
 test("what several need and lack is said", { skip: !hasHelm && "needs helm" }, () => {
   for (const [left, words] of [
     ["existingSecret", /existingSecret with VOCALHOST_SECRET.*VOCALHOST_DATABASE_URL/],

@@ -80,13 +80,27 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{- define "vocalhost.settings" -}}
-- { name: HOME, value: /tmp }
-- { name: VOCALHOST_PUBLIC_URL, value: {{ .Values.publicUrl | quote }} }
-- { name: VOCALHOST_TRUST_PROXY, value: {{ .Values.ingress.enabled | quote }} }
-- { name: VOCALHOST_DATA_DIR, value: /var/lib/vocalhost }
+{{ include "vocalhost.commonSettings" . }}
 {{- range $key, $value := .Values.settings }}
 - { name: {{ $key }}, value: {{ $value | quote }} }
 {{- end }}
+{{- end -}}
+
+{{/* All others are for controllers, and some of those are refused without a secret that gateways do not have. */}}
+{{- define "vocalhost.gatewaySettings" -}}
+{{ include "vocalhost.commonSettings" . }}
+{{- range $key, $value := pick .Values.settings "VOCALHOST_LOG_LEVEL" "VOCALHOST_TRUST_PROXY" }}
+- { name: {{ $key }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "vocalhost.commonSettings" -}}
+- { name: HOME, value: /tmp }
+- { name: VOCALHOST_PUBLIC_URL, value: {{ .Values.publicUrl | quote }} }
+{{- if not (hasKey .Values.settings "VOCALHOST_TRUST_PROXY") }}
+- { name: VOCALHOST_TRUST_PROXY, value: {{ .Values.ingress.enabled | quote }} }
+{{- end }}
+- { name: VOCALHOST_DATA_DIR, value: /var/lib/vocalhost }
 {{- end -}}
 
 {{/* Of what keeps the store and mints credentials; gateways do neither, and have no secrets. */}}
@@ -98,8 +112,10 @@ capabilities: { drop: [ALL] }
   value: "postgres://vocalhost:$(POSTGRES_PASSWORD)@{{ include "vocalhost.name" . }}-postgres.{{ .Release.Namespace }}.svc:5432/vocalhost"
 {{- end }}
 {{- if .Values.coturn.enabled }}
+{{- if not (hasKey .Values.settings "VOCALHOST_TURN_URLS") }}
 - name: VOCALHOST_TURN_URLS
   value: {{ $turn := printf "turn:%s:%v" (required "coturn.host: where callers reach it" .Values.coturn.host) .Values.coturn.port }}"{{ $turn }}?transport=udp,{{ $turn }}?transport=tcp"
+{{- end }}
 - name: VOCALHOST_TURN_SECRET
   valueFrom: { secretKeyRef: { name: {{ include "vocalhost.turnSecret" . }}, key: VOCALHOST_TURN_SECRET } }
 {{- end }}
