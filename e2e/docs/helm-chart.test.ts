@@ -143,6 +143,7 @@ test(
         output,
         /"turn:turn\.example\.com:3478\?transport=udp,turn:turn\.example\.com:3478\?transport=tcp"/,
       );
+      assert.equal(output.split('name: VOCALHOST_ICE_SERVERS, value: "[]"').length, 2);
       for (const key of ["POSTGRES_PASSWORD", "VOCALHOST_TURN_SECRET"])
         assert.equal(output.split(`secretKeyRef: { name: vocalhost, key: ${key} }`).length, 3, key);
     }

@@ -112,6 +112,10 @@ capabilities: { drop: [ALL] }
   value: "postgres://vocalhost:$(POSTGRES_PASSWORD)@{{ include "vocalhost.name" . }}-postgres.{{ .Release.Namespace }}.svc:5432/vocalhost"
 {{- end }}
 {{- if .Values.coturn.enabled }}
+{{- if not (hasKey .Values.settings "VOCALHOST_ICE_SERVERS") }}
+# No public STUN server: a bot that cannot reach it would answer before it has its relay.
+- { name: VOCALHOST_ICE_SERVERS, value: "[]" }
+{{- end }}
 {{- if not (hasKey .Values.settings "VOCALHOST_TURN_URLS") }}
 - name: VOCALHOST_TURN_URLS
   value: {{ $turn := printf "turn:%s:%v" (required "coturn.host: where callers reach it" .Values.coturn.host) .Values.coturn.port }}"{{ $turn }}?transport=udp,{{ $turn }}?transport=tcp"
