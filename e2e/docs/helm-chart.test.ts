@@ -143,6 +143,8 @@ test(
         output,
         /"turn:turn\.example\.com:3478\?transport=udp,turn:turn\.example\.com:3478\?transport=tcp"/,
       );
+      for (const setting of ["no-tcp-relay", "denied-peer-ip=0.0.0.0-255.255.255.255"])
+        assert.ok(output.includes(`echo "${setting}"`), setting);
       assert.equal(output.split('name: VOCALHOST_ICE_SERVERS, value: "[]"').length, 2);
       for (const key of ["POSTGRES_PASSWORD", "VOCALHOST_TURN_SECRET"])
         assert.equal(output.split(`secretKeyRef: { name: vocalhost, key: ${key} }`).length, 3, key);
