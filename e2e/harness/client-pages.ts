@@ -32,6 +32,7 @@ export async function startClientPages(folder: string): Promise<ClientPages> {
 const MEDIA_TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
 };
 
 function serveFiles(folder: string): Server {
