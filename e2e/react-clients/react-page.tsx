@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 import { PipecatClient, type APIRequest } from "@pipecat-ai/client-js";
 import {
   PipecatClientAudio,
