@@ -52,11 +52,11 @@ function embedScript(): Plugin {
         logLevel: "error",
         publicDir: false,
         resolve: RESOLVE,
-        define: { "process.env.NODE_ENV": JSON.stringify("production") },
         build: {
           write: false,
           target: TARGET,
-          lib: { entry: path("embed/embed.ts"), formats: ["iife"], name: "vocalhostTalk" },
+          modulePreload: false,
+          rolldownOptions: { input: path("embed/embed.ts"), output: { format: "iife" } },
         },
       });
       const outputs = Array.isArray(built) ? built : "output" in built ? [built] : [];
