@@ -5,8 +5,10 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
+import { servePages } from "../harness/client-pages.ts";
 import { startForeignPage } from "../harness/foreign-page.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { createWebProject } from "../harness/web-project.ts";
 import { size } from "../../testing/sizes.ts";
 import { pause, until } from "../../testing/wait.ts";
 import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
@@ -121,7 +123,9 @@ test("the talk button on a page of others: as much as its public key allows", as
   );
   await using shop = await startForeignPage();
   const script = `<script async src="${new URL(service.apiUrl).origin}/embed.js" data-agent="parrot"`;
-  await using visit = await openWatchedPage(browser, { isComplaint: (message) => message.type() === "error" });
+  await using visit = await openWatchedPage(browser, {
+    isComplaint: (message) => message.type() === "error",
+  });
   const { page, complaints } = visit;
   const visitWith = async (key: string): Promise<void> => {
     shop.write(`${script} data-key="${key}"></script>`);
@@ -146,6 +150,26 @@ test("the talk button on a page of others: as much as its public key allows", as
   const [latest] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
   assert.equal(latest?.sessionId, session?.sessionId);
 });
+
+test(
+  "the page of the web template talks to a hosted agent by one variable",
+  { skip: size<string | false>("builds a page; the same clients run in the conformance tests", false) },
+  async () => {
+    using project = createWebProject();
+    const address = new URL(`${service.apiUrl}/public/parrot/start`);
+    address.username = service.publicKey;
+    await using pages = await servePages(project.build({ VITE_BOT_URL: address.href }));
+    await using visit = await openWatchedPage(browser, { isComplaint: () => false });
+    const { page } = visit;
+    await page.goto(pages.origin);
+    await page.getByRole("button", { name: "Talk" }).click();
+    await page.getByText("Speak. You can interrupt the bot.").waitFor();
+    await page.getByRole("button", { name: "Hang up" }).click();
+    const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+    assert.equal(await service.sessionEnded(session?.sessionId ?? ""), "client-left");
+    assert.deepEqual(visit.complaints, []);
+  },
+);
 
 const LINES = [
   ["Twilio", "token"],

@@ -10,6 +10,8 @@ import { watchProcess, type WatchedProcess } from "./watched-process.ts";
 /** A project of `npm create vocalhost -- --template web`, with our packages as if they were installed. */
 export interface WebProject extends Disposable {
   readonly path: string;
+  /** `npm run build`; gives the folder of the page. */
+  build(environment: Record<string, string>): string;
   /** `npm run dev` as in a terminal, the bot at this port. */
   dev(options: { port: number; environment?: Record<string, string> }): Promise<DevPage>;
 }
@@ -31,6 +33,12 @@ export function createWebProject(): WebProject {
   linkPackages(join(path, "node_modules"));
   return {
     path,
+    build(environment) {
+      const env = { ...process.env, ...environment };
+      const built = spawnSync("npm", ["run", "build"], { cwd: path, env, encoding: "utf8" });
+      if (built.status !== 0) throw new Error(`The page was not built:\n${built.stdout}${built.stderr}`);
+      return join(path, "dist");
+    },
     async dev({ port, environment = {} }) {
       const child = spawn("npm", ["run", "dev"], {
         cwd: path,
