@@ -35,8 +35,8 @@ export function createTalkButton({ connection, label, isFloating }: TalkButtonOp
   root.append(frame);
 
   talk.addEventListener("click", () => {
-    if (isOpen(connection.phase.get())) return void connection.end();
-    void connection.connect({ ...EVERYTHING_ELSE, transport: webrtc, useMicrophone: true });
+    if (isOpen(connection.phase.get())) void connection.end();
+    else void connection.connect({ ...EVERYTHING_ELSE, transport: webrtc, useMicrophone: true });
   });
   mute.addEventListener("click", () => connection.setMuted(!connection.muted.get()));
 
