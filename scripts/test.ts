@@ -44,7 +44,7 @@ const ORDER = [
   "e2e/{packed-packages,docs/walk}.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
-  "e2e/{phone-panel,client-page,dashboard/agents,dashboard/talk}.test.ts",
+  "e2e/{phone-panel,client-page,react-clients,web-pages,dashboard/agents,dashboard/talk}.test.ts",
   "e2e/{dashboard,rooms}/*.test.ts",
   "e2e/runner/guards-browser.test.ts",
   "e2e/cli/operate.test.ts",
