@@ -8,6 +8,7 @@ import type { QuotasOf } from "../quotas/quotas.ts";
 import { createReconciler } from "../reconciler/reconcile.ts";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
+import { NO_WISH } from "../sessions/choose-region.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
 import type { PendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
@@ -231,6 +232,7 @@ export async function startDeciding(
               tokenProperties: undefined,
               token: undefined,
             },
+            region: NO_WISH,
             dialout: undefined,
             idempotencyKey: undefined,
             wsBase: "",
@@ -246,7 +248,7 @@ export async function startDeciding(
         },
       ),
     stop: (sessionId, { organizationId, id: agentId }) =>
-      stopSession(world, { organizationId, agentId, sessionId, actor: "system" }),
+      stopSession(world, { organizationId, agentIds: [agentId], sessionId, actor: "system" }),
     nudge: reconciler.nudge,
     get isDead() {
       return life.isDead;
