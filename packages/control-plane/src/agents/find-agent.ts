@@ -53,11 +53,12 @@ export async function lockAgent(
   { name, region, message = "Not found" }: AgentAddress,
 ): Promise<AgentRow> {
   const rows = ownFirst(await store.forUpdate(query(tx, organizationId, { name }).orderBy("id")).execute());
-  const [own, ...others] = requireOne(rows, message);
-  if (region === undefined && others.length === 0) return own;
+  const [own] = requireOne(rows, message);
+  const live = rows.filter(({ state }) => state === "live");
+  if (region === undefined && live.length < 2) return own;
   const found = rows.find((row) => row.region === region);
   if (found) return found;
-  const places = rows.map((row) => `'${row.region}'`).join(", ");
+  const places = (live.length > 0 ? live : rows).map((row) => `'${row.region}'`).join(", ");
   throw badField(
     "region",
     region === undefined
