@@ -139,7 +139,7 @@ test("an agent in two regions is started where its caller is, and elsewhere when
   const full = await startIn(service);
   assert.deepEqual([full.region, full.reason], [NORTH, "nearest;us-west=full"]);
   const { sessions } = await api.sessions.list(NAME, { status: "active" });
-  assert.deepEqual(sessions.map(({ region }) => region).toSorted(), [NORTH, NORTH, NORTH, WEST, WEST]);
+  assert.deepEqual(sessions.map(({ region }) => `${region}`).toSorted(), [NORTH, NORTH, NORTH, WEST, WEST]);
   for (const { sessionId } of [own, asked, near, elsewhere, full]) await api.sessions.stop(NAME, sessionId);
   for (const { sessionId } of [own, asked, near, elsewhere, full])
     assert.equal(await service.sessionEnded(sessionId, 60_000), "stopped");
