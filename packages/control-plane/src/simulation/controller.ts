@@ -1,4 +1,3 @@
-import { findAgents } from "../agents/find-agent.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { InstanceRecords } from "../drivers/instance-records.ts";
@@ -253,7 +252,8 @@ export async function startDeciding(
         },
       ),
     async stop(sessionId, { organizationId, name }) {
-      const agentIds = (await findAgents(world.store.db, organizationId, { name })).map(({ id }) => id);
+      const agents = await store.db.selectFrom("agents").select("id").where("name", "=", name).execute();
+      const agentIds = agents.map(({ id }) => id);
       await stopSession(world, { organizationId, agentIds, sessionId, actor: "system" });
     },
     nudge: reconciler.nudge,
