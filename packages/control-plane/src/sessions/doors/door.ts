@@ -11,6 +11,7 @@ import type {
 import type { OrganizationId, Principal } from "../../auth/principal.ts";
 import type { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import type { SessionRow } from "../../store/schema.ts";
+import type { RegionWish } from "../choose-region.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { HeldCall } from "../session-rooms.ts";
 import type { TokenSigner } from "./socket-tokens.ts";
@@ -76,7 +77,8 @@ export interface ServiceCall {
   open(mark: string): Promise<CallRoom>;
 }
 
-export interface CallRoom extends MadeSessionRoom {
+export interface CallRoom extends Omit<MadeSessionRoom, "connectIn"> {
+  connect: Extract<Connect, { kind: "room" }>;
   /** Undefined for a caller who is in the room, or is forwarded once the room says that it is ready. */
   forwardCall: (() => Promise<void>) | undefined;
 }
@@ -93,15 +95,16 @@ export interface RoomWish {
 
 export interface WantedSessionRoom extends RoomWish {
   prefix: string;
-  /** In which the bot is. */
-  region: string;
+  /** In which the bot may be. */
+  regions: readonly string[];
   /** The same mark means the same room. */
   mark: string | undefined;
   reachedAs: string;
 }
 
 export interface MadeSessionRoom {
-  connect: Extract<Connect, { kind: "room" }>;
+  /** For a bot in this region. */
+  connectIn(region: string): Extract<Connect, { kind: "room" }>;
   answer(sessionId: string): RoomStarted;
   close(): Promise<void>;
 }
@@ -119,6 +122,7 @@ export interface StartSessionRequest {
   body: unknown;
   enableDefaultIceServers: boolean;
   room: RoomWish;
+  region: RegionWish;
   /** Whom to call; undefined: the client comes by itself. */
   dialout: Dialout | undefined;
   idempotencyKey: string | undefined;
@@ -129,5 +133,7 @@ export interface StartSessionRequest {
 export interface StartOutcome {
   /** Null when none exists before its socket comes. */
   sessionId: string | null;
+  /** Where it is and why; of one that waits for its socket, where it would be now. */
+  region?: Pick<SessionRow, "region" | "regionReason">;
   answer: Started;
 }
