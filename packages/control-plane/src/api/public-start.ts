@@ -19,7 +19,7 @@ import { badField } from "../refusals.ts";
 import { originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
-import type { RegionWish } from "../sessions/choose-region.ts";
+import type { RegionPreference } from "../sessions/choose-region.ts";
 import type { StartSessionRequest } from "../sessions/doors/door.ts";
 import type { ApiPorts } from "./ports.ts";
 
@@ -72,7 +72,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
               token: body.room?.token,
             },
             dialout: body.dialout ?? undefined,
-            region: wishOf(ports, body, request),
+            region: preferenceOf(ports, body, request),
           },
         );
       },
@@ -104,7 +104,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
             enableDefaultIceServers: false,
             room: NO_ROOM,
             dialout,
-            region: wishOf(ports, { region, stayInRegion }, request),
+            region: preferenceOf(ports, { region, stayInRegion }, request),
           },
         );
       },
@@ -119,11 +119,11 @@ const NO_ROOM = {
   token: undefined,
 } as const;
 
-function wishOf(
+function preferenceOf(
   { regions }: ApiPorts,
   asked: Pick<StartRequest, "region" | "stayInRegion">,
   request: FastifyRequest,
-): RegionWish {
+): RegionPreference {
   const region = asked.region ?? StartHeaders.parse(request.headers)[REGION_HEADER] ?? null;
   const codes = regions.map(({ code }) => code);
   if (region !== null && !codes.includes(region))

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  NO_WISH,
+  NO_PREFERENCE,
   reasonFor,
   refusalOf,
   regionsToTry,
   type PassedOver,
-  type RegionWish,
+  type RegionPreference,
 } from "./choose-region.ts";
 
 const ORDER: Record<string, string[]> = { "eu-north": ["eu-central", "us-east"], "us-east": ["us-west"] };
@@ -18,7 +18,7 @@ const AGENTS: [Placed, ...Placed[]] = [
 ];
 
 interface Case {
-  wish?: Partial<RegionWish>;
+  preference?: Partial<RegionPreference>;
   down?: string[];
   full?: string[];
   /** In which order they are tried. */
@@ -27,9 +27,9 @@ interface Case {
 }
 
 /** The first that is not full gets the session. */
-function check({ wish, down = [], full = [], tried, reason }: Case): void {
+function check({ preference, down = [], full = [], tried, reason }: Case): void {
   const view = {
-    wish: { ...NO_WISH, ...wish },
+    preference: { ...NO_PREFERENCE, ...preference },
     down: new Set(down),
     nearestTo: (region: string) => ORDER[region] ?? [],
   };
@@ -45,7 +45,7 @@ function check({ wish, down = [], full = [], tried, reason }: Case): void {
   assert.equal(reasonFor(chosen.agent, AGENTS, { ...view, passedOver }), reason);
 }
 
-test("without a wish the agent's own region is first, then those nearest to it", () => {
+test("without a preference the agent's own region is first, then those nearest to it", () => {
   check({ tried: ["us-west", "eu-central", "us-east"], reason: "own" });
   check({
     down: ["us-west"],
@@ -61,9 +61,9 @@ test("without a wish the agent's own region is first, then those nearest to it",
 
 test("a region that is asked for is first, then those the operator says are nearest to it", () => {
   const asked = "us-east";
-  check({ wish: { asked }, tried: ["us-east", "us-west", "eu-central"], reason: "requested" });
+  check({ preference: { asked }, tried: ["us-east", "us-west", "eu-central"], reason: "requested" });
   check({
-    wish: { asked },
+    preference: { asked },
     down: ["us-east"],
     full: ["us-west"],
     tried: ["us-west", "eu-central", "us-east"],
@@ -73,7 +73,7 @@ test("a region that is asked for is first, then those the operator says are near
 
 test("a region without the agent is somewhere to be near to", () => {
   check({
-    wish: { asked: "eu-north" },
+    preference: { asked: "eu-north" },
     tried: ["eu-central", "us-east", "us-west"],
     reason: "nearest;eu-north=absent",
   });
@@ -81,10 +81,15 @@ test("a region without the agent is somewhere to be near to", () => {
 
 test("who stays in a region goes nowhere else", () => {
   const stays = true;
-  check({ wish: { asked: "us-east", stays }, down: ["us-east"], tried: ["us-east"], reason: "requested" });
-  check({ wish: { stays }, tried: ["us-west"], reason: "own" });
+  check({
+    preference: { asked: "us-east", stays },
+    down: ["us-east"],
+    tried: ["us-east"],
+    reason: "requested",
+  });
+  check({ preference: { stays }, tried: ["us-west"], reason: "own" });
   assert.throws(
-    () => check({ wish: { asked: "eu-north", stays }, tried: [], reason: "" }),
+    () => check({ preference: { asked: "eu-north", stays }, tried: [], reason: "" }),
     (error: { problems?: { msg: string }[] }) =>
       error.problems?.[0]?.msg === "The agent is in 'us-west', 'eu-central', 'us-east' and not in 'eu-north'",
   );

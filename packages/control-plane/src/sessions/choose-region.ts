@@ -3,14 +3,14 @@ import { badField } from "../refusals.ts";
 import type { AgentRow, SessionRow } from "../store/schema.ts";
 
 /** Where a caller wants a session. */
-export interface RegionWish {
+export interface RegionPreference {
   /** Null: in the agent's own. */
   asked: string | null;
   /** There or nowhere. */
   stays: boolean;
 }
 
-export const NO_WISH: RegionWish = { asked: null, stays: false };
+export const NO_PREFERENCE: RegionPreference = { asked: null, stays: false };
 
 /** Why a session is not in a region that would be nearer. */
 export type PassedOver = "down" | "full" | "not-ready" | "absent";
@@ -22,7 +22,7 @@ export interface RegionChoice<Agent> {
 }
 
 export interface RegionView {
-  wish: RegionWish;
+  preference: RegionPreference;
   /** Whose drivers do not answer. */
   down: ReadonlySet<string>;
   /** Other regions, the nearest first; those left out are farthest. */
@@ -37,9 +37,9 @@ type Placed = Pick<AgentRow, "region">;
  */
 export function regionsToTry<Agent extends Placed>(
   agents: readonly [Agent, ...Agent[]],
-  { wish, down, nearestTo }: RegionView,
+  { preference, down, nearestTo }: RegionView,
 ): [RegionChoice<Agent>, ...RegionChoice<Agent>[]] {
-  const from = wish.asked ?? agents[0].region;
+  const from = preference.asked ?? agents[0].region;
   const order = [from, ...nearestTo(from)];
   const distance = ({ region }: Placed): number => {
     const place = order.indexOf(region);
@@ -47,7 +47,7 @@ export function regionsToTry<Agent extends Placed>(
   };
   const isDown = ({ region }: Placed): boolean => down.has(region);
   const [first, ...rest] = agents
-    .filter(({ region }) => !wish.stays || region === from)
+    .filter(({ region }) => !preference.stays || region === from)
     .toSorted((one, other) => Number(isDown(one)) - Number(isDown(other)) || distance(one) - distance(other))
     .map((agent) => ({ agent, isDown: isDown(agent) }));
   if (first) return [first, ...rest];
@@ -62,16 +62,16 @@ export function regionsToTry<Agent extends Placed>(
 export function reasonFor<Agent extends Placed>(
   chosen: Placed,
   agents: readonly [Agent, ...Agent[]],
-  { wish, down, passedOver }: RegionView & { passedOver: ReadonlyMap<string, PassedOver> },
+  { preference, down, passedOver }: RegionView & { passedOver: ReadonlyMap<string, PassedOver> },
 ): string {
-  if (chosen.region === wish.asked) return "requested";
-  if (wish.asked === null && chosen.region === agents[0].region) return "own";
+  if (chosen.region === preference.asked) return "requested";
+  if (preference.asked === null && chosen.region === agents[0].region) return "own";
   const wrong = new Map<string, PassedOver>(
     agents.flatMap(({ region }) => (down.has(region) ? [[region, "down"] as const] : [])),
   );
   for (const [region, why] of passedOver) wrong.set(region, why);
-  if (wish.asked !== null && !agents.some(({ region }) => region === wish.asked))
-    wrong.set(wish.asked, "absent");
+  if (preference.asked !== null && !agents.some(({ region }) => region === preference.asked))
+    wrong.set(preference.asked, "absent");
   wrong.delete(chosen.region);
   return ["nearest", ...[...wrong].map(([region, why]) => `${region}=${why}`)].join(";");
 }
@@ -88,6 +88,6 @@ export function refusalOf(passedOver: ReadonlyMap<string, PassedOver>): AppError
 }
 
 /** What its caller said when it was made. */
-export function wishOf({ regionAsked, staysInRegion }: SessionRow): RegionWish {
+export function preferenceOf({ regionAsked, staysInRegion }: SessionRow): RegionPreference {
   return { asked: regionAsked, stays: staysInRegion === 1 };
 }

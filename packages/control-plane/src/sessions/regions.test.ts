@@ -8,7 +8,7 @@ import type { Driver } from "../drivers/driver.ts";
 import type { SessionRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { eachStore } from "../testing/each-store.ts";
-import { wishOf, type RegionWish } from "./choose-region.ts";
+import { preferenceOf, type RegionPreference } from "./choose-region.ts";
 import { findForSocket, pendingFor } from "./doors/pending-socket.ts";
 import { startSession, type Starter } from "./start-session.ts";
 import { addWarmAgent, prepareOrganization, starterOn } from "./testing/warm-pools.ts";
@@ -18,7 +18,7 @@ interface Ground {
   organizationId: OrganizationId;
   down: Set<string>;
   /** Region and reason of the session it became, or the code of the refusal. */
-  start(wish?: Partial<RegionWish>, pending?: SessionRow): Promise<string>;
+  start(preference?: Partial<RegionPreference>, pending?: SessionRow): Promise<string>;
 }
 
 const NAME = "parrot";
@@ -36,11 +36,11 @@ async function prepare(store: Store): Promise<Ground> {
   const starter = starterOn(store, new Map(), { driver });
   return {
     ...{ starter, organizationId, down },
-    start: (wish, pending) =>
+    start: (preference, pending) =>
       startSession(starter, {
         ...{ organizationId, agentName: NAME, transport: "websocket", body: {}, pending },
         ...{ apiKeyId: null, concurrency: null, connect: { kind: "socket", callbackUrl: "" } },
-        region: pending ? wishOf(pending) : { asked: null, stays: false, ...wish },
+        region: pending ? preferenceOf(pending) : { asked: null, stays: false, ...preference },
       }).then(
         async ({ session, instance }) => {
           const kept = await store.db

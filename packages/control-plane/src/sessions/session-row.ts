@@ -1,4 +1,4 @@
-import { NO_WISH, type RegionWish } from "./choose-region.ts";
+import { NO_PREFERENCE, type RegionPreference } from "./choose-region.ts";
 import type { AgentRow, SessionRow } from "../store/schema.ts";
 
 /** A session row that has no instance yet. */
@@ -6,11 +6,11 @@ export function newSessionRow(options: {
   request: Pick<SessionRow, "transport" | "apiKeyId">;
   agent: Pick<AgentRow, "id" | "organizationId" | "region">;
   /** @default none */
-  wish?: RegionWish | undefined;
+  preference?: RegionPreference | undefined;
   sessionId: string;
   nowMs: number;
 }): SessionRow {
-  const { request, agent, sessionId, nowMs, wish = NO_WISH } = options;
+  const { request, agent, sessionId, nowMs, preference = NO_PREFERENCE } = options;
   return {
     id: sessionId,
     organizationId: agent.organizationId,
@@ -46,7 +46,7 @@ export function newSessionRow(options: {
     timeline: "{}",
     region: agent.region,
     regionReason: null,
-    regionAsked: wish.asked,
-    staysInRegion: wish.stays ? 1 : 0,
+    regionAsked: preference.asked,
+    staysInRegion: preference.stays ? 1 : 0,
   };
 }

@@ -7,13 +7,13 @@ import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts";
 import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
 import {
-  NO_WISH,
+  NO_PREFERENCE,
   reasonFor,
   refusalOf,
   regionsToTry,
   type PassedOver,
   type RegionView,
-  type RegionWish,
+  type RegionPreference,
 } from "./choose-region.ts";
 import { failSession } from "./fail-session.ts";
 import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
@@ -34,7 +34,7 @@ export interface SessionRequest {
   connect: Connect | ((session: SessionRow) => Connect);
   body: unknown;
   /** @default in the agent's own region, or the nearest */
-  region?: RegionWish | undefined;
+  region?: RegionPreference | undefined;
   apiKeyId: string | null;
   /** Sessions this caller may have at once. */
   concurrency: number | null;
@@ -209,9 +209,9 @@ async function bind(
 /** What decides between regions, as it is now. */
 export function regionView(
   { driver, nearestTo = () => [] }: Pick<World, "driver" | "nearestTo">,
-  wish: RegionWish = NO_WISH,
+  preference: RegionPreference = NO_PREFERENCE,
 ): RegionView {
-  return { wish, nearestTo, down: driver.regional?.away() ?? new Set() };
+  return { preference, nearestTo, down: driver.regional?.away() ?? new Set() };
 }
 
 function atCapacity(full: Full): AppError {
@@ -260,7 +260,7 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
     return { ...pending, ...bound, state: "starting", version: pending.version + 1 };
   }
   const session = {
-    ...newSessionRow({ request, agent, wish: request.region, sessionId, nowMs }),
+    ...newSessionRow({ request, agent, preference: request.region, sessionId, nowMs }),
     ...bound,
     state: "starting" as const,
   };

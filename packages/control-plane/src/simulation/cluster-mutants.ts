@@ -52,7 +52,7 @@ export const clusterMutants: ClusterMutant[] = [
     edits: [
       {
         file: "sessions/choose-region.ts",
-        find: "!wish.stays || region === from",
+        find: "!preference.stays || region === from",
         replace: "region !== from || true",
       },
     ],

@@ -154,10 +154,10 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
   }
 
   async function call(key: string, agent: ClusterAgent): Promise<void> {
-    const wish = { asked: agent.region, stays: random.chance(0.3) };
+    const preference = { asked: agent.region, stays: random.chance(0.3) };
     for (let attempt = 0; attempt < 4; attempt++) {
       const answer = leader()
-        ?.start(key, agent, wish)
+        ?.start(key, agent, preference)
         .then(
           ({ session }) => session.id,
           () => undefined,

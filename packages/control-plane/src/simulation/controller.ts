@@ -8,7 +8,7 @@ import type { QuotasOf } from "../quotas/quotas.ts";
 import { createReconciler } from "../reconciler/reconcile.ts";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
-import { NO_WISH, type RegionWish } from "../sessions/choose-region.ts";
+import { NO_PREFERENCE, type RegionPreference } from "../sessions/choose-region.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
 import type { PendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
@@ -22,7 +22,7 @@ import { createLife, type Life, type LifeOptions } from "./life.ts";
 
 /** One life of the controller. It may die, or freeze and come back, at any of its awaits. */
 export interface SimulatedController extends Pick<Life, "kill" | "freeze" | "isDead"> {
-  start(key: string, agent: SimulatedAgent, wish?: RegionWish): Promise<StartedSession>;
+  start(key: string, agent: SimulatedAgent, preference?: RegionPreference): Promise<StartedSession>;
   /** A client asks for a socket and never comes. */
   pend(agent: SimulatedAgent): Promise<unknown>;
   stop(sessionId: string, agent: SimulatedAgent): Promise<void>;
@@ -236,7 +236,7 @@ export async function startDeciding(
               tokenProperties: undefined,
               token: undefined,
             },
-            region: NO_WISH,
+            region: NO_PREFERENCE,
             dialout: undefined,
             idempotencyKey: undefined,
             wsBase: "",

@@ -11,7 +11,7 @@ import type {
 import type { OrganizationId, Principal } from "../../auth/principal.ts";
 import type { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import type { SessionRow } from "../../store/schema.ts";
-import type { RegionWish } from "../choose-region.ts";
+import type { RegionPreference } from "../choose-region.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { HeldCall } from "../session-rooms.ts";
 import type { TokenSigner } from "./socket-tokens.ts";
@@ -84,7 +84,7 @@ export interface CallRoom extends Omit<MadeSessionRoom, "connectIn"> {
 }
 
 /** What the start said of the room it wants. */
-export interface RoomWish {
+export interface RoomAsked {
   /** `room`, `livekit` or `daily`. */
   requested: string;
   roomProperties: unknown;
@@ -93,7 +93,7 @@ export interface RoomWish {
   token: string | undefined;
 }
 
-export interface WantedSessionRoom extends RoomWish {
+export interface WantedSessionRoom extends RoomAsked {
   prefix: string;
   /** In which the bot may be. */
   regions: readonly string[];
@@ -121,8 +121,8 @@ export interface StartSessionRequest {
   transport: TransportName;
   body: unknown;
   enableDefaultIceServers: boolean;
-  room: RoomWish;
-  region: RegionWish;
+  room: RoomAsked;
+  region: RegionPreference;
   /** Whom to call; undefined: the client comes by itself. */
   dialout: Dialout | undefined;
   idempotencyKey: string | undefined;

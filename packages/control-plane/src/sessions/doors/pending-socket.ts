@@ -6,7 +6,7 @@ import { asLeader } from "../../leader/leader.ts";
 import { notFound } from "../../refusals.ts";
 import type { AgentRow, SessionRow } from "../../store/schema.ts";
 import type { World } from "../../world.ts";
-import { reasonFor, regionsToTry, type RegionWish } from "../choose-region.ts";
+import { reasonFor, regionsToTry, type RegionPreference } from "../choose-region.ts";
 import { earlierSession, rememberKey } from "../idempotency.ts";
 import { requirePendingPlace } from "../pending-sessions.ts";
 import { newSessionRow } from "../session-row.ts";
@@ -27,7 +27,7 @@ export async function pendingFor(
     await requirePendingPlace(tx, { store, agent, apiKeyId: request.apiKeyId, limits });
     const nowMs = world.clock.nowMs();
     const session = {
-      ...newSessionRow({ request, agent, wish: request.region, sessionId: world.newId(), nowMs }),
+      ...newSessionRow({ request, agent, preference: request.region, sessionId: world.newId(), nowMs }),
       regionReason,
       body: JSON.stringify(request.body ?? {}),
     };
@@ -52,7 +52,7 @@ export interface SocketAgent {
  */
 export async function findForSocket(
   world: World,
-  wanted: { agentName: string; region?: RegionWish | undefined } & (
+  wanted: { agentName: string; region?: RegionPreference | undefined } & (
     | { organizationId: OrganizationId }
     | { organizationName: string }
   ),

@@ -4,7 +4,7 @@ import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
 import { notFound } from "../../refusals.ts";
 import type { World } from "../../world.ts";
-import { wishOf } from "../choose-region.ts";
+import { preferenceOf } from "../choose-region.ts";
 import { requireDiskSpace, startSession } from "../start-session.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
@@ -74,7 +74,7 @@ export async function routeSocket(
     agentName: agent.name,
     transport,
     connect: { kind: "socket", callbackUrl },
-    region: pending && wishOf(pending),
+    region: pending && preferenceOf(pending),
     body: body ?? (pending?.body ? (JSON.parse(pending.body) as unknown) : {}),
     apiKeyId: pending?.apiKeyId ?? null,
     concurrency: key?.concurrency ?? null,
