@@ -26,6 +26,12 @@ driverContract("container", start);
 
 const WAITING_BOT = `export const bot = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve));`;
 
+test("the machine has an address in a network of which only the subnet was said", async () => {
+  await using harness = await start();
+  const { driver } = await harness.open();
+  assert.match((await driver.host?.address()) ?? "", /^10\.2\d\d\.\d+\.1$/);
+});
+
 test("secrets are known to the bot, and to nobody who asks the engine or reads its files", async () => {
   await using harness = await start();
   const { driver } = await harness.open();
