@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
+import { size } from "../testing/sizes.ts";
 import { conformance } from "./conformance/conformance.ts";
 import { hostedTarget } from "./conformance/hosted-target.ts";
 import { startServiceProcess } from "./harness/service-process.ts";
 
 conformance({
   name: "the hosted service",
+  isWhole: size(false, true),
   async open() {
     await using stack = new AsyncDisposableStack(); // undoes a half-finished start
     const service = stack.use(await startServiceProcess());

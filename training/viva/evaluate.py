@@ -1,6 +1,6 @@
 """Judges models by scenes (viva/scenes.py) and prints the tables of docs/voice-isolation.md.
 
-python -m viva.evaluate scenes/test none rnnoise gtcrn tel.viva [other.pt …] --detectors silero_v6.npz silero_v5.npz silero_v4.onnx --out results.json
+python -m viva.evaluate scenes/test none rnnoise gtcrn ulunas_stream_simple.onnx tel.viva [other.pt …] --detectors silero_v6.npz silero_v5.npz silero_v4.onnx --out results.json
 """
 
 import argparse
@@ -18,6 +18,7 @@ from .scenes import fingerprint
 from .silero import Silero
 from .silero_v4 import SileroV4
 from .suppressors import RATES_HZ, suppress
+from .ul_unas import UlUnas
 
 
 def open_filter(path):
@@ -26,6 +27,8 @@ def open_filter(path):
         return lambda x, rate_hz: x
     if path in RATES_HZ:
         return lambda x, rate_hz: suppress(path, x, rate_hz)
+    if path.endswith(".onnx"):
+        return UlUnas(path)
     network = model_file.read(path)[1] if path.endswith(".viva") else export.load(path)[0]
     return lambda x, rate_hz: isolate(network, torch.from_numpy(x), rate_hz)[0].numpy()
 
@@ -49,7 +52,15 @@ def to_16k(x, narrow):
 
 
 @torch.no_grad()
-def judge(scene, narrow, filtered, detectors):
+def hear(detectors, x):
+    return {name: torch.sigmoid(detector(torch.from_numpy(x.astype(np.float32))[None]))[0].numpy() for name, detector in detectors.items()}
+
+
+def hear_near(scene, narrow, detectors):
+    return hear(detectors, to_16k(scene["near"].astype(np.float64), narrow))
+
+
+def judge(scene, narrow, filtered, detectors, heard_near):
     mix, near, spoken = scene["mix"], scene["near"].astype(np.float64), scene["spoken"]
     y = filtered(mix, 8_000 if narrow else 16_000).astype(np.float64)
     y, near, mix = (to_16k(v, narrow) for v in (y, near, mix.astype(np.float64)))
@@ -58,10 +69,8 @@ def judge(scene, narrow, filtered, detectors):
     out = dict(stoi=stoi(near, y), stoi_in=stoi(near, mix), gain_sdr=si_sdr(near, y) - si_sdr(near, mix))
     out["level"] = 10 * np.log10((y[inside] ** 2).sum() / (near[inside] ** 2).sum())
     out["silence"] = 10 * np.log10(((y[~inside] ** 2).mean() + 1e-12) / ((mix[~inside] ** 2).mean() + 1e-12))
-    for name, detector in detectors.items():
-        heard, heard_near = (torch.sigmoid(detector(torch.from_numpy(v.astype(np.float32))[None]))[0].numpy() for v in (y, near))
-        out[name] = detections(heard, heard_near, spoken)
-    return out
+    heard = hear(detectors, y)
+    return out | {name: detections(heard[name], heard_near[name], spoken) for name in detectors}
 
 
 def summary(results, names):
@@ -98,10 +107,13 @@ def main():
     meta = json.loads((args.scenes / "meta.json").read_text())
     if args.raised:
         meta = [m for m in meta if m["narrow"]]
-    results = {}
-    for path in args.models:
-        filtered = raised(open_filter(path)) if args.raised else open_filter(path)
-        results[path] = [m | judge(np.load(args.scenes / f"{m['name']}.npz"), m["narrow"], filtered, detectors) for m in meta]
+    filters = {path: raised(open_filter(path)) if args.raised else open_filter(path) for path in args.models}
+    results = {path: [] for path in filters}
+    for m in meta:
+        scene, narrow = np.load(args.scenes / f"{m['name']}.npz"), m["narrow"]
+        heard_near = hear_near(scene, narrow, detectors)
+        for path, filtered in filters.items():
+            results[path].append(m | judge(scene, narrow, filtered, detectors, heard_near))
     if args.out:
         args.out.write_text(json.dumps(results))
     kinds = list(dict.fromkeys((m["kind"], m["narrow"]) for m in meta))

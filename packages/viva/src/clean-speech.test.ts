@@ -26,7 +26,8 @@ test("a clean voice keeps its level and its shape, once it was heard for a sente
   }
 });
 
-test("music on hold becomes silence", () => {
+// Real pieces do not become silence yet: docs/voice-isolation.md has their figures.
+test("made music becomes near silence", () => {
   for (const sampleRateHz of [8_000, RATE_HZ]) {
     using engine = openEngine({ model: "tel", sampleRateHz });
     const music = makeMusic(8 * sampleRateHz, sampleRateHz, 8_000);

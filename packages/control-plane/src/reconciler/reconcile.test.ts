@@ -7,7 +7,7 @@ import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork } from "../instances/instance-network.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { silentLog } from "../log.ts";
-import { createMediaPorts } from "../pools/media-ports.ts";
+import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import { defaultTiming } from "../timing.ts";
 import type { World } from "../world.ts";
 import { createReconciler } from "./reconcile.ts";
-import { agent, deployment, exited, instance } from "./testing/check-plan.ts";
+import { agent, deployment, exited, instance, running } from "./testing/check-plan.ts";
 
 test("an object whose output cannot be read keeps no other from being forgotten", async () => {
   await using store = await openMemoryStore();
@@ -133,6 +133,32 @@ test("an organisation whose instances take up every place leaves the next one to
   await reconciler.madeAll();
 });
 
+test("what there is no media port for is asked for at its time, not again and again", async () => {
+  await using store = await openMemoryStore();
+  await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+  const names = { name: "org", verboseName: "org", properties: "{}" };
+  await store.db
+    .insertInto("organizations")
+    .values({ id: "org", ...names, createdAt: 1 })
+    .execute();
+  await addRequested(store, "first");
+  await store.db.updateTable("instances").set({ mediaPort: 7 }).execute();
+  await store.db.updateTable("agents").set({ minAgents: 2 }).execute();
+  const objects: SeenInstance[] = [];
+  const ended = new AbortController();
+  let passes = 0;
+  const { reconciler, clock } = setUp(store, {
+    objects,
+    create: async (id) => void objects.push(running(id)),
+    range: { first: 7, last: 7 },
+    passed: async () => void (++passes === 50 && ended.abort()),
+  });
+  let rested = 0;
+  clock.sleep = async () => void (++rested === 2 && ended.abort());
+  await reconciler.run(ended.signal);
+  assert.equal(rested, 2, `${passes} passes`);
+});
+
 /** An agent with one instance that is to be made, all of the same name. */
 async function addRequested({ db }: Store, id: string, organizationId?: string): Promise<void> {
   const owner = organizationId === undefined ? {} : { organizationId };
@@ -151,6 +177,7 @@ async function addRequested({ db }: Store, id: string, organizationId?: string):
 
 interface SetUp {
   objects: SeenInstance[];
+  range?: PortRange;
   create?(id: string): Promise<void>;
   cannotForget?: string;
   beforeForget?(id: string): Promise<void>;
@@ -185,7 +212,7 @@ function setUp(store: Store, options: SetUp) {
     timing: defaultTiming,
     pendingLimits: defaultPendingLimits,
     quotasOf: createQuotas(defaultQuotas),
-    mediaPorts: createMediaPorts({ range: undefined, log: silentLog }),
+    mediaPorts: createMediaPorts({ range: options.range, log: silentLog }),
     sightings: createSightings(),
     failpoint: () => undefined,
     log: { ...silentLog, error: (_fields, sentence) => void told.push(sentence) },

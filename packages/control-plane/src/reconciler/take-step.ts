@@ -131,10 +131,14 @@ export async function takeStep(
 }
 
 // Counted again inside the transaction: starts may have taken the capacity since the plan was made.
-async function requestInstance(deploymentId: string, view: PoolView, world: World): Promise<void> {
+async function requestInstance(
+  deploymentId: string,
+  view: PoolView,
+  world: World,
+): Promise<"waiting" | void> {
   const { agent } = view;
   const nowMs = world.clock.nowMs();
-  await asLeader(world, async (tx) => {
+  return asLeader(world, async (tx) => {
     const row = await world.store
       .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", agent.id))
       .executeTakeFirst();
@@ -144,13 +148,14 @@ async function requestInstance(deploymentId: string, view: PoolView, world: Worl
       .where("agentId", "=", agent.id)
       .where("state", "in", LIVE_INSTANCE_STATES)
       .executeTakeFirstOrThrow();
-    if (row?.state !== "live" || count >= row.maxAgents) return;
-    if (!(await mayHaveInstance({ ...world, tx }, agent.organizationId))) return;
+    if (row?.state !== "live" || count >= row.maxAgents) return "waiting";
+    if (!(await mayHaveInstance({ ...world, tx }, agent.organizationId))) return "waiting";
     const { store, newId, epoch } = world;
     const mediaPort = await world.mediaPorts.take({ store, tx });
-    if (mediaPort === "used-up") return;
+    if (mediaPort === "used-up") return "waiting";
     const instance = newInstanceRow({ agent, deploymentId, sessionId: null, mediaPort, newId, epoch, nowMs });
     await tx.insertInto("instances").values(instance).execute();
+    return undefined;
   });
 }
 

@@ -10,7 +10,7 @@ import { clusterMutants } from "./cluster-mutants.ts";
 import { mutants, type Mutant } from "./mutants.ts";
 
 const SEEDS = size(60, 2_000);
-const MUTANTS = size(2, mutants.length);
+const MUTANTS = size(1, mutants.length);
 const MUTANT_SEEDS = 400; // each is caught far earlier
 const CLUSTER_MUTANTS = size(1, clusterMutants.length);
 const CLUSTER = size(
