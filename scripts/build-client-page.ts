@@ -7,7 +7,7 @@ await buildPage({
   output: "packages/sdk/client-page",
   inputs: [
     "packages/web/{page-config,vite.config}.ts",
-    "packages/web/{client,shared}/**/*.*",
+    "packages/web/{client,embed,shared}/**/*.*",
     "packages/{audio,protocol,simulator}/src/**/*.ts",
   ],
 });

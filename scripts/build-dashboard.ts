@@ -7,7 +7,7 @@ await buildPage({
   output: "packages/control-plane/dashboard-page",
   inputs: [
     "packages/web/page-config.ts",
-    "packages/web/{client,dashboard,shared}/**/*.*",
+    "packages/web/{client,dashboard,embed,shared}/**/*.*",
     "packages/{audio,protocol,simulator}/src/**/*.ts",
   ],
 });

@@ -30,12 +30,12 @@ const UNIT_FOLDER = /^packages\/(?:(?:audio|protocol|simulator|web)|[^/]+(?:\/sr
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
-  /^e2e\/(?:conformance-|client-page|phone-panel|dashboard\/talk|conversation\/|livekit-agents\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
+  /^e2e\/(?:conformance-|client-page|phone-panel|react-clients|web-pages|dashboard\/talk|conversation\/|livekit-agents\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
 const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 // A network card that comes or goes, as one does with every container, makes a browser give up what it is loading: the one
 // kind of test runs after the other.
 const HAS_BROWSER =
-  /^e2e\/(?:conformance-(?:runner|service)|client-page|phone-panel|dashboard\/|rooms\/|runner\/guards-browser)/;
+  /^e2e\/(?:conformance-(?:runner|service)|client-page|phone-panel|react-clients|web-pages|dashboard\/|rooms\/|runner\/guards-browser)/;
 const HAS_ENGINE = /container-engine\.ts"/;
 // What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
 // while little else runs.
@@ -44,7 +44,7 @@ const ORDER = [
   "e2e/{packed-packages,docs/walk}.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
-  "e2e/{phone-panel,client-page,dashboard/agents,dashboard/talk}.test.ts",
+  "e2e/{phone-panel,client-page,react-clients,web-pages,dashboard/agents,dashboard/talk}.test.ts",
   "e2e/{dashboard,rooms}/*.test.ts",
   "e2e/runner/guards-browser.test.ts",
   "e2e/cli/operate.test.ts",

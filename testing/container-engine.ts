@@ -91,6 +91,7 @@ export async function startContainerEngine(
   stack.defer(() => rmSync(`/var/lib/cni/networks/${network}`, { recursive: true, force: true }));
   stack.defer(() => end("SIGTERM"));
   await start();
+  stack.defer(() => removeNetworks(docker));
   stack.defer(() => removeContainers(docker));
   await docker.createNetwork({
     Name: network,
@@ -210,6 +211,17 @@ function requireProgram(program: string, packages: string): string {
   const found = ["/usr/bin", "/usr/sbin", "/usr/local/bin"].find((path) => existsSync(join(path, program)));
   if (found !== undefined) return join(found, program);
   throw new Error(`These tests need ${program}. Install it: apt-get install ${packages}`);
+}
+
+/** Podman names the bridge of a network itself, and takes it away only with the network. */
+async function removeNetworks(docker: Docker): Promise<void> {
+  const networks = await docker.listNetworks().catch(() => []);
+  for (const { Name } of networks)
+    if (Name.startsWith("vocalhost"))
+      await docker
+        .getNetwork(Name)
+        .remove()
+        .catch(() => undefined);
 }
 
 async function removeContainers(docker: Docker): Promise<void> {

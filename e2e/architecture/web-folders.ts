@@ -25,7 +25,7 @@ const SHARED: Record<string, string[]> = {
 const ALL_SHARED = Object.keys(SHARED);
 
 /**
- * Inside the web package: which folder may import which. Neither page knows the other.
+ * Inside the web package: which folder may import which. Neither page knows the other, nor the button for pages of others.
  * Files beside the folders of `shared` are words they all share.
  */
 export const WEB_FOLDERS: Record<string, string[]> = {
@@ -41,6 +41,7 @@ export const WEB_FOLDERS: Record<string, string[]> = {
   "client/figures": ["client/state", "shared/events", "shared/figures", "shared/phone"],
   "client/state": ["client/runner", ...ALL_SHARED],
   "client/runner": ["shared/connection"],
+  embed: ALL_SHARED,
   dashboard: ["dashboard/app", "dashboard/data"],
   "dashboard/app": [
     ...["dashboard/agents", "dashboard/data", "dashboard/deployments", "dashboard/logs"],

@@ -130,7 +130,7 @@ test("never writes where something is, and asks nobody who is not there", async 
     [["full"], 1, /The folder full is not empty: it contains mine\.txt.*Choose another name/s],
     [["full", "--yes", "--json"], 1, /"ok":false,"problem":\{"code":"folder_in_the_way"/],
     [[], 2, /Which folder\?.*--yes/],
-    [["a", "--template", "cat"], 2, /--template must be one of parrot, assistant, not "cat"/],
+    [["a", "--template", "cat"], 2, /--template must be one of parrot, assistant, web, not "cat"/],
     [["--help"], 0, /npm create vocalhost my-bot/],
     [["--version"], 0, /^\d+\.\d+\.\d+\n$/],
   ];

@@ -5,11 +5,14 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../harness/chromium.ts";
+import { servePages } from "../harness/client-pages.ts";
+import { startForeignPage } from "../harness/foreign-page.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
+import { createWebProject } from "../harness/web-project.ts";
 import { size } from "../../testing/sizes.ts";
 import { pause, until } from "../../testing/wait.ts";
 import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
-import { PATIENCE_MS } from "../harness/watched-page.ts";
+import { openWatchedPage, PATIENCE_MS } from "../harness/watched-page.ts";
 
 const RAW_MS = 1_000; // so much is to be heard without the filter, and on record
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
@@ -111,6 +114,62 @@ test("leaving the page ends the session", async () => {
   await page.getByRole("link", { name: "Logs" }).click();
   await service.sessionEnded(session?.sessionId ?? "");
 });
+
+test("the talk button on a page of others: as much as its public key allows", async () => {
+  const [ours, others] = await Promise.all(
+    ["parrot", "another"].map((agent) =>
+      service.api.keys.create({ type: "public", name: "shop", agents: [agent] }),
+    ),
+  );
+  await using shop = await startForeignPage();
+  const script = `<script async src="${new URL(service.apiUrl).origin}/embed.js" data-agent="parrot"`;
+  await using visit = await openWatchedPage(browser, {
+    isComplaint: (message) => message.type() === "error",
+  });
+  const { page, complaints } = visit;
+  const visitWith = async (key: string): Promise<void> => {
+    shop.write(`${script} data-key="${key}"></script>`);
+    await page.goto(`http://shop.localhost:${shop.port}`);
+    await page.getByRole("button", { name: "Talk to us" }).click();
+  };
+
+  await visitWith(ours?.key ?? "");
+  await page.getByRole("button", { name: "Mute" }).waitFor();
+  await page.getByRole("button", { name: "Hang up" }).click();
+  const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+  assert.equal(await service.sessionEnded(session?.sessionId ?? ""), "client-left");
+  assert.equal(complaints.join("\n"), "");
+
+  await visitWith(others?.key ?? "");
+  await page.getByRole("status").getByText("Nobody can be reached right now").waitFor();
+  await until(
+    () => complaints.some((text) => text.startsWith("vocalhost: ")),
+    PATIENCE_MS,
+    "a line about it",
+  );
+  const [latest] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+  assert.equal(latest?.sessionId, session?.sessionId);
+});
+
+test(
+  "the page of the web template talks to a hosted agent by one variable",
+  { skip: size<string | false>("builds a page; the same clients run in the conformance tests", false) },
+  async () => {
+    using project = createWebProject();
+    const address = new URL(`${service.apiUrl}/public/parrot/start`);
+    address.username = service.publicKey;
+    await using pages = await servePages(project.build({ VITE_BOT_URL: address.href }));
+    await using visit = await openWatchedPage(browser, { isComplaint: () => false });
+    const { page } = visit;
+    await page.goto(pages.origin);
+    await page.getByRole("button", { name: "Talk" }).click();
+    await page.getByText("Speak. You can interrupt the bot.").waitFor();
+    await page.getByRole("button", { name: "Hang up" }).click();
+    const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+    assert.equal(await service.sessionEnded(session?.sessionId ?? ""), "client-left");
+    assert.deepEqual(visit.complaints, []);
+  },
+);
 
 const LINES = [
   ["Twilio", "token"],

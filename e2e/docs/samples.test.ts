@@ -28,7 +28,20 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const pages = listPages(REPOSITORY);
 const blocks = pages.flatMap((page) => readBlocks(REPOSITORY, page));
 const schemas: Record<string, { parse(value: unknown): unknown }> = { Dialled, StartRequest };
-const LANGUAGES = ["", "sh", "ts", "json", "toml", "ini", "xml", "yaml", "caddyfile", "nginx", "nftables"];
+const LANGUAGES = [
+  "",
+  "sh",
+  "ts",
+  "json",
+  "toml",
+  "ini",
+  "xml",
+  "html",
+  "yaml",
+  "caddyfile",
+  "nginx",
+  "nftables",
+];
 const MARKS = ["not-run", "schema", "carrier", "given"];
 const run = promisify(execFile);
 
@@ -74,6 +87,22 @@ test("TypeScript compiles, fragments with what the text around them has introduc
     (error: unknown) => error as { stdout: string },
   );
   assert.equal(stdout, "");
+});
+
+test("HTML tells the talk button what it asks for, and sets properties it has", () => {
+  const read = (name: string): string => readFileSync(join(REPOSITORY, "packages/web/embed", name), "utf8");
+  const asked = /function put\(\{ ([\w, ]+) \}/.exec(read("embed.ts"))?.[1]?.split(", ") ?? [];
+  assert.ok(asked.includes("agent"));
+  const html = of("html");
+  assert.ok(html.length > 0);
+  for (const block of html) {
+    for (const [, script = ""] of block.text.matchAll(/<script([^>]*)>/g)) {
+      assert.match(script, /^ async src="https?:\/\/\S+\/embed\.js"/, where(block));
+      for (const [, name = ""] of script.matchAll(/ data-(\w+)=/g)) assert.ok(asked.includes(name), name);
+    }
+    for (const [property] of block.text.matchAll(/--[\w-]+(?=:)/g))
+      assert.ok(read("talk-button-style.ts").includes(`var(${property}`), property);
+  }
 });
 
 test("JSON fits its schema", () => {

@@ -81,6 +81,19 @@ const environment = (models: OpenAiStandIn): Record<string, string> => ({
   OPENAI_BASE_URL: models.url,
 });
 
+test("the bot of the web template repeats what it hears as long as it has no key, and says why", async () => {
+  await using runner = await startRunnerProcess({
+    bot: "examples/web/bot.ts",
+    environment: { OPENAI_API_KEY: "" },
+  });
+  using client = await call(runner.url);
+  client.sendMessage({ id: "1", label: "rtvi-ai", type: "client-ready", data: { version: "2.2.0" } });
+  const { data } = await client.message("server-message");
+  assert.match((data as { note: string }).note, /no OPENAI_API_KEY/);
+  await say(client, 2_000);
+  await until(() => client.heardMs > 500 && client.peak > 5_000, 15_000, "what was said");
+});
+
 test("assistant hears, looks something up and answers", async () => {
   let asked = 0; // the recording pauses, so it is asked for in parts
   await using models = await startOpenAi({

@@ -22,16 +22,22 @@ export async function startClientPages(folder: string): Promise<ClientPages> {
     logLevel: "error",
     build: { outDir: built, emptyOutDir: true, minify: false },
   });
-  const server = await listen(serveFiles(built));
-  stack.defer(() => closeServer(server));
-  const { port } = server.address() as AddressInfo;
+  const { origin } = stack.use(await servePages(built));
   const owned = stack.move();
-  return { origin: `http://localhost:${port}`, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { origin, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Serves a page that is built on a free port. */
+export async function servePages(folder: string): Promise<ClientPages> {
+  const server = await listen(serveFiles(folder));
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://localhost:${port}`, [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
 const MEDIA_TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
 };
 
 function serveFiles(folder: string): Server {

@@ -95,8 +95,7 @@ test(
 
     const containers = new Set((await engine.docker.listContainers({ all: true })).map(({ Id }) => Id));
     await using callers = new AsyncDisposableStack();
-    const answer = await start(service, "bot", { transport: "webrtc" });
-    const { sessionId } = (await answer.json()) as { sessionId: string };
+    const { sessionId } = await started<{ sessionId: string }>(service, "webrtc");
     const peer = callers.use(
       await callBot({
         address: network.address,
@@ -109,7 +108,7 @@ test(
     const calls = await Promise.all(
       Array.from({ length: CALLS }, async () => callers.use(await openCall(service, { agent: "bot" }))),
     );
-    const inRoom = (await (await start(service, "bot", { transport: "room" })).json()) as RoomStarted;
+    const inRoom = await started<RoomStarted>(service, "room");
     const attendee = await joinFromNode({
       ...{ url: inRoom.roomUrl, token: inRoom.token },
       ...{ identity: "client", toneHz: TONE_HZ },
@@ -183,6 +182,13 @@ test(
     );
   },
 );
+
+async function started<Answer>(service: ServiceProcess, transport: string): Promise<Answer> {
+  const answer = await start(service, "bot", { transport });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, `${text}\n${JSON.stringify(instanceStates(service))}`);
+  return JSON.parse(text) as Answer;
+}
 
 function instanceStates(service: ServiceProcess): string[] {
   return service

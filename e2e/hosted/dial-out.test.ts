@@ -53,16 +53,16 @@ describe("calls of the hosted service", () => {
   });
 
   test("whoever answers is talked to and handed on; a repeated request calls nobody again", async () => {
-    const wish = {
+    const preference = {
       transport: "plivo" as const,
       ...ASKED,
       machineDetection: true,
       body: { transferTo: TRANSFER_TO },
       idempotencyKey: randomUUID(),
     };
-    const dialled = await service.api.sessions.dialOut("caller", wish);
+    const dialled = await service.api.sessions.dialOut("caller", preference);
     assert.equal(dialled.status, "dialling");
-    assert.equal((await service.api.sessions.dialOut("caller", wish)).sessionId, dialled.sessionId);
+    assert.equal((await service.api.sessions.dialOut("caller", preference)).sessionId, dialled.sessionId);
     assert.deepEqual(rest.done, [`plivo calls ${ASKED.to} from ${ASKED.from}`]);
 
     const answer = await fetch(String(rest.requests[0]!.fields["answer_url"]), {

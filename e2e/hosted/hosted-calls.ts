@@ -11,6 +11,8 @@ export interface StartOptions {
   transport?: string;
   body?: unknown;
   enableDefaultIceServers?: boolean;
+  region?: string;
+  stayInRegion?: boolean;
   createDailyRoom?: boolean;
   roomProperties?: object;
   room?: { token: string };

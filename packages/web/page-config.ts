@@ -1,7 +1,16 @@
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { fileURLToPath } from "node:url";
-import { defaultClientConditions, type UserConfig } from "vite";
+import { build, defaultClientConditions, type Plugin, type UserConfig } from "vite";
+
+const NOTICE =
+  "/* Notices of what is bundled here: third-party-licenses.md of the package that serves this file */";
+const TARGET = "es2023";
+const RESOLVE = {
+  conditions: ["@vocalhost/source", ...defaultClientConditions],
+  // The transports name it for a media manager these pages replace; it loads code from a foreign address.
+  alias: { "@daily-co/daily-js": path("shared/media/no-daily.ts") },
+};
 
 /** What differs between the pages; folders are seen from this one. */
 interface PageOptions {
@@ -17,21 +26,43 @@ export function createPageConfig({ root, base, output }: PageOptions): UserConfi
     root: path(root),
     base,
     publicDir: path("client/public"),
-    plugins: [react(), tailwind()],
-    resolve: {
-      conditions: ["@vocalhost/source", ...defaultClientConditions],
-      // The transports name it for a media manager these pages replace; it loads code from a foreign address.
-      alias: { "@daily-co/daily-js": path("shared/media/no-daily.ts") },
-    },
+    plugins: [react(), tailwind(), embedScript()],
+    resolve: RESOLVE,
     worker: { format: "es" },
     build: {
       outDir: path(output),
       emptyOutDir: true,
       assetsInlineLimit: 0, // data: addresses are not allowed by the pages' content policy
-      target: "es2023",
+      target: TARGET,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       license: { fileName: "third-party-licenses.md" }, // what is bundled asks for its notice to go with it
+    },
+  };
+}
+
+/** Beside each page lies the talk button for pages of others: one classic script, which any page may load. */
+function embedScript(): Plugin {
+  return {
+    name: "embed-script",
+    apply: "build",
+    async generateBundle() {
+      const built = await build({
+        configFile: false,
+        logLevel: "error",
+        publicDir: false,
+        resolve: RESOLVE,
+        build: {
+          write: false,
+          target: TARGET,
+          modulePreload: false,
+          rolldownOptions: { input: path("embed/embed.ts"), output: { format: "iife" } },
+        },
+      });
+      const outputs = Array.isArray(built) ? built : "output" in built ? [built] : [];
+      const [chunk] = outputs.flatMap(({ output }) => output);
+      if (chunk?.type !== "chunk") throw new Error("The talk button was not built");
+      this.emitFile({ type: "asset", fileName: "embed.js", source: `${NOTICE}\n${chunk.code}` });
     },
   };
 }

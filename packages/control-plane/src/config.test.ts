@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig } from "./config.ts";
+import { nearestTo } from "./region-config.ts";
 
 test("an engine is where it is said to be, and instances are in a network of their own", () => {
   const { driver } = readConfig({
@@ -170,6 +171,28 @@ test("regions have drivers of their own where a setting ends in their code", () 
     [{ VOCALHOST_DRIVER__EU_WEST: "train" }, /^Region eu-west: VOCALHOST_DRIVER must be one of/],
   ] as const)
     assert.throws(() => readConfig({ ...environment, ...wrong }), { name: "ConfigError", message });
+});
+
+test("which regions are near to one another is for the operator to say, and otherwise their order", () => {
+  const environment = { VOCALHOST_REGIONS: "us-west; eu-central; eu-north" };
+  const near = (text: string): Record<string, readonly string[]> => {
+    const { regions, nearestRegions } = readConfig({ ...environment, VOCALHOST_NEAREST_REGIONS: text });
+    const order = nearestTo(regions, nearestRegions);
+    return Object.fromEntries((regions ?? []).map(({ code }) => [code, order(code)]));
+  };
+  const inOrder = ["us-west", "eu-central", "eu-north"];
+  assert.deepEqual(near(""), { "us-west": inOrder, "eu-central": inOrder, "eu-north": inOrder });
+  assert.deepEqual(near("eu-north: eu-central; us-west:eu-north,eu-central"), {
+    "us-west": ["eu-north", "eu-central", "us-west"],
+    "eu-central": inOrder,
+    "eu-north": ["eu-central", "us-west", "eu-north"],
+  });
+  for (const [wrong, message] of [
+    ["eu-south: eu-north", /no region eu-south; VOCALHOST_REGIONS names us-west, eu-central, eu-north/],
+    ["eu-north: mars-west", /no region mars-west/],
+    ["eu-north", /"eu-north" says nothing/],
+  ] as const)
+    assert.throws(() => near(wrong), { name: "ConfigError", message });
 });
 
 test("controllers and gateways of several machines are told where to meet, and show certificates there", () => {

@@ -7,7 +7,7 @@ import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { readContainer, type ContainerConfig } from "./container-config.ts";
-import { readRegionNames, regionEnvironments, type RegionName } from "./region-config.ts";
+import { readNearestRegions, readRegionNames, regionEnvironments, type RegionName } from "./region-config.ts";
 import { readDepot, type DepotConfig } from "./depot-config.ts";
 import { readKubernetes, type KubernetesConfig } from "./kubernetes-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
@@ -35,6 +35,8 @@ export interface Config {
   users: UserRange | undefined;
   /** The first is the default; none: see `controller/find-regions.ts`. */
   regions: Region[] | undefined;
+  /** After a region those nearest to it, where somebody says so. */
+  nearestRegions: ReadonlyMap<string, readonly string[]>;
   iceServers: IceServers;
   /** TURN servers that callers and bots get credentials for. */
   turn: TurnConfig | undefined;
@@ -161,6 +163,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     driver,
     users,
     regions,
+    nearestRegions: asConfigError(() => readNearestRegions(text("NEAREST_REGIONS"), regions)),
     iceServers: readIceServers(text("ICE_SERVERS")),
     turn: asConfigError(() => readTurnConfig(environment)),
     media: asConfigError(() => readMedia(text)),

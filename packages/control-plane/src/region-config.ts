@@ -50,3 +50,37 @@ export function regionEnvironments(
   }
   return environments;
 }
+
+/** `eu-north: eu-central, us-east; us-east: us-west`: after each region those that are nearest to it. */
+export function readNearestRegions(
+  text: string | undefined,
+  regions: readonly RegionName[] | undefined,
+): Map<string, string[]> {
+  const codes = (regions ?? []).map(({ code }) => code);
+  const known = (code: string): string => {
+    if (codes.includes(code)) return code;
+    throw new Error(
+      `VOCALHOST_NEAREST_REGIONS: there is no region ${code || '""'}; VOCALHOST_REGIONS names ${codes.join(", ") || "none"}`,
+    );
+  };
+  const entries = (text ?? "").split(";").filter((entry) => entry.trim() !== "");
+  return new Map(
+    entries.map((entry) => {
+      const [from = "", nearest] = entry.split(":");
+      if (nearest === undefined)
+        throw new Error(
+          `VOCALHOST_NEAREST_REGIONS: "${entry.trim()}" says nothing; write eu-north: eu-central, us-east`,
+        );
+      return [known(from.trim()), nearest.split(",").map((code) => known(code.trim()))];
+    }),
+  );
+}
+
+/** Those named, then all others in the order in which they are configured. */
+export function nearestTo(
+  regions: readonly RegionName[] | undefined,
+  nearest: ReadonlyMap<string, readonly string[]>,
+): (region: string) => readonly string[] {
+  const codes = (regions ?? []).map(({ code }) => code);
+  return (region) => [...new Set([...(nearest.get(region) ?? []), ...codes])];
+}

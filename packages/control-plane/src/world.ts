@@ -33,6 +33,8 @@ export interface World {
   hasVoiceEngine: boolean;
   /** So many waiting instances of an agent go on running, those beyond are paused. @default all go on */
   keptAwake?: number | undefined;
+  /** Other regions, the nearest first. @default as they come */
+  nearestTo?: ((region: string) => readonly string[]) | undefined;
   /** Our epoch as leader: checked in every write, sent with every command. */
   epoch: number;
 }

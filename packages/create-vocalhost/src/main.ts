@@ -85,14 +85,20 @@ async function folderName(options: Options, terminal: Terminal, signal: AbortSig
   return answer.trim() || DEFAULT_FOLDER;
 }
 
+const DEV: Record<Options["template"], string> = {
+  parrot: "talk to it in the browser; saved changes apply to the next call",
+  assistant: "talk to it in the browser; saved changes apply to the next call",
+  web: "runs the bot and its page; talk to it there",
+};
+
 function nextSteps({ packageManager, template }: Options, path: string, isInstalled: boolean): string[] {
   const run = packageManager === "npm" ? "npm run" : packageManager;
   const here = relative(process.cwd(), path);
   return [
     ...(here === "" ? [] : [`cd ${/\s/.test(here) ? `"${here}"` : here}`]),
     ...(isInstalled ? [] : [`${packageManager} install`]),
-    ...(template === "assistant" ? ["cp .env.example .env      # and add your key"] : []),
-    `${run} dev               # talk to it in the browser; saved changes apply to the next call`,
+    ...(template === "parrot" ? [] : ["cp .env.example .env      # and add your key"]),
+    `${run} dev               # ${DEV[template]}`,
     `${packageManager} test`,
     `${run} deploy            # to your service: see README.md`,
   ];

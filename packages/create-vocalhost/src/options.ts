@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const templates = ["parrot", "assistant"] as const;
+export const templates = ["parrot", "assistant", "web"] as const;
 export type Template = (typeof templates)[number];
 
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
@@ -50,7 +50,8 @@ Usage: npm create vocalhost [folder] [-- options]
 
 Options:
   -t, --template <name>         what the bot does: parrot repeats what you say and needs no key (default),
-                                assistant talks with the models of an OpenAI-compatible service
+                                assistant talks with the models of an OpenAI-compatible service,
+                                web is such a bot with a web page in React to talk to it
       --no-install              do not install packages
       --package-manager <name>  npm, pnpm, yarn or bun (default: the one you use)
       --source <name=spec>      take a package from somewhere else: vocalhost=file:../vocalhost.tgz
@@ -62,6 +63,7 @@ Options:
 Examples:
   npm create vocalhost my-bot
   npm create vocalhost my-bot -- --template assistant
+  npm create vocalhost my-site -- --template web
   npm create vocalhost my-bot -- --yes --no-install --json
 `;
 

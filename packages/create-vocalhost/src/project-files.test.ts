@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { PAGE_PACKAGES } from "./page-packages.ts";
 import { projectFiles, toAgentName } from "./project-files.ts";
 import { version } from "./version.ts";
 import { templates, type Template } from "./options.ts";
@@ -10,10 +11,22 @@ const read = (path: string): string => readFileSync(new URL(path, REPOSITORY), "
 const make = (template: Template): Map<string, string> =>
   projectFiles({ name: "My Bot", template, packageManager: "npm", sources: {} });
 
+const PAGE_FILES = [
+  "page/app.tsx",
+  "page/bot-address.ts",
+  "page/index.html",
+  "page/main.tsx",
+  "page/styles.css",
+  "page/transcript.tsx",
+  "page/tsconfig.json",
+  "vite.config.ts",
+];
+
 test("every template has all files, and no word is left open", () => {
   for (const template of templates) {
     const files = make(template);
-    assert.deepEqual([...files.keys()].sort(), [
+    const ofPage = template === "web" ? PAGE_FILES : [];
+    assert.deepEqual([...files.keys()].filter((name) => !ofPage.includes(name)).sort(), [
       ".dockerignore",
       ".env.example",
       ".gitignore",
@@ -26,6 +39,7 @@ test("every template has all files, and no word is left open", () => {
       "tsconfig.json",
       "vocalhost.toml",
     ]);
+    for (const name of ofPage) assert.ok(files.has(name), name);
     for (const [name, text] of files) assert.doesNotMatch(text, /\{\{[A-Z]/, name);
   }
 });
@@ -33,6 +47,29 @@ test("every template has all files, and no word is left open", () => {
 test("bots are the examples to the letter", () => {
   for (const template of templates)
     assert.equal(make(template).get("bot.ts"), read(`examples/${template}/bot.ts`));
+});
+
+test("a page's own rules come behind those of all projects", () => {
+  const files = make("web");
+  for (const [name, ofAll, ofPage] of [
+    ["AGENTS.md", "## Rules", "## The page"],
+    [".gitignore", ".env", "dist/"],
+    [".dockerignore", "node_modules", "page\n"],
+  ] as const) {
+    const text = files.get(name) ?? "";
+    assert.ok(text.indexOf(ofAll) >= 0 && text.indexOf(ofAll) < text.indexOf(ofPage), name);
+    assert.ok(!make("parrot").get(name)?.includes(ofPage), name);
+  }
+});
+
+test("a page is made of what our tests use, and a bot is deployed without it", () => {
+  const { packages } = JSON.parse(read("package-lock.json")) as {
+    packages: Record<string, { version: string }>;
+  };
+  const installed = Object.keys(PAGE_PACKAGES).map((name) => packages[`node_modules/${name}`]?.version);
+  assert.deepEqual(Object.values(PAGE_PACKAGES), installed);
+  const { dependencies } = JSON.parse(make("web").get("package.json") ?? "") as { dependencies: object };
+  assert.deepEqual(Object.keys(dependencies), ["vocalhost"]);
 });
 
 test("the packages are of this version, or from where they were asked to be", () => {

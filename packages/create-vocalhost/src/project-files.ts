@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PAGE_DEV, PAGE_PACKAGES } from "./page-packages.ts";
 import { version } from "./version.ts";
 import type { PackageManager, Template } from "./options.ts";
 
@@ -15,6 +16,8 @@ export interface ProjectOptions {
 const TEMPLATES = fileURLToPath(new URL("../template/", import.meta.url));
 const ENDING = ".template"; // or tools would take them for files of this package
 
+const APPENDED = ".append"; // to the file of that name that all projects have
+
 /** Every file of a new project, by its path. */
 export function projectFiles(options: ProjectOptions): Map<string, string> {
   const agentName = toAgentName(options.name);
@@ -26,16 +29,24 @@ export function projectFiles(options: ProjectOptions): Map<string, string> {
     TEST: `${options.packageManager} test`,
     ABOUT: ABOUT[options.template],
   };
-  const files = new Map([["package.json", manifest(agentName, options.sources)]]);
+  const files = new Map([["package.json", manifest(agentName, options)]]);
   for (const folder of ["common", options.template])
-    for (const name of readdirSync(join(TEMPLATES, folder)).sort()) {
+    for (const name of templatesIn(join(TEMPLATES, folder))) {
       const text = readFileSync(join(TEMPLATES, folder, name), "utf8");
-      files.set(
-        name.slice(0, -ENDING.length),
-        text.replaceAll(/\{\{([A-Z_]+)\}\}/g, (_, word: string) => words[word] ?? ""),
-      );
+      const filled = text.replaceAll(/\{\{([A-Z_]+)\}\}/g, (_, word: string) => words[word] ?? "");
+      const path = name.slice(0, -ENDING.length).replaceAll("\\", "/");
+      if (!path.endsWith(APPENDED)) files.set(path, filled);
+      else {
+        const whole = path.slice(0, -APPENDED.length);
+        files.set(whole, `${files.get(whole) ?? ""}${filled}`);
+      }
     }
   return files;
+}
+
+function templatesIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return names.filter((name) => name.endsWith(ENDING)).sort();
 }
 
 /** A name the service takes, as like the folder's as can be. */
@@ -56,25 +67,28 @@ const ABOUT: Record<Template, string> = {
     "It waits until you have finished, repeats what you said, and stops when you interrupt it. It needs no key.",
   assistant:
     "It listens, thinks and answers with the models of an OpenAI-compatible service. Add its key to `.env`: see `.env.example`.",
+  web: "It listens, thinks and answers with the models of an OpenAI-compatible service; until you add its key to `.env`, it repeats what you say.",
 };
 
-function manifest(name: string, sources: Record<string, string>): string {
+function manifest(name: string, { sources, template }: ProjectOptions): string {
   // Packages of ours that these two need are not the bot's; they are only said to come from elsewhere.
   const { vocalhost = `^${version}`, "@vocalhost/cli": cli = `^${version}`, ...overrides } = sources;
+  const page = template === "web";
   const content = {
     name,
     version: "0.1.0",
     private: true,
     type: "module",
     scripts: {
-      dev: "vocalhost dev",
+      dev: page ? PAGE_DEV : "vocalhost dev",
+      ...(page && { build: "tsc -p page && vite build" }),
       start: "node bot.ts",
       test: "node --test",
       call: "vocalhost call",
       deploy: "vocalhost deploy",
     },
     dependencies: { vocalhost },
-    devDependencies: { "@types/node": "^24.0.0", "@vocalhost/cli": cli },
+    devDependencies: { "@types/node": "^24.0.0", "@vocalhost/cli": cli, ...(page && PAGE_PACKAGES) },
     ...(Object.keys(overrides).length > 0 && { overrides }),
     engines: { node: ">=20.12" },
   };

@@ -6,6 +6,7 @@ import {
   AgentRecord,
   WrappedAgentRecord,
   type CreateAgent,
+  type RegionQuery,
   type UpdateAgent,
 } from "./rest/agents.ts";
 import {
@@ -56,6 +57,8 @@ export interface StartOptions {
   transport?: string;
   body?: unknown;
   enableDefaultIceServers?: boolean;
+  region?: string;
+  stayInRegion?: boolean;
   idempotencyKey?: string;
 }
 
@@ -100,18 +103,29 @@ export function createApiClient(options: ApiClientOptions) {
     agents: {
       list: (query: { includeActiveDeployment?: boolean; includeRecord?: boolean; region?: string } = {}) =>
         get(AgentList, "/agents", query),
-      get: async (name: string): Promise<AgentRecord> =>
-        isScoped ? (await get(WrappedAgentRecord, agentPath(name))).body : get(AgentRecord, agentPath(name)),
+      /** Of several of that name the one in the region, or in its own. */
+      get: async (name: string, where: RegionQuery = {}): Promise<AgentRecord> =>
+        isScoped
+          ? (await get(WrappedAgentRecord, agentPath(name), where)).body
+          : get(AgentRecord, agentPath(name), where),
       create: (agent: CreateAgent) => send(AgentRecord, "POST", "/agents", agent),
       update: (name: string, changes: UpdateAgent) =>
         isScoped
           ? send(AgentRecord, "PUT", "/agents", { ...changes, serviceName: name })
           : send(AgentRecord, "POST", agentPath(name), changes),
-      delete: (name: string) => send(Done, "DELETE", agentPath(name)),
-      pool: (name: string) => get(Pool, agentPath(name, "/pool")),
-      deployments: (name: string) => get(DeploymentList, agentPath(name, "/deployments")),
-      rollback: (name: string, deploymentId: string) =>
-        send(AgentRecord, "POST", agentPath(name, "/rollback"), { deploymentId }),
+      delete: (name: string, where: RegionQuery = {}) =>
+        request(options, { method: "DELETE", path: agentPath(name), query: where, schema: Done }),
+      pool: (name: string, where: RegionQuery = {}) => get(Pool, agentPath(name, "/pool"), where),
+      deployments: (name: string, where: RegionQuery = {}) =>
+        get(DeploymentList, agentPath(name, "/deployments"), where),
+      rollback: (name: string, deploymentId: string, where: RegionQuery = {}) =>
+        request(options, {
+          method: "POST",
+          path: agentPath(name, "/rollback"),
+          query: where,
+          body: { deploymentId },
+          schema: AgentRecord,
+        }),
       logs: (name: string, query: Partial<LogQuery> = {}) => get(LogList, agentPath(name, "/logs"), query),
       /** Ends with the signal, or when the service closes the stream. */
       tailLogs: (

@@ -90,6 +90,7 @@ export const errorTable = {
     retryable: true,
     message: "Rate limit exceeded. Please try again later: all instances of the agent are in use",
   },
+  REGION_DOWN: { status: 503, retryable: true, message: "The region is down" },
   START_TIMED_OUT: { status: 504, retryable: false, message: "The bot did not start in time" },
   SERVICE_UNAVAILABLE: { status: 503, retryable: true, message: "The service cannot do this right now" },
 

@@ -7,10 +7,19 @@ import { IceServer, type TransportName } from "./transports.ts";
 /** A room that there is already: an invitation into it, or any other token that lets its bearer hear and speak there. */
 export const RoomToJoin = z.object({ token: z.string().min(1).max(limits.roomTokenCharacters) });
 
+/** Where a session is to be, in a service with several regions; a runner has none. */
+const place = {
+  /** There, or where it is nearest to. @default the agent's own region */
+  region: z.string().max(63).nullish(),
+  /** There or nowhere. */
+  stayInRegion: z.boolean().nullish(),
+};
+
 export const StartRequest = z.object({
   transport: z.string().nullish(),
   body: z.unknown().optional(),
   enableDefaultIceServers: z.boolean().nullish(),
+  ...place,
   /** Call somebody over the carrier that `transport` names; the bot begins when they answer. */
   dialout: Dialout.nullish(),
   /** Send the bot into this room instead of making one. */
@@ -32,8 +41,13 @@ export type StartRequest = z.infer<typeof StartRequest>;
 export const DialoutRequest = Dialout.extend({
   transport: z.enum(carrierNames),
   body: z.unknown().optional(),
+  ...place,
 });
 export type DialoutRequest = z.infer<typeof DialoutRequest>;
+
+/** Headers of its answer: where the session is and why there. The first may come with a request, instead of `region`. */
+export const REGION_HEADER = "x-vocalhost-region";
+export const REGION_REASON_HEADER = "x-vocalhost-region-reason";
 
 /** Answer of `POST /start` for `webrtc`. */
 export const WebrtcStarted = z.object({

@@ -10,6 +10,7 @@ import type { Style } from "../ui.ts";
 
 interface Options extends ServiceOptions {
   agent: string | undefined;
+  region: string | undefined;
 }
 
 const STYLES: Partial<Record<string, Style>> = {
@@ -22,7 +23,9 @@ const STYLES: Partial<Record<string, Style>> = {
 /** `vocalhost agent deployments` */
 export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
-  const { deployments } = await aboutAgent(service, name, service.api.agents.deployments(name));
+  const { region } = options;
+  const listed = service.api.agents.deployments(name, { region });
+  const { deployments } = await aboutAgent(service, name, listed);
   const rows = deployments.map(({ id, phase, settings, failure, createdAt }) => [
     shortId(id),
     { text: failure ? `${phase}: ${failure.code}` : phase, style: STYLES[phase] ?? ("dim" as const) },

@@ -6,6 +6,7 @@ import { confirm } from "../questions.ts";
 import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent } from "../service/explain.ts";
 import { findDeployment } from "../service/find-deployment.ts";
+import { requireRegion } from "../service/require-region.ts";
 import { onService } from "../service/on-service.ts";
 import { shortId } from "../service/short-id.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
@@ -14,6 +15,7 @@ import type { ServiceOptions } from "../service/service-options.ts";
 interface Options extends ServiceOptions {
   agent: string | undefined;
   to: string | undefined;
+  region: string | undefined;
   timeout: number | undefined;
 }
 
@@ -23,12 +25,14 @@ const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 export const run = onService<Options>(async (service, options, context) => {
   const { api } = service;
   const name = await findAgentName(options.agent);
-  const record = await aboutAgent(service, name, api.agents.get(name));
-  const { deployments } = await api.agents.deployments(name);
+  const { region } = options;
+  const record = await aboutAgent(service, name, api.agents.get(name, { region }));
+  requireRegion(record, { agent: name, region });
+  const { deployments } = await api.agents.deployments(name, { region });
   const target =
     options.to === undefined
       ? lastBefore(record.desiredDeploymentId, deployments, name)
-      : await findDeployment(service, name, options.to);
+      : await findDeployment(service, { agentName: name, region }, options.to);
   const from = shortId(record.desiredDeploymentId);
   if (
     !(await confirm(
@@ -42,7 +46,7 @@ export const run = onService<Options>(async (service, options, context) => {
   const { desiredDeploymentId: deploymentId } = await aboutAgent(
     service,
     name,
-    api.agents.rollback(name, target),
+    api.agents.rollback(name, target, { region }),
   );
   return whereItStands(
     context,
@@ -50,7 +54,7 @@ export const run = onService<Options>(async (service, options, context) => {
       `Deployment ${shortId(deploymentId)} keeps rolling out on the service. Check it with: vocalhost agent status ${name}`,
     async () => {
       const timeoutMs = options.timeout ?? DEFAULT_TIMEOUT_MS;
-      const state = await watchRollout({ api, agentName: name, deploymentId, timeoutMs, context });
+      const state = await watchRollout({ api, agentName: name, region, deploymentId, timeoutMs, context });
       answer(
         context,
         { agent: name, deploymentId, rolledBackTo: target },

@@ -14,6 +14,7 @@ interface Options extends ServiceOptions {
   agent: string | undefined;
   id: string | undefined;
   status: "active" | "ended" | "all";
+  region: string | undefined;
   limit: number | undefined;
 }
 
@@ -35,7 +36,12 @@ export const run = onService<Options>(async (service, options, context) => {
     answer(context, { session }, toFacts(ui, detailsOf(session)));
     return 0;
   }
-  const query = { status: options.status, limit: options.limit ?? DEFAULT_LIMIT };
+  const { status, region } = options;
+  const query = {
+    status,
+    limit: options.limit ?? DEFAULT_LIMIT,
+    ...(region === undefined ? {} : { region }),
+  };
   const { sessions, total_count: total } = await aboutAgent(service, name, api.sessions.list(name, query));
   const rows = sessions.map((session) => [
     shortId(session.sessionId),
@@ -53,6 +59,10 @@ export const run = onService<Options>(async (service, options, context) => {
   answer(context, { total, sessions }, text);
   return 0;
 });
+
+function placeOf({ region, regionReason }: Session): string {
+  return [region ?? "–", ...(regionReason ? [`(${regionReason})`] : [])].join(" ");
+}
 
 function stateOf({ status }: Session): Cell {
   return { text: status, style: STYLES[status] ?? "dim" };
@@ -80,6 +90,7 @@ function detailsOf(session: SessionDetails): [string, Cell][] {
     ["Status", stateOf(session)],
     ["Transport", session.transport],
     ["Deployment", session.deploymentId || "–"],
+    ["Region", placeOf(session)],
     ["Began", shownTime(session.createdAt)],
     ["Ended", shownTime(session.endedAt)],
     ["Length", shownSeconds(session.seconds)],

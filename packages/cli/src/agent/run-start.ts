@@ -15,6 +15,8 @@ interface Options {
   transport: string;
   data: string | undefined;
   dataFile: string | undefined;
+  region: string | undefined;
+  stayInRegion: boolean | undefined;
 }
 
 /** `vocalhost agent start` */
@@ -32,6 +34,8 @@ export async function run(options: Options, context: CommandContext): Promise<nu
       name,
       service.api.sessions.start(name, {
         transport: options.transport,
+        ...(options.region === undefined ? {} : { region: options.region }),
+        ...(options.stayInRegion ? { stayInRegion: true } : {}),
         ...(body === undefined ? {} : { body }),
       }),
     ),

@@ -11,12 +11,13 @@ import { agentState } from "./agent-state.ts";
 
 interface Options extends ServiceOptions {
   agent: string | undefined;
+  region: string | undefined;
 }
 
 /** `vocalhost agent status` */
 export const run = onService<Options>(async (service, options, context) => {
   const name = await findAgentName(options.agent);
-  const record = await aboutAgent(service, name, service.api.agents.get(name));
+  const record = await aboutAgent(service, name, service.api.agents.get(name, { region: options.region }));
   answer(context, { agent: record }, toFacts(context.ui, factsOf(record)));
   return 0;
 });
@@ -25,6 +26,7 @@ function factsOf(record: AgentRecord): [string, Cell][] {
   const { deployment, autoScaling, currentRevision, previousRevision } = record;
   const spec = deployment?.manifest.spec;
   const state = agentState(record);
+  const elsewhere = (record.regions ?? []).filter((region) => region !== record.region);
   const source = spec?.buildId === undefined ? (spec?.image ?? "–") : `build ${spec.buildId}`;
   const facts: [string, Cell | undefined][] = [
     ["Agent", record.name],
@@ -35,6 +37,7 @@ function factsOf(record: AgentRecord): [string, Cell][] {
     ["Previous", revisionLine(previousRevision)],
     ["Source", source],
     ["Region", record.region],
+    ["Also in", elsewhere.join(", ") || undefined],
     ["Profile", record.agentProfile ?? "–"],
     ["Agents", `${autoScaling.minReplicas} kept ready, ${autoScaling.maxReplicas} at most`],
     ["Audio filter", record.vendorViva?.audioFilter ?? "none"],

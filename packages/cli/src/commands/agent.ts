@@ -1,9 +1,28 @@
 import { transportNames } from "@vocalhost/protocol";
-import { choice, number, optionalWord, parseDurationMs, parseWholeNumber, text } from "../command-option.ts";
+import {
+  choice,
+  flag,
+  number,
+  optionalWord,
+  parseDurationMs,
+  parseWholeNumber,
+  text,
+} from "../command-option.ts";
 import { defineCommand } from "../define-command.ts";
 import { serviceOptions } from "../service/service-options.ts";
 
 const agent = optionalWord({ help: "name of the agent (default: agent_name in vocalhost.toml)" });
+const region = text({
+  takes: "code",
+  short: "r",
+  help: "which one, of an agent in several regions (default: where it was first)",
+});
+
+const chosenRegion = text({
+  takes: "code",
+  short: "r",
+  help: "which one; needed for an agent in several regions",
+});
 
 const list = defineCommand({
   name: "agent list",
@@ -23,7 +42,7 @@ const status = defineCommand({
   description:
     "Shows an agent's state, its current and previous deployment, settings, errors and last crash.",
   arguments: { agent },
-  options: serviceOptions,
+  options: { region, ...serviceOptions },
   examples: [
     { line: "vocalhost agent status my-agent", about: "everything about it" },
     { line: "vocalhost agent status --json", about: "the agent of this folder, for a script" },
@@ -45,6 +64,12 @@ const start = defineCommand({
     }),
     data: text({ takes: "json", short: "d", help: "JSON that the bot receives as its body" }),
     dataFile: text({ takes: "file", help: "the same from a file; - is standard input" }),
+    region: text({
+      takes: "code",
+      short: "r",
+      help: "where, or where it is nearest to (default: the agent's own region)",
+    }),
+    stayInRegion: flag({ help: "there or nowhere" }),
     apiKey: text({
       takes: "key",
       short: "k",
@@ -59,6 +84,7 @@ const start = defineCommand({
     },
     { line: "vocalhost agent start my-agent -t websocket --json", about: "address and token of a socket" },
     { line: "vocalhost agent start my-agent -t twilio", about: "the same for a carrier's stream" },
+    { line: "vocalhost agent start my-agent --region eu-north", about: "there, or in the nearest region" },
   ],
   load: () => import("../agent/run-start.ts"),
 });
@@ -87,6 +113,7 @@ const sessions = defineCommand({
   options: {
     id: text({ takes: "id", short: "i", help: "show this one; the start of its id will do" }),
     status: choice({ values: ["active", "ended", "all"], default: "all", help: "which" }),
+    region: text({ takes: "code", short: "r", help: "only in this region" }),
     limit: number({
       takes: "count",
       short: "n",
@@ -107,10 +134,11 @@ const remove = defineCommand({
   summary: "delete an agent",
   description: "Deletes an agent. It takes no more sessions; those in progress run to their end.",
   arguments: { agent },
-  options: serviceOptions,
+  options: { region: chosenRegion, ...serviceOptions },
   examples: [
     { line: "vocalhost agent delete", about: "the agent of this folder; asks first" },
     { line: "vocalhost agent delete my-agent --yes", about: "does not ask" },
+    { line: "vocalhost agent delete my-agent --region eu-north", about: "stays in its other regions" },
   ],
   load: () => import("../agent/run-delete.ts"),
 });
@@ -120,7 +148,7 @@ const deployments = defineCommand({
   summary: "list the deployments of an agent",
   description: "Lists an agent's deployments, newest first, with their phase and what they run.",
   arguments: { agent },
-  options: serviceOptions,
+  options: { region, ...serviceOptions },
   examples: [{ line: "vocalhost agent deployments my-agent", about: "all of them" }],
   load: () => import("../agent/run-deployments.ts"),
 });
@@ -134,6 +162,7 @@ const rollback = defineCommand({
   arguments: { agent },
   options: {
     to: text({ takes: "id", help: "the deployment, or the start of its id" }),
+    region: chosenRegion,
     timeout: number({
       takes: "time",
       parse: parseDurationMs,

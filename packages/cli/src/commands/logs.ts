@@ -25,6 +25,7 @@ export const logs = defineCommand({
       help: "only from this deployment; the start of its id will do",
     }),
     sessionId: text({ takes: "id", short: "s", help: "only from this session; the start of its id will do" }),
+    region: text({ takes: "code", short: "r", help: "only from this region" }),
     search: text({ takes: "text", help: "only lines that contain this" }),
     ...serviceOptions,
   },

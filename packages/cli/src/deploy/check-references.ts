@@ -1,5 +1,6 @@
 import type { AgentRecord, ApiClient } from "@vocalhost/protocol";
 import { Problem, usageProblem } from "../problem.ts";
+import { requireRegion } from "../service/require-region.ts";
 import type { DeployRequest } from "./deploy-request.ts";
 
 /** What the request names must exist, said before anything is built. */
@@ -10,13 +11,7 @@ export async function checkReferences(
 ): Promise<void> {
   const { region, secretSet, imagePullSecretSet } = settings;
   if (typeof region === "string") await checkRegion(api, region);
-  if (typeof region === "string" && record && record.region !== region)
-    throw new Problem("region_fixed", `'${agentName}' is in ${record.region} and cannot move to ${region}`, {
-      fixes: [
-        "Omit --region, or deploy under another name.",
-        `Or delete it first: vocalhost agent delete ${agentName}`,
-      ],
-    });
+  if (record) requireRegion(record, { agent: agentName, region });
   const named = [
     { name: secretSet, type: "secret", make: "vocalhost secrets set" },
     { name: imagePullSecretSet, type: "imagePullSecret", make: "vocalhost secrets image-pull-secret" },

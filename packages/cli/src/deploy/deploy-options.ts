@@ -19,7 +19,11 @@ export const deployOptions = {
   buildDir: text({ takes: "folder", short: "d", help: "the bot's folder (default: that of vocalhost.toml)" }),
   dockerfile: text({ takes: "path", help: "Dockerfile in the bot's folder (default: Dockerfile)" }),
   buildId: text({ takes: "id", short: "b", help: "a build that exists, instead of a new one" }),
-  region: text({ takes: "code", short: "r", help: "where it runs; an agent never moves" }),
+  region: text({
+    takes: "code",
+    short: "r",
+    help: "where it runs; one more region is one more agent of that name",
+  }),
   ...settingOptions,
   force: flag({ short: "f", help: "make a new deployment even if nothing changed; asks nothing" }),
   dryRun: flag({ help: "print what would change and change nothing" }),

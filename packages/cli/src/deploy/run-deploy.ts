@@ -57,11 +57,14 @@ interface Prepared {
 async function prepare(service: Service, request: DeployRequest, context: CommandContext): Promise<Prepared> {
   const { api } = service;
   const { source, agentName } = request;
-  const record = await api.agents.get(agentName).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
+  const asked = request.settings.region ?? undefined;
+  const record = await findRecord(api, agentName, asked);
   await checkReferences(api, request, record);
+  if (!record && asked !== undefined) {
+    const { regions = [] } = (await findRecord(api, agentName)) ?? {};
+    if (regions.length > 0)
+      context.ui.note(`'${agentName}' is in ${regions.join(", ")} and will be in ${asked} as well.`);
+  }
   const now = { record, settings: await deployedSettings(service, request, record) };
   const region = request.settings.region ?? record?.region;
   if (source.type !== "folder") {
@@ -87,6 +90,17 @@ async function prepare(service: Service, request: DeployRequest, context: Comman
   };
 }
 
+async function findRecord(
+  api: Service["api"],
+  agentName: string,
+  region?: string,
+): Promise<AgentRecord | undefined> {
+  return api.agents.get(agentName, { region }).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+}
+
 /** The agent's record does not hold them all; asked for only when it matters. */
 async function deployedSettings(
   { api }: Service,
@@ -95,7 +109,7 @@ async function deployedSettings(
 ): Promise<DeploymentSettings | undefined> {
   const isAsked = settingsOf("deployment").some(([, { rest }]) => readAt(settings, rest) !== undefined);
   if (!record || !isAsked) return undefined;
-  const { deployments } = await api.agents.deployments(agentName);
+  const { deployments } = await api.agents.deployments(agentName, { region: record.region });
   return deployments.find(({ id }) => id === record.desiredDeploymentId)?.settings;
 }
 
@@ -127,7 +141,9 @@ async function carryOut(
       standing = `Deployment ${shortId(deploymentId)} keeps rolling out on the service; calls stay where they are until it is active. Check it with: vocalhost agent status ${agentName}`;
       if (after.warning !== undefined)
         context.ui.note(after.warning.replace(/Send forceRedeploy/, "Use --force"));
-      const state = await watchRollout({ api: service.api, agentName, deploymentId, timeoutMs, context });
+      const state = await watchRollout({
+        ...{ api: service.api, agentName, region: after.region, deploymentId, timeoutMs, context },
+      });
       const isSame = deploymentId === prepared.record?.desiredDeploymentId;
       sayDone(service, { agentName, deploymentId, state, isSame }, context);
       return exitCodes.ok;

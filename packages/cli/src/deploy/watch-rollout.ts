@@ -9,6 +9,8 @@ import { readRollout } from "./rollout.ts";
 export interface WatchOptions {
   api: ApiClient;
   agentName: string;
+  /** Of several. */
+  region?: string | undefined;
   deploymentId: string;
   timeoutMs: number;
   context: CommandContext;
@@ -18,14 +20,14 @@ const LOOK_AGAIN_MS = 400;
 
 /** Shows every state of a deployment until it serves; gives the last line. Throws a `Problem` when it does not. */
 export async function watchRollout(options: WatchOptions): Promise<string> {
-  const { api, agentName, deploymentId, context } = options;
+  const { api, agentName, region, deploymentId, context } = options;
   const { ui, signal } = context;
   const startMs = performance.now();
   const elapsed = (): string => `${((performance.now() - startMs) / 1000).toFixed(1)} s`.padStart(7);
   let before = "";
   return ui.task(`Rolling out ${shortId(deploymentId)}`, async (update) => {
     for (;;) {
-      const record = await patiently(() => api.agents.get(agentName), signal);
+      const record = await patiently(() => api.agents.get(agentName, { region }), signal);
       const rollout = readRollout(record, deploymentId);
       if (rollout.type === "done") {
         ui.note(`${elapsed()}  Active: ${rollout.line}`);

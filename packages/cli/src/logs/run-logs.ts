@@ -19,6 +19,7 @@ interface Options extends ServiceOptions {
   level: LogLevel | undefined;
   deployment: string | undefined;
   sessionId: string | undefined;
+  region: string | undefined;
   search: string | undefined;
 }
 
@@ -60,19 +61,21 @@ export const run = onService<Options>(async (service, options, context) => {
 interface Filters {
   deploymentId?: string;
   sessionId?: string;
+  region?: string;
   query?: string;
 }
 
 async function filtersOf(
   service: Service,
   agentName: string,
-  { deployment, sessionId, search }: Options,
+  { deployment, sessionId, region, search }: Options,
 ): Promise<Filters> {
   return {
     ...(deployment === undefined
       ? {}
-      : { deploymentId: await findDeployment(service, agentName, deployment) }),
+      : { deploymentId: await findDeployment(service, { agentName, region }, deployment) }),
     ...(sessionId === undefined ? {} : { sessionId: await findSession(service, agentName, sessionId) }),
+    ...(region === undefined ? {} : { region }),
     ...(search === undefined ? {} : { query: search }),
   };
 }

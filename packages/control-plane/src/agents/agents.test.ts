@@ -45,7 +45,7 @@ eachStore((open) => {
     const { context, organizationId } = await prepare(store);
     const input = { serviceName: "parrot", image: "a/b:1" };
     await createAgent(context, organizationId, { input, actor });
-    const first = await readAgent(store, organizationId, "parrot");
+    const first = await readAgent(store, organizationId, { name: "parrot" });
     const name = "parrot";
     const update = (changes: object) => updateAgent(context, organizationId, { name, input: changes, actor });
     assert.ok((await update({ image: "a/b:1" })).warning);
@@ -83,7 +83,7 @@ eachStore((open) => {
       ),
     );
     const { deployments } = await deploymentsOf(store, organizationId, name);
-    const { desiredDeploymentId } = await readAgent(store, organizationId, name);
+    const { desiredDeploymentId } = await readAgent(store, organizationId, { name });
     assert.equal(deployments.length, 7);
     assert.deepEqual(
       deployments.map(({ phase }) => phase),

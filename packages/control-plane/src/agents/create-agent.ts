@@ -17,34 +17,34 @@ import {
   requireOneSource,
 } from "./settings.ts";
 
-/** Makes an agent and its first deployment; gives the agent's id. */
+/** Makes an agent and its first deployment; says which and where. */
 export async function createAgent(
   context: DeployContext,
   organizationId: OrganizationId,
   { input, actor }: { input: CreateAgent; actor: string },
-): Promise<string> {
+): Promise<{ agentId: string; region: string }> {
   requireDiskSpace(context.store);
   requireOneSource(input);
   const scaling = mergeScaling(defaultScaling, input);
   context.failpoint("deploy.inserted.before");
-  const agentId = await context.store
+  const created = await context.store
     .transaction((tx) => insertAgent({ ...context, tx }, organizationId, { input, scaling, actor }))
     .catch((error: unknown) => {
       throw isUniqueViolation(error) ? alreadyThere() : error;
     });
   context.failpoint("deploy.inserted.after");
-  return agentId;
+  return created;
 }
 
 async function insertAgent(
   context: DeployContext & { tx: Tx },
   organizationId: OrganizationId,
   { input, scaling, actor }: { input: CreateAgent; scaling: typeof defaultScaling; actor: string },
-): Promise<string> {
+): Promise<{ agentId: string; region: string }> {
   const { tx } = context;
   await requireAgentQuota(context, organizationId);
   const region = await chooseRegion(context, organizationId, input.region ?? undefined);
-  await requireFreeName(tx, organizationId, input.serviceName);
+  await requireFreeName(tx, organizationId, { name: input.serviceName, region: input.region ?? undefined });
   const source = await readSource(tx, organizationId, { input, region, registries: context.registries });
   if (!source) throw badRequest("Either image or buildId is required for service creation");
   const settings = { ...mergeSettings(defaultSettings, input), ...source, pinned: null };
@@ -81,7 +81,7 @@ async function insertAgent(
     target: `agent:${agentId}`,
     details: { name: input.serviceName, region, deploymentId, ...scaling },
   });
-  return agentId;
+  return { agentId, region };
 }
 
 async function chooseRegion(
@@ -104,13 +104,19 @@ async function chooseRegion(
   return chosen;
 }
 
-async function requireFreeName(tx: Tx, organizationId: OrganizationId, name: string): Promise<void> {
+/** Only who names a region means one more of that name. */
+async function requireFreeName(
+  tx: Tx,
+  organizationId: OrganizationId,
+  { name, region }: { name: string; region: string | undefined },
+): Promise<void> {
   const taken = await tx
     .selectFrom("agents")
     .select("id")
     .where("organizationId", "=", organizationId)
     .where("name", "=", name)
     .where("state", "<>", "deleted")
+    .$if(region !== undefined, (agents) => agents.where("region", "=", region ?? ""))
     .executeTakeFirst();
   if (taken) throw alreadyThere();
 }

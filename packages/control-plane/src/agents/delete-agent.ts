@@ -7,10 +7,10 @@ import { lockAgent } from "./find-agent.ts";
 export async function deleteAgent(
   { store, clock }: Pick<DeployContext, "store" | "clock">,
   organizationId: OrganizationId,
-  { name, actor }: { name: string; actor: string },
+  { name, region, actor }: { name: string; region?: string | undefined; actor: string },
 ): Promise<string> {
   return store.transaction(async (tx) => {
-    const agent = await lockAgent({ store, tx }, organizationId, { name });
+    const agent = await lockAgent({ store, tx }, organizationId, { name, region });
     if (agent.state !== "live") return agent.id; // asked again
     const nowMs = clock.nowMs();
     await tx
@@ -25,7 +25,7 @@ export async function deleteAgent(
       actor,
       action: "agent-deleted",
       target: `agent:${agent.id}`,
-      details: { name },
+      details: { name, region: agent.region },
     });
     return agent.id;
   });

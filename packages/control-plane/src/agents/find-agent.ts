@@ -1,42 +1,92 @@
 import type { OrganizationId } from "../auth/principal.ts";
-import { notFound } from "../refusals.ts";
+import { badField, notFound } from "../refusals.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Db, Store, Tx } from "../store/store.ts";
 
-/** An agent that is not deleted yet. A foreign one is like none. */
+export interface AgentAddress {
+  name: string;
+  /** Left out: see there. */
+  region?: string | undefined;
+  message?: string;
+}
+
+/**
+ * An agent that is not deleted yet; without a region its own one, where the name was deployed first. A foreign one is
+ * like none.
+ */
 export async function findAgent(
   db: Db,
   organizationId: OrganizationId,
-  { name, message = "Not found" }: { name: string; message?: string },
+  address: AgentAddress,
 ): Promise<AgentRow> {
-  const row = await query(db, organizationId, name).executeTakeFirst();
-  if (!row) throw notFound(message);
-  return row;
+  const [own] = await findAgents(db, organizationId, address);
+  return own;
 }
 
-/** One that takes sessions. */
-export async function findLiveAgent(db: Db, organizationId: OrganizationId, name: string): Promise<AgentRow> {
-  const row = await query(db, organizationId, name).where("state", "=", "live").executeTakeFirst();
-  if (!row) throw notFound("Service not found");
-  return row;
+/** All of that name that are not deleted yet, its own region first; with a region that one alone. */
+export async function findAgents(
+  db: Db,
+  organizationId: OrganizationId,
+  { name, region, message = "Not found" }: AgentAddress,
+): Promise<[AgentRow, ...AgentRow[]]> {
+  const rows = await query(db, organizationId, { name, region }).execute();
+  return requireOne(ownFirst(rows), message);
 }
 
-/** One that is not deleted yet, held against others until the transaction is over. */
+/** Those that take sessions. */
+export async function findLiveAgents(
+  db: Db,
+  organizationId: OrganizationId,
+  name: string,
+): Promise<[AgentRow, ...AgentRow[]]> {
+  const rows = await query(db, organizationId, { name }).where("state", "=", "live").execute();
+  return requireOne(ownFirst(rows), "Service not found");
+}
+
+/**
+ * One that is not deleted yet, held against others until the transaction is over. Who changes something says which: of
+ * several none is meant by chance.
+ */
 export async function lockAgent(
   { store, tx }: { store: Store; tx: Tx },
   organizationId: OrganizationId,
-  { name, message = "Not found" }: { name: string; message?: string },
+  { name, region, message = "Not found" }: AgentAddress,
 ): Promise<AgentRow> {
-  const row = await store.forUpdate(query(tx, organizationId, name)).executeTakeFirst();
-  if (!row) throw notFound(message);
-  return row;
+  const rows = ownFirst(await store.forUpdate(query(tx, organizationId, { name }).orderBy("id")).execute());
+  const [own] = requireOne(rows, message);
+  const live = rows.filter(({ state }) => state === "live");
+  if (region === undefined && live.length < 2) return own;
+  const found = rows.find((row) => row.region === region);
+  if (found) return found;
+  const places = (live.length > 0 ? live : rows).map((row) => `'${row.region}'`).join(", ");
+  throw badField(
+    "region",
+    region === undefined
+      ? `The agent is in several regions, so name the one you mean: ${places}`
+      : `The agent is in ${places} and not in '${region}'; create it there to deploy it in both`,
+  );
 }
 
-function query(db: Db, organizationId: OrganizationId, name: string) {
+/** Where the name was deployed first; one that is being deleted comes last. */
+export function ownFirst<Row extends Pick<AgentRow, "id" | "state" | "createdAt">>(rows: Row[]): Row[] {
+  const isGoing = ({ state }: Row): number => (state === "live" ? 0 : 1);
+  return rows.toSorted(
+    (one, other) =>
+      isGoing(one) - isGoing(other) || one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1),
+  );
+}
+
+function requireOne<Row>([first, ...rest]: Row[], message: string): [Row, ...Row[]] {
+  if (first === undefined) throw notFound(message);
+  return [first, ...rest];
+}
+
+function query(db: Db, organizationId: OrganizationId, { name, region }: AgentAddress) {
   return db
     .selectFrom("agents")
     .selectAll()
     .where("organizationId", "=", organizationId)
     .where("name", "=", name)
-    .where("state", "<>", "deleted");
+    .where("state", "<>", "deleted")
+    .$if(region !== undefined, (agents) => agents.where("region", "=", region ?? ""));
 }

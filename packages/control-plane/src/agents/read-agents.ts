@@ -6,19 +6,19 @@ import type { AgentRow } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
 import { toTime } from "../to-time.ts";
 import { toAgentRecord, type InstanceCount } from "./agent-record.ts";
-import { findAgent } from "./find-agent.ts";
+import { findAgent, ownFirst, type AgentAddress } from "./find-agent.ts";
 import { readOrganizationName } from "../store/organization-name.ts";
 
 export async function readAgent(
   { db }: Pick<Store, "db">,
   organizationId: OrganizationId,
-  name: string,
+  address: Pick<AgentAddress, "name" | "region">,
 ): Promise<AgentRecord> {
-  return recordOf(db, organizationId, await findAgent(db, organizationId, { name }));
+  return recordOf(db, organizationId, await findAgent(db, organizationId, address));
 }
 
 async function recordOf(db: Db, organizationId: OrganizationId, agent: AgentRow): Promise<AgentRecord> {
-  const [organizationName, deployments, activeSessionCount] = await Promise.all([
+  const [organizationName, deployments, activeSessionCount, regions] = await Promise.all([
     readOrganizationName(db, organizationId),
     db
       .selectFrom("deployments")
@@ -30,13 +30,29 @@ async function recordOf(db: Db, organizationId: OrganizationId, agent: AgentRow)
       )
       .execute(),
     countSessions(db, organizationId, agent.id),
+    regionsOf(db, organizationId, agent.name),
   ]);
   const instances = await countInstances(
     db,
     organizationId,
     deployments.map(({ id }) => id),
   );
-  return toAgentRecord({ agent, organizationName, deployments, instances, activeSessionCount });
+  return {
+    ...toAgentRecord({ agent, organizationName, deployments, instances, activeSessionCount }),
+    regions,
+  };
+}
+
+/** Where there are agents of this name, their own region first. */
+async function regionsOf(db: Db, organizationId: OrganizationId, name: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("agents")
+    .select(["id", "region", "state", "createdAt"])
+    .where("organizationId", "=", organizationId)
+    .where("name", "=", name)
+    .where("state", "<>", "deleted")
+    .execute();
+  return ownFirst(rows).map(({ region }) => region);
 }
 
 export async function listAgents(

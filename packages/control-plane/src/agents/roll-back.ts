@@ -13,13 +13,21 @@ import { setDesired } from "./update-agent.ts";
 export async function rollBack(
   context: DeployContext,
   organizationId: OrganizationId,
-  { name, deploymentId, actor }: { name: string; deploymentId: string; actor: string },
-): Promise<{ agentId: string; deploymentId: string }> {
+  {
+    name,
+    region,
+    deploymentId,
+    actor,
+  }: { name: string; region?: string | undefined; deploymentId: string; actor: string },
+): Promise<{ agentId: string; region: string; deploymentId: string }> {
   const { store } = context;
   requireDiskSpace(store);
   context.failpoint("deploy.inserted.before");
   const done = await store.transaction(async (tx) => {
-    const agent = await lockAgent({ store, tx }, organizationId, { name, message: "Service not found" });
+    const agent = await lockAgent({ store, tx }, organizationId, {
+      ...{ name, region },
+      message: "Service not found",
+    });
     if (agent.state !== "live") throw notFound("Service not found");
     const earlier = await tx
       .selectFrom("deployments")
@@ -42,9 +50,9 @@ export async function rollBack(
       actor,
       action: "agent-rolled-back",
       target: `agent:${agent.id}`,
-      details: { name, deploymentId: id, from: deploymentId },
+      details: { name, region: agent.region, deploymentId: id, from: deploymentId },
     });
-    return { agentId: agent.id, deploymentId: id };
+    return { agentId: agent.id, region: agent.region, deploymentId: id };
   });
   context.failpoint("deploy.inserted.after");
   return done;

@@ -15,6 +15,7 @@ import { isSameSettings, mergeScaling, mergeSettings, requireOneSource, type Set
 
 export interface AgentUpdated {
   agentId: string;
+  region: string;
   /** Undefined when none was needed. */
   deploymentId: string | undefined;
   warning: string | undefined;
@@ -34,9 +35,13 @@ export async function updateAgent(
   context.failpoint("deploy.inserted.before");
   const updated = await context.store.transaction(async (tx) => {
     const inside = { ...context, tx };
-    const agent = await lockAgent(inside, organizationId, { name, message: "Service not found" });
+    const agent = await lockAgent(inside, organizationId, {
+      name,
+      region: input.region ?? undefined,
+      message: "Service not found",
+    });
     if (agent.state !== "live") throw notFound("Service not found");
-    requireSameIdentity(agent, input);
+    requireSameName(agent, input);
     return change(inside, organizationId, { agent, input, actor });
   });
   context.failpoint("deploy.inserted.after");
@@ -58,7 +63,7 @@ async function change(
   const settings: Settings = { ...mergeSettings(current, input), ...source, pinned: null };
   const isRedeployed = input.forceRedeploy === true || !isSameSettings(current, settings);
   if (!isRedeployed && !isScaled)
-    return { agentId: agent.id, deploymentId: undefined, warning: NOTHING_CHANGED };
+    return { agentId: agent.id, region, deploymentId: undefined, warning: NOTHING_CHANGED };
 
   const nowMs = context.clock.nowMs();
   const deploymentId = isRedeployed ? context.newId() : undefined;
@@ -75,9 +80,9 @@ async function change(
     actor,
     action: isRedeployed ? "agent-deployed" : "agent-scaled",
     target: `agent:${agent.id}`,
-    details: { name: agent.name, ...(deploymentId ? { deploymentId } : {}), ...scaling },
+    details: { name: agent.name, region, ...(deploymentId ? { deploymentId } : {}), ...scaling },
   });
-  return { agentId: agent.id, deploymentId, warning: undefined };
+  return { agentId: agent.id, region, deploymentId, warning: undefined };
 }
 
 /** What the agent should be from now on. */
@@ -115,12 +120,7 @@ async function readSpec(tx: Tx, organizationId: OrganizationId, id: string): Pro
   return DeploymentSpec.parse(JSON.parse(spec));
 }
 
-function requireSameIdentity(agent: AgentRow, { serviceName, region }: UpdateAgent): void {
+function requireSameName(agent: AgentRow, { serviceName }: UpdateAgent): void {
   if (typeof serviceName === "string" && serviceName !== agent.name)
     throw badField("serviceName", "An agent's name cannot be changed");
-  if (typeof region === "string" && region !== agent.region)
-    throw badField(
-      "region",
-      `The agent is in region '${agent.region}'; delete it and create it again to move it`,
-    );
 }

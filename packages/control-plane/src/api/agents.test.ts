@@ -16,6 +16,7 @@ test("an agent is created with what was left out at its default", async () => {
     {
       name: "parrot",
       region: "us-west",
+      regions: ["us-west"],
       ready: false,
       available: false,
       createdAt: "",

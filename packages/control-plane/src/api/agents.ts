@@ -4,6 +4,7 @@ import {
   AgentRecord,
   CreateAgent,
   Done,
+  RegionQuery,
   translateSettings,
   UpdateAgent,
   UpdateService,
@@ -40,9 +41,9 @@ export function agentOperations(ports: ApiPorts): Operation[] {
     { name, body, actor }: { name: string; body: UpdateAgent; actor: string },
   ): Promise<AgentRecord> => {
     const { body: input, warning: ignored } = translateSettings(body);
-    const { agentId, warning } = await updateAgent(context, organizationId, { name, input, actor });
+    const { agentId, region, warning } = await updateAgent(context, organizationId, { name, input, actor });
     ports.nudge(agentId);
-    return withWarnings(await readAgent(store, organizationId, name), [ignored, warning]);
+    return withWarnings(await readAgent(store, organizationId, { name, region }), [ignored, warning]);
   };
 
   return [
@@ -77,8 +78,10 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       refusals: [404, 409],
       run: async ({ organizationId, body, actor }) => {
         const { body: input, warning } = translateSettings(body);
-        ports.nudge(await createAgent(context, organizationId, { input, actor }));
-        return withWarnings(await readAgent(store, organizationId, body.serviceName), [warning]);
+        const { agentId, region } = await createAgent(context, organizationId, { input, actor });
+        ports.nudge(agentId);
+        const record = await readAgent(store, organizationId, { name: body.serviceName, region });
+        return withWarnings(record, [warning]);
       },
     }),
     defineOperation({
@@ -90,8 +93,10 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       alias: null,
       right: "view",
       params: AgentParams,
+      query: RegionQuery,
       answers: { 200: AgentRecord },
-      run: async ({ organizationId, params }) => readAgent(store, organizationId, params.serviceName),
+      run: async ({ organizationId, params, query }) =>
+        readAgent(store, organizationId, { name: params.serviceName, ...query }),
     }),
     defineOperation({
       id: "getService",
@@ -102,9 +107,10 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       aliasOnly: true,
       right: "view",
       params: AgentParams,
+      query: RegionQuery,
       answers: { 200: WrappedAgentRecord },
-      run: async ({ organizationId, params }) => ({
-        body: await readAgent(store, organizationId, params.serviceName),
+      run: async ({ organizationId, params, query }) => ({
+        body: await readAgent(store, organizationId, { name: params.serviceName, ...query }),
       }),
     }),
     defineOperation({
@@ -147,9 +153,12 @@ export function agentOperations(ports: ApiPorts): Operation[] {
       alias: "/services/:serviceName",
       right: "manage",
       params: AgentParams,
+      query: RegionQuery,
       answers: { 200: Done },
-      run: async ({ organizationId, params, actor }) => {
-        ports.nudge(await deleteAgent(context, organizationId, { name: params.serviceName, actor }));
+      run: async ({ organizationId, params, query, actor }) => {
+        ports.nudge(
+          await deleteAgent(context, organizationId, { name: params.serviceName, ...query, actor }),
+        );
         return { status: "OK" };
       },
     }),

@@ -1,4 +1,4 @@
-import { AgentRecord, DeploymentList, Rollback } from "@vocalhost/protocol";
+import { AgentRecord, DeploymentList, RegionQuery, Rollback } from "@vocalhost/protocol";
 import { findAgent } from "../agents/find-agent.ts";
 import { readAgent } from "../agents/read-agents.ts";
 import { readOrganizationName } from "../store/organization-name.ts";
@@ -23,9 +23,10 @@ export function deploymentOperations(ports: ApiPorts): Operation[] {
       alias: "/services/:serviceName/deployments",
       right: "view",
       params: AgentParams,
+      query: RegionQuery,
       answers: { 200: DeploymentList },
-      run: async ({ organizationId, params }) => {
-        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+      run: async ({ organizationId, params, query }) => {
+        const agent = await findAgent(store.db, organizationId, { name: params.serviceName, ...query });
         const organizationName = await readOrganizationName(store.db, organizationId);
         return listDeployments(store, organizationId, { agent, organizationName });
       },
@@ -39,15 +40,16 @@ export function deploymentOperations(ports: ApiPorts): Operation[] {
       alias: "/services/:serviceName/rollback",
       right: "manage",
       params: AgentParams,
+      query: RegionQuery,
       body: Rollback,
       answers: { 200: AgentRecord },
       refusals: [409],
-      run: async ({ organizationId, params, body, actor }) => {
-        const name = params.serviceName;
+      run: async ({ organizationId, params, query, body, actor }) => {
+        const address = { name: params.serviceName, ...query };
         const { deploymentId } = body;
-        const { agentId } = await rollBack(context, organizationId, { name, deploymentId, actor });
-        ports.nudge(agentId);
-        return readAgent(store, organizationId, name);
+        const done = await rollBack(context, organizationId, { ...address, deploymentId, actor });
+        ports.nudge(done.agentId);
+        return readAgent(store, organizationId, { ...address, region: done.region });
       },
     }),
   ];

@@ -1,7 +1,7 @@
 import { isAppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
 import { z } from "zod";
-import { findAgent } from "../agents/find-agent.ts";
+import { findAgents } from "../agents/find-agent.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { readLogs, tailLogs, type Tail, type TailQuery } from "../logs/read-logs.ts";
 import { admitRequest } from "./admit-request.ts";
@@ -41,9 +41,10 @@ export function logOperations(ports: ApiPorts): Operation[] {
             : "Invalid parameters",
       },
       run: async ({ organizationId, params, query }) => {
-        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+        const { region, ...wanted } = query;
+        const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
         using _place = pages.take();
-        return await readLogs(store, organizationId, agent.id, query);
+        return await readLogs(store, organizationId, agentIds, wanted);
       },
     }),
     defineOperation({
@@ -61,26 +62,36 @@ export function logOperations(ports: ApiPorts): Operation[] {
         200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
       },
       run: async ({ organizationId, params, query, request, reply }) => {
-        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+        const { region, ...wanted } = query;
+        const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
         const signal = tails.takeFor(reply.raw);
         const after = request.headers["last-event-id"];
         const followed = {
-          ...query,
+          ...wanted,
           ...(typeof after === "string" && after !== "" ? { afterCursor: after } : {}),
         };
-        const first = await tailLogs(store, organizationId, agent.id, { ...followed, limit: TAIL_LINES });
+        const first = await tailLogs(store, organizationId, agentIds, { ...followed, limit: TAIL_LINES });
         reply.header("content-type", "text/event-stream; charset=utf-8");
         const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
-        const watched = { organizationId, agentId: agent.id, query: followed, stillAllowed };
+        const watched = { organizationId, agentIds, query: followed, stillAllowed };
         return Readable.from(events(ports, { ...watched, first, signal }));
       },
     }),
   ];
 }
 
+/** Of every region, unless one is named. */
+async function agentIdsOf(
+  { db }: ApiPorts["store"],
+  organizationId: OrganizationId,
+  address: { name: string; region: string | undefined },
+): Promise<string[]> {
+  return (await findAgents(db, organizationId, address)).map(({ id }) => id);
+}
+
 interface Watched {
   organizationId: OrganizationId;
-  agentId: string;
+  agentIds: string[];
   query: TailQuery;
   first: Tail;
   /** Rejects when the right is gone: a key that is revoked must not go on reading. */
@@ -89,7 +100,7 @@ interface Watched {
 }
 
 async function* events({ store, clock, log }: ApiPorts, watched: Watched): AsyncGenerator<string> {
-  const { organizationId, agentId, query, signal } = watched;
+  const { organizationId, agentIds, query, signal } = watched;
   let tail = watched.first;
   let spokenAtMs = clock.monotonicMs();
   yield ": the log follows\n\n";
@@ -105,13 +116,13 @@ async function* events({ store, clock, log }: ApiPorts, watched: Watched): Async
       if (tail.lines.length < TAIL_LINES) await clock.sleep(TAIL_LOOK_MS, signal);
       if (signal.aborted) return;
       await watched.stillAllowed();
-      tail = await tailLogs(store, organizationId, agentId, {
+      tail = await tailLogs(store, organizationId, agentIds, {
         ...query,
         afterCursor: tail.cursor,
         limit: TAIL_LINES,
       });
     }
   } catch (error) {
-    if (!isAppError(error) || error.status >= 500) log.warn({ err: error, agentId }, "live log broke off");
+    if (!isAppError(error) || error.status >= 500) log.warn({ err: error, agentIds }, "live log broke off");
   }
 }

@@ -1,4 +1,4 @@
-import { Pool, type Instance } from "@vocalhost/protocol";
+import { Pool, RegionQuery, type Instance } from "@vocalhost/protocol";
 import { findAgent } from "../agents/find-agent.ts";
 import { toTime } from "../to-time.ts";
 import type { InstanceRow } from "../store/schema.ts";
@@ -20,9 +20,10 @@ export function poolOperations({ store }: ApiPorts): Operation[] {
       alias: "/services/:serviceName/pool",
       right: "view",
       params: AgentParams,
+      query: RegionQuery,
       answers: { 200: Pool },
-      run: async ({ organizationId, params }): Promise<Pool> => {
-        const agent = await findAgent(store.db, organizationId, { name: params.serviceName });
+      run: async ({ organizationId, params, query }): Promise<Pool> => {
+        const agent = await findAgent(store.db, organizationId, { name: params.serviceName, ...query });
         const rows = await store.db
           .selectFrom("instances")
           .selectAll()

@@ -34,9 +34,50 @@ test("a start is passed on and answered with exactly what clients take", async (
       enableDefaultIceServers: true,
       room: { requested: "webrtc", roomProperties: undefined, tokenProperties: undefined, token: undefined },
       dialout: undefined,
+      region: { asked: null, stays: false },
       idempotencyKey: "abc-1",
       wsBase: "wss://voice.example.com",
     },
+  );
+});
+
+test("a start says where it is to be, in its body or by a proxy's header, and is told where it is and why", async () => {
+  await using api = await startApiHarness({
+    startSession: async (request) => {
+      api.started.push(request);
+      const reason = "nearest;us-west=down";
+      const sessionId = "0f8fad5b-d9cb-469f-a165-70867728950e";
+      const answer = request.dialout ? { sessionId, status: "dialling" as const } : { sessionId };
+      return { sessionId, region: { region: "eu-central", regionReason: reason }, answer };
+    },
+  });
+  const answer = await post(api, { transport: "webrtc", region: "us-west", stayInRegion: true });
+  assert.deepEqual(
+    Object.keys((await answer.json()) as object),
+    ["sessionId"],
+    "nothing new for old clients",
+  );
+  assert.equal(answer.headers.get("x-vocalhost-region"), "eu-central");
+  assert.equal(answer.headers.get("x-vocalhost-region-reason"), "nearest;us-west=down");
+  const near = { "x-vocalhost-region": "eu-central" };
+  await post(api, { transport: "webrtc" }, near);
+  await post(api, { transport: "webrtc", region: "us-west" }, near);
+  const call = { transport: "twilio", to: "+15550100200", region: "us-west" } as const;
+  await api.client.sessions.dialOut("parrot", call);
+  assert.deepEqual(
+    api.started.map(({ region }) => region),
+    [
+      { asked: "us-west", stays: true },
+      { asked: "eu-central", stays: false },
+      { asked: "us-west", stays: false },
+      { asked: "us-west", stays: false },
+    ],
+  );
+  const refused = await post(api, { transport: "webrtc", region: "mars-north" });
+  assert.equal(refused.status, 400);
+  assert.match(
+    await refused.text(),
+    /Region 'mars-north' is not available. Available regions: us-west, eu-central/,
   );
 });
 

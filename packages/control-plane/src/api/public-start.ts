@@ -4,6 +4,8 @@ import {
   Dialled,
   DialoutRequest,
   IdempotencyKey,
+  REGION_HEADER,
+  REGION_REASON_HEADER,
   requestedTransport,
   requireStartBodyFits,
   Started,
@@ -13,13 +15,19 @@ import {
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { requireAgentAllowed } from "../auth/rate-limits.ts";
+import { badField } from "../refusals.ts";
 import { originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import type { RegionPreference } from "../sessions/choose-region.ts";
 import type { StartSessionRequest } from "../sessions/doors/door.ts";
 import type { ApiPorts } from "./ports.ts";
 
-const StartHeaders = z.object({ "idempotency-key": IdempotencyKey.optional() });
+const StartHeaders = z.object({
+  "idempotency-key": IdempotencyKey.optional(),
+  /** From a proxy that knows where callers are; what the body says counts more. */
+  [REGION_HEADER]: z.string().max(63).optional(),
+});
 
 export function publicStartOperations(ports: ApiPorts): Operation[] {
   return [
@@ -64,6 +72,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
               token: body.room?.token,
             },
             dialout: body.dialout ?? undefined,
+            region: preferenceOf(ports, body, request),
           },
         );
       },
@@ -81,7 +90,8 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
       headers: StartHeaders,
       answers: { 200: Dialled },
       refusals: [409, 502],
-      run: async ({ principal, params, body: { transport, body, ...dialout }, request, reply }) => {
+      run: async ({ principal, params, body: asked, request, reply }) => {
+        const { transport, body, region, stayInRegion, ...dialout } = asked;
         requireStartBodyFits(transport, body);
         return start(
           ports,
@@ -94,6 +104,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
             enableDefaultIceServers: false,
             room: NO_ROOM,
             dialout,
+            region: preferenceOf(ports, { region, stayInRegion }, request),
           },
         );
       },
@@ -107,6 +118,18 @@ const NO_ROOM = {
   tokenProperties: undefined,
   token: undefined,
 } as const;
+
+function preferenceOf(
+  { regions }: ApiPorts,
+  asked: Pick<StartRequest, "region" | "stayInRegion">,
+  request: FastifyRequest,
+): RegionPreference {
+  const region = asked.region ?? StartHeaders.parse(request.headers)[REGION_HEADER] ?? null;
+  const codes = regions.map(({ code }) => code);
+  if (region !== null && !codes.includes(region))
+    throw badField("region", `Region '${region}' is not available. Available regions: ${codes.join(", ")}`);
+  return { asked: region, stays: asked.stayInRegion === true };
+}
 
 async function start(
   ports: ApiPorts,
@@ -122,5 +145,8 @@ async function start(
   });
   ports.metrics.countStart("started");
   if (outcome.sessionId !== null) reply.header("x-vocalhost-session-id", outcome.sessionId);
+  const { region, regionReason } = outcome.region ?? {};
+  if (region) reply.header(REGION_HEADER, region);
+  if (regionReason) reply.header(REGION_REASON_HEADER, regionReason);
   return outcome.answer;
 }

@@ -9,7 +9,7 @@ import {
   type SessionListQuery,
 } from "@vocalhost/protocol";
 import { notFound } from "../refusals.ts";
-import { findAgent } from "../agents/find-agent.ts";
+import { findAgents } from "../agents/find-agent.ts";
 import { toTime } from "../to-time.ts";
 import { sql, type Expression, type ExpressionBuilder, type SqlBool } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
@@ -25,10 +25,11 @@ export async function listSessions(
   organizationId: OrganizationId,
   { name, query }: { name: string; query: SessionListQuery },
 ): Promise<SessionList> {
-  const agent = await findAgent(db, organizationId, { name, message: "Service not found" });
+  const { region } = query;
+  const agentIds = await agentIdsOf(db, organizationId, { name, region });
   if (query.deploymentId !== undefined)
-    await requireDeployment(db, organizationId, { agentId: agent.id, deploymentId: query.deploymentId });
-  const matching = filtered(db, organizationId, agent.id, query);
+    await requireDeployment(db, organizationId, { agentIds, deploymentId: query.deploymentId });
+  const matching = filtered(db, organizationId, agentIds, query);
   // Few sessions are open. `+ 0` keeps SQLite from walking the whole table in creation order to find them.
   const age = query.status === "active" ? sql<number>`created_at + 0` : sql.ref<number>("createdAt");
   const rows = await matching
@@ -49,16 +50,26 @@ export async function findSession(
   organizationId: OrganizationId,
   { name, sessionId }: { name: string; sessionId: string },
 ): Promise<SessionRow> {
-  const agent = await findAgent(db, organizationId, { name, message: "Service not found" });
+  const agentIds = await agentIdsOf(db, organizationId, { name });
   const row = await db
     .selectFrom("sessions")
     .selectAll()
     .where("organizationId", "=", organizationId)
-    .where("agentId", "=", agent.id)
+    .where("agentId", "in", agentIds)
     .where("id", "=", sessionId)
     .executeTakeFirst();
   if (!row) throw notFound("Session not found");
   return row;
+}
+
+/** Sessions are an agent's in whichever region. */
+async function agentIdsOf(
+  db: Db,
+  organizationId: OrganizationId,
+  address: { name: string; region?: string | undefined },
+): Promise<string[]> {
+  const agents = await findAgents(db, organizationId, { ...address, message: "Service not found" });
+  return agents.map(({ id }) => id);
 }
 
 export function toSession(row: SessionRow): Session {
@@ -82,6 +93,8 @@ export function toSession(row: SessionRow): Session {
     updatedAt: toTime(latest),
     status: row.state,
     transport: row.transport,
+    region: row.region,
+    regionReason: row.regionReason,
     endReason: row.endReason,
     endState: endStateOf({ status: row.state, endReason: row.endReason }),
     seconds: row.seconds,
@@ -114,11 +127,11 @@ function completionOf({ state, endReason, transport }: SessionRow): string | nul
   }
 }
 
-function filtered(db: Db, organizationId: OrganizationId, agentId: string, query: SessionListQuery) {
+function filtered(db: Db, organizationId: OrganizationId, agentIds: string[], query: SessionListQuery) {
   let rows = db
     .selectFrom("sessions")
     .where("organizationId", "=", organizationId)
-    .where("agentId", "=", agentId);
+    .where("agentId", "in", agentIds);
   if (query.deploymentId !== undefined) rows = rows.where("deploymentId", "=", query.deploymentId);
   if (query.startTime !== undefined) rows = rows.where("createdAt", ">=", query.startTime * 1000);
   if (query.endTime !== undefined) rows = rows.where("createdAt", "<", (query.endTime + 1) * 1000);
@@ -149,13 +162,13 @@ function conditionOf(is: ExpressionBuilder<Schema, "sessions">, endState: EndSta
 async function requireDeployment(
   db: Db,
   organizationId: OrganizationId,
-  { agentId, deploymentId }: { agentId: string; deploymentId: string },
+  { agentIds, deploymentId }: { agentIds: string[]; deploymentId: string },
 ): Promise<void> {
   const row = await db
     .selectFrom("deployments")
     .select("id")
     .where("organizationId", "=", organizationId)
-    .where("agentId", "=", agentId)
+    .where("agentId", "in", agentIds)
     .where("id", "=", deploymentId)
     .executeTakeFirst();
   if (!row) throw notFound("Deployment not found");

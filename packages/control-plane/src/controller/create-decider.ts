@@ -11,6 +11,7 @@ import { environmentOf, imagePullCredentialOf } from "../secrets/secret-values.t
 import { createSightings } from "../sessions/sightings.ts";
 import type { World } from "../world.ts";
 import { createOutputWork, type OutputWork } from "./output-work.ts";
+import { nearestTo } from "../region-config.ts";
 import { createRedactors, redactOrCut } from "./redactors.ts";
 import type { Ground } from "./open-ground.ts";
 
@@ -52,6 +53,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     log,
     hasVoiceEngine: ground.vivaEngine !== undefined,
     keptAwake: config.keptAwake,
+    nearestTo: nearestTo(config.regions, config.nearestRegions),
     get epoch() {
       return ground.standing.epoch;
     },

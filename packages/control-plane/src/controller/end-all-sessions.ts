@@ -82,8 +82,8 @@ async function closeSessions(
 async function stop(world: World, session: OpenSession): Promise<void> {
   const { id: sessionId, agentId } = session;
   const organizationId = session.organizationId as OrganizationId;
-  await stopSession(world, { organizationId, agentId, sessionId, actor: "system" }).catch((error: unknown) =>
-    world.log.warn({ err: error, sessionId }, "session could not be stopped"),
+  await stopSession(world, { organizationId, agentIds: [agentId], sessionId, actor: "system" }).catch(
+    (error: unknown) => world.log.warn({ err: error, sessionId }, "session could not be stopped"),
   );
 }
 

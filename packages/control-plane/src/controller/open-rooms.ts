@@ -1,3 +1,4 @@
+import { AppError } from "@vocalhost/protocol";
 import {
   createOwnServerRooms,
   createRoomProviders,
@@ -14,7 +15,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { HostSide } from "../drivers/driver.ts";
 import type { Log } from "../log.ts";
-import type { MadeSessionRoom, SessionRooms } from "../sessions/doors/door.ts";
+import type { CallRoom, MadeSessionRoom, SessionRooms } from "../sessions/doors/door.ts";
 import type { RoomServer } from "./room-server.ts";
 
 export const ROOMS_API_KEY = "vocalhost";
@@ -48,12 +49,29 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
     return { ...room, botRoomUrl: server.urlAt(address) };
   }
 
+  /** Which of the regions it will be is not known yet; one that cannot be asked keeps nobody from the others. */
+  async function madeFor(room: SessionRoom, regions: readonly string[]): Promise<MadeSessionRoom> {
+    const rooms = new Map<string, SessionRoom>();
+    for (const region of regions)
+      await reachable(room, region).then(
+        (seen) => rooms.set(region, seen),
+        (error: unknown) => log.warn({ err: error, region }, "a region cannot be asked for its way to rooms"),
+      );
+    return {
+      ...toMade(room),
+      connectIn(region) {
+        const seen = rooms.get(region);
+        if (seen) return toMade(seen).connect;
+        throw new AppError("ROOMS_UNAVAILABLE", { message: `The region '${region}' has no way to the room` });
+      },
+    };
+  }
+
   return {
-    async make({ token, region, ...wanted }) {
-      if (token === undefined)
-        return toMade(await reachable(await makeSessionRoom(providers, wanted), region));
+    async make({ token, regions, ...wanted }) {
+      if (token === undefined) return madeFor(await makeSessionRoom(providers, wanted), regions);
       const people = wanted.mark?.slice(0, 8) ?? randomBytes(4).toString("hex");
-      return toMade(await reachable(await joinSessionRoom(providers, { ...wanted, token, people }), region));
+      return madeFor(await joinSessionRoom(providers, { ...wanted, token, people }), regions);
     },
     async readCall(told) {
       const isLiveKit = /^application\/webhook\+json\b/.test(String(told.headers["content-type"]));
@@ -79,7 +97,7 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
   };
 }
 
-function toMade(room: SessionRoom): MadeSessionRoom {
+function toMade(room: SessionRoom): Omit<CallRoom, "forwardCall"> {
   const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest, sipTrunk } = room;
   return {
     connect: {

@@ -66,6 +66,15 @@ test("files named by their content are kept for ever, packed where that gains", 
   assert.equal((await page.get("/icon.svg")).headers.get("cache-control"), "no-cache");
 });
 
+test("only the talk button may be loaded by pages of others", async () => {
+  await using page = await startPage({ "index.html": "", "embed.js": SCRIPT, "assets/main-1234.js": SCRIPT });
+  const policyOf = async (path: string): Promise<string | null> =>
+    (await page.get(path)).headers.get("cross-origin-resource-policy");
+  assert.equal(await policyOf("/embed.js"), "cross-origin");
+  for (const path of ["/", "/assets/main-1234.js"]) assert.equal(await policyOf(path), "same-origin", path);
+  assert.equal((await page.get("/embed.js")).headers.get("access-control-allow-origin"), null);
+});
+
 test("what is no address of the page is answered as data", async () => {
   await using page = await startPage({ "index.html": "<p>the page</p>" });
   assert.deepEqual(await (await page.get("/v1/something")).json(), { data: true });

@@ -42,6 +42,10 @@ const HEADERS = {
   "permissions-policy": "microphone=(self), camera=(), geolocation=()",
 };
 
+/** The talk button is there for pages of others. */
+const EMBED_SCRIPT = "/embed.js";
+const EMBED_HEADERS = { ...HEADERS, "cross-origin-resource-policy": "cross-origin" };
+
 const YEAR_S = 31_536_000;
 
 /** The dashboard: one document for all of its addresses, and the files it names. */
@@ -59,7 +63,10 @@ export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void
     return send(request, reply.code(404), document);
   });
   for (const [url, file] of files)
-    if (file !== document) app.get(url, options, async (request, reply) => send(request, reply, file));
+    if (file !== document)
+      app.get(url, options, async (request, reply) =>
+        send(request, reply, file, url === EMBED_SCRIPT ? EMBED_HEADERS : HEADERS),
+      );
 }
 
 function isPageVisit({ url, headers }: FastifyRequest): boolean {
@@ -68,13 +75,18 @@ function isPageVisit({ url, headers }: FastifyRequest): boolean {
   );
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: PageFile,
+  headers: Record<string, string> = HEADERS,
+): FastifyReply {
   const takesPacked = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
   const body = takesPacked && file.packed ? file.packed : file.body;
   if (file.packed) reply.header("vary", "accept-encoding");
   if (body === file.packed) reply.header("content-encoding", "gzip");
   return reply
-    .headers(HEADERS)
+    .headers(headers)
     .header("cache-control", file.isImmutable ? `public, max-age=${YEAR_S}, immutable` : "no-cache")
     .type(file.type)
     .send(body);

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { BOT_USER, commitBot, loadBotImage } from "../../../../testing/bot-image.ts";
 import { startContainerEngine, type ContainerEngine } from "../../../../testing/container-engine.ts";
-import { until } from "../../../../testing/wait.ts";
+import { until, within } from "../../../../testing/wait.ts";
 import { silentLog } from "../log.ts";
 import { driverContract, exited, listening, specOf, type DriverHarness } from "../testing/driver-contract.ts";
+import { startLateEngine } from "../testing/late-engine.ts";
 import type { EngineLimits } from "./container/engine.ts";
 import { openContainerDriver, serviceOf } from "./container.ts";
 import { DriverUnavailableError, type InstanceSource, type OpenedDriver } from "./driver.ts";
@@ -24,6 +25,12 @@ after(() => engine[Symbol.asyncDispose]());
 driverContract("container", start);
 
 const WAITING_BOT = `export const bot = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve));`;
+
+test("the machine has an address in a network of which only the subnet was said", async () => {
+  await using harness = await start();
+  const { driver } = await harness.open();
+  assert.match((await driver.host?.address()) ?? "", /^10\.2\d\d\.\d+\.1$/);
+});
 
 test("secrets are known to the bot, and to nobody who asks the engine or reads its files", async () => {
   await using harness = await start();
@@ -137,7 +144,7 @@ test("an engine that dies and comes back takes nothing with it", async () => {
 
 test("an engine that hangs is told from one that is gone, and what it does late is found", async () => {
   await using harness = await start();
-  const { driver } = await harness.open({ quickMs: 4_000, workMs: 4_000 });
+  const { driver } = await harness.open({ limits: { quickMs: 4_000, workMs: 4_000 } });
   const spec = specOf(await harness.source(WAITING_BOT));
   const making = specOf(spec.source);
   process.kill(engine.pid, "SIGSTOP");
@@ -176,6 +183,27 @@ test("a container that somebody removed is over, and says so", async () => {
   assert.equal((await records.output(spec.id, 0)).lines[0]?.text, "here");
   await driver.forget(spec.id);
   assert.deepEqual(await driver.list(), []);
+});
+
+test("a container made while the engine was slow to list is not taken for one that somebody removed", async () => {
+  await using harness = await start();
+  await using late = await startLateEngine(engine.socket);
+  const { driver } = await harness.open({ socket: late.socket });
+  const spec = specOf(await harness.source(WAITING_BOT));
+  const question = late.hold("question", "/containers/create");
+  const created = driver.create(spec);
+  await within(question.arrived, 20_000, "folder without a container");
+  const answer = late.hold("answer", "/containers/json");
+  const listed = driver.list();
+  await within(answer.arrived, 20_000, "list without the container");
+  question.release();
+  await created;
+  answer.release();
+  assert.deepEqual(
+    (await listed).filter(({ state }) => state !== "running"),
+    [],
+  );
+  await listening(driver, spec.id);
 });
 
 test("a controller killed while it made an instance wedges nothing", async () => {
@@ -219,17 +247,18 @@ interface ContainerHarness extends DriverHarness {
   folder: string;
   /** How the driver calls what is its own. */
   service: string;
-  open(limits?: EngineLimits): Promise<OpenedDriver>;
+  open(options?: { limits?: EngineLimits; socket?: string }): Promise<OpenedDriver>;
   source(bot: string): Promise<InstanceSource & { kind: "image" }>;
 }
 
 async function start(): Promise<ContainerHarness> {
   const temporary = mkdtempSync(join(tmpdir(), "container-driver-"));
   const folder = join(temporary, "instances");
-  const { socket, network } = engine;
   const opened = new AsyncDisposableStack();
-  const open: ContainerHarness["open"] = async (limits) =>
-    opened.use(await openContainerDriver({ folder, socket, network, log: silentLog, limits }));
+  const open: ContainerHarness["open"] = async ({ limits, socket = engine.socket } = {}) =>
+    opened.use(
+      await openContainerDriver({ folder, socket, network: engine.network, log: silentLog, limits }),
+    );
   return {
     folder,
     service: serviceOf(folder),

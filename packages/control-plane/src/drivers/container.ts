@@ -127,13 +127,17 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     async list() {
       // Folders first: one that is there before and has no container after was left by somebody.
       const folders = await idsIn(root);
+      // Made before the engine was asked, however late it answers: only these can be missing from its answer.
+      const made = new Set(folders.filter((id) => !creating.has(id)));
       const containers = new Map(
         (await engine.list(label).catch(rethrow)).map((each) => [each.Labels[labels.instance] ?? "", each]),
       );
       const ids = [...new Set([...folders, ...containers.keys()])].filter(isId);
       known.keepOnly(ids);
       const seen = await Promise.all(
-        ids.filter((id) => !creating.has(id)).map((id) => known.see(id, containers.get(id))),
+        ids
+          .filter((id) => !creating.has(id) && (made.has(id) || containers.has(id)))
+          .map((id) => known.see(id, containers.get(id))),
       ).catch(rethrow);
       return seen.filter((instance) => instance !== undefined);
     },

@@ -1,4 +1,4 @@
-import { FOREIGN_CODE_HEADER } from "@vocalhost/protocol";
+import { FOREIGN_CODE_HEADER, REGION_HEADER, REGION_REASON_HEADER } from "@vocalhost/protocol";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RawHeaders } from "./headers.ts";
 
@@ -27,7 +27,7 @@ const ALLOWED: RawHeaders = [
   "access-control-allow-origin",
   "*",
   "access-control-expose-headers",
-  `x-vocalhost-session-id, retry-after, ${FOREIGN_CODE_HEADER}`,
+  `x-vocalhost-session-id, ${REGION_HEADER}, ${REGION_REASON_HEADER}, retry-after, ${FOREIGN_CODE_HEADER}`,
 ];
 
 const PREFLIGHT: RawHeaders = [
@@ -36,7 +36,7 @@ const PREFLIGHT: RawHeaders = [
   "access-control-allow-methods",
   "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
   "access-control-allow-headers",
-  "content-type, authorization, idempotency-key",
+  `content-type, authorization, idempotency-key, ${REGION_HEADER}`,
   "access-control-max-age",
   "7200", // what browsers take at most
 ];

@@ -182,7 +182,7 @@ test("a session's request reaches its instance cleaned, its answer comes back cl
   assert.equal(told.headers["access-control-allow-origin"], "*");
   assert.equal(
     told.headers["access-control-expose-headers"],
-    "x-vocalhost-session-id, retry-after, x-pcc-error-code",
+    "x-vocalhost-session-id, x-vocalhost-region, x-vocalhost-region-reason, retry-after, x-pcc-error-code",
   );
   for (const name of ["set-cookie", "clear-site-data", "strict-transport-security", "keep-alive"])
     if (name !== "keep-alive") assert.equal(told.headers[name], undefined, name);

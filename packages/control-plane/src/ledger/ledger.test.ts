@@ -338,6 +338,10 @@ function sessionRow(row: Partial<SessionRow>): SessionRow {
     lengthCorrectionMs: null,
     seconds: null,
     timeline: "{}",
+    region: null,
+    regionReason: null,
+    regionAsked: null,
+    staysInRegion: null,
     ...row,
   };
 }

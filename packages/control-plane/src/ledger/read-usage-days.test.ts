@@ -12,7 +12,11 @@ test("seconds lie on the day they were spent, also across midnight and the end o
   await using store = await openMemoryStore();
   const add = async (at: string, row: Partial<SessionRow>) => {
     const boundAt = Date.parse(at);
-    const agent = { id: row.agentId ?? "parrot", organizationId: row.organizationId ?? ours };
+    const agent = {
+      id: row.agentId ?? "parrot",
+      organizationId: row.organizationId ?? ours,
+      region: "us-west",
+    };
     const made = newSessionRow({
       request: { transport: "webrtc", apiKeyId: null },
       agent,

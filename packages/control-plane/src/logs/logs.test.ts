@@ -96,7 +96,7 @@ eachStore((open) => {
     first.driver.print("one", "hello");
     await second.collector.collect([source("one", "session-2")]);
     assert.equal((await texts(store)).at(-1), "hello");
-    const { logs } = await readLogs(store, organizationId, "agent", { sessionId: "session-2" });
+    const { logs } = await readLogs(store, organizationId, ["agent"], { sessionId: "session-2" });
     assert.deepEqual(
       logs.map(({ log }) => log),
       ["hello"],
@@ -134,7 +134,7 @@ eachStore((open) => {
     driver.print("three", "of another agent");
     await collector.collect([{ ...source("three"), agentId: "agent-2" }]);
 
-    const page = (query: Parameters<typeof readLogs>[3]) => readLogs(store, organizationId, "agent", query);
+    const page = (query: Parameters<typeof readLogs>[3]) => readLogs(store, organizationId, ["agent"], query);
     const standard = await page({});
     assert.deepEqual(standard.total, { value: 21, relation: "eq" });
     assert.equal(standard.logs.length, 10);
@@ -158,7 +158,7 @@ eachStore((open) => {
       third.logs.map(({ log }) => log),
       ["Line 2 100% done_", "Line 3 100% done_"],
     );
-    const foreign = await readLogs(store, "organization-2" as OrganizationId, "agent", {});
+    const foreign = await readLogs(store, "organization-2" as OrganizationId, ["agent"], {});
     assert.deepEqual(foreign, { total: { value: 0, relation: "eq" }, logs: [] });
   });
 
@@ -168,7 +168,7 @@ eachStore((open) => {
     driver.print("one", ...Array.from({ length: 30 }, (_, at) => `${at} ${"x".repeat(1_000)}`), "needle");
     await collector.collect([source("one")]);
     const page = (query: Parameters<typeof readLogs>[3], limits: Parameters<typeof readLogs>[4]) =>
-      readLogs(store, organizationId, "agent", { limit: 100, order: "asc", ...query }, limits);
+      readLogs(store, organizationId, ["agent"], { limit: 100, order: "asc", ...query }, limits);
     const first = await page({}, { pageBytes: 5_500 });
     assert.deepEqual([first.total, first.logs.length], [{ value: 31, relation: "eq" }, 5]);
     const next = await page({ offset: 5 }, { pageBytes: 5_500 });
@@ -189,9 +189,9 @@ eachStore((open) => {
     const { collector, driver } = setUp(store, { limits: { linesPerSecond: 10_000 } });
     driver.print("one", "needle", ...Array.from({ length: 1_500 }, (_, at) => `${at}`));
     await collector.drain(source("one"));
-    const found = await readLogs(store, organizationId, "agent", { query: "needle" }, { searchMs: 0 });
+    const found = await readLogs(store, organizationId, ["agent"], { query: "needle" }, { searchMs: 0 });
     assert.deepEqual(found, { total: { value: 0, relation: "gte" }, logs: [] });
-    const patient = await readLogs(store, organizationId, "agent", { query: "needle" });
+    const patient = await readLogs(store, organizationId, ["agent"], { query: "needle" });
     assert.deepEqual(patient.total, { value: 1, relation: "eq" });
   });
 
@@ -201,14 +201,17 @@ eachStore((open) => {
     driver.print("one", ...Array.from({ length: 1_500 }, (_, at) => `${at}`));
     await collector.drain(source("one"));
     const watched = { query: "needle" };
-    const first = await tailLogs(store, organizationId, "agent", watched, { searchMs: 0 });
+    const first = await tailLogs(store, organizationId, ["agent"], watched, { searchMs: 0 });
     assert.deepEqual(first.lines, []);
     driver.print("one", ...Array.from({ length: 1_500 }, (_, at) => `${at}`), "the needle");
     await collector.drain(source("one"));
     const next = { ...watched, afterCursor: first.cursor };
-    const second = await tailLogs(store, organizationId, "agent", next, { searchMs: 0 });
+    const second = await tailLogs(store, organizationId, ["agent"], next, { searchMs: 0 });
     assert.notEqual(second.cursor, first.cursor);
-    const third = await tailLogs(store, organizationId, "agent", { ...watched, afterCursor: second.cursor });
+    const third = await tailLogs(store, organizationId, ["agent"], {
+      ...watched,
+      afterCursor: second.cursor,
+    });
     assert.deepEqual(
       third.lines.map(({ log }) => log),
       ["the needle"],
@@ -218,7 +221,7 @@ eachStore((open) => {
   test("a tail gives every line once, in order", async () => {
     await using store = await open();
     const { collector, driver } = setUp(store);
-    const empty = await tailLogs(store, organizationId, "agent", {});
+    const empty = await tailLogs(store, organizationId, ["agent"], {});
     assert.deepEqual(empty.lines, []);
     driver.print("one", ...Array.from({ length: 5 }, (_, index) => `a${index}`));
     driver.print("two", ...Array.from({ length: 5 }, (_, index) => `b${index}`));
@@ -226,7 +229,7 @@ eachStore((open) => {
     const seen: string[] = [];
     let { cursor } = empty;
     for (let reads = 0; reads < 8; reads += 1) {
-      const tail = await tailLogs(store, organizationId, "agent", { afterCursor: cursor, limit: 3 });
+      const tail = await tailLogs(store, organizationId, ["agent"], { afterCursor: cursor, limit: 3 });
       seen.push(...tail.lines.map(({ log }) => log));
       cursor = tail.cursor;
       if (reads === 3) {
@@ -235,15 +238,15 @@ eachStore((open) => {
       }
     }
     assert.deepEqual(seen, ["a0", "a1", "a2", "a3", "a4", "b0", "b1", "b2", "b3", "b4", "later"]);
-    const newest = await tailLogs(store, organizationId, "agent", { limit: 2 });
+    const newest = await tailLogs(store, organizationId, ["agent"], { limit: 2 });
     assert.deepEqual(
       newest.lines.map(({ log }) => log),
       ["b4", "later"],
     );
     assert.equal(newest.cursor, cursor);
-    const foreign = await tailLogs(store, "organization-2" as OrganizationId, "agent", {});
+    const foreign = await tailLogs(store, "organization-2" as OrganizationId, ["agent"], {});
     assert.deepEqual(foreign.lines, []);
-    await assert.rejects(tailLogs(store, organizationId, "agent", { afterCursor: "1;drop" }), /cursor/);
+    await assert.rejects(tailLogs(store, organizationId, ["agent"], { afterCursor: "1;drop" }), /cursor/);
   });
 
   test("old lines go, young ones stay", async () => {
@@ -331,6 +334,6 @@ function source(id: string, sessionId: string | null = null): OutputSource {
 }
 
 async function texts(store: Store): Promise<string[]> {
-  const { logs } = await readLogs(store, organizationId, "agent", { order: "asc", limit: 10_000 });
+  const { logs } = await readLogs(store, organizationId, ["agent"], { order: "asc", limit: 10_000 });
   return logs.map(({ log }) => log);
 }

@@ -55,12 +55,12 @@ const LIMITS: ReadLimits = {
 export async function readLogs(
   store: Store,
   organizationId: OrganizationId,
-  agentId: string,
+  agentIds: readonly string[],
   { limit = 10, offset = 0, order = "desc", ...filter }: LogQuery,
   limits: Partial<ReadLimits> = {},
 ): Promise<LogPage> {
   const { searchMs, countMs, countMax, pageBytes } = { ...LIMITS, ...limits };
-  const scope: LogScope = { organizationId, agentId, ...filter };
+  const scope: LogScope = { organizationId, agentIds, ...filter };
   const isSearch = filter.query !== undefined && filter.query !== "";
   const startedMs = performance.now();
   const page = createPage({ limit, pageBytes, skip: isSearch ? offset : 0 });
@@ -132,19 +132,19 @@ export interface TailLine extends LogEntry {
 export async function tailLogs(
   store: Store,
   organizationId: OrganizationId,
-  agentId: string,
+  agentIds: readonly string[],
   query: TailQuery,
   limits: Partial<ReadLimits> = {},
 ): Promise<Tail> {
   const { afterCursor, limit = 100, ...filter } = query;
   const { searchMs, pageBytes } = { ...LIMITS, ...limits };
-  const scope: LogScope = { organizationId, agentId, ...filter };
+  const scope: LogScope = { organizationId, agentIds, ...filter };
   const order = afterCursor === undefined ? "desc" : "asc";
   const after = afterCursor === undefined ? undefined : parseCursor(afterCursor);
   const startedMs = performance.now();
   const page = createPage({ limit, pageBytes, skip: 0 });
   // Looked up before anything is read, so that nothing comes between.
-  let seen = after ?? (await placeAfter(store, { organizationId, agentId }, { order, after, lines: 1 }));
+  let seen = after ?? (await placeAfter(store, { organizationId, agentIds }, { order, after, lines: 1 }));
   for await (const part of scanLines(store, scope, { order, after, lines: limit })) {
     for (const line of part.lines) page.add(line);
     if (order === "asc") seen = page.isFull ? page.lines.at(-1) : (part.place ?? part.lines.at(-1) ?? seen);

@@ -15,7 +15,7 @@ export interface LogFilter {
 
 export interface LogScope extends LogFilter {
   organizationId: OrganizationId;
-  agentId: string;
+  agentIds: readonly string[];
 }
 
 /** Where a line stands among all others. */
@@ -103,11 +103,11 @@ async function linesBetween(
 type Lines = ReturnType<typeof inScope>;
 
 function inScope(store: Store, scope: LogScope) {
-  const { organizationId, agentId, deploymentId, sessionId, query, startTime, endTime } = scope;
+  const { organizationId, agentIds, deploymentId, sessionId, query, startTime, endTime } = scope;
   let lines = store.search
     .selectFrom("logLines")
     .where("organizationId", "=", organizationId)
-    .where("agentId", "=", agentId);
+    .where("agentId", "in", agentIds);
   if (deploymentId !== undefined) lines = lines.where("deploymentId", "=", deploymentId);
   if (sessionId !== undefined) lines = lines.where("sessionId", "=", sessionId);
   if (startTime !== undefined) lines = lines.where("at", ">=", startTime * 1000);

@@ -116,7 +116,7 @@ test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing()
       .values({
         ...newSessionRow({
           request: { transport: "webrtc", apiKeyId: null },
-          agent: { id: "a1", organizationId: acme },
+          agent: { id: "a1", organizationId: acme, region: "us-west" },
           sessionId: "s1",
           nowMs: session.boundAt,
         }),

@@ -10,6 +10,8 @@ export interface ClaimOptions {
   agent: AgentRow;
   deploymentId: string;
   sessionId: string;
+  /** None can be made where it is. */
+  onlyReady?: boolean;
   quotasOf: QuotasOf;
   mediaPorts: MediaPorts;
   newId(): string;
@@ -30,7 +32,7 @@ export interface Claim {
  * Binds an instance to a session, inside the transaction that makes the session, or says who is at capacity. The
  * agent's row is locked first, so that what is counted here stays counted.
  */
-export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | Full> {
+export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | Full | "none-ready"> {
   const { store, deploymentId, sessionId, nowMs } = options;
   const agent = await store
     .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", options.agent.id))
@@ -57,6 +59,7 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
     if (!moved) throw new Error("A claimed instance changed under its lock");
     return { instance: { ...ready, state: "busy", sessionId, version: ready.version + 1 }, kind: "warm" };
   }
+  if (options.onlyReady) return "none-ready";
   const coming =
     free.find(({ state }) => state === "starting") ?? free.find(({ state }) => state === "requested");
   if (coming) return { instance: await reserve(tx, coming, sessionId), kind: "cold" };

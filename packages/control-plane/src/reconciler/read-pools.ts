@@ -58,6 +58,10 @@ const POOL_SESSION_COLUMNS = [
   "lengthCorrectionMs",
   "seconds",
   "timeline",
+  "region",
+  "regionReason",
+  "regionAsked",
+  "staysInRegion",
 ] as const satisfies (keyof PoolSession)[];
 
 /** Instances are read before sessions, so that the session an instance names is always there to be found. */

@@ -1,13 +1,16 @@
+import { NO_PREFERENCE, type RegionPreference } from "./choose-region.ts";
 import type { AgentRow, SessionRow } from "../store/schema.ts";
 
 /** A session row that has no instance yet. */
 export function newSessionRow(options: {
   request: Pick<SessionRow, "transport" | "apiKeyId">;
-  agent: Pick<AgentRow, "id" | "organizationId">;
+  agent: Pick<AgentRow, "id" | "organizationId" | "region">;
+  /** @default none */
+  preference?: RegionPreference | undefined;
   sessionId: string;
   nowMs: number;
 }): SessionRow {
-  const { request, agent, sessionId, nowMs } = options;
+  const { request, agent, sessionId, nowMs, preference = NO_PREFERENCE } = options;
   return {
     id: sessionId,
     organizationId: agent.organizationId,
@@ -41,5 +44,9 @@ export function newSessionRow(options: {
     lengthCorrectionMs: null,
     seconds: null,
     timeline: "{}",
+    region: agent.region,
+    regionReason: null,
+    regionAsked: preference.asked,
+    staysInRegion: preference.stays ? 1 : 0,
   };
 }

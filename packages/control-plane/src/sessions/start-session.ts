@@ -1,11 +1,20 @@
 import { AppError, type Connect, type TransportName } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import { DeploymentSpec } from "../deployments/deployment-spec.ts";
-import { findLiveAgent } from "../agents/find-agent.ts";
+import { findLiveAgents } from "../agents/find-agent.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts";
 import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
+import {
+  NO_PREFERENCE,
+  reasonFor,
+  refusalOf,
+  regionsToTry,
+  type PassedOver,
+  type RegionView,
+  type RegionPreference,
+} from "./choose-region.ts";
 import { failSession } from "./fail-session.ts";
 import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
 import { rememberRoom } from "./session-rooms.ts";
@@ -21,10 +30,11 @@ export interface SessionRequest {
   organizationId: OrganizationId;
   agentName: string;
   transport: TransportName;
-  /** How the client will come to the instance. */
   /** How the client connects; told when the session is known, if that matters. */
   connect: Connect | ((session: SessionRow) => Connect);
   body: unknown;
+  /** @default in the agent's own region, or the nearest */
+  region?: RegionPreference | undefined;
   apiKeyId: string | null;
   /** Sessions this caller may have at once. */
   concurrency: number | null;
@@ -104,7 +114,7 @@ async function bindWhenThereIsCapacity(
   let { beforeBind } = request;
   const capacity = capacityOf({ organizationId: request.organizationId, name: request.agentName });
   for (;;) {
-    const bound = await bind(starter, { ...request, beforeBind });
+    const bound = await bindInSomeRegion(starter, { ...request, beforeBind });
     beforeBind = undefined;
     if (typeof bound !== "string") return bound;
     const leftMs = untilMs - world.clock.monotonicMs();
@@ -113,17 +123,54 @@ async function bindWhenThereIsCapacity(
   }
 }
 
+/** One region after the other, each in a transaction of its own: no start waits for another with two agents locked. */
+async function bindInSomeRegion(
+  starter: Starter,
+  request: SessionRequest,
+): Promise<Bound | BoundEarlier | Full> {
+  const passedOver = new Map<string, PassedOver>();
+  let { beforeBind } = request;
+  let full: Full | undefined;
+  for (;;) {
+    const bound = await bind(starter, { ...request, beforeBind }, passedOver);
+    beforeBind = undefined;
+    if (!("passedOver" in bound)) return bound;
+    passedOver.set(bound.passedOver, bound.why);
+    full ??= bound.full;
+    if (!bound.isLast) continue;
+    if (full) return full;
+    throw refusalOf(passedOver);
+  }
+}
+
+/** This region cannot take it. */
+interface NotBound {
+  passedOver: string;
+  why: PassedOver;
+  /** It may help to wait. */
+  full?: Full;
+  isLast: boolean;
+}
+
 async function bind(
   { world, nudge }: Starter,
   request: SessionRequest,
-): Promise<Bound | BoundEarlier | Full> {
+  passedOver: ReadonlyMap<string, PassedOver>,
+): Promise<Bound | BoundEarlier | NotBound> {
   world.failpoint("start.claimed.before");
-  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | Full> => {
+  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | NotBound> => {
     await request.beforeBind?.(tx);
     const earlier = await earlierSession(tx, request);
     if (earlier) return { isRepeated: true, session: earlier };
-    const agent = await findLiveAgent(tx, request.organizationId, request.agentName);
+    const agents = await findLiveAgents(tx, request.organizationId, request.agentName);
+    const view = regionView(world, request.region);
+    const left = regionsToTry(agents, view).filter(({ agent: { region } }) => !passedOver.has(region));
+    const [choice, ...others] = left;
+    if (!choice) throw refusalOf(passedOver); // what was left has been deleted meanwhile
+    const { agent, isDown } = choice;
+    const not = { passedOver: agent.region, isLast: others.length === 0 };
     const deployment = await activeDeployment(tx, agent);
+    if (!deployment) return { ...not, why: isDown ? "down" : "not-ready" };
     await checkConcurrency(tx, request);
     const nowMs = world.clock.nowMs();
     const boundMs = world.clock.monotonicMs();
@@ -134,24 +181,37 @@ async function bind(
       agent,
       deploymentId: deployment.id,
       sessionId,
+      onlyReady: isDown,
       quotasOf,
       mediaPorts,
       newId,
       epoch,
       nowMs,
     });
-    if (typeof claim === "string") return claim;
-    const session = await writeStarting(tx, { request, agent, deployment, sessionId, claim, world, nowMs });
+    if (claim === "none-ready") return { ...not, why: "down" };
+    if (typeof claim === "string") return { ...not, why: "full", full: claim };
+    const regionReason = reasonFor(agent, agents, { ...view, passedOver });
+    const session = await writeStarting(tx, {
+      ...{ request, agent, deployment, regionReason, sessionId, claim, world, nowMs },
+    });
     await rememberKey(tx, request, session.id, nowMs);
     const connect = connectOf(request, session);
     await rememberRoom(tx, connect, session.id);
     return { isRepeated: false, session, claim, boundMs };
   });
-  if (typeof bound !== "string" && !bound.isRepeated) world.sightings.bound(bound.session.id, bound.boundMs);
+  if ("claim" in bound) world.sightings.bound(bound.session.id, bound.boundMs);
   world.failpoint("start.claimed.after");
   // Somebody waits for an instance that is yet to be made; a warm start goes first, and the pool fills up behind it.
-  if (typeof bound !== "string" && !bound.isRepeated && bound.claim.kind === "cold") nudge();
+  if ("claim" in bound && bound.claim.kind === "cold") nudge();
   return bound;
+}
+
+/** What decides between regions, as it is now. */
+export function regionView(
+  { driver, nearestTo = () => [] }: Pick<World, "driver" | "nearestTo">,
+  preference: RegionPreference = NO_PREFERENCE,
+): RegionView {
+  return { preference, nearestTo, down: driver.regional?.away() ?? new Set() };
 }
 
 function atCapacity(full: Full): AppError {
@@ -170,6 +230,7 @@ interface Starting {
   request: SessionRequest;
   agent: AgentRow;
   deployment: DeploymentRow;
+  regionReason: string;
   sessionId: string;
   claim: Claim;
   world: World;
@@ -177,9 +238,12 @@ interface Starting {
 }
 
 async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
-  const { request, agent, deployment, sessionId, claim, world, nowMs } = starting;
+  const { request, agent, deployment, regionReason, sessionId, claim, world, nowMs } = starting;
   const spec = DeploymentSpec.parse(JSON.parse(deployment.spec));
   const bound = {
+    agentId: agent.id, // one that waited for its socket may have been meant for another region
+    region: agent.region,
+    regionReason,
     deploymentId: deployment.id,
     instanceId: claim.instance.id,
     filter: spec.audioFilter,
@@ -196,7 +260,7 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
     return { ...pending, ...bound, state: "starting", version: pending.version + 1 };
   }
   const session = {
-    ...newSessionRow({ request, agent, sessionId, nowMs }),
+    ...newSessionRow({ request, agent, preference: request.region, sessionId, nowMs }),
     ...bound,
     state: "starting" as const,
   };
@@ -208,7 +272,8 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
   const { world } = starter;
   const { session, claim, boundMs } = bound;
   try {
-    const instance = claim.kind === "warm" ? claim.instance : await whenReady(starter, claim.instance);
+    const instance =
+      claim.kind === "warm" ? claim.instance : await whenReady(starter, claim.instance, session);
     await wake(instance, world);
     const readyAtMs = world.clock.monotonicMs();
     world.failpoint("bot.started.before");
@@ -254,7 +319,11 @@ function refill({ world, nudge }: Starter): void {
   void world.clock.sleep(REFILL_MS).then(nudge);
 }
 
-async function whenReady(starter: Starter, reserved: InstanceRow): Promise<InstanceRow> {
+async function whenReady(
+  starter: Starter,
+  reserved: InstanceRow,
+  { region }: SessionRow,
+): Promise<InstanceRow> {
   const { world, wakeups } = starter;
   const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
   for (;;) {
@@ -270,6 +339,9 @@ async function whenReady(starter: Starter, reserved: InstanceRow): Promise<Insta
         return { ...row, state: "busy", version: row.version + 1 };
       continue;
     }
+    // Nobody looks after it there for now; another region may have it sooner.
+    if (world.driver.regional?.away().has(region ?? ""))
+      throw new InstanceCallError(`The region '${region}' is down`, "no");
     const leftMs = untilMs - world.clock.monotonicMs();
     if (leftMs <= 0) throw new AppError("START_TIMED_OUT");
     await wakeups.wait(reserved.id, Math.min(leftMs, LOOK_AGAIN_MS));
@@ -372,15 +444,13 @@ async function repeated({ world, wakeups }: Starter, first: SessionRow): Promise
   }
 }
 
-export async function activeDeployment(db: Db, agent: AgentRow): Promise<DeploymentRow> {
-  const deployment = await db
+async function activeDeployment(db: Db, agent: AgentRow): Promise<DeploymentRow | undefined> {
+  return db
     .selectFrom("deployments")
     .selectAll()
     .where("agentId", "=", agent.id)
     .where("phase", "=", "Active")
     .executeTakeFirst();
-  if (!deployment) throw new AppError("AGENT-1001");
-  return deployment;
 }
 
 export async function checkConcurrency(

@@ -7,7 +7,8 @@ import { isTerminal, moveSession } from "./session-state.ts";
 
 export interface StopRequest {
   organizationId: OrganizationId;
-  agentId: string;
+  /** Of every region in which the agent is. */
+  agentIds: readonly string[];
   sessionId: string;
   actor: string;
 }
@@ -22,7 +23,7 @@ export async function stopSession(world: World, request: StopRequest): Promise<v
       .selectAll()
       .where("id", "=", sessionId)
       .where("organizationId", "=", organizationId)
-      .where("agentId", "=", request.agentId)
+      .where("agentId", "in", request.agentIds)
       .executeTakeFirst();
     if (!session || isTerminal(session.state))
       throw new AppError("NOT_FOUND", { message: "Session not found" });

@@ -2,9 +2,13 @@ import type { OrganizationId } from "../auth/principal.ts";
 import type { SimulatedAgent } from "./controller.ts";
 
 export interface ClusterAgent extends SimulatedAgent {
+  region: string;
   minAgents: number;
   maxAgents: number;
 }
+
+/** The one that goes down now and then. */
+export const FRAIL_REGION = "eu-north";
 
 export const organizations = ["org-0", "org-1", "org-2", "org-3", "org-4"].map((name, place) => ({
   id: uuid(place + 1) as OrganizationId,
@@ -24,9 +28,17 @@ export function planAgents({
   return Array.from({ length: agents }, (_, place) => ({
     organizationId: organizations[place % organizations.length]!.id,
     id: uuid(1_000 + place),
-    name: `bot-${place}`,
+    ...addressOf(place),
     ...sizesOf(place, instancesEach),
   }));
+}
+
+/** Every name is two agents of its organisation, one in each region. */
+function addressOf(place: number): { name: string; region: string } {
+  const isSecond = Math.floor(place / organizations.length) % 2 === 1;
+  return isSecond
+    ? { name: `bot-${place - organizations.length}`, region: FRAIL_REGION }
+    : { name: `bot-${place}`, region: "us-west" };
 }
 
 function sizesOf(place: number, instancesEach: number): { minAgents: number; maxAgents: number } {

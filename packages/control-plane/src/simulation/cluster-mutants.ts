@@ -38,6 +38,26 @@ export const clusterMutants: ClusterMutant[] = [
     ],
   },
   {
+    name: "a start that does not ask whether a region is up",
+    edits: [
+      {
+        file: "sessions/choose-region.ts",
+        find: "const isDown = ({ region }: Placed): boolean => down.has(region);",
+        replace: "const isDown = ({ region }: Placed): boolean => region === undefined;",
+      },
+    ],
+  },
+  {
+    name: "a session that leaves the region it was to stay in",
+    edits: [
+      {
+        file: "sessions/choose-region.ts",
+        find: "!preference.stays || region === from",
+        replace: "region !== from || true",
+      },
+    ],
+  },
+  {
     name: "one agent after the other, and one object forgotten at a time",
     shownBy: [500, 20],
     edits: [

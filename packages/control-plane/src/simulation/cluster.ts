@@ -5,7 +5,9 @@ import { defaultTiming, type Timing } from "../timing.ts";
 import { startCandidate, type SimulatedCandidate } from "./candidate.ts";
 import { checkAtTheEnd } from "./check.ts";
 import { checkClusterAtTheEnd, checkClusterMeanwhile } from "./check-cluster.ts";
+import { checkRegions, type Outage } from "./check-regions.ts";
 import {
+  FRAIL_REGION,
   isTight,
   organizations,
   planAgents,
@@ -57,7 +59,7 @@ const timing: Timing = {
 
 /**
  * Many agents on many nodes, and three controllers of which one leads: leaders die, or stand still and come back when
- * another has long taken over, and nodes go down with all that runs on them.
+ * another has long taken over, nodes go down with all that runs on them, and a region's driver does not answer for a while.
  */
 export async function simulateCluster(seed: number, size: ClusterSize): Promise<ClusterResult> {
   const random = createRandom(seed);
@@ -72,6 +74,8 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
   );
   await seedCluster({ store, host, random, nowMs: time.nowMs(), agents, organizations, quotasOf });
   let isQuiet = false;
+  const down = new Set<string>();
+  const outages: Outage[] = [];
   let [nodesLost, deaths, instancesMax, passes] = [0, 0, 0, 0];
   const replies: { key: string; sessionId: string }[] = [];
   const deathsAtMs: number[] = [];
@@ -84,6 +88,7 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
     lateRate: 0.01,
     listMs: 1_500, // as long as an API server takes for so many
     passed: () => void passes++,
+    down: () => down,
     async commits(tx, epoch) {
       if ((await newestEpoch(tx)) !== epoch) host.faults.push("I9: a controller wrote that leads no more");
     },
@@ -129,6 +134,18 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
     time.at(time.monotonicMs() + random.between(4_000, 12_000), loseNode);
   }
 
+  function loseRegion(): void {
+    if (isQuiet) return;
+    const outage = { region: FRAIL_REGION, from: time.nowMs(), until: Infinity };
+    outages.push(outage);
+    down.add(outage.region);
+    time.at(time.monotonicMs() + random.between(2_000, 12_000), () => {
+      down.delete(outage.region);
+      outage.until = time.nowMs();
+      time.at(time.monotonicMs() + random.between(4_000, 12_000), loseRegion);
+    });
+  }
+
   function comeAndGo(): void {
     if (isQuiet) return;
     void call(random.id(), random.pick(agents));
@@ -137,9 +154,10 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
   }
 
   async function call(key: string, agent: ClusterAgent): Promise<void> {
+    const preference = { asked: agent.region, stays: random.chance(0.3) };
     for (let attempt = 0; attempt < 4; attempt++) {
       const answer = leader()
-        ?.start(key, agent)
+        ?.start(key, agent, preference)
         .then(
           ({ session }) => session.id,
           () => undefined,
@@ -177,6 +195,7 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
 
   time.at(5_000, harm);
   time.at(8_000, loseNode);
+  time.at(10_000, loseRegion);
   comeAndGo();
   watch();
   supervise();
@@ -185,6 +204,7 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
   isQuiet = true;
   await time.runUntil(BUSY_MS + SETTLE_MS);
   await checkAtTheEnd({ host, store, replies, deathsAtMs });
+  await checkRegions({ host, store, outages });
   await checkClusterAtTheEnd({ host, store, agents: agents.filter((agent) => !isTight(agent)) });
   const { faults } = host;
   return {

@@ -8,6 +8,7 @@ import type { QuotasOf } from "../quotas/quotas.ts";
 import { createReconciler } from "../reconciler/reconcile.ts";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
+import { NO_PREFERENCE, type RegionPreference } from "../sessions/choose-region.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
 import type { PendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
@@ -21,7 +22,7 @@ import { createLife, type Life, type LifeOptions } from "./life.ts";
 
 /** One life of the controller. It may die, or freeze and come back, at any of its awaits. */
 export interface SimulatedController extends Pick<Life, "kill" | "freeze" | "isDead"> {
-  start(key: string, agent: SimulatedAgent): Promise<StartedSession>;
+  start(key: string, agent: SimulatedAgent, preference?: RegionPreference): Promise<StartedSession>;
   /** A client asks for a socket and never comes. */
   pend(agent: SimulatedAgent): Promise<unknown>;
   stop(sessionId: string, agent: SimulatedAgent): Promise<void>;
@@ -43,6 +44,8 @@ export interface SimulationSetting extends LifeOptions {
   mediaPorts: PortRange | undefined;
   /** How long the host takes to say what is there. */
   listMs: number;
+  /** Regions whose drivers do not answer at present. */
+  down?(): ReadonlySet<string>;
   /** Told of every transaction that is about to be committed. */
   commits?(tx: Tx, epoch: number): Promise<void>;
   /** Told of every look at everything. */
@@ -104,6 +107,7 @@ export async function startDeciding(
       await live();
       return seen;
     },
+    ...(setting.down ? { regional: { codes: [], in: () => driver, away: setting.down } } : {}),
     onChange() {},
     destroy: (id, { graceMs }) => effect(() => host.destroy(id, graceMs, epoch)),
     forget: (id) => effect(() => host.forget(id)),
@@ -186,10 +190,11 @@ export async function startDeciding(
   });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding: () => false };
   return {
-    start: (key, { organizationId, name: agentName }) =>
+    start: (key, { organizationId, name: agentName }, region) =>
       startSession(starter, {
         organizationId,
         agentName,
+        region,
         transport: "webrtc",
         body: {},
         apiKeyId: null,
@@ -231,6 +236,7 @@ export async function startDeciding(
               tokenProperties: undefined,
               token: undefined,
             },
+            region: NO_PREFERENCE,
             dialout: undefined,
             idempotencyKey: undefined,
             wsBase: "",
@@ -245,8 +251,11 @@ export async function startDeciding(
           },
         },
       ),
-    stop: (sessionId, { organizationId, id: agentId }) =>
-      stopSession(world, { organizationId, agentId, sessionId, actor: "system" }),
+    async stop(sessionId, { organizationId, name }) {
+      const agents = await store.db.selectFrom("agents").select("id").where("name", "=", name).execute();
+      const agentIds = agents.map(({ id }) => id);
+      await stopSession(world, { organizationId, agentIds, sessionId, actor: "system" });
+    },
     nudge: reconciler.nudge,
     get isDead() {
       return life.isDead;

@@ -32,7 +32,6 @@ export async function seedCluster(options: {
         .insertInto("agents")
         .values({
           ...agent,
-          region: "us-west",
           state: "live",
           desiredDeploymentId: deploymentId,
           reconciledDeploymentId: deploymentId,

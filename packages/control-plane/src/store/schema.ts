@@ -80,8 +80,9 @@ export type AgentState = "live" | "deleting" | "deleted";
 export interface AgentRow {
   id: Id;
   organizationId: Id;
-  /** Unique in its organisation among those not deleted. */
+  /** Unique in its organisation and region among those not deleted. */
   name: string;
+  /** Never changes. */
   region: string;
   state: AgentState;
   minAgents: number;
@@ -200,6 +201,13 @@ export interface SessionRow {
   seconds: number | null;
   /** `{ bootMs, startMs, clientConnectedMs, botEnteredMs, firstAudioMs }`, each optional. */
   timeline: Json;
+  /** Of its agent; null for sessions from before it was noted. */
+  region: string | null;
+  /** Why it is there; see `sessions/choose-region.ts`. */
+  regionReason: string | null;
+  /** Where its caller wanted it, and whether nowhere else; also decides when a socket comes later. */
+  regionAsked: string | null;
+  staysInRegion: 0 | 1 | null;
 }
 
 /** The room of a session; forgotten once it is closed. */

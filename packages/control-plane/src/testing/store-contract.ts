@@ -371,6 +371,10 @@ export function sessionRow(change: Partial<SessionRow>): SessionRow {
     lengthCorrectionMs: null,
     seconds: null,
     timeline: "{}",
+    region: null,
+    regionReason: null,
+    regionAsked: null,
+    staysInRegion: null,
     ...change,
   };
 }

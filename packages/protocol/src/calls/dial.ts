@@ -46,7 +46,7 @@ export const Dialled = z.object({
 });
 export type Dialled = z.infer<typeof Dialled>;
 
-/** What a call that is placed needs beside the wish. */
+/** What a call that is placed needs beside who is called. */
 export interface DialOrder extends Dialout {
   /** Where the carrier streams the call to. */
   streamUrl: string;

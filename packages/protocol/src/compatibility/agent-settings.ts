@@ -45,8 +45,8 @@ export function foreignManifest({ nodeType }: { nodeType: "arm" }): { dailyNodeT
 type RecordedVoice = { audioFilter: "tel" | "pro" | null } | null;
 
 function oneOf(ours: VoiceSettings, theirs: VoiceSettings): VoiceSettings {
-  const wishes = [ours?.audioFilter, theirs?.audioFilter].filter((wish) => wish !== undefined);
-  if (new Set(wishes).size < 2) return { ...ours, ...theirs };
+  const filters = [ours?.audioFilter, theirs?.audioFilter].filter((filter) => filter !== undefined);
+  if (new Set(filters).size < 2) return { ...ours, ...theirs };
   const msg = "Must be the same as vendorViva.audioFilter, or left out";
   throw new AppError("GENERIC_BAD_REQUEST", {
     problems: [{ loc: ["body", "krispViva", "audioFilter"], msg, type: "custom" }],

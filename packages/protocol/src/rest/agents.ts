@@ -41,7 +41,10 @@ const settings = {
 export const CreateAgent = z.strictObject({ serviceName: AgentName, ...settings });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 
-/** Any subset; `serviceName` and `region` may be repeated but not changed. An empty secret set unbinds it. */
+/**
+ * Any subset; `serviceName` may be repeated but not changed, `region` says which one of several is meant. An empty secret
+ * set unbinds it.
+ */
 export const UpdateAgent = z.strictObject({ serviceName: z.string().nullish(), ...settings });
 export type UpdateAgent = z.infer<typeof UpdateAgent>;
 
@@ -82,6 +85,8 @@ export type AgentCondition = z.infer<typeof AgentCondition>;
 export const AgentRecord = z.object({
   name: z.string(),
   region: z.string(),
+  /** All in which there is an agent of this name, its own first. */
+  regions: z.array(z.string()).optional(),
   ready: z.boolean(),
   available: z.boolean(),
   createdAt: Time,
@@ -129,10 +134,13 @@ export type AgentListItem = z.infer<typeof AgentListItem>;
 export const AgentList = z.object({ services: z.array(AgentListItem) });
 export type AgentList = z.infer<typeof AgentList>;
 
-export const AgentListQuery = z.object({
+/** Which of several agents of one name is meant. */
+export const RegionQuery = z.object({ region: z.string().max(63).optional() });
+export type RegionQuery = z.infer<typeof RegionQuery>;
+
+export const AgentListQuery = RegionQuery.extend({
   includeActiveDeployment: QueryFlag.optional(),
   /** Each with the record that reading it alone gives. */
   includeRecord: QueryFlag.optional(),
-  region: z.string().max(63).optional(),
 });
 export type AgentListQuery = z.infer<typeof AgentListQuery>;

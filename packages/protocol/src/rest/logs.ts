@@ -2,6 +2,7 @@ import { z } from "zod";
 import { pageQuery, UnixSeconds } from "./values.ts";
 
 const filters = {
+  region: z.string().max(63).optional(),
   deploymentId: z.string().max(64).optional(),
   sessionId: z.string().max(64).optional(),
   query: z.string().max(1_000).optional(),

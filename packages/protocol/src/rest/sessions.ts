@@ -6,6 +6,7 @@ import { pageQuery, Time, UnixSeconds } from "./values.ts";
 
 export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend({
   deploymentId: z.string().max(64).optional(),
+  region: z.string().max(63).optional(),
   startTime: UnixSeconds.optional(),
   endTime: UnixSeconds.optional(),
   status: z.enum(["active", "ended", "all"]).default("all"),
@@ -46,6 +47,10 @@ export const Session = z.object({
   updatedAt: Time,
   status: z.enum(["pending", "starting", "active", "stopping", "ended", "failed", "expired"]),
   transport: z.string(),
+  /** Where it is or was; null for sessions from before it was noted. */
+  region: z.string().nullish(),
+  /** Why there: `requested`, `own` or `nearest`, and what was wrong with those that were nearer. */
+  regionReason: z.string().nullish(),
   endReason: z.string().nullable(),
   /** Status and reason in one word, as other tools know them. */
   endState: EndState.optional(),

@@ -19,7 +19,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** `/client/`: the page to talk to a bot; `/` leads there. */
+/** `/client/`: the page to talk to a bot; `/` leads there. `/embed.js`: the talk button for pages of others. */
 export async function mountClientPage(app: FastifyInstance): Promise<void> {
   const built = existsSync(join(PAGE_FOLDER, "index.html"));
   await app.register(fastifyStatic, {
@@ -37,7 +37,11 @@ export async function mountClientPage(app: FastifyInstance): Promise<void> {
   });
   app.get("/", async (_request, reply) => reply.redirect("/client/", 307));
   app.get("/client", async (_request, reply) => reply.redirect("/client/", 307));
-  if (built) return;
+  if (built) {
+    // Any page may load it; what it asks for then is judged by that page's origin, as all else.
+    app.get("/embed.js", async (_request, reply) => reply.sendFile("embed.js"));
+    return;
+  }
   app.get("/client/*", async (_request, reply) =>
     reply.code(503).type("text/plain").send("The client page is not built. Run: npm run build:client-page\n"),
   );

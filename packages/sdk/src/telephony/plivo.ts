@@ -57,7 +57,7 @@ export const plivo: Carrier = {
       mark: (name) => JSON.stringify({ event: "checkpoint", streamId, name }),
       clear: () => JSON.stringify({ event: "clearAudio", streamId }),
       hangUp: (accounts) => hangUp(accounts, callId),
-      transfer: (accounts, wish) => transfer(accounts, callId, wish),
+      transfer: (accounts, target) => transfer(accounts, callId, target),
       keys: { over: "socket", message: (keys) => JSON.stringify({ event: "sendDTMF", dtmf: keys }) },
     };
   },

@@ -57,7 +57,7 @@ export const telnyx: Carrier = {
       mark: (name) => JSON.stringify({ event: "mark", mark: { name } }),
       clear: () => JSON.stringify({ event: "clear" }),
       hangUp: (accounts) => hangUp(accounts, callControlId),
-      transfer: (accounts, wish) => transfer(accounts, callControlId, wish),
+      transfer: (accounts, target) => transfer(accounts, callControlId, target),
       keys: {
         over: "rest",
         request: (accounts, keys) => action(accounts, callControlId, "send_dtmf", { digits: keys }),

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { Outlet } from "@tanstack/react-router";
+import { Link, Outlet } from "@tanstack/react-router";
+import type { AgentRecord } from "@vocalhost/protocol";
 import { isMissing } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -9,12 +10,12 @@ import { Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { TabLinks } from "../ui/tabs.tsx";
 import { toAgentState } from "./agent-state.ts";
-import { useAgentName } from "./agent-name.ts";
+import { useAgentName, useAgentRegion } from "./agent-name.ts";
 
 /** What all pages of one agent share: its name, its state, the way to the others. */
 export function AgentLayout() {
   const name = useAgentName();
-  const agent = useQuery(queries.agent(name));
+  const agent = useQuery(queries.agent(name, useAgentRegion()));
   const state = agent.data && toAgentState(agent.data);
   const params = { name };
   if (isMissing(agent.error)) {
@@ -37,6 +38,7 @@ export function AgentLayout() {
         </LinkButton>
       }
     >
+      {agent.data && <Regions agent={agent.data} />}
       <TabLinks
         label="Agent"
         tabs={[
@@ -52,5 +54,27 @@ export function AgentLayout() {
         {() => <Outlet />}
       </QueryView>
     </Page>
+  );
+}
+
+/** Which one this is, of an agent in several regions, and the way to the others. */
+function Regions({ agent: { name, region, regions = [] } }: { agent: AgentRecord }) {
+  if (regions.length < 2) return null;
+  return (
+    <nav aria-label="Regions" className="flex flex-wrap items-center gap-2 text-sm">
+      <span className="text-muted">Region</span>
+      {regions.map((each) => (
+        <Link
+          key={each}
+          to="/agents/$name"
+          params={{ name }}
+          search={{ region: each }}
+          {...(each === region ? { "aria-current": "true" as const } : {})}
+          className={`rounded-full border border-line px-3 py-0.5 ${each === region ? "font-semibold" : "text-muted hover:text-ink"}`}
+        >
+          {each}
+        </Link>
+      ))}
+    </nav>
   );
 }

@@ -50,11 +50,12 @@ export function AgentsPage() {
 const columns: Column<AgentListItem>[] = [
   {
     header: "Agent",
-    cell: ({ name, record }) => (
+    cell: ({ name, region, record }) => (
       <>
         <Link
           to="/agents/$name"
           params={{ name }}
+          search={(record?.regions ?? []).length > 1 ? { region } : {}}
           className="font-semibold [overflow-wrap:anywhere] hover:text-accent-deep hover:underline"
         >
           {name}

@@ -11,7 +11,7 @@ import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Alert, Failed } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
-import { useAgentName } from "./agent-name.ts";
+import { useAgentName, useAgentRegion } from "./agent-name.ts";
 import {
   changesOf,
   formRows,
@@ -26,8 +26,9 @@ import { toEngineNote } from "./setting-words.ts";
 
 export function ConfigurationPage() {
   const name = useAgentName();
-  const agent = useQuery(queries.agent(name));
-  const deployments = useQuery(queries.deployments(name));
+  const region = useAgentRegion();
+  const agent = useQuery(queries.agent(name, region));
+  const deployments = useQuery(queries.deployments(name, region));
   const [followed, setFollowed] = useState<string>();
   const desired = deployments.data?.deployments.find(({ id }) => id === agent.data?.desiredDeploymentId);
   return (
@@ -42,7 +43,7 @@ export function ConfigurationPage() {
           )
         }
       </QueryView>
-      <Danger name={name} />
+      {agent.data && <Danger agent={agent.data} />}
     </div>
   );
 }
@@ -63,7 +64,7 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
   const problems = problemsOf(form);
   const changes = changesOf(current, form);
   const save = useMutation({
-    mutationFn: () => api().agents.update(agent.name, changes),
+    mutationFn: () => api().agents.update(agent.name, { ...changes, region: agent.region }),
     onSuccess: async (record) => {
       if (record.desiredDeploymentId === agent.desiredDeploymentId) say("Saved. It applies at once.");
       else onRollout(record.desiredDeploymentId);
@@ -137,7 +138,7 @@ function hint(hasChanges: boolean, rollsOut: boolean): string {
   return rollsOut ? "Makes a new deployment and rolls it out." : "Applies at once, without a new deployment.";
 }
 
-function Danger({ name }: { name: string }) {
+function Danger({ agent: { name, region, regions = [] } }: { agent: AgentRecord }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const mayChange = useMayChange();
@@ -155,13 +156,13 @@ function Danger({ name }: { name: string }) {
     >
       <ConfirmDialog
         open={asks}
-        title={`Delete ${name}?`}
+        title={regions.length > 1 ? `Delete ${name} in ${region}?` : `Delete ${name}?`}
         action="Delete agent"
         danger
         typed={name}
         onClose={() => setAsks(false)}
         onConfirm={async () => {
-          await api().agents.delete(name);
+          await api().agents.delete(name, { region });
           say(`${name} is being deleted`);
           await navigate({ to: "/agents" });
           await queryClient.invalidateQueries();

@@ -5,7 +5,7 @@ import { Card, Facts, Figure } from "../ui/card.tsx";
 import { Alert, Empty } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { useNow, When } from "../ui/time.tsx";
-import { useAgentName } from "./agent-name.ts";
+import { useAgentName, useAgentRegion } from "./agent-name.ts";
 import { PoolPicture } from "./pool-picture.tsx";
 import { toFilterWord } from "./setting-words.ts";
 import { LatencyChart, SessionsChart } from "./session-charts.tsx";
@@ -28,7 +28,7 @@ export function OverviewPage() {
 }
 
 function Problems({ name }: { name: string }) {
-  const { data } = useQuery(queries.agent(name));
+  const { data } = useQuery(queries.agent(name, useAgentRegion()));
   const crash = data?.currentRevision?.health;
   const errors = data?.errors ?? [];
   if (errors.length === 0 && !crash?.message) return null;
@@ -45,7 +45,7 @@ function Problems({ name }: { name: string }) {
 }
 
 function Pool({ name }: { name: string }) {
-  const pool = useQuery(queries.pool(name));
+  const pool = useQuery(queries.pool(name, useAgentRegion()));
   return (
     <Card title="Pool" about="Each instance runs one session. Warm ones wait for the next.">
       <QueryView query={pool} what="the pool">
@@ -82,7 +82,7 @@ function Charts({ name }: { name: string }) {
 }
 
 function Now({ name }: { name: string }) {
-  const { data: agent } = useQuery(queries.agent(name));
+  const { data: agent } = useQuery(queries.agent(name, useAgentRegion()));
   if (!agent) return null;
   return (
     <div className="grid gap-6 lg:grid-cols-2">

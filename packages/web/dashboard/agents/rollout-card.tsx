@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { DeploymentListItem } from "@vocalhost/protocol";
 import { Icon } from "../../shared/icon.tsx";
 import { queries } from "../data/queries.ts";
+import { useAgentRegion } from "./agent-name.ts";
 import { Card } from "../ui/card.tsx";
 import { Alert } from "../ui/notice.tsx";
 import { toLength, useNow } from "../ui/time.tsx";
@@ -17,7 +18,7 @@ const LOOK_MS = 1_000; // events tell sooner, mostly
 /** Follows one deployment until it serves, failed, or a newer one came. */
 export function RolloutCard({ name, deploymentId }: { name: string; deploymentId: string }) {
   const { data } = useQuery({
-    ...queries.deployments(name),
+    ...queries.deployments(name, useAgentRegion()),
     refetchInterval: (query) =>
       isOver(query.state.data?.deployments.find(({ id }) => id === deploymentId)) ? false : LOOK_MS,
   });

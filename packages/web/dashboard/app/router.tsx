@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  redirect,
+  retainSearchParams,
+} from "@tanstack/react-router";
 import { Crashed } from "./crashed.tsx";
 import { laterPage } from "./later-page.tsx";
 import { NotFound } from "./not-found.tsx";
@@ -90,6 +96,10 @@ const audit = createRoute({
 const agent = createRoute({
   getParentRoute: () => shell,
   path: "/agents/$name",
+  // Of an agent in several regions; its other pages are about the same one.
+  validateSearch: ({ region }: Record<string, unknown>): { region?: string } =>
+    typeof region === "string" ? { region } : {},
+  search: { middlewares: [retainSearchParams(["region"])] },
   component: laterPage(() => import("../agents/agent-layout.tsx").then(({ AgentLayout }) => AgentLayout)),
 });
 const overview = createRoute({

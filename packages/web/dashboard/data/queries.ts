@@ -18,12 +18,21 @@ export const queries = {
       queryKey: scoped("agents"),
       queryFn: () => api().agents.list({ includeRecord: true }),
     }),
-  agent: (name: string) =>
-    queryOptions({ queryKey: scoped("agent", name), queryFn: () => api().agents.get(name) }),
-  pool: (name: string) =>
-    queryOptions({ queryKey: scoped("pool", name), queryFn: () => api().agents.pool(name) }),
-  deployments: (name: string) =>
-    queryOptions({ queryKey: scoped("deployments", name), queryFn: () => api().agents.deployments(name) }),
+  agent: (name: string, region: string | undefined) =>
+    queryOptions({
+      queryKey: scoped("agent", name, region),
+      queryFn: () => api().agents.get(name, { region }),
+    }),
+  pool: (name: string, region: string | undefined) =>
+    queryOptions({
+      queryKey: scoped("pool", name, region),
+      queryFn: () => api().agents.pool(name, { region }),
+    }),
+  deployments: (name: string, region: string | undefined) =>
+    queryOptions({
+      queryKey: scoped("deployments", name, region),
+      queryFn: () => api().agents.deployments(name, { region }),
+    }),
   sessions: (name: string, query: NonNullable<Parameters<ReturnType<typeof api>["sessions"]["list"]>[1]>) =>
     queryOptions({
       queryKey: scoped("sessions", name, query),

@@ -3,7 +3,7 @@ import type { DeploymentListItem } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { SelectField } from "../../shared/select-field.tsx";
-import { useAgentName } from "../agents/agent-name.ts";
+import { useAgentName, useAgentRegion } from "../agents/agent-name.ts";
 import { RolloutCard } from "../agents/rollout-card.tsx";
 import { toSource } from "../agents/source-words.ts";
 import { useMayChange } from "../data/me.ts";
@@ -30,7 +30,8 @@ const phases: Record<DeploymentListItem["phase"], { word: string; tone: Tone }> 
 
 export function DeploymentsPage() {
   const name = useAgentName();
-  const deployments = useQuery(queries.deployments(name));
+  const region = useAgentRegion();
+  const deployments = useQuery(queries.deployments(name, region));
   const [asked, setAsked] = useState<DeploymentListItem>();
   const [followed, setFollowed] = useState<string>();
   const queryClient = useQueryClient();
@@ -57,7 +58,7 @@ export function DeploymentsPage() {
               onClose={() => setAsked(undefined)}
               onConfirm={async () => {
                 if (!asked) return;
-                const agent = await api().agents.rollback(name, asked.id);
+                const agent = await api().agents.rollback(name, asked.id, { region });
                 setFollowed(agent.desiredDeploymentId);
                 await queryClient.invalidateQueries();
               }}

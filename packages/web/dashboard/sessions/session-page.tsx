@@ -86,6 +86,7 @@ function Details({ name, session }: { name: string; session: SessionDetails }) {
               { label: "Ended because", value: toReason(session.endReason) },
               { label: "Over", value: session.transport },
               { label: "Start", value: startWords(session) },
+              ...(session.region ? [{ label: "Region", value: regionWords(session) }] : []),
               {
                 label: "Deployment",
                 value: session.deploymentId === "" ? "–" : <code>{toShortId(session.deploymentId)}</code>,
@@ -109,6 +110,10 @@ function Length({ session }: { session: SessionDetails }) {
   if (session.seconds !== null) return <>{toLength(session.seconds)}</>;
   if (!isOpen(session)) return <>–</>;
   return <>{toLength(Math.max(0, (nowMs - Date.parse(session.createdAt)) / 1000))} so far</>;
+}
+
+function regionWords({ region, regionReason }: SessionDetails): string {
+  return regionReason ? `${region} (${regionReason})` : `${region}`;
 }
 
 function startWords({ coldStart, botStartSeconds }: SessionDetails): string {

@@ -7,9 +7,12 @@ const LOOK_MS = 4_000;
 export function createHostedServer({
   organization,
   agent,
+  region,
 }: {
   organization: string;
   agent: string;
+  /** The one its page is about, of an agent in several. */
+  region?: string | undefined;
 }): BotServer {
   const name = encodeURIComponent(agent);
 
@@ -24,7 +27,10 @@ export function createHostedServer({
 
   return {
     startUrl: `/v1/organizations/${encodeURIComponent(organization)}/public/${name}/start`,
-    startRequest: { enableDefaultIceServers: true },
+    startRequest: {
+      enableDefaultIceServers: true,
+      ...(region === undefined ? {} : { region, stayInRegion: true }),
+    },
     callParameters: { _serviceHost: `${agent}.${organization}` }, // for agents that take calls without a token
     offerTo: (answer) => ofSession(answer, "api/offer"),
     filterAt: (answer) => ofSession(answer, "api/voice-filter"),

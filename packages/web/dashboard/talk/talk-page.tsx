@@ -5,7 +5,7 @@ import { PHONE } from "../../shared/phone/carriers.ts";
 import { isPhoneKey } from "../../shared/phone/phone-keys.ts";
 import { useStore } from "../../shared/use-store.ts";
 import { Conversation } from "../../shared/conversation/conversation.tsx";
-import { useAgentName } from "../agents/agent-name.ts";
+import { useAgentName, useAgentRegion } from "../agents/agent-name.ts";
 import { useMayChange, useMe } from "../data/me.ts";
 import { Card } from "../ui/card.tsx";
 import { Alert } from "../ui/notice.tsx";
@@ -28,7 +28,8 @@ export function TalkPage() {
 }
 
 function TalkPanel() {
-  const talk = useTalk(useMe().organization, useAgentName());
+  const { organization } = useMe();
+  const talk = useTalk({ organization, agent: useAgentName(), region: useAgentRegion() });
   const phase = useStore(talk.connection.phase);
   const { entries } = useStore(talk.transcript);
   const requested = useStore(chosenTransport);

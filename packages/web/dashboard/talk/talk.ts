@@ -31,9 +31,12 @@ export const choices: TransportChoice[] = choicesFor(accepted);
 export const chosenTransport = createSavedText("vocalhost-transport");
 export const startBodyText = createSavedText("vocalhost-start-body");
 
+/** Whom it is to. */
+type TalkPlace = Parameters<typeof createHostedServer>[0];
+
 /** Ends with the page that shows it. */
-export function useTalk(organization: string, agent: string): Talk {
-  const talk = useMemo(() => createTalk(organization, agent), [organization, agent]);
+export function useTalk({ organization, agent, region }: TalkPlace): Talk {
+  const talk = useMemo(() => createTalk({ organization, agent, region }), [organization, agent, region]);
   useEffect(() => {
     const leave = () => void talk.connection.end();
     addEventListener("pagehide", leave); // the service would notice a closed tab only seconds later
@@ -45,8 +48,8 @@ export function useTalk(organization: string, agent: string): Talk {
   return talk;
 }
 
-function createTalk(organization: string, agent: string): Talk {
-  const connection = new Connection(createHostedServer({ organization, agent }));
+function createTalk(place: TalkPlace): Talk {
+  const connection = new Connection(createHostedServer(place));
   return {
     connection,
     transcript: connection.fold<Transcript>(

@@ -4,6 +4,8 @@ import type { FilterAddress } from "./filter-remote.ts";
 export interface BotServer {
   /** `POST` here starts a session. */
   readonly startUrl: string;
+  /** Sent with the start. @default none */
+  readonly startHeaders?: Record<string, string>;
   /** What is asked beside the transport and the body. */
   readonly startRequest?: Record<string, unknown>;
   /** Told to the carrier of a simulated call. */

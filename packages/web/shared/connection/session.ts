@@ -33,7 +33,7 @@ export class Session implements OpenSession {
   filterAt: FilterAddress | undefined;
   readonly #options: SessionOptions;
   readonly #client: ObservedClient;
-  readonly #owned = new DisposableStack();
+  readonly #owned: Disposable[] = []; // not every visitor's browser has a DisposableStack
   #step: ConnectStep = "start";
   #stepTimer: ReturnType<typeof setTimeout> | undefined;
   #refusal: unknown;
@@ -89,7 +89,11 @@ export class Session implements OpenSession {
       // The two halves of startBotAndConnect(), so that giving up in between is noticed.
       answer =
         server.takeStarted?.(link.startRequest["transport"]) ??
-        (await this.#client.startBot({ endpoint: server.startUrl, requestData }));
+        (await this.#client.startBot({
+          endpoint: server.startUrl,
+          requestData,
+          headers: new Headers(server.startHeaders),
+        }));
     } catch (error) {
       const runnerAnswers = await server.isThere();
       return this.#fail(problemFromStart({ error, refusal: this.#refusal, runnerAnswers }));
@@ -134,7 +138,7 @@ export class Session implements OpenSession {
     this.#ready = true;
     clearTimeout(this.#stepTimer);
     this.#report({ type: "bot-ready", version, ...libraryOf(about) });
-    this.#owned.use(
+    this.#owned.push(
       watchLink({
         link: this.link,
         report: (report) => this.#report(report),
@@ -148,7 +152,7 @@ export class Session implements OpenSession {
     const { media } = this.link;
     const { history } = this.#options;
     const meters = () => ({ user: media.userMeter, bot: media.botMeter });
-    this.#owned.use(watchVoices({ meters, history, report: (report) => this.#report(report) }));
+    this.#owned.push(watchVoices({ meters, history, report: (report) => this.#report(report) }));
   }
 
   #handleError(message: RTVIMessage): void {
@@ -194,7 +198,7 @@ export class Session implements OpenSession {
     if (this.#finished) return;
     this.#finished = true;
     clearTimeout(this.#stepTimer);
-    this.#owned.dispose();
+    for (const owned of this.#owned.splice(0).reverse()) owned[Symbol.dispose]();
     const limit = new Promise((resolve) => setTimeout(resolve, CLOSE_LIMIT_MS));
     const closed = this.#client.disconnect().catch(() => {});
     await Promise.race([closed, limit]);

@@ -2,6 +2,7 @@ import type { Digest } from "@vocalhost/images";
 import Docker from "dockerode";
 import { request, type RequestOptions } from "node:http";
 import type { Socket } from "node:net";
+import { chosenGateway } from "./chosen-gateway.ts";
 import { EngineError, isMissing, toEngineError } from "./engine-error.ts";
 
 /** Docker or Podman, at its socket. Every call has its own limit: an engine may take a question and never answer. */
@@ -317,7 +318,7 @@ async function dockerBridge(docker: Docker, network: string, abortSignal: AbortS
     options: object,
   ) => Promise<Docker.NetworkInspectInfo>;
   const { Id, Driver, Options, IPAM } = await inspect.call(docker.getNetwork(network), { abortSignal });
-  const gateways = (IPAM?.Config ?? []).flatMap(({ Gateway }) => Gateway ?? []);
+  const gateways = (IPAM?.Config ?? []).flatMap((each) => each.Gateway || chosenGateway(each));
   const name = Options?.["com.docker.network.bridge.name"] ?? `br-${Id.slice(0, 12)}`;
   return { name: Driver === "bridge" ? name : undefined, gateways };
 }

@@ -26,11 +26,12 @@ export async function dialOut(
   if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
   const { asked, session } = request;
   const carrier = carrierOf(asked.transport);
-  const { agent, organizationName, spec } = await findForSocket(world, session);
+  const found = await findForSocket(world, session);
+  const { agent, organizationName, spec } = found;
   const accounts = await dialling.accountsOf(session.organizationId, spec);
-  const { row, isRepeated } = await pendingFor(world, session, agent);
+  const { row, isRepeated } = await pendingFor(world, session, found);
   const answer = { sessionId: row.id, status: "dialling" as const };
-  if (isRepeated) return { sessionId: row.id, answer };
+  if (isRepeated) return { sessionId: row.id, region: row, answer };
   const token = issueSocketToken(signer, {
     serviceHost: `${agent.name}.${organizationName}`,
     sessionId: row.id,
@@ -43,7 +44,7 @@ export async function dialOut(
       streamUrl: `${asked.wsBase}/ws/${carrier}/${token}`,
       answerUrl: `${asked.wsBase.replace(/^ws/, "http")}/v1/public/calls/answer/${carrier}?token=${token}`,
     });
-    return { sessionId: row.id, answer: { ...answer, ...(callId ? { callId } : {}) } };
+    return { sessionId: row.id, region: row, answer: { ...answer, ...(callId ? { callId } : {}) } };
   } catch (error) {
     await forget(world, row);
     throw error;

@@ -11,6 +11,7 @@ import type {
 import type { OrganizationId, Principal } from "../../auth/principal.ts";
 import type { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import type { SessionRow } from "../../store/schema.ts";
+import type { RegionPreference } from "../choose-region.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { HeldCall } from "../session-rooms.ts";
 import type { TokenSigner } from "./socket-tokens.ts";
@@ -76,13 +77,14 @@ export interface ServiceCall {
   open(mark: string): Promise<CallRoom>;
 }
 
-export interface CallRoom extends MadeSessionRoom {
+export interface CallRoom extends Omit<MadeSessionRoom, "connectIn"> {
+  connect: Extract<Connect, { kind: "room" }>;
   /** Undefined for a caller who is in the room, or is forwarded once the room says that it is ready. */
   forwardCall: (() => Promise<void>) | undefined;
 }
 
 /** What the start said of the room it wants. */
-export interface RoomWish {
+export interface RoomAsked {
   /** `room`, `livekit` or `daily`. */
   requested: string;
   roomProperties: unknown;
@@ -91,17 +93,18 @@ export interface RoomWish {
   token: string | undefined;
 }
 
-export interface WantedSessionRoom extends RoomWish {
+export interface WantedSessionRoom extends RoomAsked {
   prefix: string;
-  /** In which the bot is. */
-  region: string;
+  /** In which the bot may be. */
+  regions: readonly string[];
   /** The same mark means the same room. */
   mark: string | undefined;
   reachedAs: string;
 }
 
 export interface MadeSessionRoom {
-  connect: Extract<Connect, { kind: "room" }>;
+  /** For a bot in this region. */
+  connectIn(region: string): Extract<Connect, { kind: "room" }>;
   answer(sessionId: string): RoomStarted;
   close(): Promise<void>;
 }
@@ -118,7 +121,8 @@ export interface StartSessionRequest {
   transport: TransportName;
   body: unknown;
   enableDefaultIceServers: boolean;
-  room: RoomWish;
+  room: RoomAsked;
+  region: RegionPreference;
   /** Whom to call; undefined: the client comes by itself. */
   dialout: Dialout | undefined;
   idempotencyKey: string | undefined;
@@ -129,5 +133,7 @@ export interface StartSessionRequest {
 export interface StartOutcome {
   /** Null when none exists before its socket comes. */
   sessionId: string | null;
+  /** Where it is and why; of one that waits for its socket, where it would be now. */
+  region?: Pick<SessionRow, "region" | "regionReason">;
   answer: Started;
 }

@@ -1,6 +1,6 @@
 import { AppError, type RoomStarted } from "@vocalhost/protocol";
 import { createHash } from "node:crypto";
-import { findLiveAgent } from "../../agents/find-agent.ts";
+import { findLiveAgents } from "../../agents/find-agent.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { startSession } from "../start-session.ts";
 import { findHeldCall } from "../session-rooms.ts";
@@ -25,7 +25,7 @@ export async function startCall(
   const call = await rooms.readCall(told);
   if (!call) return undefined;
   const organizationId = await organizationNamed(context, organizationName);
-  await findLiveAgent(world.store.db, organizationId, agentName);
+  await findLiveAgents(world.store.db, organizationId, agentName);
   const mark = createHash("sha256").update(call.callId).digest("hex").slice(0, 32);
   const room = await call.open(mark);
   try {

@@ -1,6 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHmac } from "node:crypto";
-import { findLiveAgent } from "../../agents/find-agent.ts";
+import { findLiveAgents } from "../../agents/find-agent.ts";
 import { startSession } from "../start-session.ts";
 import type { DoorRequest, SessionDoor } from "./door.ts";
 import { sessionTokenFor } from "./session-token.ts";
@@ -13,21 +13,25 @@ export const roomDoor: SessionDoor = {
     const { asked } = request;
     refuseCosts(request);
     const { organizationId, agentName } = request.session;
-    const { region } = await findLiveAgent(context.starter.world.store.db, organizationId, agentName);
+    const agents = await findLiveAgents(context.starter.world.store.db, organizationId, agentName);
     // First the room: a provider that refuses must not cost an instance.
     const room = await context.rooms.make({
       ...asked.room,
       prefix: "vocalhost",
-      region,
+      regions: agents.map(({ region }) => region),
       mark: markOf(context.signer.secret, request),
       reachedAs: asked.wsBase,
     });
     try {
       const { starter } = context;
-      const { session } = await startSession(starter, { ...request.session, connect: room.connect });
+      const { session } = await startSession(starter, {
+        ...request.session,
+        connect: ({ region }) => room.connectIn(region ?? ""),
+      });
       starter.world.failpoint("active.replied.before");
       return {
         sessionId: session.id,
+        region: session,
         answer: { ...room.answer(session.id), ...sessionTokenFor(context, request, session) },
       };
     } catch (error) {

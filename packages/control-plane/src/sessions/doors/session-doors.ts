@@ -1,6 +1,6 @@
 import { AppError, type RoomStarted } from "@vocalhost/protocol";
 import { createHash } from "node:crypto";
-import { findAgent } from "../../agents/find-agent.ts";
+import { findAgents } from "../../agents/find-agent.ts";
 import type { Admit, OrganizationId } from "../../auth/principal.ts";
 import { requireAgentAllowed } from "../../auth/rate-limits.ts";
 import type {
@@ -45,6 +45,13 @@ const LOOK_AGAIN_MS = 500;
 export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
   const { starter } = options;
   const { world } = starter;
+
+  // In whichever region. Sessions of one that is being deleted can still be reached and stopped.
+  async function agentIdsOf(organizationId: OrganizationId, name: string): Promise<string[]> {
+    const agents = await findAgents(world.store.db, organizationId, { name, message: "Service not found" });
+    return agents.map(({ id }) => id);
+  }
+
   return {
     async start(asked) {
       const { principal, agentName, transport, body } = asked;
@@ -55,6 +62,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
           agentName,
           transport,
           body,
+          region: asked.region,
           apiKeyId: principal.kind === "key" ? principal.keyId : null,
           concurrency: principal.kind === "key" ? principal.concurrency : null,
           queueMs: options.queueMs,
@@ -66,8 +74,8 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
     takeCall: (request) => startCall(options, request),
 
     async stop({ organizationId, agentName, sessionId, actor }) {
-      const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));
-      await stopSession(world, { organizationId, agentId: agent.id, sessionId, actor });
+      const agentIds = await agentIdsOf(organizationId, agentName);
+      await stopSession(world, { organizationId, agentIds, sessionId, actor });
       starter.nudge();
     },
 
@@ -80,7 +88,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
       if (principal.kind === "session" && principal.sessionId !== sessionId)
         throw new AppError("NOT_FOUND", { message: "Service not found" });
       const { organizationId } = principal;
-      const agent = await findAgent(world.store.db, organizationId, agentOf(agentName));
+      const agentIds = await agentIdsOf(organizationId, agentName);
       const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
       for (;;) {
         const session = await world.store.db
@@ -89,7 +97,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
           .select(["sessions.id", "sessions.state", "instances.address", "instances.id as instanceId"])
           .where("sessions.id", "=", sessionId)
           .where("sessions.organizationId", "=", organizationId)
-          .where("sessions.agentId", "=", agent.id)
+          .where("sessions.agentId", "in", agentIds)
           .executeTakeFirst();
         if (!session || isTerminal(session.state))
           throw new AppError("NOT_FOUND", { message: "Service not found" });
@@ -108,17 +116,13 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
   };
 }
 
-// Sessions of one that is being deleted can still be reached and stopped.
-function agentOf(name: string): { name: string; message: string } {
-  return { name, message: "Service not found" };
-}
-
 function idempotencyOf({
   idempotencyKey,
   agentName,
   transport,
   body,
   room,
+  region,
   dialout,
 }: StartSessionRequest): SessionRequest["idempotency"] {
   if (idempotencyKey === undefined) return undefined;
@@ -126,6 +130,7 @@ function idempotencyOf({
     ...[agentName, transport, body ?? null],
     ...(room.token === undefined ? [] : [room.token]),
     ...(dialout === undefined ? [] : [dialout]),
+    ...(region.asked === null && !region.stays ? [] : [region]),
   ]);
   return { key: idempotencyKey, parametersHash: createHash("sha256").update(parameters).digest("hex") };
 }

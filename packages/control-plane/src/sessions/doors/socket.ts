@@ -4,6 +4,7 @@ import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
 import { notFound } from "../../refusals.ts";
 import type { World } from "../../world.ts";
+import { preferenceOf } from "../choose-region.ts";
 import { requireDiskSpace, startSession } from "../start-session.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
@@ -21,11 +22,8 @@ export const socketDoor: SessionDoor = {
     const { world } = starter;
     requireDiskSpace(world);
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
-    const { organizationId, agentName } = session;
-    const { agent, organizationName, websocketAuth } = await findForSocket(world, {
-      organizationId,
-      agentName,
-    });
+    const found = await findForSocket(world, session);
+    const { agent, organizationName, websocketAuth } = found;
     const serviceHost = `${agent.name}.${organizationName}`;
     const wsUrl = addressFor(asked, serviceHost);
     if (websocketAuth === "none") {
@@ -36,11 +34,12 @@ export const socketDoor: SessionDoor = {
           "Encode it as base64 and add it to the address: ?body=…",
       });
     }
-    const { row } = await pendingFor(world, session, agent);
+    const { row } = await pendingFor(world, session, found);
     const { id: sessionId, createdAt } = row;
     const expiresAtMs = createdAt + world.timing.socketTokenMs;
     return {
       sessionId,
+      region: row,
       answer: {
         wsUrl,
         token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }),
@@ -75,6 +74,7 @@ export async function routeSocket(
     agentName: agent.name,
     transport,
     connect: { kind: "socket", callbackUrl },
+    region: pending && preferenceOf(pending),
     body: body ?? (pending?.body ? (JSON.parse(pending.body) as unknown) : {}),
     apiKeyId: pending?.apiKeyId ?? null,
     concurrency: key?.concurrency ?? null,

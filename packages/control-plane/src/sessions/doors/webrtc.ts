@@ -18,6 +18,7 @@ export const webrtcDoor: SessionDoor = {
     starter.world.failpoint("active.replied.before");
     return {
       sessionId: session.id,
+      region: session,
       answer: { sessionId: session.id, ...iceConfig, ...sessionTokenFor(context, request, session) },
     };
   },

@@ -8,6 +8,7 @@ import { mediaPorts } from "./0007-media-ports.ts";
 import { deploymentProgress } from "./0008-deployment-progress.ts";
 import { publicKeys } from "./0009-public-keys.ts";
 import { buildContents } from "./0010-build-contents.ts";
+import { agentsInRegions } from "./0011-agents-in-regions.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -21,4 +22,5 @@ export const allMigrations: readonly Migration[] = [
   deploymentProgress,
   publicKeys,
   buildContents,
+  agentsInRegions,
 ];
