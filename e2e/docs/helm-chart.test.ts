@@ -91,9 +91,20 @@ test("one pod is the usual, and several are asked for", { skip: !hasHelm && "nee
   assert.match(several.output, /VOCALHOST_CONTROLLERS, value: "bots-controllers\.default\.svc:7872"/);
 });
 
+test("gateways get no setting that needs a secret", { skip: !hasHelm && "needs helm" }, () => {
+  const settings = [
+    "--set=settings.VOCALHOST_TURN_URLS=turn:turn.example.com",
+    "--set=settings.VOCALHOST_LOG_LEVEL=debug",
+  ];
+  const { code, output } = render(...SEVERAL, ...settings);
+  assert.equal(code, 0, output);
+  assert.equal(output.split('name: VOCALHOST_LOG_LEVEL, value: "debug"').length, 3);
+  assert.equal(output.split("name: VOCALHOST_TURN_URLS").length, 2);
+});
+
 test("what several need and lack is said", { skip: !hasHelm && "needs helm" }, () => {
   for (const [left, words] of [
-    ["existingSecret", /existingSecret with VOCALHOST_DATABASE_URL/],
+    ["existingSecret", /existingSecret with VOCALHOST_SECRET.*VOCALHOST_DATABASE_URL/],
     ["several.controllerTls", /several\.controllerTls: a Secret/],
     ["several.gatewayTls", /several\.gatewayTls: a Secret/],
   ] as const) {
@@ -104,4 +115,78 @@ test("what several need and lack is said", { skip: !hasHelm && "needs helm" }, (
   const { code, output } = render(...SEVERAL, "--set=several.controllers=1");
   assert.notEqual(code, 0);
   assert.match(output, /controllers/);
+});
+
+const OPTIONS = [
+  ...["--set=existingSecret=vocalhost", "--set=postgres.enabled=true"],
+  ...["--set=coturn.enabled=true", "--set=coturn.host=turn.example.com"],
+];
+
+test(
+  "a trial Postgres and coturn are wired by reference, and not to gateways",
+  { skip: !hasHelm && "needs helm" },
+  () => {
+    const one = render(...OPTIONS);
+    const several = render(...SEVERAL, ...OPTIONS);
+    for (const { code, output, kinds } of [one, several]) {
+      assert.equal(code, 0, output);
+      for (const kind of [
+        ...["StatefulSet bots-postgres", "Service bots-postgres", "NetworkPolicy bots-postgres"],
+        ...["Deployment bots-coturn", "Service bots-coturn", "NetworkPolicy bots-coturn"],
+      ])
+        assert.ok(kinds.includes(kind), kind);
+      assert.match(
+        output,
+        /"postgres:\/\/vocalhost:\$\(POSTGRES_PASSWORD\)@bots-postgres\.default\.svc:5432\/vocalhost"/,
+      );
+      assert.match(
+        output,
+        /"turn:turn\.example\.com:3478\?transport=udp,turn:turn\.example\.com:3478\?transport=tcp"/,
+      );
+      for (const setting of ["no-tcp-relay", "denied-peer-ip=0.0.0.0-255.255.255.255"])
+        assert.ok(output.includes(`echo "${setting}"`), setting);
+      assert.equal(output.split('name: VOCALHOST_ICE_SERVERS, value: "[]"').length, 2);
+      for (const key of ["POSTGRES_PASSWORD", "VOCALHOST_TURN_SECRET"])
+        assert.equal(output.split(`secretKeyRef: { name: vocalhost, key: ${key} }`).length, 3, key);
+    }
+    assert.doesNotMatch(render().output, /postgres|coturn/i);
+  },
+);
+
+test(
+  "coturn is on a node's port without a Service where that is asked for",
+  { skip: !hasHelm && "needs helm" },
+  () => {
+    const { code, output, kinds } = render(
+      ...OPTIONS,
+      "--set=coturn.hostNetwork=true",
+      "--set=coturn.port=5000",
+    );
+    assert.equal(code, 0, output);
+    assert.match(output, /hostNetwork: true/);
+    assert.match(output, /echo "listening-port=5000"/);
+    assert.deepEqual(
+      kinds.filter((name) => name.endsWith("coturn")),
+      ["Deployment bots-coturn"],
+    );
+    const onNodes = render(...OPTIONS, "--set=coturn.service.type=NodePort", "--set=coturn.port=30478");
+    assert.equal(onNodes.output.split("nodePort: 30478").length, 3);
+    assert.equal(onNodes.output.split("containerPort: 3478").length, 3);
+  },
+);
+
+test("what the options need and lack is said", { skip: !hasHelm && "needs helm" }, () => {
+  for (const [values, words] of [
+    [["--set=postgres.enabled=true"], /postgres: existingSecret with POSTGRES_PASSWORD/],
+    [OPTIONS.filter((value) => !value.includes("coturn.host")), /coturn\.host: where callers reach it/],
+    [
+      ["--set=coturn.enabled=true", "--set=coturn.host=turn.example.com"],
+      /coturn: existingSecret with VOCALHOST_TURN_SECRET/,
+    ],
+    [[...OPTIONS, "--set=coturn.peers[0]=10.0.0.0/8"], /coturn.peers.0/],
+  ] as const) {
+    const { code, output } = render(...values);
+    assert.notEqual(code, 0, output);
+    assert.match(output, words);
+  }
 });

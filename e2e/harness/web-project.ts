@@ -43,7 +43,7 @@ export function createWebProject(): WebProject {
       const child = spawn("npm", ["run", "dev"], {
         cwd: path,
         detached: true, // a group of its own, as a terminal makes one
-        env: { ...process.env, BROWSER: "none", VOCALHOST_PORT: String(port), ...environment },
+        env: { ...process.env, BROWSER: "none", NO_COLOR: "1", VOCALHOST_PORT: String(port), ...environment },
         stdio: ["ignore", "pipe", "pipe"],
       });
       const watched = watchProcess(child, "npm run dev");

@@ -14,10 +14,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
-
 {{- define "vocalhost.image" -}}
 image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
 imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- end -}}
+
+{{- define "vocalhost.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "vocalhost.pod" -}}
@@ -29,12 +37,7 @@ securityContext:
   runAsGroup: 10001
   fsGroup: 10001
   seccompProfile: { type: RuntimeDefault }
-{{- with .Values.image.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
-{{- end }}
+{{- include "vocalhost.pullSecrets" . }}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -77,13 +80,74 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{- define "vocalhost.settings" -}}
-- { name: HOME, value: /tmp }
-- { name: VOCALHOST_PUBLIC_URL, value: {{ .Values.publicUrl | quote }} }
-- { name: VOCALHOST_TRUST_PROXY, value: {{ .Values.ingress.enabled | quote }} }
-- { name: VOCALHOST_DATA_DIR, value: /var/lib/vocalhost }
+{{ include "vocalhost.commonSettings" . }}
 {{- range $key, $value := .Values.settings }}
 - { name: {{ $key }}, value: {{ $value | quote }} }
 {{- end }}
+{{- end -}}
+
+{{/* All others are for controllers, and some of those are refused without a secret that gateways do not have. */}}
+{{- define "vocalhost.gatewaySettings" -}}
+{{ include "vocalhost.commonSettings" . }}
+{{- range $key, $value := pick .Values.settings "VOCALHOST_LOG_LEVEL" "VOCALHOST_TRUST_PROXY" }}
+- { name: {{ $key }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "vocalhost.commonSettings" -}}
+- { name: HOME, value: /tmp }
+- { name: VOCALHOST_PUBLIC_URL, value: {{ .Values.publicUrl | quote }} }
+{{- if not (hasKey .Values.settings "VOCALHOST_TRUST_PROXY") }}
+- { name: VOCALHOST_TRUST_PROXY, value: {{ .Values.ingress.enabled | quote }} }
+{{- end }}
+- { name: VOCALHOST_DATA_DIR, value: /var/lib/vocalhost }
+{{- end -}}
+
+{{/* Of what keeps the store and mints credentials; gateways do neither, and have no secrets. */}}
+{{- define "vocalhost.optionSettings" -}}
+{{- if .Values.postgres.enabled }}
+- name: POSTGRES_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ include "vocalhost.postgresSecret" . }}, key: POSTGRES_PASSWORD } }
+- name: VOCALHOST_DATABASE_URL
+  value: "postgres://vocalhost:$(POSTGRES_PASSWORD)@{{ include "vocalhost.name" . }}-postgres.{{ .Release.Namespace }}.svc:5432/vocalhost"
+{{- end }}
+{{- if .Values.coturn.enabled }}
+{{- if not (hasKey .Values.settings "VOCALHOST_ICE_SERVERS") }}
+# No public STUN server: a bot that cannot reach it would answer before it has its relay.
+- { name: VOCALHOST_ICE_SERVERS, value: "[]" }
+{{- end }}
+{{- if not (hasKey .Values.settings "VOCALHOST_TURN_URLS") }}
+- name: VOCALHOST_TURN_URLS
+  value: {{ $turn := printf "turn:%s:%v" (required "coturn.host: where callers reach it" .Values.coturn.host) .Values.coturn.port }}"{{ $turn }}?transport=udp,{{ $turn }}?transport=tcp"
+{{- end }}
+- name: VOCALHOST_TURN_SECRET
+  valueFrom: { secretKeyRef: { name: {{ include "vocalhost.turnSecret" . }}, key: VOCALHOST_TURN_SECRET } }
+{{- end }}
+{{- end -}}
+
+{{- define "vocalhost.postgresSecret" -}}
+{{- required "postgres: existingSecret with POSTGRES_PASSWORD" .Values.existingSecret -}}
+{{- end -}}
+
+{{- define "vocalhost.turnSecret" -}}
+{{- required "coturn: existingSecret with VOCALHOST_TURN_SECRET" .Values.existingSecret -}}
+{{- end -}}
+
+{{/* Another name than the service's: its Service, policies and budgets are not theirs. */}}
+{{- define "vocalhost.postgresSelector" -}}
+app.kubernetes.io/name: vocalhost-postgres
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "vocalhost.coturnSelector" -}}
+app.kubernetes.io/name: vocalhost-coturn
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "vocalhost.optionLabels" -}}
+app.kubernetes.io/part-of: vocalhost
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
 {{- define "vocalhost.peerSettings" -}}
