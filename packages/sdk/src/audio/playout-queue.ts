@@ -5,6 +5,7 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
   const maxSamples = samplesIn(options.maxQueuedMs, options.sampleRateHz);
   // Blocks of one size: tiny writes do not make a long list, and memory goes back when played.
   const blocks: Int16Array[] = [];
+  let spare: Int16Array | undefined; // the last one emptied: a bot that speaks as it goes needs one again and again
   let readOffset = 0; // in the first block
   let queuedSamples = 0; // in the blocks
   let front = new Int16Array(0); // put back, comes before them
@@ -15,7 +16,10 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
   function append(samples: Int16Array): void {
     for (let done = 0; done < samples.length;) {
       const writeOffset = (readOffset + queuedSamples) % BLOCK_SAMPLES;
-      if (writeOffset === 0 || blocks.length === 0) blocks.push(new Int16Array(BLOCK_SAMPLES));
+      if (writeOffset === 0 || blocks.length === 0) {
+        blocks.push(spare ?? new Int16Array(BLOCK_SAMPLES));
+        spare = undefined;
+      }
       const part = samples.subarray(done, done + BLOCK_SAMPLES - writeOffset);
       blocks.at(-1)!.set(part, writeOffset);
       queuedSamples += part.length;
@@ -34,7 +38,7 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
       readOffset += available;
       queuedSamples -= available;
       if (readOffset === BLOCK_SAMPLES || queuedSamples === 0) {
-        blocks.shift();
+        spare = blocks.shift();
         readOffset = 0;
       }
     }
@@ -64,6 +68,7 @@ export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
     clear() {
       const thrownAway = queuedSamples + front.length;
       front = new Int16Array(0);
+      spare ??= blocks[0];
       blocks.length = 0;
       readOffset = 0;
       queuedSamples = 0;
