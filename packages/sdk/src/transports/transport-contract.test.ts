@@ -112,6 +112,15 @@ test("webrtc: a client is told how much of its voice gets lost", async () => {
   for (const percent of reports.slice(1)) assert.ok(percent > 10 && percent < 30, `${percent} % of 20`);
 });
 
+test("webrtc: a client that stopped reading is given up, not written for without end", async () => {
+  await using client = await openPeer();
+  client.freeze();
+  const text = "x".repeat(1024);
+  for (let kib = 0; kib < 4 * 1024; kib += 1) client.transport.rtvi.serverMessage({ text });
+  await until(() => client.closed.length > 0, 5_000, "end of the session");
+  assert.deepEqual(client.closed, ["ended: client-lost, does not read"]);
+});
+
 /** Resolves when nothing new has arrived for a while. */
 async function quiet(end: FarEnd): Promise<void> {
   for (let before = -1; before !== end.heard().length; await pause(QUIET_MS)) before = end.heard().length;

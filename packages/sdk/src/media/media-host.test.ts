@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { test } from "node:test";
-import { within } from "../../../../testing/wait.ts";
+import { after, test } from "node:test";
+import { until, within } from "../../../../testing/wait.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { offerOfChannel } from "../testing/offer-of-channel.ts";
-import { startMediaHost } from "./media-host.ts";
+import { startMediaHost, type MediaNews } from "./media-host.ts";
 
 const STUN_BINDING_REQUEST = 0x0001;
+const KIB = "x".repeat(1024);
+const NOBODY = 9; // a port that nobody answers at
+
+const media = startMediaHost({ log: createCollectedLog().log, iceServers: () => [] });
+after(() => media[Symbol.asyncDispose]());
 
 test("a client is checked once it has been told the answer, not before", async () => {
   await using stack = new AsyncDisposableStack();
@@ -18,7 +23,6 @@ test("a client is checked once it has been told the answer, not before", async (
   client.on("message", (packet) => void (packet.readUInt16BE(0) === STUN_BINDING_REQUEST && checks++));
   const checked = once(client, "message");
 
-  const media = stack.use(startMediaHost({ log: createCollectedLog().log, iceServers: () => [] }));
   const connection = media.open(() => undefined);
   const answer = await within(
     connection.offer(offerOfChannel(client.address().port), false),
@@ -30,4 +34,17 @@ test("a client is checked once it has been told the answer, not before", async (
   await within(checked, 5_000, "check");
   assert.equal(checks, 1);
   connection.close(false);
+});
+
+test("what is said before the data channel opens is kept, up to a measure", async () => {
+  const news: MediaNews[] = [];
+  const connection = media.open((told) => void news.push(told));
+  await connection.offer(offerOfChannel(NOBODY), false);
+  for (let kib = 0; kib <= 1024; kib += 1) connection.send(KIB);
+  const [closed] = await until(() => news.length > 0 && news, 5_000, "end of the connection");
+  assert.partialDeepStrictEqual(closed, {
+    type: "closed",
+    reason: "client-lost",
+    unreadBytes: 1025 * 1024,
+  });
 });
