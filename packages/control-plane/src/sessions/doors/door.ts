@@ -84,7 +84,7 @@ export interface CallRoom extends Omit<MadeSessionRoom, "connectIn"> {
 }
 
 /** What the start said of the room it wants. */
-export interface RoomAsked {
+export interface RequestedRoom {
   /** `room`, `livekit` or `daily`. */
   requested: string;
   roomProperties: unknown;
@@ -93,7 +93,7 @@ export interface RoomAsked {
   token: string | undefined;
 }
 
-export interface WantedSessionRoom extends RoomAsked {
+export interface WantedSessionRoom extends RequestedRoom {
   prefix: string;
   /** In which the bot may be. */
   regions: readonly string[];
@@ -121,7 +121,7 @@ export interface StartSessionRequest {
   transport: TransportName;
   body: unknown;
   enableDefaultIceServers: boolean;
-  room: RoomAsked;
+  room: RequestedRoom;
   region: RegionPreference;
   /** Whom to call; undefined: the client comes by itself. */
   dialout: Dialout | undefined;

@@ -19,7 +19,7 @@ export interface Dialling {
   accounts(): CarrierAccounts;
 }
 
-export interface CallAsked {
+export interface RequestedCall {
   carrier: CarrierName;
   dialout: Dialout;
   body: unknown;
@@ -49,7 +49,7 @@ export function mountDialOut(server: SessionServer): void {
 export async function dialOut(
   server: SessionServer,
   request: FastifyRequest,
-  { carrier, dialout, body }: CallAsked,
+  { carrier, dialout, body }: RequestedCall,
 ): Promise<DoorAnswer> {
   if (!server.dialling) throw new AppError("DIALOUT_NOT_ALLOWED");
   server.dialling.admit(request);
