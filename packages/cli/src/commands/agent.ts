@@ -67,9 +67,9 @@ const start = defineCommand({
     region: text({
       takes: "code",
       short: "r",
-      help: "where, or where it is nearest to (default: the agent's own region)",
+      help: "where to run it; the nearest region takes it if that one cannot (default: the agent's own)",
     }),
-    stayInRegion: flag({ help: "there or nowhere" }),
+    stayInRegion: flag({ help: "refuse the start rather than run it in another region" }),
     apiKey: text({
       takes: "key",
       short: "k",
