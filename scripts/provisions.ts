@@ -1,11 +1,22 @@
 // What the tests need besides npm's packages: the pages, a browser, a database, a clock that can be set, a TURN server, a
 // registry of images, a container engine, the base image, and what the pages' commands use.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 const INSTALL = ["install", "-y", "-qq", "--no-install-recommends"];
+const READERS = ["jq", "curl", "caddy", "nft", "nginx"]; // what the pages' commands use
+
+/** Something the tests use that npm does not have. */
+interface Need {
+  what: string;
+  isThere: boolean;
+  /** Asked for once the lists of packages are read. */
+  packages: () => string[];
+  /** Said where it cannot be installed from here; without it the tests that need it are skipped, or fail in CI. */
+  otherwise?: string;
+}
 
 /** What takes long and only a few tests need, under way while the others run. */
 export interface UnderWay {
@@ -13,96 +24,101 @@ export interface UnderWay {
 }
 
 /** Builds and installs what is missing, or says what to install. */
-export function provide(): UnderWay {
-  run(process.execPath, ["scripts/build.ts", "--no-check"]);
-  ensureChromium();
-  ensurePostgres();
-  ensureFakeTime();
-  ensureCoturn();
-  ensureReaders();
-  ensureRegistry();
-  ensureEngine();
+export async function provide(): Promise<UnderWay> {
+  const built = run(process.execPath, ["scripts/build.ts", "--no-check"]);
+  await installMissing();
+  await built;
   return { baseImage: ensureBaseImage() };
 }
 
-/** Its headless shell takes half the processor time of the whole browser; any of them will do. */
-function ensureChromium(): void {
-  if (process.env["CHROMIUM_PATH"] || isInPath("chromium-headless-shell")) return;
-  const hasBrowser = ["chromium", "chromium-browser", "google-chrome"].some(isInPath);
+/** All at once: reading the lists of packages takes longer than most of them. */
+async function installMissing(): Promise<void> {
+  const missing = needs().filter(({ isThere }) => !isThere);
+  if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    if (hasBrowser) return;
-    console.error("The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program file.");
-    process.exit(1);
+    const sentences = missing.flatMap(({ otherwise }) => otherwise ?? []);
+    for (const sentence of sentences) console.error(sentence);
+    if (sentences.length > 0) process.exit(1);
+    return;
   }
-  console.log("Installing Chromium with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  const shell = spawnSync("apt-get", [...INSTALL, "chromium-headless-shell", "fonts-liberation"]);
-  if (shell.status !== 0 && !hasBrowser) run("apt-get", [...INSTALL, "chromium"]); // older distributions have no shell
+  console.log(`Installing ${missing.map(({ what }) => what).join(", ")} with apt-get …`);
+  await run("apt-get", ["update", "-qq"]);
+  await run("apt-get", [...INSTALL, ...missing.flatMap(({ packages }) => packages())]);
 }
 
-function isInPath(program: string): boolean {
-  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
-}
-
-function ensurePostgres(): void {
-  const folders = [
-    "/usr/local/bin",
-    "/usr/bin",
-    "/opt/homebrew/bin",
-    ...globSync("/usr/lib/postgresql/*/bin"),
+function needs(): Need[] {
+  return [
+    chromium(),
+    {
+      what: "PostgreSQL",
+      isThere: [
+        "/usr/local/bin",
+        "/usr/bin",
+        "/opt/homebrew/bin",
+        ...globSync("/usr/lib/postgresql/*/bin"),
+      ].some((folder) => existsSync(join(folder, "initdb"))),
+      packages: () => ["postgresql"],
+      otherwise: "The store's tests need PostgreSQL (initdb, pg_ctl, createdb). Install it.",
+    },
+    {
+      what: "libfaketime",
+      isThere: globSync("/usr/lib/*/faketime/libfaketimeMT.so.1").length > 0,
+      packages: () => ["libfaketime"],
+    },
+    { what: "coturn", isThere: ["turnserver", "ip"].every(isInPath), packages: () => ["coturn", "iproute2"] },
+    {
+      what: "what the pages use",
+      isThere: READERS.every(isInPath),
+      packages: () => ["jq", "curl", "caddy", "nginx-light", "nftables", "openssl"],
+      ...(["jq", "curl"].every(isInPath)
+        ? {}
+        : { otherwise: "The walk through the pages needs jq and curl. Install them." }),
+    },
+    {
+      what: "docker-registry and skopeo",
+      isThere: ["docker-registry", "skopeo"].every(isInPath),
+      packages: () => ["docker-registry", "skopeo"],
+      otherwise: "The tests of images need docker-registry and skopeo. Install them.",
+    },
+    engine(),
   ];
-  if (folders.some((folder) => existsSync(join(folder, "initdb")))) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    console.error("The store's tests need PostgreSQL (initdb, pg_ctl, createdb). Install it.");
-    process.exit(1);
-  }
-  console.log("Installing PostgreSQL with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", [...INSTALL, "postgresql"]);
 }
 
-/** Without it the tests of a clock that is set are skipped. */
-function ensureFakeTime(): void {
-  if (globSync("/usr/lib/*/faketime/libfaketimeMT.so.1").length > 0) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
-  console.log("Installing libfaketime with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", [...INSTALL, "libfaketime"]);
+/** Its headless shell takes half the processor time of the whole browser, but older distributions have none; any will do. */
+function chromium(): Need {
+  const hasBrowser = ["chromium", "chromium-browser", "google-chrome"].some(isInPath);
+  return {
+    what: "Chromium",
+    isThere: Boolean(process.env["CHROMIUM_PATH"]) || isInPath("chromium-headless-shell"),
+    packages: () => {
+      if (isPackage("chromium-headless-shell")) return ["chromium-headless-shell", "fonts-liberation"];
+      return hasBrowser ? [] : ["chromium"];
+    },
+    ...(hasBrowser
+      ? {}
+      : {
+          otherwise: "The browser tests need Chromium. Install it, or set CHROMIUM_PATH to its program file.",
+        }),
+  };
 }
 
-/** Without it the test of calls through TURN is skipped, or fails in CI. */
-function ensureCoturn(): void {
-  if (["turnserver", "ip"].every(isInPath)) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
-  console.log("Installing coturn with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", [...INSTALL, "coturn", "iproute2"]);
+function isPackage(name: string): boolean {
+  return spawnSync("apt-cache", ["show", name]).status === 0;
 }
 
-/** What the pages' commands use, and who reads the settings of other programs in them. */
-function ensureReaders(): void {
-  const programs = ["jq", "curl", "caddy", "nft"];
-  if (programs.every(isInPath) && existsSync("/usr/sbin/nginx")) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    if (isInPath("jq") && isInPath("curl")) return;
-    console.error("The walk through the pages needs jq and curl. Install them.");
-    process.exit(1);
-  }
-  console.log("Installing what the pages use with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", [...INSTALL, "jq", "curl", "caddy", "nginx-light", "nftables", "openssl"]);
-}
-
-/** The registry that images are pushed to, and a program that is not ours to read them back. */
-function ensureRegistry(): void {
-  if (isInPath("docker-registry") && isInPath("skopeo")) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    console.error("The tests of images need docker-registry and skopeo. Install them.");
-    process.exit(1);
-  }
-  console.log("Installing docker-registry and skopeo with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", [...INSTALL, "docker-registry", "skopeo"]);
+/** The tests start it themselves. Docker instead, where `VOCALHOST_TEST_ENGINE` says so. */
+function engine(): Need {
+  const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
+  const programs = isDocker ? ["dockerd", "containerd", "nft"] : ["podman", "runc", "nft"];
+  return {
+    what: "a container engine",
+    isThere: programs.every(isInPath),
+    packages: () =>
+      isDocker
+        ? ["docker.io", "iptables", "nftables"]
+        : ["podman", "runc", "containernetworking-plugins", "iptables", "nftables"],
+    otherwise: `The tests of the container driver need ${programs.join(" and ")}, and root. Install them.`,
+  };
 }
 
 /** Made once from the same sources. Where it cannot be, the tests that need it say so, and all others can still run. */
@@ -115,34 +131,20 @@ async function ensureBaseImage(): Promise<void> {
   );
 }
 
-/** The tests start it themselves. Docker instead, where `VOCALHOST_TEST_ENGINE` says so. */
-function ensureEngine(): void {
-  const isDocker = process.env["VOCALHOST_TEST_ENGINE"] === "docker";
-  const [programs, packages] = isDocker
-    ? [
-        ["dockerd", "containerd", "nft"],
-        ["docker.io", "iptables", "nftables"],
-      ]
-    : [
-        ["podman", "runc", "nft"],
-        ["podman", "runc", "containernetworking-plugins", "iptables", "nftables"],
-      ];
-  if (programs.every(isInPath)) return;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    console.error(
-      `The tests of the container driver need ${programs.join(" and ")}, and root. Install them.`,
-    );
-    process.exit(1);
-  }
-  console.log("Installing a container engine with apt-get …");
-  run("apt-get", ["update", "-qq"]);
-  run("apt-get", [...INSTALL, ...packages]);
+function isInPath(program: string): boolean {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"];
+  return folders.some((folder) => existsSync(join(folder, program)));
 }
 
-function run(command: string, args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
-  if (stdout && command === process.execPath) process.stdout.write(stdout);
-  if (status === 0) return;
-  console.error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`);
+async function run(command: string, args: string[]): Promise<void> {
+  const isOurs = command === process.execPath;
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  child.stdout.on("data", (text: string) => void (isOurs && process.stdout.write(text)));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  if (code === 0) return;
+  console.error(`${command} ${args.join(" ")} failed:\n${output}`);
   process.exit(1);
 }

@@ -66,8 +66,8 @@ const { values, positionals } = parseArgs({
 const files = filesOf(positionals.length > 0 ? positionals : ORDER).filter(
   (file) => !values.long || readFileSync(file, "utf8").includes("testing/sizes.ts"),
 );
-const { baseImage } = provide();
-const checks = values.checks ? runChecks() : Promise.resolve(true);
+const checks = values.checks ? runChecks() : Promise.resolve(true); // they need no more than npm's packages
+const { baseImage } = await provide();
 const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
 const tooBusy: Batch[] = [];
