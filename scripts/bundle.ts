@@ -9,6 +9,7 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 
 /** What others start or import, by its path among the sources. */
 const ENTRIES: Record<string, string[]> = {
+  rooms: ["index", "providers/index", "turn", "main", "media/media-main"],
   sdk: [
     "index",
     "runner/index",
@@ -33,7 +34,7 @@ const ENTRIES: Record<string, string[]> = {
 
 // Of what is installed with it: small, in pure JavaScript, and needed by every process. All else stays where it is.
 const INLINED =
-  /^(?:@vocalhost\/(?:protocol|audio|simulator|images)|zod|fastify|@fastify\/|pino|ws|kysely)(?:\/|$)/;
+  /^(?:@vocalhost\/(?:protocol|audio|simulator|images)|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|prom-client|uuid|modern-tar)(?:\/|$)/;
 
 export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, readEnvironment } from "./config.ts";
-import { FIRST_RUN_FILE } from "./controller/first-run.ts";
+import { FIRST_RUN_FILE } from "./controller/first-run-file.ts";
 import { createServiceLog } from "./service-log.ts";
 import { systemClock } from "./system-clock.ts";
 import { deployFolder } from "./up/deploy-folder.ts";

@@ -6,18 +6,7 @@ import type { People } from "../auth/people.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import type { Store } from "../store/store.ts";
-
-/** What the first start makes and shows once; scripts read it from `first-run.json`. */
-export interface FirstRun {
-  /** Ends in `/v1`. */
-  apiUrl: string;
-  dashboardUrl: string;
-  organization: string;
-  privateKey: string;
-  publicKey: string;
-  /** Makes whoever opens it the owner; once, within 24 hours. */
-  ownerLink: string;
-}
+import { FIRST_RUN_FILE, type FirstRun } from "./first-run-file.ts";
 
 export interface FirstRunOptions {
   store: Store;
@@ -26,7 +15,6 @@ export interface FirstRunOptions {
   nowMs: number;
 }
 
-export const FIRST_RUN_FILE = "first-run.json";
 const OWNER_LINK_FILE = "owner-link.json";
 const DONE = "first-run";
 const ORGANIZATION = "main";

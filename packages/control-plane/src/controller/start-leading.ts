@@ -9,7 +9,8 @@ import { startBackgroundWork } from "./background-work.ts";
 import type { App } from "./create-app.ts";
 import type { Decider } from "./create-decider.ts";
 import { findSdk } from "./find-sdk.ts";
-import { firstRun, type FirstRun } from "./first-run.ts";
+import { firstRun } from "./first-run.ts";
+import type { FirstRun } from "./first-run-file.ts";
 import type { Leadership } from "./lead.ts";
 import type { Ground } from "./open-ground.ts";
 import { markSecret } from "./require-same-secret.ts";
@@ -76,7 +77,7 @@ export async function startLeading(
   return made;
 }
 
-const SIGN_IN_MS = 5_000;
+const SIGN_IN_MS = 30_000;
 
 /** Whoever signs in earlier has it loaded then; calls that wait for a new controller come first. */
 async function loadSignIn(people: People, { clock, signal }: { clock: Clock; signal: AbortSignal }) {

@@ -1,5 +1,5 @@
 import { type PostgresPool, type PostgresPoolClient, PostgresDialect } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import { type Log, silentLog } from "../log.ts";
 import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
@@ -25,7 +25,8 @@ export async function openPostgresStore({
   log = silentLog,
   connections,
 }: PostgresStoreOptions): Promise<Store> {
-  const open = (max: number): pg.Pool => openPool(url, { max, log });
+  const postgres = (await import("pg")).default; // most services never need it
+  const open = (max: number): pg.Pool => openPool(postgres, { url, max, log });
   const store = createStore({
     name: "postgres",
     dialect: new PostgresDialect({ pool: watched(open(connections ?? CONNECTIONS)) }),
@@ -41,8 +42,8 @@ export async function openPostgresStore({
   }
 }
 
-function openPool(url: string, { max, log }: { max: number; log: Log }): pg.Pool {
-  const pool = new pg.Pool({
+function openPool(postgres: typeof pg, { url, max, log }: { url: string; max: number; log: Log }): pg.Pool {
+  const pool = new postgres.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_MS,
@@ -50,7 +51,7 @@ function openPool(url: string, { max, log }: { max: number; log: Log }): pg.Pool
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + CONNECT_MS, // for a server that no longer answers at all
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    types: { getTypeParser },
+    types: numbersAsNumbers(postgres.types),
   });
   const onLost = (error: Error): void => log.warn({ err: error }, "connection to the database lost");
   pool.on("error", onLost);
@@ -92,10 +93,13 @@ function rethrow(error: unknown): never {
   throw fromPostgresError(error);
 }
 
-const INT8: number = pg.types.builtins.INT8;
-const NUMERIC: number = pg.types.builtins.NUMERIC;
-
 /** Counts and milliseconds are numbers here; `pg` would hand out text. */
-function getTypeParser(oid: number, format?: "text" | "binary"): (value: string) => unknown {
-  return oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format);
+function numbersAsNumbers(types: typeof pg.types): pg.CustomTypesConfig {
+  const { INT8, NUMERIC } = types.builtins;
+  return {
+    getTypeParser: ((oid: number, format?: "text" | "binary") =>
+      oid === INT8 || oid === NUMERIC
+        ? Number
+        : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+  };
 }

@@ -1,5 +1,4 @@
-import type { FirstRun } from "../controller/first-run.ts";
-import { FIRST_RUN_FILE } from "../controller/first-run.ts";
+import { FIRST_RUN_FILE, type FirstRun } from "../controller/first-run-file.ts";
 
 export const HELP = `Runs the hosted service on this machine.
 

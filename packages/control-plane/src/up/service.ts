@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import type { FirstRun } from "../controller/first-run.ts";
+import type { FirstRun } from "../controller/first-run-file.ts";
 import type { Log } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { CONFIG_EXIT_CODE } from "../run-until-told.ts";

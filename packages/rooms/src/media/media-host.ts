@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { Log } from "../log.ts";
+import { ownProgram } from "../own-files.ts";
 import type { MediaCommand, MediaEvent, MediaReply, MediaRequest, MediaSettings } from "./messages.ts";
 
 /** The rooms' side of the media process. */
@@ -88,9 +88,7 @@ export async function startMediaHost(options: MediaHostOptions): Promise<MediaHo
 
 async function startProcess(options: MediaHostOptions): Promise<ChildProcess> {
   const settings = await options.settings();
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const file = fileURLToPath(new URL(`./media-main.${extension}`, import.meta.url));
-  const child = fork(file, [], {
+  const child = fork(ownProgram("media/media-main"), [], {
     serialization: "advanced",
     execArgv: [],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
