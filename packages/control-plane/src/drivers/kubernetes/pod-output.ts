@@ -4,7 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../../log.ts";
 import type { OutputChunk } from "../instance-records.ts";
 import { replaceFile } from "../local/guarded-files.ts";
-import { dropOutput, OUTPUT_FILE, readLastOutput, readOutput } from "../local/output-file.ts";
+import { dropOutput, OUTPUT_FILE, readLastOutput } from "../local/output-file.ts";
+import { createOutputReader } from "../local/output-reader.ts";
 import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { CONTAINER, type Names } from "./names.ts";
@@ -47,6 +48,7 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
   const closing = new AbortController();
   const followed = new Map<string, Promise<void>>();
   const wholes = new Set<string>();
+  const reader = createOutputReader({ isRunning: async (id) => !wholes.has(id), limits: OUTPUT_LIMITS });
 
   function follow(id: string): void {
     if (followed.has(id) || closing.signal.aborted) return;
@@ -105,7 +107,7 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
     follow,
     async read(id, position) {
       if (stateOf(id) !== "gone") follow(id);
-      return readOutput(join(root, id), { position, isRunning: !wholes.has(id), limits: OUTPUT_LIMITS });
+      return reader.read(id, join(root, id), position);
     },
     last: (id, maxBytes) => readLastOutput(join(root, id), maxBytes),
     async whole(id) {
@@ -117,6 +119,7 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
       return freed.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
     },
     async remove(id) {
+      reader.forget(id);
       await rm(join(root, id), { recursive: true, force: true });
     },
     [Symbol.dispose]: () => closing.abort(),

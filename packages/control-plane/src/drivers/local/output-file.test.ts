@@ -84,7 +84,8 @@ test("output that fills the disk is emptied all the same", { skip: mountIsMissin
   using disk = mountSmallDisk("1m");
   fillDisk(disk.folder, OUTPUT_FILE);
   const limits = { fileBytes: 100_000 };
-  const { lines } = await readOutput(disk.folder, { position: 0, isRunning: true, limits });
+  const { chunk } = await readOutput(disk.folder, { position: 0, isRunning: true, limits });
+  const { lines } = chunk;
   assert.match(lines[0]?.text ?? "", /^\[output dropped/);
   assert.equal(statSync(join(disk.folder, OUTPUT_FILE)).size, 0);
 });
@@ -112,7 +113,7 @@ function start(limits: Partial<OutputLimits> = {}) {
     print: (text: string) => appendFileSync(path, text),
     size: () => statSync(path).size,
     read: (position: number, { isRunning = true } = {}) =>
-      readOutput(folder, { position, isRunning, limits }),
+      readOutput(folder, { position, isRunning, limits }).then(({ chunk }) => chunk),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -17,6 +17,12 @@ export interface OutputLimits {
   fileBytes: number;
 }
 
+interface ReadOptions {
+  position: number;
+  isRunning: boolean;
+  limits?: Partial<OutputLimits>;
+}
+
 const LIMITS: OutputLimits = {
   chunkBytes: 512 * 1024,
   lineBytes: 64 * 1024, // logs cut it again, after secrets have been hidden
@@ -38,25 +44,27 @@ type Base = z.infer<typeof BaseFile>;
 
 /**
  * Whole lines from a position on. The instance appends to the file by itself, so that it needs nobody to read it;
- * emptying it is safe because appending always goes to where the end is now.
+ * emptying it is safe because appending always goes to where the end is now. The rest is of a line that is not finished,
+ * or for the next time.
  */
 export async function readOutput(
   folder: string,
-  options: { position: number; isRunning: boolean; limits?: Partial<OutputLimits> },
-): Promise<OutputChunk> {
+  options: ReadOptions,
+): Promise<{ chunk: OutputChunk; restBytes: number }> {
   const limits = { ...LIMITS, ...options.limits };
   const path = join(folder, OUTPUT_FILE);
   const base = await settledBase(folder);
   const sizeBytes = await sizeOf(path);
-  if (sizeBytes > 2 * limits.fileBytes) return dropAll(folder, base, sizeBytes);
+  if (sizeBytes > 2 * limits.fileBytes)
+    return { chunk: await dropAll(folder, base, sizeBytes), restBytes: 0 };
   const position = Math.max(options.position, base.position);
   const newBytes = Math.max(0, base.position + sizeBytes - position);
   const bytes = await readFrom(path, position - base.position, Math.min(newBytes, limits.chunkBytes));
   const isLast = !options.isRunning && position - base.position + bytes.length >= sizeBytes;
-  const lines = linesIn(bytes, { position, takeRest: isLast || bytes.length === limits.chunkBytes, limits });
-  if (lines.nextPosition - base.position === sizeBytes && sizeBytes > limits.fileBytes)
-    await empty(folder, base, sizeBytes);
-  return lines;
+  const chunk = linesIn(bytes, { position, takeRest: isLast || bytes.length === limits.chunkBytes, limits });
+  const restBytes = base.position + sizeBytes - chunk.nextPosition;
+  if (restBytes === 0 && sizeBytes > limits.fileBytes) await empty(folder, base, sizeBytes);
+  return { chunk, restBytes };
 }
 
 /** The end of what was printed, for people who ask why it ended. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { InstanceRecords } from "../instance-records.ts";
 import { readJson, requireId } from "../local/instance-folder.ts";
 import { folderFiles } from "./instance-folder.ts";
-import { dropOutput, readOutput } from "../local/output-file.ts";
+import { dropOutput } from "../local/output-file.ts";
+import { createOutputReader } from "../local/output-reader.ts";
 
 /** What the driver needs for itself, as long as the object is there. */
 const OF_THE_DRIVER: readonly string[] = [...Object.values(folderFiles), instanceFiles.address];
@@ -15,14 +16,12 @@ export function openFolderRecords(options: {
   isRunning(id: string): Promise<boolean>;
 }): InstanceRecords {
   const { root } = options;
+  const output = createOutputReader(options);
   return {
     exitRecord: (id, sessionId) =>
       readJson(ExitRecord, root, requireId(id), instanceFiles.exit(requireId(sessionId))),
     aliveRecord: (id) => readJson(AliveRecord, root, requireId(id), instanceFiles.alive),
-    async output(id, position) {
-      const isRunning = await options.isRunning(requireId(id));
-      return readOutput(join(root, id), { position, isRunning });
-    },
+    output: async (id, position) => output.read(id, join(root, requireId(id)), position),
     async makeSpace() {
       const ids = await readdir(root).catch(() => []);
       const freed = await Promise.allSettled(ids.map((id) => dropOutput(join(root, id))));
@@ -30,6 +29,7 @@ export function openFolderRecords(options: {
     },
     async remove(id) {
       const folder = join(root, requireId(id));
+      output.forget(id);
       const names = await readdir(folder).catch(() => []);
       const records = names.filter((name) => !OF_THE_DRIVER.includes(name));
       for (const name of records) await rm(join(folder, name), { recursive: true, force: true });
