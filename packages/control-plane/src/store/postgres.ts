@@ -95,11 +95,9 @@ function rethrow(error: unknown): never {
 
 /** Counts and milliseconds are numbers here; `pg` would hand out text. */
 function numbersAsNumbers(types: typeof pg.types): pg.CustomTypesConfig {
-  const { INT8, NUMERIC } = types.builtins;
+  const numbers: readonly number[] = [types.builtins.INT8, types.builtins.NUMERIC];
   return {
     getTypeParser: ((oid: number, format?: "text" | "binary") =>
-      oid === INT8 || oid === NUMERIC
-        ? Number
-        : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+      numbers.includes(oid) ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
   };
 }
