@@ -132,11 +132,10 @@ test("an instance starts in it with compiled code, as a user without rights, and
     child.kill("SIGTERM");
   }
   assert.equal((await exited)[0], 0, output);
-  const looked = output.match(/compile cache\] reading cache from .*\/opt\/vocalhost\/.*/g) ?? [];
-  const taken = looked.filter((line) => / success/.test(line));
+  const taken = output.match(/compile cache\] reading cache from .*\/opt\/vocalhost\/.* success/g) ?? [];
   assert.ok(
-    taken.length >= looked.length - 1 && taken.some((line) => /\/vocalhost\/dist\/parts\/app-/.test(line)),
-    `${taken.length} of ${looked.length} modules were taken from the compile cache:\n${output.slice(0, 2_000)}`,
+    taken.length > 15 && taken.some((line) => /\/vocalhost\/dist\/parts\/app-/.test(line)),
+    `${taken.length} modules were taken from the compile cache:\n${output.slice(0, 2_000)}`,
   );
 });
 
