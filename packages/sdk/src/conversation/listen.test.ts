@@ -21,6 +21,7 @@ async function hear(
   samples: Int16Array,
   voiceActivity: VoiceActivity,
   endOfTurn: EndOfTurn = fixedSilence(300),
+  options: { stall?: (ms: number, wait: (ms: number) => void) => Promise<void>; expectedErrors?: number; text?: (part: number) => string } = {},
 ) {
   const frames = createBoundedStream<AudioFrame>({ maxItems: 10_000, name: "test" });
   const written: number[] = [];
@@ -37,7 +38,7 @@ async function hear(
     voiceActivity,
     stt: {
       write: (frame) => void written.push(frame.samples.length),
-      flush: () => Promise.resolve(`part ${(flushes += 1)}`),
+      flush: () => Promise.resolve((options.text ?? ((part) => `part ${part}`))((flushes += 1))),
     },
     endOfTurn,
     limits: { startMs: 100, stopMs: 200, preRollMs: 300, maxStretchMs: 60_000 },
@@ -54,10 +55,11 @@ async function hear(
     nowMs += FRAME_MS;
     frames.push({ samples: samples.slice(at, at + perFrame), sampleRateHz: RATE_HZ });
     await setImmediate();
+    await options.stall?.(nowMs, (ms) => void (nowMs += ms));
   }
   frames.end();
   await listening.ended;
-  assert.deepEqual(errors, []);
+  assert.equal(errors.length, options.expectedErrors ?? 0, errors.join());
   return { turns, writtenMs: (written.reduce((sum, length) => sum + length, 0) * 1000) / RATE_HZ };
 }
 
@@ -131,4 +133,49 @@ test("who speaks on is remembered, also when the turn had been ended", async () 
   assert.equal(turns.length, 2);
   assert.equal(spokeOn.length, 2);
   assert.ok(Math.abs(spokeOn[0]! - 200) <= 40 && Math.abs(spokeOn[1]! - 600) <= 60, spokeOn.join());
+});
+
+test("who sends nothing for a second has stopped; a stall of our own is no silence", async (context) => {
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  const look = async (times: number): Promise<void> => {
+    for (let at = 0; at < times; at += 1) {
+      context.mock.timers.tick(200);
+      await setImmediate();
+    }
+  };
+  const stalled = await hear(...written("....xxxxxxxxxx....."), fixedSilence(300), {
+    // Looking for frames is the first thing the process does afterwards.
+    async stall(ms, wait) {
+      if (ms !== 900) return;
+      wait(1_500);
+      await look(1);
+    },
+  });
+  assert.deepEqual(
+    stalled.turns.map(({ text }) => text),
+    ["part 1"],
+  );
+  const muted = await hear(...written("....xxxxx"), fixedSilence(300), {
+    async stall(ms) {
+      if (ms === 900) await look(8);
+    },
+  });
+  assert.equal(muted.turns.length, 1);
+});
+
+test("a judge of turns that fails is told, and the turn still ends", async () => {
+  const failing: EndOfTurn = { silenceMs: () => Promise.reject(new Error("no weights")) };
+  const { turns } = await hear(...written("....xxxxx..........."), failing, { expectedErrors: 1 });
+  assert.equal(turns.length, 1);
+  assert.ok(Math.abs(turns[0]!.decidedAtMs - 900 - 700) <= 60, `${turns[0]!.decidedAtMs}`);
+});
+
+test("a judge can begin where the pause does", async () => {
+  const told: string[] = [];
+  const judge: EndOfTurn = {
+    paused: ({ speechMs, audio }) => void told.push(`paused ${speechMs} ${audio.sampleRateHz}`),
+    silenceMs: ({ text }) => told.push(text) && 300,
+  };
+  await hear(...written("....xxxxx....."), judge);
+  assert.deepEqual(told, ["paused 500 16000", "part 1"]);
 });

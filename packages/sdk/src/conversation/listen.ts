@@ -1,5 +1,5 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
-import type { EndOfTurn } from "../speech/end-of-turn.ts";
+import type { EndOfTurn, TurnPause } from "../speech/end-of-turn.ts";
 import { createSampleHistory } from "../speech/sample-history.ts";
 import { createSpeechTracker, type SpeechTracker } from "../speech/speech-tracker.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
@@ -77,6 +77,7 @@ const FLUSH_TIMEOUT_MS = 10_000; // a service that takes longer has failed
 const NO_FRAMES_MS = 1_000; // who sends nothing for so long is muted; less is the network's doing
 const WATCH_MS = 200;
 const JUDGED_AUDIO_MS = 8_000;
+const UNJUDGED_MS = 700;
 const WRONG_END_MS = 1_200; // who speaks again so soon had not finished
 
 export function listen(options: ListenOptions): Listening {
@@ -92,6 +93,7 @@ export function listen(options: ListenOptions): Listening {
   const frames = audioIn[Symbol.asyncIterator]();
   let turn: Turn | undefined;
   let lastFrameAtMs = options.nowMs();
+  let looksInVain = 0;
   let pauseMs = 0;
   let lastEndedAtMs = Number.NEGATIVE_INFINITY;
   let silenceBeforeEndMs = 0;
@@ -99,6 +101,7 @@ export function listen(options: ListenOptions): Listening {
 
   function take({ samples }: AudioFrame): void {
     lastFrameAtMs = options.nowMs();
+    looksInVain = 0;
     process(samples);
   }
 
@@ -130,8 +133,7 @@ export function listen(options: ListenOptions): Listening {
         onResume();
         break;
       case "paused":
-        if (turn) turn.pausedAt = history.end;
-        flush();
+        onPause();
         break;
       case undefined:
         break;
@@ -162,6 +164,32 @@ export function listen(options: ListenOptions): Listening {
     const from = history.end - samplesIn(limits.preRollMs + limits.startMs, sampleRateHz);
     write(history.slice(Math.max(history.start, from), history.end));
     options.started();
+  }
+
+  function onPause(): void {
+    if (!turn) return;
+    turn.pausedAt = history.end;
+    flush();
+    try {
+      options.endOfTurn.paused?.(whatWasHeard());
+    } catch (error) {
+      options.failed(error);
+    }
+  }
+
+  function whatWasHeard(): Omit<TurnPause, "text"> {
+    const samples = history.slice(history.start, history.end);
+    return { speechMs: tracker.speechMs, audio: { samples, sampleRateHz } };
+  }
+
+  /** A judge that fails must not keep the bot silent for good. */
+  async function judge(text: string): Promise<number> {
+    try {
+      return await options.endOfTurn.silenceMs({ text, ...whatWasHeard() });
+    } catch (error) {
+      options.failed(error);
+      return UNJUDGED_MS;
+    }
   }
 
   function onResume(): void {
@@ -206,11 +234,7 @@ export function listen(options: ListenOptions): Listening {
     tell(current, isPause);
     if (!isPause || turn !== current) return;
     const { pauses } = current;
-    const neededMs = await options.endOfTurn.silenceMs({
-      text: textOf(current),
-      speechMs: tracker.speechMs,
-      audio: { samples: history.slice(history.start, history.end), sampleRateHz },
-    });
+    const neededMs = await judge(textOf(current));
     // The user may have spoken on meanwhile.
     if (current.pauses !== pauses || tracker.state !== "paused") return;
     current.neededMs = neededMs;
@@ -246,8 +270,10 @@ export function listen(options: ListenOptions): Listening {
     return [...current.texts, current.partial].filter((text) => text !== "").join(" ");
   }
 
+  // Counted in looks, not by the clock: after a stall of our own, frames are waiting that were sent meanwhile.
   const watch = setInterval(() => {
-    if (turn && options.nowMs() - lastFrameAtMs >= NO_FRAMES_MS)
+    looksInVain += 1;
+    if (turn && looksInVain > NO_FRAMES_MS / WATCH_MS)
       process(new Int16Array(samplesIn(WATCH_MS, sampleRateHz)));
   }, WATCH_MS);
 

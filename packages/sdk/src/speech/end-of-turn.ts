@@ -2,6 +2,8 @@ import type { AudioFrame } from "@vocalhost/audio";
 
 /** Decides how long a silence must be until somebody is taken to have finished. A model of your own fits in here. */
 export interface EndOfTurn {
+  /** Called where a pause begins, while its text is still being waited for: what takes time can begin. */
+  paused?(pause: Omit<TurnPause, "text">): void;
   /** Called at each pause, when its text is known: the silence that ends the turn, counted from the last speech. */
   silenceMs(pause: TurnPause): number | Promise<number>;
   /** The user spoke on after so much silence, in a turn that was held open or in one that had been ended wrongly. */
