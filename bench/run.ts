@@ -11,6 +11,7 @@ import { rooms } from "./rows/rooms.ts";
 import { sessionStart } from "./rows/session-start.ts";
 import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
+import { turns, turnsOfPeople } from "./rows/turns.ts";
 import { viva } from "./rows/viva.ts";
 import { containerCrowd, containers } from "./hosted/containers.ts";
 import { history } from "./hosted/history.ts";
@@ -25,6 +26,8 @@ const ALL: Benchmark[] = [
   firstAudio,
   latency,
   conversation,
+  turns,
+  turnsOfPeople,
   sessions,
   blocked,
   calls,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createBoundedStream } from "../transports/bounded-stream.ts";
-import { fixedSilence, type EndOfTurn } from "../speech/end-of-turn.ts";
+import { adaptiveSilence, fixedSilence, type EndOfTurn } from "../speech/end-of-turn.ts";
 import { createVoiceActivityDetector, type VoiceActivity } from "../speech/voice-activity.ts";
 import { gateVolume } from "../speech/volume-gate.ts";
 import { listen, type UserTurn } from "./listen.ts";
@@ -21,7 +21,11 @@ async function hear(
   samples: Int16Array,
   voiceActivity: VoiceActivity,
   endOfTurn: EndOfTurn = fixedSilence(300),
-  options: { stall?: (ms: number, wait: (ms: number) => void) => Promise<void>; expectedErrors?: number; text?: (part: number) => string } = {},
+  options: {
+    stall?: (ms: number, wait: (ms: number) => void) => Promise<void>;
+    expectedErrors?: number;
+    text?: (part: number) => string;
+  } = {},
 ) {
   const frames = createBoundedStream<AudioFrame>({ maxItems: 10_000, name: "test" });
   const written: number[] = [];
@@ -179,3 +183,28 @@ test("a judge can begin where the pause does", async () => {
   await hear(...written("....xxxxx....."), judge);
   assert.deepEqual(told, ["paused 500 16000", "part 1"]);
 });
+
+const said: [line: string, parts: string[], whole: string, silenceMs: number][] = [
+  ["....xxxxxxxx..........", ["What time do you open?"], "What time do you open?", 300],
+  ["....xxxx........xxxx..............", ["Twenty", "three"], "Twenty three", 900],
+  [
+    "....xxxxxx.............xxxxx........",
+    ["I would like, um", "a table."],
+    "I would like, um a table.",
+    300,
+  ],
+  ["....xxxx..........xxxx........", ["It was Monday and", "Tuesday."], "It was Monday and Tuesday.", 300],
+];
+for (const [line, parts, whole, silenceMs] of said)
+  test(`"${parts.join(" … ")}" is one turn, over ${silenceMs} ms after its last word`, async () => {
+    const { turns } = await hear(...written(line), adaptiveSilence(), {
+      text: (part) => parts[part - 1] ?? "",
+    });
+    assert.deepEqual(
+      turns.map(({ text }) => text),
+      [whole],
+    );
+    const lastWordMs = (line.lastIndexOf("x") + 1) * 100;
+    const waitedMs = turns[0]!.decidedAtMs - lastWordMs;
+    assert.ok(Math.abs(waitedMs - silenceMs) <= 60, `${waitedMs} ms`);
+  });
