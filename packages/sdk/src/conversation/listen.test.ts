@@ -139,7 +139,7 @@ test("who speaks on is remembered, also when the turn had been ended", async () 
   assert.ok(Math.abs(spokeOn[0]! - 200) <= 40 && Math.abs(spokeOn[1]! - 600) <= 60, spokeOn.join());
 });
 
-test("who sends nothing for a second has stopped; a stall of our own is no silence", async (context) => {
+test("who sends nothing for long has stopped; a stall of our own is no silence", async (context) => {
   context.mock.timers.enable({ apis: ["setInterval"] });
   const look = async (times: number): Promise<void> => {
     for (let at = 0; at < times; at += 1) {
@@ -159,12 +159,21 @@ test("who sends nothing for a second has stopped; a stall of our own is no silen
     stalled.turns.map(({ text }) => text),
     ["part 1"],
   );
-  const muted = await hear(...written("....xxxxx"), fixedSilence(300), {
-    async stall(ms) {
-      if (ms === 900) await look(8);
-    },
-  });
-  assert.equal(muted.turns.length, 1);
+  for (const [line, looks] of [
+    ["....xxxxx", 12], // within a word
+    ["....xxxx.", 6],
+  ] as const)
+    for (const [more, turns] of [
+      [-1, 0],
+      [0, 1],
+    ] as const) {
+      const muted = await hear(...written(line), fixedSilence(300), {
+        async stall(ms) {
+          if (ms === 900) await look(looks + more);
+        },
+      });
+      assert.equal(muted.turns.length, turns, `${line}, ${looks + more} looks`);
+    }
 });
 
 test("a judge of turns that fails is told, and the turn still ends", async () => {

@@ -75,6 +75,7 @@ interface Turn {
 const RESUME_MS = 64;
 const FLUSH_TIMEOUT_MS = 10_000; // a service that takes longer has failed
 const NO_FRAMES_MS = 1_000; // who sends nothing for so long is muted; less is the network's doing
+const NO_FRAMES_IN_SPEECH_MS = 2_000; // nobody mutes themselves within a word
 const WATCH_MS = 200;
 const JUDGED_AUDIO_MS = 8_000;
 const UNJUDGED_MS = 700;
@@ -273,7 +274,8 @@ export function listen(options: ListenOptions): Listening {
   // Counted in looks, not by the clock: after a stall of our own, frames are waiting that were sent meanwhile.
   const watch = setInterval(() => {
     looksInVain += 1;
-    if (turn && looksInVain > NO_FRAMES_MS / WATCH_MS)
+    const patienceMs = tracker.silenceMs === 0 ? NO_FRAMES_IN_SPEECH_MS : NO_FRAMES_MS;
+    if (turn && looksInVain > patienceMs / WATCH_MS)
       process(new Int16Array(samplesIn(WATCH_MS, sampleRateHz)));
   }, WATCH_MS);
 
