@@ -66,7 +66,9 @@ export function smartTurn(options: SmartTurnOptions): EndOfTurn {
       judged.catch(() => undefined); // told when it is asked for
     },
     async silenceMs(pause) {
-      const probability = await (judged ?? judge(pause.audio));
+      const begun = judged;
+      judged = undefined;
+      const probability = await (begun ?? judge(pause.audio));
       return (probability >= threshold ? finished : unfinished).silenceMs(pause);
     },
     spokeOn(silenceMs) {
