@@ -1,5 +1,6 @@
 // The same scripted conversation over every kind of connection: answers, interruptions, back-channels, tools.
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { size } from "../../testing/sizes.ts";
 import { eventually, pause } from "../../testing/wait.ts";
@@ -20,6 +21,7 @@ import {
 
 const INTERRUPTIONS = size(1, 10);
 const TOOL_CALLS = size(1, 2);
+const RECORDS = size(undefined, new URL("../../node_modules/.cache/conversations/", import.meta.url));
 const STORIES = size(1, 22); // heard to the end, 8 s each: five minutes in all
 
 const callers: [string, OpenCaller][] = [
@@ -69,7 +71,7 @@ describe("a scripted conversation", { concurrency: true }, async () => {
           );
         }
       }
-      const { events, messages, figures, errors } = await record();
+      const { events, messages, figures, errors } = keep(name, await record());
       assert.deepEqual(errors, []);
       const cut = events.filter((event) => event.startsWith("cut: "));
       assert.equal(cut.length, INTERRUPTIONS);
@@ -118,6 +120,14 @@ describe("a scripted conversation", { concurrency: true }, async () => {
       }) as Promise<ConversationRecord>;
   }
 });
+
+/** Of the long conversation, to be read afterwards. */
+function keep(name: string, record: ConversationRecord): ConversationRecord {
+  if (!RECORDS) return record;
+  mkdirSync(RECORDS, { recursive: true });
+  writeFileSync(new URL(`${name.replaceAll(" ", "-")}.json`, RECORDS), JSON.stringify(record, undefined, 2));
+  return record;
+}
 
 function count(events: string[], event: string): number {
   return events.filter((one) => one === event).length;
