@@ -26,7 +26,7 @@ export const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, b
 
 export async function openWatchedPage(browser: Browser, options: WatchedPageOptions): Promise<WatchedPage> {
   const { isComplaint, ...contextOptions } = options;
-  const context = await browser.newContext(contextOptions);
+  const context = await browser.newContext({ reducedMotion: "reduce", ...contextOptions }); // drawing by software takes a core
   context.setDefaultTimeout(patientMs(PATIENCE_MS));
   const page = await context.newPage();
   const complaints: string[] = [];

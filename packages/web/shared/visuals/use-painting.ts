@@ -13,8 +13,9 @@ export interface Picture {
 }
 
 const CALM_FRAME_MS = 30; // every second frame of an ordinary screen
+const STILL_FRAME_MS = 100; // for people who asked for little motion
 
-/** Redraws a canvas at the pace of the screen, or at half of it where nothing moves fast. */
+/** Redraws a canvas at the pace of the screen, at half of it where nothing moves fast, or slower where motion is unwanted. */
 export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const latest = useRef({ draw, calm });
@@ -27,10 +28,11 @@ export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: 
     const motion = matchMedia("(prefers-reduced-motion: reduce)");
     let palette: Palette | undefined;
     let frame = 0;
+    let timer = 0;
     let drawnMs = 0;
     const forget = onThemeChange(() => (palette = undefined));
     const redraw = (timeMs: number) => {
-      frame = requestAnimationFrame(redraw);
+      drawNext();
       if (latest.current.calm && timeMs - drawnMs < CALM_FRAME_MS) return;
       drawnMs = timeMs;
       const prepared = prepareCanvas(element);
@@ -38,8 +40,14 @@ export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: 
       palette ??= readPalette(element);
       latest.current.draw({ ...prepared, timeMs, palette, still: motion.matches });
     };
-    frame = requestAnimationFrame(redraw);
+    const drawNext = () => {
+      frame = 0;
+      if (!motion.matches) frame = requestAnimationFrame(redraw);
+      else timer = window.setTimeout(() => (frame = requestAnimationFrame(redraw)), STILL_FRAME_MS);
+    };
+    drawNext();
     return () => {
+      clearTimeout(timer);
       cancelAnimationFrame(frame);
       forget();
     };
