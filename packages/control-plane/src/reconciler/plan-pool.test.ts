@@ -469,6 +469,17 @@ describe("instances that wait", () => {
     expect: ["wake b"],
   });
   check({
+    what: "stay awake, and are woken, for sessions whose clients are on their way",
+    view: {
+      agent,
+      keptAwake: 0,
+      pending: { count: 2, oldestAt: NOW },
+      instances: waiting,
+      seen: [running("a"), asleep("b"), running("c")],
+    },
+    expect: ["wake b", "pause c"],
+  });
+  check({
     what: "are woken when rest is no longer asked for, or somebody has put a busy one to sleep",
     view: {
       agent: { minAgents: 1 },
