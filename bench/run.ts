@@ -13,6 +13,7 @@ import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
 import { turns, turnsOfPeople } from "./rows/turns.ts";
 import { viva } from "./rows/viva.ts";
+import { containerBuilds } from "./hosted/container-builds.ts";
 import { containerCrowd, containers } from "./hosted/containers.ts";
 import { history } from "./hosted/history.ts";
 import { hosted } from "./hosted/hosted.ts";
@@ -39,6 +40,7 @@ const ALL: Benchmark[] = [
   hosted,
   containers,
   containerCrowd,
+  containerBuilds,
   history,
 ];
 

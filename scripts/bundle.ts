@@ -4,6 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { quickBuiltins } from "./quick-builtins.ts";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 
@@ -59,6 +60,7 @@ export async function bundlePackage(name: string, outDir: string): Promise<void>
     root: folder,
     logLevel: "warn",
     publicDir: false,
+    plugins: [quickBuiltins()],
     ssr: {
       noExternal: true,
       resolve: { conditions: ["@vocalhost/source", "node", "module"] },

@@ -1,6 +1,7 @@
 // The hosted service with bots in containers: deploying images, calls, crashes, redeploying and rolling back.
 import { dispose } from "@livekit/rtc-node";
 import type { RoomStarted } from "@vocalhost/protocol";
+import { createSpeechLike } from "@vocalhost/simulator";
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { commitBot, loadBotImage } from "../../testing/bot-image.ts";
@@ -9,7 +10,9 @@ import { eventually, until } from "../../testing/wait.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { botHeard } from "../rooms/bot-heard.ts";
 import { joinFromNode } from "../rooms/node-attendee.ts";
-import { openCall, start } from "./hosted-calls.ts";
+import { isQuiet } from "../telephony/sound.ts";
+import { dial } from "../telephony/telephone.ts";
+import { openCall, prepareCall, start } from "./hosted-calls.ts";
 
 const TONE_HZ = 440;
 
@@ -18,8 +21,8 @@ import { createTransport } from "vocalhost";
 import { app } from "vocalhost/runner";
 app.get("/version", async () => ({ version: ${JSON.stringify(version)}, key: process.env.KEY }));
 export async function bot(args) {
-  const { kind, signal } = args;
-  if (kind === "room") {
+  const { kind, body, signal } = args;
+  if (kind === "room" || body?.isOnThePhone) {
     const transport = await createTransport(args);
     for await (const frame of transport.audioIn) transport.audioOut.write(frame);
     return;
@@ -111,9 +114,33 @@ test("images are deployed, called, replaced under a call and rolled back, whoeve
   for (const { sessionId } of [call, meanwhile, newer, older])
     assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
   await talkInRoom(service);
+  await talkOnThePhone(service);
   await service.stop();
   assert.equal(await running(), 0);
 });
+
+/** A carrier dials in, and its socket leads into a container. */
+async function talkOnThePhone(service: ServiceProcess): Promise<void> {
+  const { wsUrl, token, sessionId } = await until(
+    () =>
+      prepareCall(service, "bot", { transport: "twilio", body: { isOnThePhone: true } }).catch(
+        () => undefined,
+      ),
+    60_000,
+    "start on the phone",
+  );
+  const call = dial({
+    carrier: { name: "twilio" },
+    url: `${wsUrl}/${token}`,
+    sentences: [createSpeechLike()],
+    hangUpAfterAnswerMs: 400,
+    line: { maxCallMs: 30_000 },
+  });
+  const { outcome, heard } = await call.ended();
+  assert.deepEqual(outcome, { type: "hung-up", by: "caller", reason: "asked" });
+  assert.ok(!isQuiet(heard, 0, 20_000), "the bot was heard");
+  assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
+}
 
 /** With a bot behind the wall, which reaches our own room server and nothing else of this machine. */
 async function talkInRoom(service: ServiceProcess): Promise<void> {

@@ -25,6 +25,9 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const BOT = `
 import { createTransport, type RunnerArguments } from "vocalhost";
 
+const { moduleLoadList } = process as typeof process & { moduleLoadList: string[] };
+console.log("of Node's own:", moduleLoadList.filter((name) => /undici|_http_server/.test(name)).join(", "));
+
 export async function bot(args: RunnerArguments): Promise<void> {
   const transport = await createTransport(args);
   for await (const frame of transport.audioIn) transport.audioOut.write(frame);
@@ -137,6 +140,7 @@ test("an instance starts in it with compiled code, as a user without rights, and
     taken.length > 15 && taken.some((line) => /\/vocalhost\/dist\/parts\/app-/.test(line)),
     `${taken.length} modules were taken from the compile cache:\n${output.slice(0, 2_000)}`,
   );
+  assert.match(output, /of Node's own: NativeModule _http_server\n/); // and no client of which nothing is used
 });
 
 test(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -205,6 +205,51 @@ test("a container made while the engine was slow to list is not taken for one th
   );
   await listening(driver, spec.id);
 });
+
+test("an instance gets no session while it has the processor time it had for loading", async () => {
+  await using harness = await start();
+  await using late = await startLateEngine(engine.socket);
+  const { driver } = await harness.open({ socket: late.socket });
+  const spec = specOf(await harness.source(WAITING_BOT), { cpuMillicores: 300, memoryMib: 512 });
+  const limit = late.hold("question", "/update");
+  await driver.create(spec);
+  await listening(driver, spec.id);
+  await within(limit.arrived, 20_000, "limit");
+  const [listed] = await engine.docker.listContainers();
+  const { Pid } = (await engine.docker.getContainer(listed?.Id ?? "").inspect()).State;
+  assert.deepEqual(limitsOf(Pid), { coresPercent: 200, memoryMib: 512, processes: 256 });
+  const order: string[] = [];
+  const woken = driver.wake?.(spec.id).then(() => order.push("may have a session"));
+  await driver.list();
+  order.push("limited");
+  limit.release();
+  await woken;
+  assert.deepEqual(order, ["limited", "may have a session"]);
+  assert.deepEqual(limitsOf(Pid), { coresPercent: 30, memoryMib: 512, processes: 256 });
+});
+
+/** What the kernel has been told of the group a process is in, whichever kind of groups this machine has. */
+function limitsOf(pid: number): { coresPercent: number; memoryMib: number; processes: number } {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, "utf8").trim().split("\n");
+  const read = (controller: string, ...files: string[]): string => {
+    for (const group of groups) {
+      const [, controllers = "", path = ""] = /^\d+:([^:]*):(.*)$/.exec(group) ?? [];
+      const mounts = ["/sys/fs/cgroup", `/sys/fs/cgroup/${controller}`, "/sys/fs/cgroup/unified"];
+      if (controllers !== "" && !controllers.split(",").includes(controller)) continue;
+      for (const mount of mounts)
+        for (const file of files)
+          if (existsSync(join(mount, path, file)))
+            return readFileSync(join(mount, path, file), "utf8").trim();
+    }
+    throw new Error(`No limit of ${controller} in ${groups.join(" ")}`);
+  };
+  const [quota, period = "100000"] = read("cpu", "cpu.max", "cpu.cfs_quota_us").split(" ");
+  return {
+    coresPercent: (Number(quota) * 100) / Number(period),
+    memoryMib: Number(read("memory", "memory.max", "memory.limit_in_bytes")) / 1024 ** 2,
+    processes: Number(read("pids", "pids.max")),
+  };
+}
 
 test("a controller killed while it made an instance wedges nothing", async () => {
   await using harness = await start();

@@ -14,6 +14,7 @@ import { keepWall, type WallOptions } from "./container/keep-wall.ts";
 import { asDriverError, EngineError } from "./container/engine-error.ts";
 import { instanceFolderFiles } from "./container/instance-files.ts";
 import { createKnownContainers, isLive, isUnborn } from "./container/known-containers.ts";
+import { createLoadingTime } from "./container/loading-time.ts";
 import { makeContainer, type MakingContext } from "./container/make-container.ts";
 import { readSlotText, slotsOf } from "./container/slots.ts";
 import { openSlotRecords } from "./container/slot-records.ts";
@@ -47,7 +48,6 @@ export interface ContainerDriverOptions {
   builds?: ImageBuilderSettings | undefined;
 }
 
-const LOADING_MILLICORES = 2_000; // until it takes requests; the profile's half core would double a cold start
 const LOOK_AGAIN_MS = 100;
 const PULLED_FOLDER = ".pulled"; // no instance is called so
 const KILLED_MS = 10_000; // only a process stuck in the kernel takes longer
@@ -80,17 +80,13 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     for (const listener of listeners) listener();
   }
 
+  const loading = createLoadingTime({ engine, nameOf, log });
   const known = createKnownContainers({
     root,
     engine,
     nameOf,
     log,
-    listening(id, cpuMillicores) {
-      if (engine.name !== "docker" || !(cpuMillicores > 0)) return;
-      void engine.limitCpu(nameOf(id), cpuMillicores).catch((error: unknown) => {
-        log.error({ err: error, instanceId: id }, "an instance keeps the processor time it had for loading");
-      });
-    },
+    loaded: (id, cpuMillicores) => loading.end(id, cpuMillicores),
     paused: (id) => void paused.add(id),
   });
   const making: MakingContext = {
@@ -101,7 +97,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     fence,
     known,
     nameOf,
-    loadingMillicores: engine.name === "docker" ? LOADING_MILLICORES : undefined,
+    loading,
     changed,
   };
   const events = watchEvents(engine, { label, changed, log });
@@ -157,15 +153,8 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       await inTurn(id, () => engine.pause(nameOf(id)).catch(rethrow));
     },
     async wake(id) {
-      if (!paused.has(requireId(id))) return;
-      fence.check();
-      await inTurn(id, async () => {
-        paused.delete(id); // whoever pauses it from now on has its turn after this
-        await engine.unpause(nameOf(id)).catch((error: unknown) => {
-          paused.add(id);
-          rethrow(error);
-        });
-      });
+      if (paused.has(requireId(id)) || turns.has(id)) await unpause(id);
+      await loading.ended(id);
     },
     async forget(id) {
       const found = await engine.inspect(nameOf(id)).catch(rethrow);
@@ -173,6 +162,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       await engine.remove(nameOf(id)).catch(rethrow);
       await rm(join(root, id), { recursive: true, force: true });
       known.drop(id);
+      loading.forget(id);
       paused.delete(id);
     },
   };
@@ -182,6 +172,18 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     const address = gateways.find((each) => isIPv4(each)) ?? gateways[0];
     if (address !== undefined) return address;
     throw new Error(`This machine has no address in the network ${network} of the container engine`);
+  }
+
+  async function unpause(id: string): Promise<void> {
+    fence.check();
+    await inTurn(id, async () => {
+      if (!paused.has(id)) return; // somebody else has woken it
+      paused.delete(id); // whoever pauses it from now on has its turn after this
+      await engine.unpause(nameOf(id)).catch((error: unknown) => {
+        paused.add(id);
+        rethrow(error);
+      });
+    });
   }
 
   /** One after the other: whoever wakes an instance wakes it after it was paused, not before. */

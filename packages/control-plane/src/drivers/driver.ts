@@ -34,7 +34,7 @@ export interface Driver {
    * Left out by drivers that cannot.
    */
   pause?(id: string): Promise<void>;
-  /** Resolves when it goes on. One that was not paused is fine. */
+  /** Called before it gets a session: resolves when it goes on, within its limits. One that was not paused is fine. */
   wake?(id: string): Promise<void>;
   /**
    * Told with every look at the pools which instances have a session, so that whoever else can end them is kept from it.

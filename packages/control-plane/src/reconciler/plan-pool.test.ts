@@ -41,6 +41,32 @@ describe("size", () => {
     },
     expect: ["request-instance"],
   });
+  const cold = {
+    recentStarts: 1,
+    instances: [instance({ id: "a", state: "starting", sessionId: "s" })],
+    sessions: [session({ id: "s", state: "starting", instanceId: "a" })],
+    seen: [running("a")],
+  };
+  check({
+    what: "nothing is made beside the instance that the first caller waits for",
+    view: { ...cold, startingForMs: { s: 500 } },
+    expect: [],
+  });
+  check({
+    what: "unless it takes long",
+    view: { ...cold, startingForMs: { s: 2_500 } },
+    expect: ["request-instance"],
+  });
+  check({
+    what: "or another caller waits as well",
+    view: {
+      ...cold,
+      instances: [...cold.instances, instance({ id: "b", state: "starting", sessionId: "t" })],
+      sessions: [...cold.sessions, session({ id: "t", state: "starting", instanceId: "b" })],
+      seen: [running("a"), running("b")],
+    },
+    expect: ["request-instance"],
+  });
   check({
     what: "demand adds a buffer",
     view: { recentStarts: 3 },
@@ -467,6 +493,17 @@ describe("instances that wait", () => {
       seen: [running("x"), asleep("b"), asleep("c")],
     },
     expect: ["wake b"],
+  });
+  check({
+    what: "stay awake, and are woken, for sessions whose clients are on their way",
+    view: {
+      agent,
+      keptAwake: 0,
+      pending: { count: 2, oldestAt: NOW },
+      instances: waiting,
+      seen: [running("a"), asleep("b"), running("c")],
+    },
+    expect: ["wake b", "pause c"],
   });
   check({
     what: "are woken when rest is no longer asked for, or somebody has put a busy one to sleep",

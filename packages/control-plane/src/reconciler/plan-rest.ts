@@ -1,12 +1,16 @@
 import type { InstanceRow } from "../store/schema.ts";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 
-/** Which instances rest while they wait. Those that will be claimed first stay awake, so that few calls wait for one to wake. */
+/**
+ * Which instances rest while they wait. Those that will be claimed first stay awake, so that few calls wait for one to
+ * wake; and one for each session whose client is on its way.
+ */
 export function planRest(view: PoolView): PoolStep[] {
   const waiting = view.instances
     .filter(({ state, sessionId }) => state === "ready" && sessionId === null)
     .sort((one, other) => one.createdAt - other.createdAt); // as they are claimed
-  const resting = new Set(view.keptAwake === undefined ? [] : waiting.slice(view.keptAwake));
+  const { keptAwake, pending } = view;
+  const resting = new Set(keptAwake === undefined ? [] : waiting.slice(keptAwake + pending.count));
   return view.instances.flatMap((instance): PoolStep[] => {
     const seen = view.seen.get(instance.id);
     if (seen?.state !== "running" || instance.state === "draining") return [];

@@ -4,6 +4,8 @@ import { isBackingOff } from "./plan-instance.ts";
 
 const BUFFER_MAX = 10; // instances kept for demand alone; more would only starve the sessions that run
 
+const FIRST_ALONE_MS = 2_000;
+
 /** How many instances there should be: more for demand and for a new deployment, fewer after a quiet time. */
 export function planSize(view: PoolView): PoolStep[] {
   if (view.agent.state !== "live") return [];
@@ -49,7 +51,8 @@ function planActive(
   const wanted = Math.max(view.agent.minAgents, Math.min(view.recentStarts, BUFFER_MAX));
   if (free.length < wanted) {
     if (isBackingOff(deployment, view)) return [];
-    if (free.length > 0 && isSomebodyStarting(view)) return []; // whose bot would have to share the machine with it
+    // Whose bot would have to share the machine with it.
+    if (isSomebodyStarting(view) && (free.length > 0 || isMakingTheFirst(view))) return [];
     const spare = Math.max(0, capacity.left - (isReplaced ? 1 : 0)); // one place is the new deployment's
     return request(deployment, Math.min(wanted - free.length, spare), capacity);
   }
@@ -61,6 +64,16 @@ function planActive(
 
 function isSomebodyStarting({ sessions }: PoolView): boolean {
   return sessions.some(({ state }) => state === "starting");
+}
+
+// The first caller of a quiet agent, whose instance is being made. Where more come meanwhile, or it takes long, they are
+// worth more than a quick start of that one.
+function isMakingTheFirst({ sessions, instances, startingForMs }: PoolView): boolean {
+  const [first, ...others] = sessions.filter(({ state }) => state === "starting");
+  if (!first || others.length > 0) return false;
+  const { state } = instances.find(({ id }) => id === first.instanceId) ?? {};
+  const isBeingMade = state === "requested" || state === "starting";
+  return isBeingMade && (startingForMs.get(first.id) ?? 0) < FIRST_ALONE_MS;
 }
 
 // Those that are furthest from serving anybody go first.

@@ -223,6 +223,7 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
       const spec = specOf(await harness.source(BUSY_BOT), { cpuMillicores: 200 });
       await driver.create(spec);
       const { address } = await listening(driver, spec.id);
+      await driver.wake?.(spec.id); // as everybody does who has a session for it
       const { share } = (await ask(address, "/burn", spec.token)) as { share: number };
       assert.ok(share < 0.4, `it got ${share} of a core`);
     }

@@ -28,8 +28,10 @@ export interface Engine {
   remove(name: string): Promise<void>;
   /** The end of what the engine itself has kept of its output. */
   lastWords(name: string): Promise<string>;
-  /** Lets it have more or less processor time while it runs. False: the engine cannot. */
-  limitCpu(name: string, millicores: number): Promise<boolean>;
+  /** Whether it can limit the processor time of what runs: Docker, and Podman since 4.3. */
+  readonly limitsCpuLater: boolean;
+  /** Lets it have so much processor time while it runs. One that is gone is fine. */
+  limitCpu(name: string, millicores: number): Promise<void>;
   ensureNetwork(name: string, options?: { isInternal?: boolean }): Promise<void>;
   /** Those with this label that have a name. */
   images(label: string): Promise<Docker.ImageInfo[]>;
@@ -116,6 +118,7 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
   return {
     name: isPodman ? "podman" : "docker",
     version: version.Version,
+    limitsCpuLater: !isPodman || isSince(version.Version, [4, 3]),
     socket,
     docker,
     list: (label) =>
@@ -216,15 +219,12 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
       return withoutFrames(bytes).trimEnd();
     },
     async limitCpu(name, millicores) {
-      try {
-        await ask("limit a container", quickMs, (abortSignal) =>
-          docker.getContainer(name).update({ ...cpuLimit(millicores), abortSignal }),
-        );
-        return true;
-      } catch (error) {
-        if (isMissing(error)) return false; // Podman before version 5 does not know the question
-        throw error;
-      }
+      const limit = ask("limit a container", quickMs, (abortSignal) =>
+        isPodman
+          ? limitPodmanCpu(socket, { name, millicores, signal: abortSignal })
+          : docker.getContainer(name).update({ ...cpuLimit(millicores), abortSignal }),
+      );
+      await unlessMissing(limit);
     },
     images: (label) =>
       ask("list images", quickMs, (abortSignal) =>
@@ -326,7 +326,7 @@ async function dockerBridge(docker: Docker, network: string, abortSignal: AbortS
 // Its answer to Docker's question does not name the bridge.
 async function podmanBridge(socketPath: string, network: string, signal: AbortSignal): Promise<Bridge> {
   const path = `/v4.0.0/libpod/networks/${encodeURIComponent(network)}/json`;
-  const { status, text } = await get({ socketPath, path, signal });
+  const { status, text } = await send({ socketPath, path, signal });
   if (status !== 200) throw Object.assign(new Error(text), { statusCode: status });
   const { driver, network_interface, subnets } = JSON.parse(text) as {
     driver: string;
@@ -337,7 +337,28 @@ async function podmanBridge(socketPath: string, network: string, signal: AbortSi
   return { name: driver === "bridge" ? network_interface : undefined, gateways };
 }
 
-function get(options: RequestOptions): Promise<{ status: number; text: string }> {
+// Until version 5 it knew Docker's question for this only by its own name.
+async function limitPodmanCpu(
+  socketPath: string,
+  { name, millicores, signal }: { name: string; millicores: number; signal: AbortSignal },
+): Promise<void> {
+  const { CpuPeriod: period, CpuQuota: quota } = cpuLimit(millicores);
+  const { status, text } = await send(
+    {
+      ...{ socketPath, signal, method: "POST", headers: { "content-type": "application/json" } },
+      path: `/v4.0.0/libpod/containers/${encodeURIComponent(name)}/update`,
+    },
+    JSON.stringify({ cpu: { period, quota } }),
+  );
+  if (status >= 300) throw Object.assign(new Error(text), { statusCode: status });
+}
+
+function isSince(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ofMajor = 0, ofMinor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  return ofMajor > major || (ofMajor === major && ofMinor >= minor);
+}
+
+function send(options: RequestOptions, body?: string): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
   request(options, (response) => {
     let text = "";
@@ -346,7 +367,7 @@ function get(options: RequestOptions): Promise<{ status: number; text: string }>
     response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
   })
     .once("error", reject)
-    .end();
+    .end(body);
   return promise;
 }
 

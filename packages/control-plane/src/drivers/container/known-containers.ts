@@ -9,6 +9,7 @@ import { isRunning as processRuns } from "../local/process-identity.ts";
 import { labels } from "./container-options.ts";
 import type { Engine } from "./engine.ts";
 import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
+import { LOADING_MAX_MS } from "./loading-time.ts";
 import { readSlotText, slotsOf } from "./slots.ts";
 
 /** What one driver object remembers of containers; everything in it can be asked and read again. */
@@ -40,8 +41,8 @@ export function createKnownContainers(options: {
   engine: Engine;
   nameOf(id: string): string;
   log: Log;
-  /** It takes requests from now on. */
-  listening(id: string, cpuMillicores: number): void;
+  /** It takes requests, or should have done so long ago. Called with every look at it. */
+  loaded(id: string, cpuMillicores: number): void;
   /** It was seen so, whoever has done it. */
   paused(id: string): void;
 }): KnownContainers {
@@ -68,13 +69,9 @@ export function createKnownContainers(options: {
       return { id, state: "exited", address: it.address, exit: it.exit };
     }
     it.seenMs = performance.now();
-    if (it.address === undefined) {
-      const address = await addressOf(slotsOf(root, id), container);
-      if (address !== undefined) {
-        it.address = address;
-        options.listening(id, Number(container.Labels[labels.cpuMillicores]));
-      }
-    }
+    it.address ??= await addressOf(slotsOf(root, id), container);
+    const isLoading = it.address === undefined && Date.now() - container.Created * 1000 < LOADING_MAX_MS;
+    if (!isLoading) options.loaded(id, Number(container.Labels[labels.cpuMillicores]));
     const isPaused = container.State === "paused";
     if (isPaused) options.paused(id);
     return { id, state: "running", address: it.address, exit: undefined, ...(isPaused ? { isPaused } : {}) };

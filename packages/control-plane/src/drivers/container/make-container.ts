@@ -10,6 +10,7 @@ import type { Engine } from "./engine.ts";
 import { asDriverError, EngineError } from "./engine-error.ts";
 import { instanceFolderFiles } from "./instance-files.ts";
 import type { KnownContainers } from "./known-containers.ts";
+import type { LoadingTime } from "./loading-time.ts";
 import { engineName } from "./prepare-image.ts";
 import { makeSlots, slotsOf } from "./slots.ts";
 
@@ -21,8 +22,7 @@ export interface MakingContext {
   fence: Fence;
   known: KnownContainers;
   nameOf(id: string): string;
-  /** Processor time while a bot loads, if the engine can take it back later. */
-  loadingMillicores: number | undefined;
+  loading: LoadingTime;
   changed(): void;
 }
 
@@ -33,8 +33,8 @@ export async function makeContainer(spec: InstanceSpec, context: MakingContext):
   fence.check();
   const { reference } = requireImage(spec.source);
   try {
-    if (await engine.inspect(nameOf(spec.id))) return;
     if (!(await makeFolder(folder))) {
+      if (await engine.inspect(nameOf(spec.id))) return;
       if (await known.isBeingMade(spec.id)) return;
       await rm(folder, { recursive: true, force: true }); // its maker died before there was a container
       await makeFolder(folder);
@@ -51,14 +51,14 @@ async function launch(
   image: string,
   context: MakingContext & { folder: string },
 ): Promise<void> {
-  const { root, engine, fence, folder, nameOf, changed, loadingMillicores, service, network } = context;
+  const { root, engine, fence, folder, nameOf, changed, loading, service, network } = context;
   const name = nameOf(spec.id);
   const slots = slotsOf(root, spec.id);
   const unwatch = new DisposableStack();
   try {
     await writeJson(identityOf(process.pid), folder, instanceFolderFiles.maker);
     await makeSlots(slots);
-    const cpuMillicores = Math.max(loadingMillicores ?? 0, spec.cpuMillicores);
+    const cpuMillicores = loading.millicores(spec.cpuMillicores);
     await engine.create(containerOptions({ spec, image, name, service, network, slots, cpuMillicores }));
     await writeJson({ image }, folder, instanceFolderFiles.made);
     unwatch.defer(watchAddress(slots, changed));

@@ -18,10 +18,12 @@ export function slotsOf(root: string, id: string): string {
 export async function makeSlots(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755); // whatever our umask is
-  for (const name of Object.values(instanceSlots)) {
-    await writeFile(join(folder, name), "", { flag: "wx" });
-    await chmod(join(folder, name), 0o666);
-  }
+  await Promise.all(
+    Object.values(instanceSlots).map(async (name) => {
+      await writeFile(join(folder, name), "", { flag: "wx" });
+      await chmod(join(folder, name), 0o666);
+    }),
+  );
 }
 
 /** Undefined while nothing, or nothing that makes sense, is in it. */

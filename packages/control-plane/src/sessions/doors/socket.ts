@@ -6,6 +6,7 @@ import { notFound } from "../../refusals.ts";
 import type { World } from "../../world.ts";
 import { preferenceOf } from "../choose-region.ts";
 import { requireDiskSpace, startSession } from "../start-session.ts";
+import { wakeAhead } from "../wake-ahead.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
 import { findForSocket, pendingFor } from "./pending-socket.ts";
@@ -35,6 +36,7 @@ export const socketDoor: SessionDoor = {
       });
     }
     const { row } = await pendingFor(world, session, found);
+    void wakeAhead(world, agent);
     const { id: sessionId, createdAt } = row;
     const expiresAtMs = createdAt + world.timing.socketTokenMs;
     return {
