@@ -8,13 +8,18 @@ import { until } from "../../testing/wait.ts";
 const BUILT_MS = 60_000;
 
 /** Uploads the files and has them built; gives the build's id. */
-export async function buildBot(
+export function buildBot(api: ApiClient, files: Record<string, string>, region?: string): Promise<string> {
+  return buildArchive(api, pack(files), region);
+}
+
+/** The same of a gzipped tar archive. */
+export async function buildArchive(
   api: ApiClient,
-  files: Record<string, string>,
+  archive: Uint8Array<ArrayBuffer>,
   region?: string,
 ): Promise<string> {
   const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload(region);
-  const file = new Blob([pack(files)], { type: "application/gzip" });
+  const file = new Blob([archive], { type: "application/gzip" });
   await api.builds.upload({ uploadUrl, uploadFields, file });
   const { build: started } = await api.builds.create({ uploadId, region });
   return until(
