@@ -4,6 +4,7 @@ import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { giveWay } from "./give-way.ts";
 
 const INSTALL = ["install", "-y", "-qq", "--no-install-recommends"];
 const READERS = ["jq", "curl", "caddy", "nft", "nginx"]; // what the pages' commands use
@@ -125,7 +126,9 @@ function engine(): Need {
 async function ensureBaseImage(): Promise<void> {
   if (!existsSync("/usr/bin/apt-get")) return;
   const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts"];
-  await promisify(execFile)(process.execPath, maker).then(
+  const making = promisify(execFile)(process.execPath, maker);
+  giveWay(making.child);
+  await making.then(
     ({ stdout }) => void process.stdout.write(stdout),
     ({ stderr }: { stderr: string }) => console.error(`The base image could not be made:\n${stderr}`),
   );
