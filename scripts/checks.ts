@@ -1,6 +1,5 @@
-// Types, lint and format, beside the tests.
+// Types, lint and format.
 import { spawn } from "node:child_process";
-import { giveWay } from "./give-way.ts";
 
 const CHECKS = ["types", "lint", "format:check"];
 
@@ -17,7 +16,7 @@ export async function runChecks(): Promise<boolean> {
 }
 
 async function npmRun(name: string): Promise<{ code: number | null; output: string }> {
-  const child = giveWay(spawn("npm", ["run", "--silent", name], { stdio: ["ignore", "pipe", "pipe"] }));
+  const child = spawn("npm", ["run", "--silent", name], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));

@@ -40,8 +40,8 @@ function takenAndIdle(): { taken: number; idle: number } {
   let taken = 0;
   let idle = 0;
   for (const { times } of cpus()) {
-    taken += times.user + times.sys + times.irq;
-    idle += times.idle + times.nice; // what is nice gives way
+    taken += times.user + times.nice + times.sys + times.irq;
+    idle += times.idle;
   }
   return { taken, idle };
 }
