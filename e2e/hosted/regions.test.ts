@@ -93,6 +93,7 @@ test("an agent in two regions is started where its caller is, and elsewhere when
       VOCALHOST_REGIONS: `${WEST}=Oregon; ${NORTH}=Stockholm; eu-central=Frankfurt`,
       VOCALHOST_NEAREST_REGIONS: `eu-central: ${NORTH}`,
       VOCALHOST_DRIVER__EU_NORTH: "process",
+      VOCALHOST_METRICS_TOKEN: "let-me-look",
     },
     timing: TIMING,
   });
@@ -138,6 +139,15 @@ test("an agent in two regions is started where its caller is, and elsewhere when
   await untilRegion(service, NORTH, "up");
   const full = await startIn(service);
   assert.deepEqual([full.region, full.reason], [NORTH, "nearest;us-west=full"]);
+  const figures = await fetch(`${service.apiUrl.replace(/\/v1$/, "")}/metrics`, {
+    headers: { authorization: "Bearer let-me-look" },
+  }).then((answer) => answer.text());
+  for (const place of [
+    'from="eu-central",why="absent",to="eu-north"',
+    'from="eu-north",why="down",to="us-west"',
+    'from="us-west",why="full",to="eu-north"',
+  ])
+    assert.ok(figures.includes(`vocalhost_starts_elsewhere_total{${place}} 1\n`), figures);
   const { sessions } = await api.sessions.list(NAME, { status: "active" });
   assert.deepEqual(sessions.map(({ region }) => `${region}`).toSorted(), [NORTH, NORTH, NORTH, WEST, WEST]);
   for (const { sessionId } of [own, asked, near, elsewhere, full]) await api.sessions.stop(NAME, sessionId);

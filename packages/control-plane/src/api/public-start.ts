@@ -19,7 +19,7 @@ import { badField } from "../refusals.ts";
 import { originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
-import type { RegionPreference } from "../sessions/choose-region.ts";
+import { meantBefore, type RegionPreference } from "../sessions/choose-region.ts";
 import type { StartSessionRequest } from "../sessions/doors/door.ts";
 import type { ApiPorts } from "./ports.ts";
 
@@ -146,6 +146,8 @@ async function start(
   ports.metrics.countStart("started");
   if (outcome.sessionId !== null) reply.header("x-vocalhost-session-id", outcome.sessionId);
   const { region, regionReason } = outcome.region ?? {};
+  const meant = regionReason ? meantBefore(regionReason) : undefined;
+  if (region && meant) ports.metrics.countElsewhere({ ...meant, to: region });
   if (region) reply.header(REGION_HEADER, region);
   if (regionReason) reply.header(REGION_REASON_HEADER, regionReason);
   return outcome.answer;

@@ -10,6 +10,8 @@ export interface Metrics extends ProcessMetrics, DiskMetrics, FilterMetrics {
   registry: Registry;
   /** By `started` or the code of the refusal. */
   countStart(outcome: string): void;
+  /** A session is in another region than its caller or its agent would have had it. */
+  countElsewhere(place: { from: string; why: string; to: string }): void;
   requestDone(request: { method: string; route: string; status: string }, seconds: number): void;
   passDone(seconds: number): void;
   /** Whatever it was, it will be retried; `what` is a step, or a part of the pass. */
@@ -41,6 +43,12 @@ export function createMetrics({ store, dataFolder, version }: MetricsOptions): M
     labelNames: ["outcome"],
     registers,
   });
+  const elsewhere = new Counter({
+    name: "vocalhost_starts_elsewhere_total",
+    help: "Starts that went to another region, by the region that was meant, what was wrong with it and where they went",
+    labelNames: ["from", "why", "to"],
+    registers,
+  });
   const requests = new Histogram({
     name: "vocalhost_http_request_seconds",
     help: "Time from a request to the end of its answer",
@@ -67,6 +75,7 @@ export function createMetrics({ store, dataFolder, version }: MetricsOptions): M
     ...addDiskMetrics(registry, dataFolder),
     ...addFilterMetrics(registry),
     countStart: (outcome) => starts.inc({ outcome }),
+    countElsewhere: (place) => elsewhere.inc(place),
     requestDone: (request, seconds) => requests.observe(request, seconds),
     passDone: (seconds) => passes.observe(seconds),
     passFailed: (what) => failures.inc({ what }),

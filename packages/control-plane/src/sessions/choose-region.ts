@@ -76,6 +76,13 @@ export function reasonFor<Agent extends Placed>(
   return ["nearest", ...[...wrong].map(([region, why]) => `${region}=${why}`)].join(";");
 }
 
+/** The region that was meant and what was wrong with it, of the words `reasonFor` gives; undefined where it was taken. */
+export function meantBefore(reason: string): { from: string; why: string } | undefined {
+  const [kind, first] = reason.split(";");
+  const [from, why] = first?.split("=") ?? [];
+  return kind === "nearest" && from && why ? { from, why } : undefined;
+}
+
 /** What a caller is told when no region takes the session and none is full. */
 export function refusalOf(passedOver: ReadonlyMap<string, PassedOver>): AppError {
   if (![...passedOver.values()].includes("down")) return new AppError("AGENT-1001");
