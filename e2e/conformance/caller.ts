@@ -87,12 +87,14 @@ export async function openCaller(
   return { page, startBody, offers, connect, ...createSenses(page) };
 }
 
+const GAVE_UP = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/;
+
 /** A browser gives up what it loads when a network card comes or goes, which every container brings with it. */
 async function open(page: Page, origin: string, attempts = 5): Promise<void> {
   try {
     await page.goto(origin);
   } catch (error) {
-    if (attempts <= 1 || !String(error).includes("ERR_NETWORK_CHANGED")) throw error;
+    if (attempts <= 1 || !GAVE_UP.test(String(error))) throw error;
     await open(page, origin, attempts - 1);
   }
 }
