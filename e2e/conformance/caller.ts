@@ -87,7 +87,7 @@ export async function openCaller(
   return { page, startBody, offers, connect, ...createSenses(page) };
 }
 
-const GAVE_UP = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/;
+const GAVE_UP = /ERR_NETWORK_CHANGED|interrupted by another navigation/;
 
 /** A browser gives up what it loads when a network card comes or goes, which every container brings with it. */
 async function open(page: Page, origin: string, attempts = 5): Promise<void> {
@@ -95,6 +95,7 @@ async function open(page: Page, origin: string, attempts = 5): Promise<void> {
     await page.goto(origin);
   } catch (error) {
     if (attempts <= 1 || !GAVE_UP.test(String(error))) throw error;
+    await page.waitForLoadState().catch(() => undefined); // of the page that says so
     await open(page, origin, attempts - 1);
   }
 }
