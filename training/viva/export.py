@@ -1,6 +1,6 @@
 """Writes a checkpoint as a model file of the engine.
 
-python -m viva.export tel checkpoint.pt ../packages/viva/models/tel.viva --version 1.2.0
+python -m viva.export tel checkpoint.pt ../packages/viva/models/tel.viva --version 1.3.0
 """
 
 import argparse
@@ -23,7 +23,8 @@ def load(path):
     state = torch.load(path, map_location="cpu", weights_only=True)
     core = {k[5:]: v for k, v in state.items() if k.startswith("core.")} or renamed(state)
     network = Network(core["frames.weight"].shape[0], core["first.weight_hh_l0"].shape[1])
-    network.load_state_dict(core)
+    # Checkpoints before 1.3.0 have no layer for music on hold: then it never says music.
+    network.load_state_dict({k: v for k, v in network.state_dict().items() if k.startswith("hold.")} | core)
     high = {k[5:]: v for k, v in state.items() if k.startswith("high.")}
     if not high:
         return network.eval(), None
@@ -79,9 +80,9 @@ def recurrent(layer):
 
 def payload(network, high_band=None):
     frames = [padded(network.frames.weight[:, :, t], network.conv, FEATURES) for t in range(3)]
-    outputs = torch.cat([network.gains.weight, network.near.weight])
+    outputs = torch.cat([network.gains.weight, network.near.weight, network.hold.weight])
     bias = torch.zeros(OUTPUTS)
-    bias[: BINS + 1] = torch.cat([network.gains.bias, network.near.bias])
+    bias[: BINS + 2] = torch.cat([network.gains.bias, network.near.bias, network.hold.bias])
     parts = [matrix(torch.cat(frames, 1)), vector(network.frames.bias), vector(network.slope.weight)]
     parts += recurrent(network.first) + recurrent(network.second)
     parts += [matrix(padded(outputs, OUTPUTS, 2 * network.hidden)), vector(bias)]

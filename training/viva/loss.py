@@ -14,16 +14,16 @@ from .network import BINS, features
 class Weights:
     exponent: float = 0.35
     """Magnitudes are compared under this power."""
-    missed: float = 3.0
+    missed: float = 3.3
     """How much more it costs to take away from the near talker than to leave something of the rest."""
     phase: float = 0.3
     absent: float = 1.4
     gate: float = 0.15
     detector: float = 0.2
-    detector_active: float = 3.0
+    detector_active: float = 3.5
     detector_level_db: float = 8.0
     """Detectors hear the output louder or softer by up to this: they are not to be pleased at one level only."""
-    intelligibility: float = 1.0
+    intelligibility: float = 1.5
     before: float = 2.0
     """How much more the time counts before the near talker's first word: false activity is there."""
     early: float = 2.0

@@ -8,6 +8,7 @@ from .filters import Responses
 from .packs import RATE_HZ
 from .tracks import FAR_TALKERS, render
 
+ON_HOLD = (0.15, 0.29)
 SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
@@ -99,6 +100,13 @@ class Mixer:
         made = self.made_noise(kinds)
         return levelled(torch.where((kinds > 0)[:, None], made, x))
 
+    def hold(self, tracks):
+        """Music out of the line itself; seldom out of a room."""
+        count = len(tracks)
+        in_room = torch.rand(count, device=self.device)[:, None] < 0.2
+        room = torch.where(in_room, self.pick(self.far_rooms["television"], count), self.dry)
+        return levelled(self.convolve(render(tracks, self.data, self.samples), room, self.responses.equaliser(count, 2.5)))
+
     def made_noise(self, kinds):
         """1 coloured, 2 coming and going, 3 hum and beeps, 4 clicks and knocks, 5 machines."""
         count, n = len(kinds), self.samples
@@ -141,8 +149,8 @@ class Pool:
 
     def __init__(self, mixer, plans, size):
         self.mixer, self.plans, self.size = mixer, plans, size
-        self.near, self.far, self.noise = (
-            torch.zeros(size, mixer.samples, dtype=torch.int16, device=mixer.device) for _ in range(3)
+        self.near, self.far, self.noise, self.hold = (
+            torch.zeros(size, mixer.samples, dtype=torch.int16, device=mixer.device) for _ in range(4)
         )
         self.at = 0
 
@@ -151,11 +159,12 @@ class Pool:
         tracks, far_gains, noise_kinds = next(self.plans)
         parts = (
             self.mixer.near(tracks[:, 0]),
-            self.mixer.far(tracks[:, 1:-1], far_gains),
-            self.mixer.noise(tracks[:, -1], noise_kinds),
+            self.mixer.far(tracks[:, 1:-2], far_gains),
+            self.mixer.noise(tracks[:, -2], noise_kinds),
+            self.mixer.hold(tracks[:, -1]),
         )
         count = min(len(tracks), self.size - self.at)
-        for pool, part in zip((self.near, self.far, self.noise), parts):
+        for pool, part in zip((self.near, self.far, self.noise, self.hold), parts):
             pool[self.at : self.at + count] = (part[:count] * SCALE).clamp(-32767, 32767).to(torch.int16)
         self.at = (self.at + count) % self.size
 
@@ -164,27 +173,45 @@ class Pool:
         return which[index].float() / SCALE
 
 
+def turns(mixer, count):
+    """Until some time, and from then on: gains of two things of which one follows the other."""
+    time = torch.arange(mixer.samples, device=mixer.device) / RATE_HZ
+    change = mixer.uniform(0.2, 0.8, count)[:, None] * (mixer.samples / RATE_HZ)
+    pause, fade = mixer.uniform(0.0, 0.4, count)[:, None], mixer.uniform(0.03, 0.5, count)[:, None]
+    return ((change - time) / fade).clamp(0, 1), ((time - change - pause) / 0.03).clamp(0, 1)
+
+
 @torch.no_grad()
-def scenes(pool, count):
-    """Mixture, near talker as it reaches the microphone, its level, where it is narrow band, first peak."""
+def scenes(pool, count, kinds=None):
+    """`kinds`, from 0 to 1, say what is heard in each. Mixture, near talker as it reaches the microphone, its level, where it is narrow band, first peak."""
     mixer, responses, device = pool.mixer, pool.mixer.responses, pool.mixer.device
     near, far, noise = pool.draw(pool.near, count), pool.draw(pool.far, count), pool.draw(pool.noise, count)
     chance = lambda p: torch.rand(count, device=device) < p
     uniform = lambda low, high: mixer.uniform(low, high, count)
-    u = torch.rand(count, device=device)
-    absent = u < 0.13  # then 7 % clean, 34 % talkers, 24 % noise, 22 % both
-    both = u >= 0.78
-    talks = ((u >= 0.20) & (u < 0.54)) | both | (absent & chance(0.8))
-    noisy = (u >= 0.54) | (absent & chance(0.5))
+    u = torch.rand(count, device=device) if kinds is None else kinds
+    among = lambda low, high: (u >= low) & (u < high)
+    # Nobody near (11 %), noise alone (4 %), on hold (14 %), then 5 % clean, 28 % talkers, 20 % noise, 18 % both.
+    nobody, noise_alone, holds, both = u < 0.11, among(0.11, 0.15), among(*ON_HOLD), u >= 0.82
+    # Some are taken off hold, or put on hold after they have spoken: one of the two is heard at a time.
+    in_turn = holds & chance(0.4)
+    absent = nobody | noise_alone | (holds & ~in_turn)
+    talks = among(0.34, 0.62) | both | (nobody & chance(0.8))
+    noisy = (u >= 0.62) | noise_alone | (nobody & chance(0.5))
     level_db = uniform(-37, -15)
     level = 10 ** (level_db / 20)
     sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))
     snr = torch.where(both, uniform(3, 25), uniform(-5, 20))
+    snr = torch.where(noise_alone, uniform(-10, 12), snr)
     hiss = torch.randn_like(near) * (10 ** (uniform(-108, -64) / 20))[:, None]
-    near = near * (level * ~absent)[:, None]
+    first, second = turns(mixer, count)
+    swapped = chance(0.5)[:, None]
+    speaks, plays = torch.where(swapped, second, first), torch.where(swapped, first, second)
+    near = near * torch.where(in_turn[:, None], speaks, (~absent)[:, None].float()) * level[:, None]
+    music = pool.draw(pool.hold, count) * (level * 10 ** (uniform(-10, 12) / 20) * holds)[:, None]
     rest = far * (level * 10 ** (-sir / 20) * talks)[:, None] + noise * (level * 10 ** (-snr / 20) * noisy)[:, None]
+    rest = rest + torch.where(in_turn[:, None], music * plays, music)
 
-    narrow = chance(0.35)
+    narrow = chance(0.35) | (holds & chance(0.4))
     corner = torch.where(chance(0.15), uniform(3400, 7800), torch.full_like(u, 20_000))
     line = responses.equaliser(count, 2.5) * responses.low_pass(corner, torch.full_like(u, 6.0))
     wide_telephone = responses.below_4k

@@ -58,8 +58,10 @@ def read(path):
     outputs, bias = payload.matrix(OUTPUTS, 2 * network.hidden), payload.vector(OUTPUTS)
     network.gains.weight.copy_(outputs[:BINS])
     network.near.weight.copy_(outputs[BINS : BINS + 1])
+    network.hold.weight.copy_(outputs[BINS + 1 : BINS + 2])
     network.gains.bias.copy_(bias[:BINS])
     network.near.bias.copy_(bias[BINS : BINS + 1])
+    network.hold.bias.copy_(bias[BINS + 1 : BINS + 2])
     if header["bands"] == 0:
         return header, network.eval(), None
     high_band = HighBand(network.hidden)

@@ -15,6 +15,10 @@ SMALLEST_POWER = 1e-10
 FIRST_PEAK_DB = -20.0
 PEAK_DECAY_DB = 0.004
 GATE_SHIFT = 2.0
+# Music on hold: a second of it closes the output, a tenth of a second of a voice opens it again.
+HOLD_RISES, HOLD_FALLS = 0.01, 0.1
+HOLD_BEGINS, HOLD_CLOSED, HOLD_MOST = 1.0, 1.4, 1.6
+HOLD_LEFT = 0.01
 BIN_OFFSET_DB = 10 * math.log10(256 / 160)
 LEVEL_OFFSET_DB = 10 * math.log10(122 * 256 / (76 * 160))
 
@@ -55,8 +59,12 @@ class Network(nn.Module):
         self.second = nn.GRU(hidden, hidden, batch_first=True)
         self.gains = nn.Linear(2 * hidden, BINS)
         self.near = nn.Linear(2 * hidden, 1)
+        # Fitted afterwards (fit_hold.py); until then it never says music.
+        self.hold = nn.Linear(2 * hidden, 1)
         with torch.no_grad():
             self.gains.bias.fill_(1.0)
+            self.hold.weight.zero_()
+            self.hold.bias.zero_()
 
     def forward(self, x):
         """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
@@ -68,6 +76,17 @@ class Network(nn.Module):
         logit = self.near(both)[..., 0]
         gate = torch.sigmoid(logit + GATE_SHIFT)[..., None]
         return torch.sigmoid(self.gains(both)) * gate, logit, both
+
+
+def hold_gate(logit):
+    """(batch, frames) logits of the layer `hold` -> what is left of the output while music is played to who is on hold."""
+    steps = (logit * HOLD_RISES).clamp(-HOLD_FALLS, HOLD_RISES)
+    sums, total = [], torch.zeros_like(steps[:, 0])
+    for step in steps.unbind(1):
+        total = (total + step).clamp(0, HOLD_MOST)
+        sums.append(total)
+    open_share = ((HOLD_CLOSED - torch.stack(sums, 1)) / (HOLD_CLOSED - HOLD_BEGINS)).clamp(0, 1)
+    return HOLD_LEFT + (1 - HOLD_LEFT) * open_share
 
 
 class HighBand(nn.Module):

@@ -11,7 +11,8 @@ RATE_HZ = 16_000
 FRAME = 160
 # How often each pack is drawn, and how many seconds in a row are taken as one talker.
 SPEECH = dict(so=(0.52, 20), pv=(0.18, 6), am=(0.11, 12), ar=(0.09, 20), ke=(0.05, 20), ka=(0.05, 20))
-NOISE = ("e10", "bl", "gs", "spi", "mu")
+NOISE = ("e10", "bl", "gs", "spi", "an", "mu", "hold", "fd", "syn")
+MUSIC = ("mu", "hold", "fd", "syn")
 
 
 def decode(folder, library_path=None):
@@ -95,14 +96,14 @@ class Corpus:
         self.weights = np.array(weights) / sum(weights)
 
     def _add_noise(self, name, samples, offset):
-        length = 12 * RATE_HZ if name == "mu" else 5 * RATE_HZ
+        length = 12 * RATE_HZ if name in MUSIC else 5 * RATE_HZ
         for start in range(0, len(samples) - RATE_HZ, length):
             part = samples[start : start + length]
             level = active_level(part)
             if level < 1e-3:
                 continue
             clip = (offset + start, offset + start + len(part), -20 * np.log10(level))
-            if name == "mu":
+            if name in MUSIC:
                 self.music.append(clip)
             elif is_steady(part):
                 self.steady.append(clip)

@@ -59,9 +59,22 @@ def noise_track(rng, clips, seconds, repeated):
     return segments
 
 
+def music_track(rng, clips, seconds):
+    """Music that goes on from somewhere in a piece, as it does for who is put on hold; now and then it stops for a while."""
+    segments, t = [], 0.0
+    while t < seconds and len(segments) < SEGMENTS:
+        start, end, gain = clips[rng.integers(len(clips))]
+        start = start + int(rng.uniform(0, 0.5) * (end - start))
+        speed = rng.uniform(0.8, 1.25)
+        count = int((end - start) / speed) - 4
+        segments.append((int(t * RATE_HZ), start, count, gain, speed))
+        t += count / RATE_HZ + (rng.uniform(0.2, 1.5) if rng.random() < 0.5 else 0)
+    return segments
+
+
 def plan(rng, corpus, count, seconds):
-    """`count` near tracks, background talkers and noises, independent of one another."""
-    tracks = np.zeros((count, 1 + FAR_TALKERS + 1, SEGMENTS, 5))
+    """`count` near tracks, background talkers, noises and music on hold, independent of one another."""
+    tracks = np.zeros((count, 1 + FAR_TALKERS + 2, SEGMENTS, 5))
     far_gain = np.zeros((count, FAR_TALKERS), np.float32)
     noise_kind = np.zeros(count, np.int64)  # 0 from the corpus, 1 … 5 made (see mixing.made_noise)
     for i in range(count):
@@ -71,11 +84,12 @@ def plan(rng, corpus, count, seconds):
         for k in range(others):
             put(tracks[i, 1 + k], speech_track(rng, corpus, talkers[1 + k], seconds, near=False))
             far_gain[i, k] = 10 ** (rng.normal(0, 2.5 if others > 1 else 0) / 20)
-        kind = rng.choice(["steady", "changing", "music", "made"], p=[0.24, 0.22, 0.22, 0.32])
+        kind = rng.choice(["steady", "changing", "music", "made"], p=[0.22, 0.24, 0.26, 0.28])
         if kind == "made":
             noise_kind[i] = rng.integers(1, 6)
         else:
-            put(tracks[i, -1], noise_track(rng, getattr(corpus, kind), seconds, kind != "changing"))
+            put(tracks[i, -2], noise_track(rng, getattr(corpus, kind), seconds, kind != "changing"))
+        put(tracks[i, -1], music_track(rng, corpus.music, seconds))
     return torch.from_numpy(tracks), torch.from_numpy(far_gain), torch.from_numpy(noise_kind)
 
 

@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--wide", type=pathlib.Path, required=True)
     parser.add_argument("--core", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--high", help="pro.pt whose bands to go on from")
     parser.add_argument("--library")
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--batch", type=int, default=48)
@@ -121,7 +122,7 @@ def main():
     core = core.to(device)
     for parameter in core.parameters():
         parameter.requires_grad_(False)
-    high = HighBand(core.hidden).to(device)
+    high = (load(args.high)[1] if args.high else HighBand(core.hidden)).train().to(device)
     optimizer = torch.optim.AdamW(high.parameters(), lr=args.rate, weight_decay=1e-4)
     scenes = Scenes(args.wide, args.library, device)
     kept = keep(scenes, core, args.kept) if args.kept else None

@@ -7,7 +7,7 @@ export const FEATURES: i32 = 264;
 export const FRAMES_SEEN: i32 = 3;
 /** Of the features, from where on they are not log powers alone. */
 export const LAST_FEATURES: i32 = 256;
-/** A gain per bin and the near talker's logit, up to a multiple of four. */
+/** A gain per bin, the near talker's logit and that of music on hold, up to a multiple of four. */
 export const OUTPUTS: i32 = 260;
 /** Above 8 kHz `pro` gives one gain per 500 Hz. */
 export const BAND_BINS: i32 = 16;

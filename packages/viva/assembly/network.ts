@@ -12,11 +12,19 @@ const outputs = takeFloats(OUTPUTS);
 const bandLayer = takeFloats(WIDEST);
 const bandSums = takeFloats(WIDEST);
 
-/** Of the outputs, the four that hold the highest bin and the near talker's logit. */
+/** Of the outputs, the four that hold the highest bin and the two logits. */
 const LAST_OUTPUTS: i32 = OUTPUTS - 4;
 
 /** The gate is open in doubt: its logit is shifted by this. */
 const GATE_SHIFT: f32 = 2;
+
+/** A second of music on hold closes the output, a tenth of a second of a voice opens it again. */
+const HOLD_RISES: f32 = 0.01;
+const HOLD_FALLS: f32 = 0.1;
+const HOLD_BEGINS: f32 = 1;
+const HOLD_CLOSED: f32 = 1.4;
+const HOLD_MOST: f32 = 1.6;
+const HOLD_LEFT: f32 = 0.01;
 
 /** One step of a gated recurrent layer; `input` and its own values lie in a row. */
 function recur(layerAt: usize, input: usize, inputs: i32, hidden: i32): void {
@@ -70,6 +78,15 @@ function runFrames(model: Model, plan: Plan, features: usize, layer: usize): voi
   }
 }
 
+/** What is left of the output while music is played to who is on hold; `sum` remembers how long it has been. */
+function holdGate(sum: usize, logit: f32): f32 {
+  const step = max(-HOLD_FALLS, min(HOLD_RISES, logit * HOLD_RISES));
+  const total = max<f32>(0, min(HOLD_MOST, load<f32>(sum) + step));
+  store<f32>(sum, total);
+  const open = max<f32>(0, min<f32>(1, (HOLD_CLOSED - total) / (HOLD_CLOSED - HOLD_BEGINS)));
+  return HOLD_LEFT + (1 - HOLD_LEFT) * open;
+}
+
 /**
  * Writes a gain to `gains` for each frequency of the plan that the network sees, and per band to `bandGains` where there
  * are others; returns how likely the near talker speaks.
@@ -79,6 +96,7 @@ export function runNetwork(
   plan: Plan,
   features: usize,
   layers: usize,
+  hold: usize,
   gains: usize,
   bandGains: usize,
 ): f32 {
@@ -92,12 +110,13 @@ export function runNetwork(
   runOutputs(model, first, 0, heard);
   runOutputs(model, first, LAST_OUTPUTS, OUTPUTS - LAST_OUTPUTS);
   const logit = load<f32>(outputs + (BINS << 2));
-  const gate = f32x4.splat(f32x4.extract_lane(sigmoid(f32x4.splat(logit + GATE_SHIFT)), 0));
+  const held = holdGate(hold, load<f32>(outputs + (BINS << 2), 4));
+  const gate = f32x4.splat(held * f32x4.extract_lane(sigmoid(f32x4.splat(logit + GATE_SHIFT)), 0));
   const end = bins < LAST_OUTPUTS ? heard : OUTPUTS;
   for (let at: usize = 0; at < <usize>end << 2; at += 16)
     v128.store(gains + at, f32x4.mul(gate, sigmoid(v128.load(outputs + at))));
   if (model.bands > 0 && bins > BINS) runBands(model, first, bandGains, gate);
-  return f32x4.extract_lane(sigmoid(f32x4.splat(logit)), 0);
+  return held * f32x4.extract_lane(sigmoid(f32x4.splat(logit)), 0);
 }
 
 function runOutputs(model: Model, first: usize, from: i32, count: i32): void {
