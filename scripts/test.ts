@@ -30,7 +30,7 @@ const UNIT_FOLDER = /^packages\/(?:(?:audio|protocol|simulator|web)|[^/]+(?:\/sr
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
-  /^e2e\/(?:conformance-|client-page|phone-panel|react-clients|web-pages|dashboard\/talk|conversation\/|livekit-agents\/|rooms\/|hosted\/rooms|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
+  /^e2e\/(?:conformance-|client-page|phone-panel|react-clients|web-pages|dashboard\/talk|conversation\/|livekit-agents\/|rooms\/|hosted\/(?:rooms|background-talker)|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
 const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 // A network card that comes or goes, as one does with every container, makes a browser give up what it is loading: the one
 // kind of test runs after the other.
