@@ -190,6 +190,14 @@ test("what a bot tells is bounded by what was seen", () => {
     [21, -7_179_000],
     "a clock that runs fast, beyond the cap",
   );
+  const late = {
+    ...session,
+    startMs: 9_000,
+    elapsedMs: 10_500,
+    observed: { atLeastMs: 12_200, atMostMs: 12_600 },
+  };
+  assert.equal(billedSeconds(late), 12, "time counted twice is not billed");
+  assert.equal(lengthCorrectionMs(late), null, "and no lie of a bot whose acknowledgement came late");
   assert.deepEqual(told(0, null, null), [1, null], "nobody saw it");
   const observed = { atLeastMs: 20_000, atMostMs: 21_000 };
   for (const silent of [{ boundAt: null }, { startMs: null }, { elapsedMs: null }])
