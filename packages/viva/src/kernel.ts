@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readModel, type ModelHeader, type ModelName } from "./model-file.ts";
+import { readModel, type ModelFile, type ModelHeader, type ModelName } from "./model-file.ts";
 import { planSpectrum, type SpectrumPlan } from "./spectrum-plan.ts";
 
 /** What `assembly/index.ts` exports. Numbers are addresses in its memory, unless their names say otherwise. */
@@ -56,18 +56,17 @@ export class Kernel {
   /** Sessions that ended, by plan. */
   readonly #free = new Map<number, number[]>();
 
-  constructor(name: ModelName) {
+  constructor({ header, payload }: ModelFile) {
     const { Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyHost }).WebAssembly;
     const module = new Module(readFileSync(new URL("../wasm/viva.wasm", import.meta.url)));
     this.exports = new Instance(module).exports as KernelExports;
-    const { header, payload } = readModel(name);
     this.header = header;
     const address = this.exports.take(payload.length);
     new Uint8Array(this.exports.memory.buffer).set(payload, address);
     const { conv, hidden, bands, bandHidden } = header;
     this.#model = this.exports.openModel(address, conv, hidden, bands, bandHidden);
     if (this.exports.payloadEnd() !== address + payload.length)
-      throw new Error(`The voice isolation model ${name} has other sizes than its header says`);
+      throw new Error(`The voice isolation model ${header.name} has other sizes than its header says`);
     this.#refreshViews();
   }
 
@@ -118,7 +117,7 @@ const kernels = new Map<ModelName, Kernel>();
 
 /** The kernel of this thread; loaded with the first session of its model. */
 export function kernelOf(name: ModelName): Kernel {
-  const kernel = kernels.get(name) ?? new Kernel(name);
+  const kernel = kernels.get(name) ?? new Kernel(readModel(name));
   kernels.set(name, kernel);
   return kernel;
 }
