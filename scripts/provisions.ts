@@ -2,11 +2,12 @@
 // registry of images, a container engine, the base image, and what the pages' commands use.
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
+import { setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { giveWay } from "./give-way.ts";
 
 const INSTALL = ["install", "-y", "-qq", "--no-install-recommends"];
+const BEHIND_OTHERS = 10; // tests that listen to sound run beside it, and come first
 const READERS = ["jq", "curl", "caddy", "nft", "nginx"]; // what the pages' commands use
 
 /** Something the tests use that npm does not have. */
@@ -127,7 +128,7 @@ async function ensureBaseImage(): Promise<void> {
   if (!existsSync("/usr/bin/apt-get")) return;
   const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts"];
   const making = promisify(execFile)(process.execPath, maker);
-  giveWay(making.child);
+  if (making.child.pid !== undefined) setPriority(making.child.pid, BEHIND_OTHERS);
   await making.then(
     ({ stdout }) => void process.stdout.write(stdout),
     ({ stderr }: { stderr: string }) => console.error(`The base image could not be made:\n${stderr}`),

@@ -32,7 +32,8 @@ export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: 
     let drawnMs = 0;
     const forget = onThemeChange(() => (palette = undefined));
     const redraw = (timeMs: number) => {
-      drawNext();
+      if (motion.matches) timer = window.setTimeout(onNextFrame, STILL_FRAME_MS);
+      else onNextFrame();
       if (latest.current.calm && timeMs - drawnMs < CALM_FRAME_MS) return;
       drawnMs = timeMs;
       const prepared = prepareCanvas(element);
@@ -40,12 +41,10 @@ export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: 
       palette ??= readPalette(element);
       latest.current.draw({ ...prepared, timeMs, palette, still: motion.matches });
     };
-    const drawNext = () => {
-      frame = 0;
-      if (!motion.matches) frame = requestAnimationFrame(redraw);
-      else timer = window.setTimeout(() => (frame = requestAnimationFrame(redraw)), STILL_FRAME_MS);
+    const onNextFrame = () => {
+      frame = requestAnimationFrame(redraw);
     };
-    drawNext();
+    onNextFrame();
     return () => {
       clearTimeout(timer);
       cancelAnimationFrame(frame);
