@@ -33,9 +33,10 @@ const ENTRIES: Record<string, string[]> = {
   cli: ["main"],
 };
 
-// Of what is installed with it: small, in pure JavaScript, and needed by every process. All else stays where it is.
+// Of what is installed with it: pure JavaScript that every process needs, or that shares most of what it loads with ours. All
+// else stays where it is.
 const INLINED =
-  /^(?:@vocalhost\/(?:protocol|audio|simulator|images)|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|prom-client|uuid|modern-tar)(?:\/|$)/;
+  /^(?:@vocalhost\/(?:protocol|audio|simulator|images)|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
 
 export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
 

@@ -26,11 +26,11 @@ export interface UnderWay {
 }
 
 /** Builds and installs what is missing, or says what to install. */
-export async function provide(): Promise<UnderWay> {
+export async function provide({ withBaseImage }: { withBaseImage: boolean }): Promise<UnderWay> {
   const built = run(process.execPath, ["scripts/build.ts", "--no-check"]);
   await installMissing();
   await built;
-  return { baseImage: ensureBaseImage() };
+  return { baseImage: withBaseImage ? ensureBaseImage() : Promise.resolve() };
 }
 
 /** All at once: reading the lists of packages takes longer than most of them. */

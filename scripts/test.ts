@@ -67,12 +67,15 @@ const files = filesOf(positionals.length > 0 ? positionals : ORDER).filter(
   (file) => !values.long || readFileSync(file, "utf8").includes("testing/sizes.ts"),
 );
 const checks = values.checks ? runChecks() : true; // they need no more than npm's packages
-const { baseImage } = await provide();
+const batches = toBatches(files);
+const { baseImage } = await provide({
+  withBaseImage: batches.some((batch) => mentions(batch, NEEDS_BASE_IMAGE)),
+});
 const checksPassed = await checks; // tests that listen to sound would get too little time beside them
 const total: Outcome = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
 const tooBusy: Batch[] = [];
-await runAll(toBatches(files), positionals.length > 0 ? 1 : undefined);
+await runAll(batches, positionals.length > 0 ? 1 : undefined);
 if (tooBusy.length > 0) {
   console.log("\nOnce more, one at a time: what listens to sound as it is made and had too little time.\n");
   await runAll(tooBusy.splice(0), 1);
