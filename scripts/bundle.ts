@@ -21,6 +21,7 @@ const ENTRIES: Record<string, string[]> = {
     "instance/compile-cache-main",
     "media/media-worker",
     "pacing/pacing-worker",
+    "runtime/app", // for tests that look inside; the package exports none of it but `app`
   ],
   "control-plane": [
     "up-main",

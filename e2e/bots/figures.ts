@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { programOf } from "../../testing/programs.ts";
 
 /** What the process holds, as it sees it itself. */
 export interface Figures {
@@ -11,6 +13,15 @@ export interface Figures {
   heapMib: number;
   /** Longest time the loop was late since the last question. */
   loopDelayMs: number;
+}
+
+/** `GET /figures` of the runner that a bot's `main()` starts. */
+export async function mountRunnerFigures(): Promise<void> {
+  // The very module that `vocalhost/runner` runs on, be that its sources or what is built of them.
+  const { sessionApp } = (await import(
+    pathToFileURL(programOf("sdk", "runtime/app")).href
+  )) as typeof import("../../packages/sdk/src/runtime/app.ts");
+  mountFigures(sessionApp.app, sessionApp.sessions);
 }
 
 /** `GET /figures` collects garbage, then counts. */

@@ -1,8 +1,7 @@
 // Says back what it hears and remembers how it was called. Its own routes let tests look inside.
 import { createTransport, type RunnerArguments } from "vocalhost";
 import { app, main } from "vocalhost/runner";
-import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
-import { mountFigures } from "./figures.ts";
+import { mountRunnerFigures } from "./figures.ts";
 
 interface Call {
   kind: string;
@@ -41,7 +40,7 @@ app.post("/wants-a-name", { schema: { body: { type: "object", required: ["name"]
 app.get("/breaks", async () => {
   throw new Error("a secret detail of the inside");
 });
-mountFigures(app, sessionApp.sessions);
+await mountRunnerFigures();
 
 export async function bot(args: RunnerArguments): Promise<void> {
   const call: Call = {

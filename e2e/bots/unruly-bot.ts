@@ -1,10 +1,9 @@
 // Misbehaves as it is told, next to sessions that do not.
 import { createTransport, type RunnerArguments, type Transport } from "vocalhost";
-import { app, main } from "vocalhost/runner";
-import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
-import { mountFigures } from "./figures.ts";
+import { main } from "vocalhost/runner";
+import { mountRunnerFigures } from "./figures.ts";
 
-mountFigures(app, sessionApp.sessions);
+await mountRunnerFigures();
 
 const FLOOD_MS = 10 * 60_000;
 const MESSAGES = 100_000;

@@ -1,8 +1,7 @@
 // Takes phone calls, does what the call's parameter `mode` asks for and remembers everything. `GET /calls` tells.
 import { createTransport, type CallData, type RunnerArguments, type Transport } from "vocalhost";
 import { app, main } from "vocalhost/runner";
-import { sessionApp } from "../../packages/sdk/src/runtime/app.ts";
-import { mountFigures } from "../bots/figures.ts";
+import { mountRunnerFigures } from "../bots/figures.ts";
 
 export type Mode = "echo" | "goodbye" | "keys" | "leave" | "menu" | "silent" | "transfer";
 
@@ -30,7 +29,7 @@ const RATE_HZ = 24_000;
 
 const calls: CallRecord[] = [];
 app.get("/calls", async () => calls);
-mountFigures(app, sessionApp.sessions);
+await mountRunnerFigures();
 
 export async function bot(args: RunnerArguments): Promise<void> {
   const record: CallRecord = {
