@@ -14,6 +14,7 @@ import { defaultTiming } from "../../packages/control-plane/src/timing.ts";
 import { startTestPostgres } from "../../packages/control-plane/src/testing/test-postgres.ts";
 import { makeTestAuthority, type TestAuthority } from "../../testing/peer-certificates.ts";
 import { patientMs } from "../../testing/patience.ts";
+import { nodeFlags, programOf } from "../../testing/programs.ts";
 import { until } from "../../testing/wait.ts";
 import { instancesAlive } from "../hosted/fault-service.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
@@ -54,7 +55,6 @@ export interface ClusterOptions {
   environment?: Record<string, string>;
 }
 
-const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
 const NAMES = ["machine-a", "machine-b"];
 
@@ -183,11 +183,7 @@ function startPart(
   environment: NodeJS.ProcessEnv,
   hostName?: string,
 ): WatchedProcess {
-  const program = [
-    process.execPath,
-    "--conditions=@vocalhost/source",
-    join(REPOSITORY, `packages/control-plane/src/${part}-main.ts`),
-  ];
+  const program = [process.execPath, ...nodeFlags, programOf("control-plane", `${part}-main`)];
   // A name of its own: whoever is on the same machine as a dead leader need not wait for its lease.
   const named = ["unshare", "--uts", "sh", "-c", 'echo "$0" > /proc/sys/kernel/hostname && exec "$@"'];
   const [command = "", ...args] = hostName === undefined ? program : [...named, hostName, ...program];

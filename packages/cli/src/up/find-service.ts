@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
@@ -10,13 +9,14 @@ export interface ServiceProgram {
 }
 
 const SERVICE_PACKAGE = "@vocalhost/control-plane";
+const IS_SOURCE = import.meta.filename.endsWith(".ts"); // sources start sources, what is built starts what is built
 
 /** By the package's path: it runs as processes of its own and is never imported. */
 export function findService(name: "up" | "operate" = "up"): ServiceProgram {
   const folder = packageFolder();
-  const source = join(folder, "src", `${name}-main.ts`);
-  if (existsSync(source)) return { file: source, nodeOptions: ["--conditions=@vocalhost/source"] };
-  return { file: join(folder, "dist", `${name}-main.js`), nodeOptions: [] };
+  return IS_SOURCE
+    ? { file: join(folder, "src", `${name}-main.ts`), nodeOptions: ["--conditions=@vocalhost/source"] }
+    : { file: join(folder, "dist", `${name}-main.js`), nodeOptions: [] };
 }
 
 function packageFolder(): string {
