@@ -7,10 +7,12 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { packTar } from "modern-tar";
 import type Docker from "dockerode";
+import { isBuilt, nodeFlags, programOf } from "./programs.ts";
 
 export const BOT_USER = 10001;
 const REPOSITORY = resolve(import.meta.dirname, "..");
 const PACKAGES = ["packages/sdk", "packages/protocol", "packages/audio", "packages/rooms"];
+const PROGRAMS = isBuilt ? "dist" : "src";
 // Of what bots may use, what is large and no test needs.
 const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$)/;
 const FOR_ROOMS = /^@livekit\/rtc-ffi-bindings-/;
@@ -53,11 +55,7 @@ export async function makeBotImage(
       User: `${BOT_USER}:${BOT_USER}`,
       WorkingDir: "/app",
       Env: ["PATH=/usr/local/bin"],
-      Entrypoint: [
-        "/usr/local/bin/node",
-        "--conditions=@vocalhost/source",
-        "/vocalhost/packages/sdk/src/instance/main.ts",
-      ],
+      Entrypoint: ["/usr/local/bin/node", ...nodeFlags, inImage(programOf("sdk", "instance/main"))],
       Labels: { [imageLabels.baseVersion]: "0.2.0", [imageLabels.productVersion]: "0.1.0" },
     },
   });
@@ -114,17 +112,17 @@ function programEntries(): LayerEntry[] {
 async function sdkEntries(hasRooms: boolean): Promise<LayerEntry[]> {
   const entries: LayerEntry[] = [];
   for (const name of PACKAGES)
-    for (const part of ["src", "package.json"]) {
+    for (const part of [PROGRAMS, "package.json"]) {
       const source = join(REPOSITORY, name, part);
       const at = `vocalhost/${name}/${part}`;
-      if (part === "src")
+      if (part === PROGRAMS)
         entries.push(
           ...(await folderEntries({
             folder: source,
             at,
             uid: 0,
             gid: 0,
-            keeps: (path) => !path.endsWith(".test.ts"),
+            keeps: (path) => !/\.(?:test|d)\.ts$/.test(path),
           })),
         );
       else entries.push({ ...place(at, 0o644), kind: "file", source });
@@ -155,6 +153,10 @@ async function sdkEntries(hasRooms: boolean): Promise<LayerEntry[]> {
   const known = new Set(entries.map(({ path }) => path));
   const parents = directoriesOf([...known]).filter((path) => !known.has(path));
   return [...parents.map(directory), ...entries];
+}
+
+function inImage(path: string): string {
+  return `/vocalhost/${relative(REPOSITORY, path)}`;
 }
 
 /** Folders of all packages these depend on, found as Node finds them. */

@@ -1,9 +1,13 @@
 // Runs many command lines in one process, because starting one costs more than most of them: words as a line of JSON on
 // its input, what they printed and how they ended as a line of JSON on its output.
 import { createInterface } from "node:readline";
-import { main } from "../../packages/cli/src/main.ts";
+import { pathToFileURL } from "node:url";
+import { programOf } from "../../testing/programs.ts";
 import type { Finished } from "./vocalhost-process.ts";
 
+const { main } = (await import(
+  pathToFileURL(programOf("cli", "main")).href
+)) as typeof import("../../packages/cli/src/main.ts");
 // Each line listens to them as a process of its own would.
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
 for await (const line of createInterface({ input: process.stdin }))

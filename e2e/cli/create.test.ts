@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { nodeFlags } from "../../testing/programs.ts";
 import { until, within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
 import { runProgram } from "../harness/program.ts";
@@ -74,7 +75,7 @@ test("makes a project that runs and passes its own test", async () => {
   }
   const { code, output: report } = await runProgram("bot.test.ts", {
     workingFolder: path,
-    environment: { NODE_OPTIONS: "--conditions=@vocalhost/source", NODE_TEST_CONTEXT: "" },
+    environment: { NODE_OPTIONS: nodeFlags.join(" "), NODE_TEST_CONTEXT: "" },
     timeoutMs: SOON_MS,
   });
   assert.equal(code, 0, report);

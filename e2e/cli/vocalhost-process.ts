@@ -39,7 +39,7 @@ export interface CommandLines extends AsyncDisposable {
 }
 
 export function openCommandLines(desk: Desk): CommandLines {
-  const child = spawn(process.execPath, ["--conditions=@vocalhost/source", MANY_LINES], {
+  const child = spawn(process.execPath, [...nodeFlags, MANY_LINES], {
     cwd: desk.folder,
     env: cleanEnvironment(desk),
     stdio: ["pipe", "pipe", "inherit"],
