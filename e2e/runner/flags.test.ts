@@ -104,23 +104,25 @@ for (const [how, settings] of [
   });
 
 describe("flags", { concurrency: 2 }, () => {
-  for (const settings of [{ flags: ["-t", "webrtc"] }, { environment: { VOCALHOST_TRANSPORT: "webrtc" } }])
-    test(`one transport only, by ${Object.keys(settings).join()}`, async () => {
-      await using runner = await startRunnerProcess({ bot: BOT, ...settings });
-      const status = (await call(runner.port, "GET /status")).json();
-      assert.deepEqual(status, { status: "ready", transports: ["webrtc"] });
-      const text =
-        "Transport 'websocket' is not allowed. Server is configured for 'webrtc' only (-t webrtc).";
-      assertRefused(await start(runner, { transport: "websocket" }), "TRANSPORT_NOT_ALLOWED", text);
-      assertRefused(await tryUpgrade(`ws://localhost:${runner.port}/ws-client`), "NOT_FOUND");
-      assert.equal((await start(runner, {})).status, 200);
-      assertRefused(await call(runner.port, "GET /files/hello.txt"), "NOT_FOUND", /--folder/);
-      assert.match(runner.output(), /webrtc only/);
-    });
+  test("one transport only", async () => {
+    await using runner = await startRunnerProcess({ bot: BOT, flags: ["-t", "webrtc"] });
+    const status = (await call(runner.port, "GET /status")).json();
+    assert.deepEqual(status, { status: "ready", transports: ["webrtc"] });
+    const text = "Transport 'websocket' is not allowed. Server is configured for 'webrtc' only (-t webrtc).";
+    assertRefused(await start(runner, { transport: "websocket" }), "TRANSPORT_NOT_ALLOWED", text);
+    assertRefused(await tryUpgrade(`ws://localhost:${runner.port}/ws-client`), "NOT_FOUND");
+    assert.equal((await start(runner, {})).status, 200);
+    assertRefused(await call(runner.port, "GET /files/hello.txt"), "NOT_FOUND", /--folder/);
+    assert.match(runner.output(), /webrtc only/);
+  });
 
-  test("the only transport is the default one", async () => {
-    await using runner = await startRunnerProcess({ bot: BOT, flags: ["--transport=websocket"] });
-    assert.match((await start(runner, {})).json().wsUrl, /\/ws-client\?session=/);
+  test("the only transport is the default one, and flags win over variables", async () => {
+    const environment = { VOCALHOST_TRANSPORT: "webrtc", VOCALHOST_WEBSOCKET_AUTH: "token" };
+    const flags = ["--transport=websocket", "--ws-auth", "none"];
+    await using runner = await startRunnerProcess({ bot: BOT, flags, environment });
+    const answer = (await start(runner, {})).json();
+    assert.match(answer.wsUrl, /\/ws-client\?session=/);
+    assert.deepEqual(Object.keys(answer), ["wsUrl"]);
     assertRefused(await call(runner.port, "POST /api/offer", { body: {} }), "NOT_FOUND");
   });
 
@@ -134,13 +136,6 @@ describe("flags", { concurrency: 2 }, () => {
     assert.equal((await call(six.port, "GET /status", { address: "::1", headers })).status, 200);
     using client = await openSocket(`ws://[::1]:${six.port}/ws-client`);
     assert.ok(client);
-  });
-
-  test("flags win over variables", async () => {
-    const environment = { VOCALHOST_TRANSPORT: "webrtc", VOCALHOST_WEBSOCKET_AUTH: "token" };
-    const flags = ["-t", "websocket", "--ws-auth", "none"];
-    await using runner = await startRunnerProcess({ bot: BOT, flags, environment });
-    assert.deepEqual(Object.keys((await start(runner, {})).json()), ["wsUrl"]);
   });
 
   test("the bot gets all flags, and its own behind two dashes", async () => {
@@ -173,22 +168,11 @@ describe("what cannot be started", { concurrency: 3 }, () => {
   const workingFolder = files.path;
   const bot = new URL(`../../${BOT}`, import.meta.url).pathname;
 
+  // One that cannot be read, one that means nothing, one whose value is wrong: each value has its case beside its parser.
   const bad: [string[], RegExp][] = [
-    [["--port", "abc"], /--port must be a whole number from 0 to 65535, got "abc"/],
-    [["--port", "65536"], /--port must be/],
-    [["--port"], /--port needs a value: --port PORT/],
+    [["--host", "--port", "0"], /--host needs a value: --host ADDRESS/],
     [["--prot", "80"], /--prot means nothing to the runner\. Did you mean --port\?/],
-    [["--host", "--port", "0"], /--host needs a value/],
-    [["-t", "pigeon"], /--transport must be one of webrtc, websocket.*got "pigeon"/],
-    [["-t", "daily"], /Rooms of Daily need an account there: set DAILY_API_KEY/],
-    [["-x", "not a host"], /--proxy must be a host name/],
-    [["-f", "absent"], /--folder: .*absent is not a folder/],
-    [["-f", "hello.txt"], /--folder: .*hello\.txt is not a folder/],
-    [["--ws-auth", "yes"], /--ws-auth must be none or token, got "yes"/],
-    [["--ice-servers", "http://x"], /ICE servers: "http:\/\/x" is not a STUN or TURN address/],
-    [["--ice-servers", '{"urls":"stun:a:1","user":"b"}'], /ICE servers: .*user/],
     [["--ice-servers", "{"], /ICE servers: not valid JSON/],
-    [["--allowed-origins", "example.com"], /--allowed-origins expects origins such as/],
   ];
   for (const [args, message] of bad)
     test(`node bot.ts ${args.join(" ")}`, async () => {
@@ -225,22 +209,20 @@ describe("what cannot be started", { concurrency: 3 }, () => {
   });
 
   test("--help tells every flag and variable, and starts nothing", async () => {
-    for (const flag of ["--help", "-h"]) {
-      const { code, output, errors } = await runProgram(bot, { args: [flag], workingFolder });
-      assert.deepEqual([code, errors], [0, ""]);
-      const flags = [
-        "host",
-        "port",
-        "transport",
-        "proxy",
-        "folder",
-        "ws-auth",
-        "ice-servers",
-        "allowed-origins",
-        "verbose",
-      ];
-      for (const name of flags) assert.match(output, new RegExp(`--${name}\\b.*VOCALHOST_`));
-      for (const short of ["-t", "-x", "-f", "-v", "-h"]) assert.ok(output.includes(`${short}, --`), short);
-    }
+    const { code, output, errors } = await runProgram(bot, { args: ["--help"], workingFolder });
+    assert.deepEqual([code, errors], [0, ""]);
+    const flags = [
+      "host",
+      "port",
+      "transport",
+      "proxy",
+      "folder",
+      "ws-auth",
+      "ice-servers",
+      "allowed-origins",
+      "verbose",
+    ];
+    for (const name of flags) assert.match(output, new RegExp(`--${name}\\b.*VOCALHOST_`));
+    for (const short of ["-t", "-x", "-f", "-v", "-h"]) assert.ok(output.includes(`${short}, --`), short);
   });
 });

@@ -89,7 +89,8 @@ test("a flag that needs a value says so, and one that takes none too", () => {
   assert.throws(() => parseFlags(["--verbose=2"]), /^FlagError: --verbose takes no value, got "2"$/);
 });
 
-test("the help names every flag and its variable", () => {
+test("the help is asked for by either name, and names every flag and its variable", () => {
+  for (const flag of ["--help", "-h"]) check([flag], { known: { help: 1 }, all: { help: 1 } });
   const help = helpText();
   for (const { name, variable } of FLAGS) {
     assert.ok(help.includes(`--${name}`));
