@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { SessionApp } from "../../packages/sdk/src/server/session-app.ts";
 import { programOf } from "../../testing/programs.ts";
 
 /** What the process holds, as it sees it itself. */
@@ -18,9 +19,9 @@ export interface Figures {
 /** `GET /figures` of the runner that a bot's `main()` starts. */
 export async function mountRunnerFigures(): Promise<void> {
   // The very module that `vocalhost/runner` runs on, be that its sources or what is built of them.
-  const { sessionApp } = (await import(
-    pathToFileURL(programOf("sdk", "runtime/app")).href
-  )) as typeof import("../../packages/sdk/src/runtime/app.ts");
+  const { sessionApp } = (await import(pathToFileURL(programOf("sdk", "runtime/app")).href)) as {
+    sessionApp: SessionApp;
+  };
   mountFigures(sessionApp.app, sessionApp.sessions);
 }
 

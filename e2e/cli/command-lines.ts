@@ -5,9 +5,10 @@ import { pathToFileURL } from "node:url";
 import { programOf } from "../../testing/programs.ts";
 import type { Finished } from "./vocalhost-process.ts";
 
-const { main } = (await import(
-  pathToFileURL(programOf("cli", "main")).href
-)) as typeof import("../../packages/cli/src/main.ts");
+const { main } = (await import(pathToFileURL(programOf("cli", "main")).href)) as {
+  main(words: string[]): Promise<number>;
+};
+
 // Each line listens to them as a process of its own would.
 for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
 for await (const line of createInterface({ input: process.stdin }))
