@@ -44,7 +44,7 @@ async function add(controller: Controller, entry: LayerEntry): Promise<void> {
       }
       await using file = await open(entry.source);
       const { size } = await file.stat();
-      return await copy(file, controller.add({ ...place, name: path, type: "file", size }));
+      return await copy(file, size, controller.add({ ...place, name: path, type: "file", size }));
     }
     default:
       return entry satisfies never;
@@ -53,13 +53,17 @@ async function add(controller: Controller, entry: LayerEntry): Promise<void> {
 
 const CHUNK_BYTES = 1024 * 1024;
 
-async function copy(file: FileHandle, to: WritableStream<Uint8Array>): Promise<void> {
+async function copy(file: FileHandle, size: number, to: WritableStream<Uint8Array>): Promise<void> {
   const writer = to.getWriter();
-  for (;;) {
-    // A buffer of its own for each chunk: the packer passes it on without copying.
-    const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafeSlow(CHUNK_BYTES) });
-    if (bytesRead === 0) break;
+  for (let left = size; left > 0;) {
+    // A buffer of its own for each chunk, as the packer passes it on without copying, and none larger than the rest of the
+    // file: most files are small, and a mebibyte for each keeps the garbage collector busier than the packing.
+    const { bytesRead, buffer } = await file.read({
+      buffer: Buffer.allocUnsafeSlow(Math.min(left, CHUNK_BYTES)),
+    });
+    if (bytesRead === 0) break; // it became shorter meanwhile, which the packer refuses
     await writer.write(buffer.subarray(0, bytesRead));
+    left -= bytesRead;
   }
   await writer.close();
 }
