@@ -148,6 +148,17 @@ describe("installed", () => {
     await npm(installed, "install", "--ignore-scripts", ...files);
   });
 
+  test("nothing that is installed with them has a script to run, so that nothing is compiled", () => {
+    const lock = JSON.parse(readFileSync(join(installed, "package-lock.json"), "utf8")) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const scripted = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    assert.deepEqual(
+      scripted.map(([path]) => path),
+      [],
+    );
+  });
+
   test("a bot written with the published types passes their check", async () => {
     const options = {
       module: "nodenext",

@@ -1,5 +1,4 @@
 import { thisPlatform } from "@vocalhost/images";
-import type Docker from "dockerode";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { isIPv4 } from "node:net";
@@ -9,6 +8,7 @@ import type { Log } from "../log.ts";
 import { createImageBuilder, type ImageBuilderSettings } from "./container/builds/image-builder.ts";
 import { openPulledImages } from "./container/builds/pulled-images.ts";
 import { labels } from "./container/container-options.ts";
+import type { FoundContainer } from "./container/engine-answers.ts";
 import { openEngine, type EngineLimits } from "./container/engine.ts";
 import { keepWall, type WallOptions } from "./container/keep-wall.ts";
 import { asDriverError, EngineError } from "./container/engine-error.ts";
@@ -282,7 +282,7 @@ export function serviceOf(root: string): string {
   return createHash("sha256").update(root).digest("hex").slice(0, 12);
 }
 
-function hasEnded(found: Docker.ContainerInspectInfo | undefined): boolean {
+function hasEnded(found: FoundContainer | undefined): boolean {
   return !found || isUnborn(found.State.Status) || !isLive(found.State);
 }
 

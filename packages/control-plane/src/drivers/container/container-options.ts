@@ -1,8 +1,8 @@
 import { baseUser } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
-import type Docker from "dockerode";
 import type { InstanceSpec } from "../driver.ts";
 import { instanceEnvironment } from "../instance-environment.ts";
+import type { ContainerRequest } from "./engine-answers.ts";
 import { cpuLimit } from "./engine.ts";
 
 export const labels = {
@@ -31,7 +31,7 @@ export interface ContainerOptions {
 }
 
 /** The strict profile. There is no other. */
-export function containerOptions(options: ContainerOptions): Docker.ContainerCreateOptions {
+export function containerOptions(options: ContainerOptions): ContainerRequest {
   const { spec, image, name, service, network, slots } = options;
   const memory = spec.memoryMib * 1024 * 1024;
   return {

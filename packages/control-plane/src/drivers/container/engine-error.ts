@@ -54,7 +54,5 @@ export function isMissing(error: unknown): boolean {
 }
 
 function wordsOf(error: unknown): string {
-  const { json, message } = error as { json?: { message?: string; cause?: string }; message?: string };
-  const text = json?.message ?? message ?? String(error);
-  return text.replace(/^\(HTTP code \d+\) [^-]*- /, "").trim();
+  return ((error as { message?: string }).message ?? String(error)).trim();
 }

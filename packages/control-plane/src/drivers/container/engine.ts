@@ -1,21 +1,31 @@
 import type { Digest } from "@vocalhost/images";
-import Docker from "dockerode";
-import { request, type RequestOptions } from "node:http";
+import { request } from "node:http";
 import type { Socket } from "node:net";
 import { chosenGateway } from "./chosen-gateway.ts";
+import type {
+  ContainerRequest,
+  EngineInfo,
+  FoundContainer,
+  FoundImage,
+  FoundNetwork,
+  ListedContainer,
+  ListedImage,
+} from "./engine-answers.ts";
+import { createEngineClient, type EngineClient } from "./engine-client.ts";
 import { EngineError, isMissing, toEngineError } from "./engine-error.ts";
+import { identifyEngine } from "./identify-engine.ts";
 
 /** Docker or Podman, at its socket. Every call has its own limit: an engine may take a question and never answer. */
 export interface Engine {
   readonly name: "docker" | "podman";
   readonly version: string;
   readonly socket: string;
-  list(label: string): Promise<Docker.ContainerInfo[]>;
+  list(label: string): Promise<ListedContainer[]>;
   /** Undefined when there is none of this name. */
-  inspect(name: string): Promise<Docker.ContainerInspectInfo | undefined>;
+  inspect(name: string): Promise<FoundContainer | undefined>;
   /** Undefined when it is not in the engine's storage. */
   inspectImage(reference: string): Promise<EngineImage | undefined>;
-  create(options: Docker.ContainerCreateOptions): Promise<void>;
+  create(options: ContainerRequest): Promise<void>;
   /** Starts it, and writes this to its standard input. */
   startWith(name: string, input: string): Promise<void>;
   /** One that does not run is fine. */
@@ -34,7 +44,7 @@ export interface Engine {
   limitCpu(name: string, millicores: number): Promise<void>;
   ensureNetwork(name: string, options?: { isInternal?: boolean }): Promise<void>;
   /** Those with this label that have a name. */
-  images(label: string): Promise<Docker.ImageInfo[]>;
+  images(label: string): Promise<ListedImage[]>;
   /** One that is not there is fine. False: something still needs it. */
   removeImage(reference: string): Promise<boolean>;
   /** Removes those with this label that have no name, are older, and that nothing is made of. */
@@ -46,7 +56,7 @@ export interface Engine {
   /** Newline-delimited events of containers with this label, until it ends or is destroyed. */
   events(label: string): Promise<NodeJS.ReadableStream & { destroy(): void }>;
   /** For what has limits of its own, such as pulling. */
-  readonly docker: Docker;
+  readonly client: EngineClient;
 }
 
 export interface EngineImage {
@@ -81,12 +91,12 @@ export const CPU_PERIOD_US = 100_000;
 
 export async function openEngine(socket: string, limits: EngineLimits = LIMITS): Promise<Engine> {
   const { quickMs, workMs } = limits;
-  const docker = new Docker({ socketPath: socket });
+  const client = createEngineClient(socket);
 
   async function ask<T>(
     call: string,
     limitMs: number,
-    question: (abortSignal: AbortSignal) => Promise<T>,
+    question: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const limit = new AbortController();
     const { promise: late, reject } = Promise.withResolvers<never>();
@@ -109,26 +119,37 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
     });
   }
 
-  const version = await ask("say its version", quickMs, (abortSignal) =>
-    // The types know no options here; the library passes them on.
-    (docker.version as (options: object) => ReturnType<typeof docker.version>)({ abortSignal }),
+  const { name: kind, version } = await ask("say what it is", quickMs, (signal) =>
+    identifyEngine(client, signal),
   );
-  const isPodman = version.Components?.some(({ Name }) => /podman/i.test(Name)) ?? false;
+  const isPodman = kind === "podman";
+
+  // Asked once: it does not change while the engine runs, and Podman starts a package manager for every answer.
+  let told: Promise<EngineInfo> | undefined;
+  function info(): Promise<EngineInfo> {
+    told ??= ask("describe itself", quickMs, (signal) =>
+      client.ask<EngineInfo>({ path: "/info", signal }),
+    ).catch((error: unknown) => {
+      told = undefined;
+      throw error;
+    });
+    return told;
+  }
 
   return {
-    name: isPodman ? "podman" : "docker",
-    version: version.Version,
-    limitsCpuLater: !isPodman || isSince(version.Version, [4, 3]),
+    name: kind,
+    version,
+    limitsCpuLater: !isPodman || isSince(version, [4, 3]),
     socket,
-    docker,
+    client,
     list: (label) =>
-      ask("list containers", quickMs, (abortSignal) =>
-        docker.listContainers({ all: true, filters: { label: [label] }, abortSignal }),
+      ask("list containers", quickMs, (signal) =>
+        client.ask({ path: "/containers/json", query: { all: true, filters: { label: [label] } }, signal }),
       ),
     async inspect(name) {
       try {
-        return await ask("look at a container", quickMs, (abortSignal) =>
-          docker.getContainer(name).inspect({ abortSignal }),
+        return await ask("look at a container", quickMs, (signal) =>
+          client.ask<FoundContainer>({ path: `/containers/${name}/json`, signal }),
         );
       } catch (error) {
         if (isMissing(error)) return undefined;
@@ -137,18 +158,12 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
     },
     async inspectImage(reference) {
       try {
-        const found = await ask("look at an image", quickMs, (abortSignal) =>
-          (docker.getImage(reference).inspect as (options: object) => Promise<Docker.ImageInspectInfo>)({
-            abortSignal,
-          }),
+        const found = await ask("look at an image", quickMs, (signal) =>
+          client.ask<FoundImage>({ path: `/images/${reference}/json`, signal }),
         );
         const { Id, Architecture, Config, Size } = found;
         const id: Digest = `sha256:${Id.replace(/^sha256:/, "")}`;
-        const { Labels, OnBuild, Volumes } = (Config ?? {}) as {
-          Labels?: Record<string, string>;
-          OnBuild?: string[] | null;
-          Volumes?: Record<string, object> | null;
-        };
+        const { Labels, OnBuild, Volumes } = Config ?? {};
         return {
           id,
           architecture: Architecture,
@@ -162,26 +177,26 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         throw error;
       }
     },
-    async create(options) {
-      await ask("create a container", workMs, (abortSignal) =>
-        docker.createContainer({ ...options, abortSignal }),
+    async create({ name, ...body }) {
+      await ask("create a container", workMs, (signal) =>
+        client.tell({ method: "POST", path: "/containers/create", query: { name }, body, signal }),
       );
     },
     async startWith(name, input) {
       // Attached before it starts: whatever runs in it then finds its input, or the end of it, and never waits in vain.
       const stdin = await ask("attach to a container", workMs, (signal) => attachInput(socket, name, signal));
       try {
-        await ask("start a container", workMs, (abortSignal) =>
-          docker.getContainer(name).start({ abortSignal }),
+        await ask("start a container", workMs, (signal) =>
+          client.tell({ method: "POST", path: `/containers/${name}/start`, signal }),
         );
         await ask("hand over to a container", quickMs, () => writeAll(stdin, input));
       } finally {
         stdin.destroySoon();
       }
     },
-    async kill(name, signal) {
-      const kill = ask("end a container", workMs, (abortSignal) =>
-        docker.getContainer(name).kill({ signal, abortSignal }),
+    async kill(name, which) {
+      const kill = ask("end a container", workMs, (signal) =>
+        client.tell({ method: "POST", path: `/containers/${name}/kill`, query: { signal: which }, signal }),
       );
       await kill.catch((error: unknown) => {
         const isOver =
@@ -190,20 +205,23 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
       });
     },
     async pause(name) {
-      const pause = ask("pause a container", workMs, (abortSignal) =>
-        docker.getContainer(name).pause({ abortSignal }),
+      const pause = ask("pause a container", workMs, (signal) =>
+        client.tell({ method: "POST", path: `/containers/${name}/pause`, signal }),
       );
       await pause.catch(unlessSaid(/already paused/i));
     },
     async unpause(name) {
-      const unpause = ask("wake a container", workMs, (abortSignal) =>
-        docker.getContainer(name).unpause({ abortSignal }),
+      const unpause = ask("wake a container", workMs, (signal) =>
+        client.tell({ method: "POST", path: `/containers/${name}/unpause`, signal }),
       );
       await unlessMissing(unpause.catch(unlessSaid(/not paused/i)));
     },
     async remove(name) {
-      const remove = ask("remove a container", workMs, (abortSignal) =>
-        docker.getContainer(name).remove({ force: true, v: true, abortSignal }),
+      const remove = ask("remove a container", workMs, (signal) =>
+        client.tell({
+          ...{ method: "DELETE", path: `/containers/${name}`, signal },
+          query: { force: true, v: true },
+        }),
       );
       await unlessMissing(
         remove.catch((error: unknown) => {
@@ -213,27 +231,29 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
       );
     },
     async lastWords(name) {
-      const bytes = await ask("read a container's output", quickMs, (abortSignal) =>
-        docker.getContainer(name).logs({ stdout: true, stderr: true, tail: LAST_LINES, abortSignal }),
+      const bytes = await ask("read a container's output", quickMs, (signal) =>
+        client.bytes({
+          path: `/containers/${name}/logs`,
+          query: { stdout: true, stderr: true, tail: LAST_LINES },
+          signal,
+        }),
       ).catch(() => Buffer.alloc(0));
       return withoutFrames(bytes).trimEnd();
     },
     async limitCpu(name, millicores) {
-      const limit = ask("limit a container", quickMs, (abortSignal) =>
-        isPodman
-          ? limitPodmanCpu(socket, { name, millicores, signal: abortSignal })
-          : docker.getContainer(name).update({ ...cpuLimit(millicores), abortSignal }),
+      const limit = ask("limit a container", quickMs, (signal) =>
+        client.tell({ method: "POST", ...(isPodman ? podmanLimit : dockerLimit)(name, millicores), signal }),
       );
       await unlessMissing(limit);
     },
     images: (label) =>
-      ask("list images", quickMs, (abortSignal) =>
-        docker.listImages({ filters: { label: [label] }, abortSignal } as Docker.ListImagesOptions),
+      ask("list images", quickMs, (signal) =>
+        client.ask({ path: "/images/json", query: { filters: { label: [label] } }, signal }),
       ),
     async removeImage(reference) {
       try {
-        await ask("remove an image", workMs, (abortSignal) =>
-          docker.getImage(reference).remove({ abortSignal } as Docker.ImageRemoveOptions),
+        await ask("remove an image", workMs, (signal) =>
+          client.tell({ method: "DELETE", path: `/images/${reference}`, signal }),
         );
         return true;
       } catch (error) {
@@ -244,26 +264,20 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
     },
     async pruneImages({ label, before }) {
       const until = new Date(before).toISOString();
-      const prune = ask("remove old images", workMs, (abortSignal) =>
-        (docker.pruneImages as (options: object) => Promise<unknown>)({
-          filters: { dangling: ["true"], label: [label], until: [until] },
-          abortSignal,
+      const prune = ask("remove old images", workMs, (signal) =>
+        client.tell({
+          ...{ method: "POST", path: "/images/prune", signal },
+          query: { filters: { dangling: ["true"], label: [label], until: [until] } },
         }),
       );
       await prune.catch((error: unknown) => {
         if (!isStillNeeded(error)) throw error; // Podman gives up at the first such image; the next time it is gone
       });
     },
-    async storageFolder() {
-      const info = (await ask("tell about itself", quickMs, (abortSignal) =>
-        (docker.info as (options: object) => Promise<unknown>)({ abortSignal }),
-      )) as { DockerRootDir?: string };
-      return info.DockerRootDir ?? "/";
-    },
+    storageFolder: async () => (await info()).DockerRootDir ?? "/",
     async ensureNetwork(name, { isInternal = false } = {}) {
-      const find = ask("look at a network", quickMs, (abortSignal) =>
-        // The types know no options here; the library passes them on.
-        (docker.getNetwork(name).inspect as (options: object) => Promise<object>)({ abortSignal }),
+      const find = ask("look at a network", quickMs, (signal) =>
+        client.tell({ path: `/networks/${name}`, signal }),
       );
       const isThere = await find.then(
         () => true,
@@ -273,15 +287,17 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
         },
       );
       if (isThere) return;
-      const create = ask("create a network", workMs, (abortSignal) =>
-        docker.createNetwork({
-          Name: name,
-          Driver: "bridge",
-          CheckDuplicate: true,
-          Internal: isInternal,
-          // Bots have nothing to say to each other. Podman knows no such option.
-          ...(isPodman ? {} : { Options: { "com.docker.network.bridge.enable_icc": "false" } }),
-          abortSignal,
+      const create = ask("create a network", workMs, (signal) =>
+        client.tell({
+          ...{ method: "POST", path: "/networks/create", signal },
+          body: {
+            Name: name,
+            Driver: "bridge",
+            CheckDuplicate: true,
+            Internal: isInternal,
+            // Bots have nothing to say to each other. Podman knows no such option.
+            ...(isPodman ? {} : { Options: { "com.docker.network.bridge.enable_icc": "false" } }),
+          },
         }),
       );
       await create.catch((error: unknown) => {
@@ -290,20 +306,25 @@ export async function openEngine(socket: string, limits: EngineLimits = LIMITS):
       });
     },
     async bridgeOf(network) {
-      const info = await ask("describe itself", quickMs, (abortSignal) =>
-        (docker.info as (options: object) => Promise<{ SecurityOptions?: string[] }>)({ abortSignal }),
-      );
-      const isRootless = info.SecurityOptions?.some((option) => /name=rootless/.test(option)) ?? false;
-      const bridge = await (isPodman
-        ? ask("look at a network", quickMs, (signal) => podmanBridge(socket, network, signal))
-        : ask("look at a network", quickMs, (abortSignal) => dockerBridge(docker, network, abortSignal)));
+      const { SecurityOptions } = await info();
+      const isRootless = SecurityOptions?.some((option) => /name=rootless/.test(option)) ?? false;
+      const find = isPodman ? podmanBridge : dockerBridge;
+      const bridge = await ask("look at a network", quickMs, (signal) => find(client, network, signal));
       return isRootless ? { ...bridge, name: undefined } : bridge;
     },
     async events(label) {
-      const stream = await ask("tell of events", quickMs, () =>
-        docker.getEvents({ filters: { type: ["container"], label: [label] } }),
-      );
-      return stream as NodeJS.ReadableStream & { destroy(): void };
+      // The limit is for the answer to begin; it then goes on for as long as anybody listens.
+      const connection = new AbortController();
+      return ask("tell of events", quickMs, async (limit) => {
+        const giveUp = (): void => connection.abort();
+        limit.addEventListener("abort", giveUp, { once: true });
+        try {
+          const filters = { type: ["container"], label: [label] };
+          return await client.stream({ path: "/events", query: { filters }, signal: connection.signal });
+        } finally {
+          limit.removeEventListener("abort", giveUp);
+        }
+      });
     },
   };
 }
@@ -313,62 +334,44 @@ function isStillNeeded(error: unknown): boolean {
   return error instanceof EngineError && /in use|used by|conflict|dependent child/i.test(error.message);
 }
 
-async function dockerBridge(docker: Docker, network: string, abortSignal: AbortSignal): Promise<Bridge> {
-  const inspect = docker.getNetwork(network).inspect as (
-    options: object,
-  ) => Promise<Docker.NetworkInspectInfo>;
-  const { Id, Driver, Options, IPAM } = await inspect.call(docker.getNetwork(network), { abortSignal });
+async function dockerBridge(client: EngineClient, network: string, signal: AbortSignal): Promise<Bridge> {
+  const { Id, Driver, Options, IPAM } = await client.ask<FoundNetwork>({
+    path: `/networks/${network}`,
+    signal,
+  });
   const gateways = (IPAM?.Config ?? []).flatMap((each) => each.Gateway || chosenGateway(each));
   const name = Options?.["com.docker.network.bridge.name"] ?? `br-${Id.slice(0, 12)}`;
   return { name: Driver === "bridge" ? name : undefined, gateways };
 }
 
 // Its answer to Docker's question does not name the bridge.
-async function podmanBridge(socketPath: string, network: string, signal: AbortSignal): Promise<Bridge> {
+async function podmanBridge(client: EngineClient, network: string, signal: AbortSignal): Promise<Bridge> {
   const path = `/v4.0.0/libpod/networks/${encodeURIComponent(network)}/json`;
-  const { status, text } = await send({ socketPath, path, signal });
-  if (status !== 200) throw Object.assign(new Error(text), { statusCode: status });
-  const { driver, network_interface, subnets } = JSON.parse(text) as {
+  const { driver, network_interface, subnets } = await client.ask<{
     driver: string;
     network_interface?: string;
     subnets?: { gateway?: string }[];
-  };
+  }>({ path, signal });
   const gateways = (subnets ?? []).flatMap(({ gateway }) => gateway ?? []);
   return { name: driver === "bridge" ? network_interface : undefined, gateways };
 }
 
+function dockerLimit(name: string, millicores: number) {
+  return { path: `/containers/${name}/update`, body: cpuLimit(millicores) };
+}
+
 // Until version 5 it knew Docker's question for this only by its own name.
-async function limitPodmanCpu(
-  socketPath: string,
-  { name, millicores, signal }: { name: string; millicores: number; signal: AbortSignal },
-): Promise<void> {
+function podmanLimit(name: string, millicores: number) {
   const { CpuPeriod: period, CpuQuota: quota } = cpuLimit(millicores);
-  const { status, text } = await send(
-    {
-      ...{ socketPath, signal, method: "POST", headers: { "content-type": "application/json" } },
-      path: `/v4.0.0/libpod/containers/${encodeURIComponent(name)}/update`,
-    },
-    JSON.stringify({ cpu: { period, quota } }),
-  );
-  if (status >= 300) throw Object.assign(new Error(text), { statusCode: status });
+  return {
+    path: `/v4.0.0/libpod/containers/${encodeURIComponent(name)}/update`,
+    body: { cpu: { period, quota } },
+  };
 }
 
 function isSince(version: string, [major, minor]: readonly [number, number]): boolean {
   const [ofMajor = 0, ofMinor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return ofMajor > major || (ofMajor === major && ofMinor >= minor);
-}
-
-function send(options: RequestOptions, body?: string): Promise<{ status: number; text: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
-  request(options, (response) => {
-    let text = "";
-    response.setEncoding("utf8").on("data", (part: string) => (text += part));
-    response.once("error", reject);
-    response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
-  })
-    .once("error", reject)
-    .end(body);
-  return promise;
 }
 
 export function cpuLimit(millicores: number): { CpuPeriod: number; CpuQuota: number } {

@@ -1,4 +1,3 @@
-import type Docker from "dockerode";
 import { constants } from "node:os";
 import { isIP } from "node:net";
 import type { Log } from "../../log.ts";
@@ -7,6 +6,7 @@ import { IdentityFile, readJson } from "../local/instance-folder.ts";
 import { readLastOutput } from "../local/output-file.ts";
 import { isRunning as processRuns } from "../local/process-identity.ts";
 import { labels } from "./container-options.ts";
+import type { ContainerState, ListedContainer } from "./engine-answers.ts";
 import type { Engine } from "./engine.ts";
 import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
 import { LOADING_MAX_MS } from "./loading-time.ts";
@@ -15,7 +15,7 @@ import { readSlotText, slotsOf } from "./slots.ts";
 /** What one driver object remembers of containers; everything in it can be asked and read again. */
 export interface KnownContainers {
   /** Undefined while somebody makes it. */
-  see(id: string, container: Docker.ContainerInfo | undefined): Promise<SeenInstance | undefined>;
+  see(id: string, container: ListedContainer | undefined): Promise<SeenInstance | undefined>;
   /** Somebody else is making it at this moment. */
   isBeingMade(id: string): Promise<boolean>;
   isRunning(id: string): Promise<boolean>;
@@ -60,7 +60,7 @@ export function createKnownContainers(options: {
     return maker !== undefined && maker.pid !== process.pid && processRuns(maker);
   }
 
-  async function look(id: string, container: Docker.ContainerInfo): Promise<SeenInstance | undefined> {
+  async function look(id: string, container: ListedContainer): Promise<SeenInstance | undefined> {
     const it = about(id);
     if (!RUNNING.has(container.State)) {
       // One that never started: its maker is at it, or has died.
@@ -126,7 +126,7 @@ export function createKnownContainers(options: {
 }
 
 /** Podman says of a paused container that it does not run. */
-export function isLive({ Running, Status }: Docker.ContainerInspectInfo["State"]): boolean {
+export function isLive({ Running, Status }: ContainerState): boolean {
   return Running || Status === "paused";
 }
 
@@ -134,7 +134,7 @@ export function isUnborn(state: string): boolean {
   return state === "created" || state === "configured" || state === "initialized";
 }
 
-async function addressOf(slots: string, container: Docker.ContainerInfo): Promise<string | undefined> {
+async function addressOf(slots: string, container: ListedContainer): Promise<string | undefined> {
   const written = await readSlotText(slots, "address");
   const port = /:(\d{1,5})$/.exec(written)?.[1];
   const ip = Object.values(container.NetworkSettings?.Networks ?? {}).find(
@@ -143,9 +143,7 @@ async function addressOf(slots: string, container: Docker.ContainerInfo): Promis
   return port && ip ? `${ip.IPAddress}:${port}` : undefined;
 }
 
-function endOf(
-  state: Docker.ContainerInspectInfo["State"] | undefined,
-): Pick<InstanceExit, "code" | "signal"> {
+function endOf(state: ContainerState | undefined): Pick<InstanceExit, "code" | "signal"> {
   if (!state || isUnborn(state.Status)) return { code: null, signal: null };
   const signal = signalNames.get(state.ExitCode - SIGNALLED);
   return signal === undefined ? { code: state.ExitCode, signal: null } : { code: null, signal };
@@ -154,7 +152,7 @@ function endOf(
 // Podman 4 does not say so. But in a container nobody else than the kernel, for want of memory, kills without being
 // asked: the first process in it is deaf to its own signals, and ours are written down.
 function isOutOfMemory(
-  state: Docker.ContainerInspectInfo["State"] | undefined,
+  state: ContainerState | undefined,
   { wasAsked, engine }: { wasAsked: boolean; engine: Engine },
 ): boolean {
   if (!state || state.OOMKilled) return state?.OOMKilled ?? false;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type Docker from "dockerode";
 import { silentLog } from "../../log.ts";
 import { labels } from "./container-options.ts";
+import type { ListedContainer } from "./engine-answers.ts";
 import type { Engine } from "./engine.ts";
 import { createKnownContainers } from "./known-containers.ts";
 import { createLoadingTime, LOADING_MAX_MS, LOADING_MILLICORES } from "./loading-time.ts";
@@ -69,12 +69,12 @@ test("one that never takes requests does not keep what it has for loading", asyn
   }
 });
 
-function running(createdMs: number): Docker.ContainerInfo {
+function running(createdMs: number): ListedContainer {
   return {
     State: "running",
     Created: createdMs / 1000,
     Labels: { [labels.cpuMillicores]: "500" },
-  } as unknown as Docker.ContainerInfo;
+  } as unknown as ListedContainer;
 }
 
 /** Answers when it is told to, and knows nothing but limits. */

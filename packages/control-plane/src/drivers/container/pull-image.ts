@@ -51,12 +51,11 @@ export async function pullImage(engine: Engine, options: PullImageOptions): Prom
   let timer = setTimeout(() => stall.abort(), stallMs);
   const abortSignal = AbortSignal.any([signal, stall.signal]);
   try {
-    const stream = await engine.docker.pull(reference, {
-      abortSignal,
-      ...(credentials ? { authconfig: authOf(credentials) } : {}),
+    const [fromImage = "", tag = ""] = reference.split("@");
+    const stream = await engine.client.stream({
+      ...{ method: "POST", path: "/images/create", query: { fromImage, tag } },
+      ...{ credentials: credentials && authOf(credentials), signal: abortSignal },
     });
-    const end = (): void => (stream as NodeJS.ReadableStream & { destroy(): void }).destroy();
-    abortSignal.addEventListener("abort", end, { once: true });
     const tell = createProgress(options);
     for await (const event of readEvents<PullEvent>(stream)) {
       clearTimeout(timer);

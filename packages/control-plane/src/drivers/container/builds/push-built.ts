@@ -1,5 +1,4 @@
 import { resolveImage, type Platform } from "@vocalhost/images";
-import type Docker from "dockerode";
 import { SourceError, type PullSecret } from "../../driver.ts";
 import type { Engine } from "../engine.ts";
 import { toEngineError } from "../engine-error.ts";
@@ -25,16 +24,14 @@ export async function pushBuilt(
 ): Promise<string> {
   const reference = `${repository}:${tag}`;
   try {
-    await engine.docker.getImage(name).tag({ repo: repository, tag, abortSignal: signal });
-    const stream = await engine.docker.getImage(reference).push({
-      abortSignal: signal,
-      ...(secret ? { authconfig: { username: secret.username, password: secret.token } } : {}),
-    } as Docker.ImagePushOptions);
+    const credentials = secret && { username: secret.username, password: secret.token };
+    const post = { method: "POST", signal } as const;
+    await engine.client.tell({ ...post, path: `/images/${name}/tag`, query: { repo: repository, tag } });
+    const stream = await engine.client.stream({ ...post, path: `/images/${reference}/push`, credentials });
     for await (const event of readEvents<PushEvent>(stream)) {
       const problem = event.errorDetail?.message ?? event.error;
       if (problem !== undefined) throw new Error(problem);
     }
-    const credentials = secret && { username: secret.username, password: secret.token };
     return (await resolveImage(reference, { platform, credentials, mayReach, signal })).pinned;
   } catch (error) {
     signal.throwIfAborted();

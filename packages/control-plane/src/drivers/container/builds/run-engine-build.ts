@@ -1,8 +1,8 @@
 import type { Digest } from "@vocalhost/images";
-import type Docker from "dockerode";
 import { readdir, readFile, statfs } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { ImageBuildError } from "../../image-builder.ts";
+import type { EngineQuestion } from "../engine-client.ts";
 import type { Engine } from "../engine.ts";
 import { EngineError, toEngineError } from "../engine-error.ts";
 import { readEvents } from "../read-events.ts";
@@ -42,12 +42,10 @@ export async function runEngineBuild(engine: Engine, build: EngineBuild): Promis
   if (engine.name === "podman") await endGroup(group); // of a controller that died while it built the same
   void watchDisk(engine, ended.signal, () => full.abort());
   try {
-    const stream = await engine.docker.buildImage(build.tar, {
-      ...(await optionsFor(engine, build, group)),
-      abortSignal,
-    } as Docker.ImageBuildOptions);
-    const end = (): void => (stream as NodeJS.ReadableStream & { destroy(): void }).destroy();
-    abortSignal.addEventListener("abort", end, { once: true });
+    const stream = await engine.client.stream({
+      ...{ method: "POST", path: "/build", query: await optionsFor(engine, build, group) },
+      ...{ body: build.tar, signal: abortSignal },
+    });
     let id: string | undefined;
     for await (const event of readEvents<BuildEvent>(stream)) {
       const problem = event.errorDetail?.message ?? event.error;
@@ -74,7 +72,11 @@ export async function runEngineBuild(engine: Engine, build: EngineBuild): Promis
 }
 
 /** The engines agree on nothing but the words. */
-async function optionsFor(engine: Engine, build: EngineBuild, group: string): Promise<object> {
+async function optionsFor(
+  engine: Engine,
+  build: EngineBuild,
+  group: string,
+): Promise<NonNullable<EngineQuestion["query"]>> {
   const memory = build.memoryMib * 1024 * 1024;
   const both = {
     dockerfile: build.dockerfilePath,
