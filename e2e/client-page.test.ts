@@ -150,6 +150,7 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     await page.getByRole("button", { name: "Close", exact: true }).click();
     await page.getByRole("button", { name: "Hang up" }).click();
     await page.getByRole("heading", { name: "Session ended" }).waitFor();
+    await until(() => page.evaluate(drawsNothing), PATIENCE_MS, "rest for who asked for little motion");
   });
 
   test("a refused start is shown in the runner's words, and a runner that is gone is looked for", async () => {
@@ -309,6 +310,20 @@ async function openClient(runner: RunnerProcess, options: ClientWindowOptions): 
       await page.getByRole("button", { name: "Hang up" }).waitFor();
     },
   };
+}
+
+// Runs in the page: whether its pictures stay as they are for a while.
+async function drawsNothing(): Promise<boolean> {
+  const { prototype } = CanvasRenderingContext2D;
+  const { clearRect } = prototype;
+  let isStill = true;
+  prototype.clearRect = function (...area) {
+    isStill = false;
+    clearRect.apply(this, area);
+  };
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  prototype.clearRect = clearRect;
+  return isStill;
 }
 
 function sessionsStarted(runner: RunnerProcess): number {

@@ -15,7 +15,7 @@ const SAMPLE_RATE_HZ = 24_000;
 const MEMORY_SAMPLES = 32_768; // the most an analyser keeps
 const MOMENT_MS = 200;
 const UTTERANCE_ENDS_MS = 400; // of silence; less may be a gap in it
-const LISTEN_AGAIN_MS = 25;
+const LISTEN_AGAIN_MS = 100;
 
 /** Must run before anything plays. */
 export function installLoudspeaker(): Loudspeaker {

@@ -39,6 +39,18 @@ export class OrbState {
   get shownProgress(): number {
     return this.#shownProgress;
   }
+
+  /** Nobody speaks, and what it shows is so close to what it follows that the eye sees no difference. */
+  get isSettled(): boolean {
+    const presence = this.mood === "dimmed" ? 0 : 1;
+    const away = [
+      presence - this.presence,
+      this.progress - this.#shownProgress,
+      this.botLevel,
+      ...this.botBands,
+    ];
+    return away.every((distance) => Math.abs(distance) < UNSEEN);
+  }
 }
 
 const TICKS = 108;
@@ -203,6 +215,7 @@ function bandAt(bands: Float32Array, share: number): number {
   return low + (high - low) * (place - below);
 }
 
+const UNSEEN = 0.004; // of 1, as the steps of a colour
 const FRAME_MS = 1000 / 60;
 const MISSED_FRAMES_MAX = 12;
 

@@ -26,8 +26,8 @@ export function Orb({
   const muted = useStore(connection.muted);
   const orb = useRef<OrbState>(null);
   const mood = moodOf(phase, muted);
-  const canvas = usePainting(
-    (picture) => {
+  const canvas = usePainting({
+    draw(picture) {
       orb.current ??= new OrbState();
       const state = orb.current;
       state.mood = mood;
@@ -41,8 +41,9 @@ export function Orb({
       state.follow({ botLevel, userLevel, botBands, userBands, timeMs: picture.timeMs });
       drawOrb(picture, state);
     },
-    { calm: phase.name !== "live" },
-  );
+    calm: phase.name !== "live",
+    isSettled: () => phase.name !== "live" && orb.current?.isSettled === true,
+  });
   const icon = iconOf(phase, muted, restingIcon);
   return (
     <div className={`relative mx-auto ${size}`}>

@@ -7,13 +7,13 @@ import { usePainting } from "./use-painting.ts";
 
 /** Who spoke when, over the last twelve seconds. */
 export function Ribbon({ connection, latency }: { connection: Connection; latency: Store<ResponseLatency> }) {
-  const canvas = usePainting(
-    (picture) => {
+  const canvas = usePainting({
+    draw(picture) {
       const { history } = connection;
       drawRibbon(picture, { history, nowMs: nowMs(), gaps: latency.get().gaps });
     },
-    { calm: true },
-  );
+    calm: true,
+  });
   return (
     <div className="flex items-stretch gap-3">
       <div className="flex flex-col justify-between py-1.5 text-right text-xs font-medium text-muted">

@@ -13,14 +13,24 @@ export interface Picture {
 }
 
 const CALM_FRAME_MS = 30; // every second frame of an ordinary screen
-const STILL_FRAME_MS = 100; // for people who asked for little motion
+const STILL_FRAME_MS = 100; // for people who asked for little motion; all canvases of a page at the same time
 
-/** Redraws a canvas at the pace of the screen, at half of it where nothing moves fast, or slower where motion is unwanted. */
-export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: boolean }) {
+export interface Painter {
+  draw(picture: Picture): void;
+  /** Nothing moves fast: half the pace of the screen will do. */
+  calm: boolean;
+  /** Drawn once more, a still picture would be the same; until the component renders again. */
+  isSettled?(): boolean;
+}
+
+/** Redraws a canvas at the pace of the screen; slower where motion is unwanted, and not at all once that has settled. */
+export function usePainting(painter: Painter) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const latest = useRef({ draw, calm });
+  const latest = useRef(painter);
+  const wake = useRef<() => void>(undefined);
   useEffect(() => {
-    latest.current = { draw, calm };
+    latest.current = painter;
+    wake.current?.();
   });
   useEffect(() => {
     const element = canvas.current;
@@ -30,25 +40,38 @@ export function usePainting(draw: (picture: Picture) => void, { calm }: { calm: 
     let frame = 0;
     let timer = 0;
     let drawnMs = 0;
-    const forget = onThemeChange(() => (palette = undefined));
     const redraw = (timeMs: number) => {
-      if (motion.matches) timer = window.setTimeout(onNextFrame, STILL_FRAME_MS);
-      else onNextFrame();
-      if (latest.current.calm && timeMs - drawnMs < CALM_FRAME_MS) return;
+      frame = 0;
+      const { draw, calm, isSettled } = latest.current;
+      if (calm && timeMs - drawnMs < CALM_FRAME_MS) return onNextFrame();
       drawnMs = timeMs;
       const prepared = prepareCanvas(element);
-      if (!prepared) return;
       palette ??= readPalette(element);
-      latest.current.draw({ ...prepared, timeMs, palette, still: motion.matches });
+      if (prepared) draw({ ...prepared, timeMs, palette, still: motion.matches });
+      if (!motion.matches) onNextFrame();
+      else if (!isSettled?.())
+        timer = window.setTimeout(onNextFrame, STILL_FRAME_MS - (timeMs % STILL_FRAME_MS));
     };
     const onNextFrame = () => {
-      frame = requestAnimationFrame(redraw);
+      clearTimeout(timer);
+      frame ||= requestAnimationFrame(redraw);
     };
+    const forget = onThemeChange(() => {
+      palette = undefined;
+      onNextFrame();
+    });
+    const sizes = new ResizeObserver(onNextFrame);
+    sizes.observe(element);
+    motion.addEventListener("change", onNextFrame);
+    wake.current = onNextFrame;
     onNextFrame();
     return () => {
       clearTimeout(timer);
       cancelAnimationFrame(frame);
       forget();
+      sizes.disconnect();
+      motion.removeEventListener("change", onNextFrame);
+      wake.current = undefined;
     };
   }, []);
   return canvas;
