@@ -1,7 +1,8 @@
 import { AppError } from "@vocalhost/protocol";
 import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../clock.ts";
-import type { Store, Tx } from "../store/store.ts";
+import { sendWithNext } from "../store/round-trips.ts";
+import type { Store, TransactionOptions, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 
 /** There is one leader, known by its epoch; one that lost the lease can no longer write. */
@@ -97,18 +98,22 @@ function timeOf({ store, clock }: Pick<LeaseOptions, "store" | "clock">): RawBui
 export async function asLeader<T>(
   { store, epoch }: { store: Store; epoch: number },
   run: (tx: Tx) => Promise<T>,
+  options?: TransactionOptions,
 ): Promise<T> {
   return store.transaction(async (tx) => {
-    const query = tx.selectFrom("leader").select("epoch").where("id", "=", 1);
-    const row = await (store.dialect === "postgres" ? query.forShare() : query).executeTakeFirst();
-    if (row?.epoch !== epoch) throw new LeadershipLostError();
+    const lease = tx.selectFrom("leader").select("epoch").where("id", "=", 1);
+    const ours = lease.where("epoch", "=", epoch);
+    await sendWithNext(tx, store.dialect === "postgres" ? ours.forShare() : ours, {
+      rows: 1,
+      otherwise: () => new LeadershipLostError(),
+    });
     return run(tx);
-  });
+  }, options);
 }
 
 /** The store as everybody but the deciding code sees it: what they write is the leader's word too. */
 export function storeOfLeader(leading: { store: Store; readonly epoch: number }): Store {
-  return { ...leading.store, transaction: (run) => asLeader(leading, run) };
+  return { ...leading.store, transaction: (run, options) => asLeader(leading, run, options) };
 }
 
 /** Another controller has taken over; this one must go. */

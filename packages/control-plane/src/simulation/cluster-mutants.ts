@@ -9,9 +9,7 @@ export interface ClusterMutant extends Mutant {
 export const clusterMutants: ClusterMutant[] = [
   {
     name: "an old leader that goes on writing",
-    edits: [
-      { file: "leader/leader.ts", find: "if (row?.epoch !== epoch)", replace: "if (row === undefined)" },
-    ],
+    edits: [{ file: "leader/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" }],
   },
   {
     name: "a lease that anybody may take",

@@ -78,7 +78,7 @@ export async function startDeciding(
 
   const store: Store = {
     ...setting.store,
-    async transaction(run) {
+    async transaction(run, options) {
       await live();
       const result = await setting.store.transaction(async (tx) => {
         const value = await run(tx);
@@ -88,7 +88,7 @@ export async function startDeciding(
         }
         await setting.commits?.(tx, epoch);
         return value;
-      });
+      }, options);
       await live();
       return result;
     },

@@ -38,7 +38,7 @@ export const mutants: Mutant[] = [
     name: "closing twice with added counters",
     edits: [
       // One leader alone never closes twice; an old one that lingers would.
-      { file: "leader/leader.ts", find: "if (row?.epoch !== epoch)", replace: "if (row === undefined)" },
+      { file: "leader/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" },
       { file: "ledger/close-usage.ts", find: "if (await isEntered(tx, row)) return;", replace: "" },
       { file: "store/move-row.ts", find: '.where("version", "=", row.version)', replace: "" },
       {

@@ -1,7 +1,7 @@
 import { CamelCasePlugin, type Dialect, Kysely, sql } from "kysely";
 import type { Schema } from "./schema.ts";
 import type { Lockable, Store } from "./store.ts";
-import { inTransactionScope } from "./transaction-scope.ts";
+import { inTransactionScope, sharingCommit } from "./transaction-scope.ts";
 
 export interface StoreParts {
   name: Store["dialect"];
@@ -23,10 +23,11 @@ export function createStore({ name, dialect, searchDialect, isDiskFull }: StoreP
     db,
     search,
     isDiskFull,
-    transaction: (run) => {
+    transaction(run, { sharesCommit = false } = {}) {
       const builder = db.transaction();
       const chosen = name === "postgres" ? builder.setIsolationLevel("read committed") : builder;
-      return chosen.execute((tx) => inTransactionScope(() => run(tx)));
+      const execute = () => chosen.execute((tx) => inTransactionScope(() => run(tx)));
+      return sharesCommit ? sharingCommit(execute) : execute();
     },
     forUpdate<Q extends Lockable>(query: Q, options: { skipLocked?: boolean } = {}): Q {
       if (name === "sqlite") return query;

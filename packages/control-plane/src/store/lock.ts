@@ -2,13 +2,21 @@ import { unavailable } from "./store-errors.ts";
 
 /** First come, first served. */
 export interface Lock {
+  /** What the next in line said of itself when it came; undefined while nobody waits. */
+  readonly next: Taker | undefined;
   tryTake(): boolean;
-  take(): Promise<void>;
+  take(taker?: Taker): Promise<void>;
   release(): void;
 }
 
+export interface Taker {
+  sharesCommit: boolean;
+}
+
+const ALONE: Taker = { sharesCommit: false };
+
 export function createLock({ waitLimitMs }: { waitLimitMs?: number } = {}): Lock {
-  const queue = new Set<() => void>();
+  const queue = new Map<() => void, Taker>();
   let isTaken = false;
 
   function tryTake(): boolean {
@@ -18,11 +26,15 @@ export function createLock({ waitLimitMs }: { waitLimitMs?: number } = {}): Lock
   }
 
   return {
+    get next() {
+      for (const taker of queue.values()) return taker;
+      return undefined;
+    },
     tryTake,
-    async take() {
+    async take(taker = ALONE) {
       if (tryTake()) return;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      queue.add(resolve);
+      queue.set(resolve, taker);
       if (waitLimitMs === undefined) return promise;
       const timer = setTimeout(() => {
         if (queue.delete(resolve)) reject(unavailable("The database is busy"));
@@ -30,7 +42,7 @@ export function createLock({ waitLimitMs }: { waitLimitMs?: number } = {}): Lock
       await promise.finally(() => clearTimeout(timer));
     },
     release() {
-      const [next] = queue;
+      const [next] = queue.keys();
       if (!next) {
         isTaken = false;
         return;

@@ -1,3 +1,4 @@
+import { sendWithNext } from "./round-trips.ts";
 import type { Schema } from "./schema.ts";
 import type { Tx } from "./store.ts";
 
@@ -20,14 +21,35 @@ export async function compareAndSet<Name extends Versioned>(
   tx: Tx,
   table: Name,
   row: Pick<Schema[Name], "id" | "version">,
-  changes: Partial<Omit<Schema[Name], "id" | "version">>,
+  changes: Changes<Name>,
 ): Promise<boolean> {
+  const { numUpdatedRows } = await setAsRead(tx, table, { row, changes }).executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** The same where that must be so: the transaction fails with what `otherwise` gives, if not here then when it commits. */
+export async function requireSet<Name extends Versioned>(
+  tx: Tx,
+  table: Name,
+  {
+    otherwise,
+    ...set
+  }: { row: Pick<Schema[Name], "id" | "version">; changes: Changes<Name>; otherwise(): Error },
+): Promise<void> {
+  await sendWithNext(tx, setAsRead(tx, table, set), { rows: 1, otherwise });
+}
+
+type Changes<Name extends Versioned> = Partial<Omit<Schema[Name], "id" | "version">>;
+
+function setAsRead<Name extends Versioned>(
+  tx: Tx,
+  table: Name,
+  { row, changes }: { row: Pick<Schema[Name], "id" | "version">; changes: Changes<Name> },
+) {
   const versioned: Versioned = table; // the three have these columns alike
-  const { numUpdatedRows } = await tx
+  return tx
     .updateTable(versioned)
     .set({ ...changes, version: row.version + 1 })
     .where("id", "=", row.id)
-    .where("version", "=", row.version)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+    .where("version", "=", row.version);
 }

@@ -8,7 +8,8 @@ export interface SqliteEngine {
   /** Whether reads can pass by a transaction. */
   readonly hasReader: boolean;
   readonly isDiskFull: boolean;
-  execute(statement: Statement): Outcome;
+  /** In their order, until one fails. */
+  execute(statements: readonly Statement[]): Outcome[];
   /** Takes the reserve again if there is space; to be called now and then. */
   checkDisk(): void;
   serialize(): Uint8Array;
@@ -20,11 +21,25 @@ export interface Statement {
   parameters: readonly unknown[];
   /** `reader`: sees only what is committed. `rollback`: fine when nothing is open. */
   where: "reader" | "writer" | "transaction" | "rollback";
+  /** So many rows it gives or changes; otherwise `UnmetError`, and none of those behind it is run. */
+  expects?: number;
 }
 
 export interface Outcome {
   rows: Record<string, unknown>[];
   changes: number | undefined;
+}
+
+/** A statement did not find what the ones behind it rely on. What it has changed itself is for the caller to undo. */
+export class UnmetError extends Error {
+  override readonly name = "UnmetError";
+  /** Its place among the statements. */
+  readonly at: number;
+
+  constructor(at: number) {
+    super("A statement did not find what it relies on");
+    this.at = at;
+  }
 }
 
 export type SqliteEngineOptions =
@@ -106,22 +121,31 @@ function openOnce(options: SqliteEngineOptions): SqliteEngine {
     return { rows: [], changes: Number(statement.run(...values).changes) };
   }
 
+  function execute(statement: Statement): Outcome {
+    if (statement.where === "writer") ballast?.check();
+    try {
+      return run(statement);
+    } catch (error) {
+      if (!isSqliteFull(error) || !ballast?.release()) throw error;
+      // SQLite may have rolled back by itself; then only the caller can begin again.
+      if (statement.where === "transaction" && !writer.isTransaction) throw error;
+      return run(statement);
+    }
+  }
+
   return {
     hasReader: reader !== writer,
     get isDiskFull() {
       return ballast?.isReleased ?? false;
     },
-    execute(statement) {
-      if (statement.where === "writer") ballast?.check();
-      try {
-        return run(statement);
-      } catch (error) {
-        if (!isSqliteFull(error) || !ballast?.release()) throw error;
-        // SQLite may have rolled back by itself; then only the caller can begin again.
-        if (statement.where === "transaction" && !writer.isTransaction) throw error;
-        return run(statement);
-      }
-    },
+    execute: (statements) =>
+      statements.map((statement, at) => {
+        const outcome = execute(statement);
+        const { expects } = statement;
+        if (expects !== undefined && (outcome.changes ?? outcome.rows.length) !== expects)
+          throw new UnmetError(at);
+        return outcome;
+      }),
     checkDisk: () => ballast?.restore(),
     serialize: () => writer.serialize(),
     close() {

@@ -1,6 +1,12 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "../log.ts";
-import { openSqliteEngine, type Outcome, type SqliteEngine, type Statement } from "./sqlite-engine.ts";
+import {
+  openSqliteEngine,
+  UnmetError,
+  type Outcome,
+  type SqliteEngine,
+  type Statement,
+} from "./sqlite-engine.ts";
 import { toSqliteError, unavailable } from "./store-errors.ts";
 import { ownProgram } from "../own-files.ts";
 
@@ -8,7 +14,8 @@ import { ownProgram } from "../own-files.ts";
 export interface SqliteLink {
   readonly hasReader: boolean;
   readonly isDiskFull: boolean;
-  execute(statement: Statement): Outcome | Promise<Outcome>;
+  /** In their order, until one fails; one message there and one back, however many they are. */
+  execute(statements: readonly Statement[]): Outcome[] | Promise<Outcome[]>;
   close(): Promise<void>;
 }
 
@@ -21,12 +28,15 @@ export interface SqliteFile {
   readOnly?: boolean;
 }
 
-export type SqliteRequest = { type: "close" } | ({ type: "execute"; id: number } & Statement);
+export type SqliteRequest =
+  | { type: "close" }
+  | { type: "execute"; id: number; statements: readonly Statement[] };
 export type SqliteReply =
   | { type: "opened" }
   | { type: "failed"; message: string; errcode: number | undefined }
   | { type: "disk"; isFull: boolean }
-  | ({ type: "outcome"; id: number } & Outcome)
+  | { type: "outcomes"; id: number; outcomes: Outcome[] }
+  | { type: "unmet"; id: number; at: number }
   | { type: "refused"; id: number; message: string; errcode: number | undefined };
 
 export function linkInPlace(engine: SqliteEngine, diskCheckMs?: number): SqliteLink {
@@ -37,7 +47,7 @@ export function linkInPlace(engine: SqliteEngine, diskCheckMs?: number): SqliteL
     get isDiskFull() {
       return engine.isDiskFull;
     },
-    execute: (statement) => engine.execute(statement),
+    execute: (statements) => engine.execute(statements),
     async close() {
       clearInterval(timer);
       engine.close();
@@ -52,7 +62,7 @@ export function linkToFile(options: SqliteFile): SqliteLink {
 
 /** Opens the file in a thread of its own, so that a slow disk blocks nothing else. */
 export async function linkToThread(options: SqliteFile, log: Log): Promise<SqliteLink> {
-  const waiting = new Map<number, { resolve(outcome: Outcome): void; reject(error: Error): void }>();
+  const waiting = new Map<number, { resolve(outcomes: Outcome[]): void; reject(error: Error): void }>();
   let worker: Worker | undefined;
   let starting: Promise<void> | undefined;
   let isDiskFull = false;
@@ -74,8 +84,10 @@ export async function linkToThread(options: SqliteFile, log: Log): Promise<Sqlit
         case "disk":
           isDiskFull = reply.isFull;
           return log.warn({ isFull: reply.isFull }, "disk of the store changed");
-        case "outcome":
-          return settle(reply.id)?.resolve(reply);
+        case "outcomes":
+          return settle(reply.id)?.resolve(reply.outcomes);
+        case "unmet":
+          return settle(reply.id)?.reject(new UnmetError(reply.at));
         case "refused":
           return settle(reply.id)?.reject(toSqliteError(reply.message, reply.errcode));
         default:
@@ -87,7 +99,7 @@ export async function linkToThread(options: SqliteFile, log: Log): Promise<Sqlit
       reject(unavailable("The database's thread did not start"));
       if (worker !== started) return;
       worker = undefined; // the next statement starts another
-      if (!isClosed) log.error({ code, statements: waiting.size }, "store thread ended");
+      if (!isClosed) log.error({ code, messages: waiting.size }, "store thread ended");
       for (const id of waiting.keys()) settle(id)?.reject(unavailable("The database's thread ended"));
     });
     return promise;
@@ -105,16 +117,16 @@ export async function linkToThread(options: SqliteFile, log: Log): Promise<Sqlit
     get isDiskFull() {
       return isDiskFull;
     },
-    async execute(statement) {
+    async execute(statements) {
       if (isClosed) throw unavailable("The store is closed");
       if (!worker) {
         starting ??= start().finally(() => (starting = undefined));
         await starting;
       }
-      const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+      const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
       lastId += 1;
       waiting.set(lastId, { resolve, reject });
-      worker!.postMessage({ type: "execute", id: lastId, ...statement } satisfies SqliteRequest);
+      worker!.postMessage({ type: "execute", id: lastId, statements } satisfies SqliteRequest);
       return promise;
     },
     async close() {

@@ -1,6 +1,6 @@
-// SQLite in a thread of its own: one statement in, one outcome out, in order.
+// SQLite in a thread of its own: some statements in, their outcomes out, in order.
 import { parentPort, workerData } from "node:worker_threads";
-import { openSqliteEngine, type SqliteEngine } from "./sqlite-engine.ts";
+import { openSqliteEngine, UnmetError, type SqliteEngine } from "./sqlite-engine.ts";
 import type { SqliteFile, SqliteReply, SqliteRequest } from "./sqlite-link.ts";
 import { sqliteCode } from "./store-errors.ts";
 
@@ -44,11 +44,15 @@ function serve(engine: SqliteEngine): void {
   });
 }
 
-function answer(engine: SqliteEngine, request: Extract<SqliteRequest, { type: "execute" }>): SqliteReply {
+function answer(
+  engine: SqliteEngine,
+  { id, statements }: Extract<SqliteRequest, { type: "execute" }>,
+): SqliteReply {
   try {
-    return { type: "outcome", id: request.id, ...engine.execute(request) };
+    return { type: "outcomes", id, outcomes: engine.execute(statements) };
   } catch (error) {
-    return { type: "refused", id: request.id, ...toFields(error) };
+    if (error instanceof UnmetError) return { type: "unmet", id, at: error.at };
+    return { type: "refused", id, ...toFields(error) };
   }
 }
 

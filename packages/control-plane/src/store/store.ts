@@ -12,7 +12,7 @@ export interface Store extends AsyncDisposable {
    * Runs everything or nothing. On SQLite one at a time (`BEGIN IMMEDIATE`); on Postgres rows that decide are read
    * with `forUpdate`. Rejects with the callback's error after rolling back.
    */
-  transaction<T>(run: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(run: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Adds `FOR UPDATE` where the dialect has it, and `SKIP LOCKED` if wanted. */
   forUpdate<Q extends Lockable>(query: Q, options?: { skipLocked?: boolean }): Q;
   /**
@@ -22,6 +22,15 @@ export interface Store extends AsyncDisposable {
   isDiskFull(): boolean;
   /** Gives space that rows no longer need back to the disk, a little at a time; databases that do so themselves do nothing. */
   compact(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /**
+   * It is short, and there may be many at a time: where only one can write, those that wait in line reach the disk
+   * together. What others in that line wrote is seen before it is on the disk, and if it does not get there, neither does
+   * this. @default false
+   */
+  sharesCommit?: boolean;
 }
 
 export type Db = Kysely<Schema>;

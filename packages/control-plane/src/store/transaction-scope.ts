@@ -1,6 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-const scopes = new AsyncLocalStorage<{ isOpen: boolean }>();
+const scopes = new AsyncLocalStorage<{ isOpen: boolean; sharesCommit?: boolean }>();
+
+/** Runs what begins a transaction whose commit may be another one's too. */
+export function sharingCommit<T>(run: () => Promise<T>): Promise<T> {
+  const isOpen = scopes.getStore()?.isOpen ?? false; // one inside another is still to be refused
+  return scopes.run({ isOpen, sharesCommit: true }, run);
+}
+
+/** Whether the transaction that is about to begin may share its commit. */
+export function sharesCommit(): boolean {
+  return scopes.getStore()?.sharesCommit ?? false;
+}
 
 /** Runs the inside of a transaction so that `refuseInsideTransaction` knows. */
 export async function inTransactionScope<T>(run: () => Promise<T>): Promise<T> {

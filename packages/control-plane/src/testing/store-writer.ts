@@ -2,18 +2,23 @@
 import { openSqliteStore } from "../store/sqlite.ts";
 import { agentRow } from "./store-contract.ts";
 
-const [file, inThread, region] = process.argv.slice(2);
+const [file, inThread, region = "", writers] = process.argv.slice(2);
 const store = await openSqliteStore({ file: file!, inThread: inThread === "true", ballastBytes: 64 * 1024 });
-for (let count = 1; ; count += 1) {
-  const row = agentRow(`${region}-${count}`, { region: region! });
-  await store.transaction(async (tx) => {
-    await tx.insertInto("agents").values(row).execute();
-    const value = String(count);
-    await tx
-      .insertInto("settings")
-      .values({ name: region!, value })
-      .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
-      .execute();
-  });
-  process.stdout.write(`${row.id}\n`);
+await store.db.insertInto("settings").values({ name: region, value: "0" }).execute();
+await Promise.all(Array.from({ length: Number(writers) }, (_, index) => write(`${region}-${index}`)));
+
+async function write(name: string): Promise<never> {
+  for (let count = 1; ; count += 1) {
+    const row = agentRow(`${name}-${count}`, { region });
+    await store.transaction(
+      async (tx) => {
+        await tx.insertInto("agents").values(row).execute();
+        const counter = tx.selectFrom("settings").select("value").where("name", "=", region);
+        const value = String(Number((await counter.executeTakeFirstOrThrow()).value) + 1);
+        await tx.updateTable("settings").set({ value }).where("name", "=", region).execute();
+      },
+      { sharesCommit: true },
+    );
+    process.stdout.write(`${row.id}\n`);
+  }
 }
