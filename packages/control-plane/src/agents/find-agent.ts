@@ -39,7 +39,13 @@ export async function findLiveAgents(
   organizationId: OrganizationId,
   name: string,
 ): Promise<[AgentRow, ...AgentRow[]]> {
-  const rows = await query(db, organizationId, { name }).where("state", "=", "live").execute();
+  return requireLive(await query(db, organizationId, { name }).where("state", "=", "live").execute());
+}
+
+/** Of those that take sessions and have one name, its own region first. */
+export function requireLive<Row extends Pick<AgentRow, "id" | "state" | "createdAt">>(
+  rows: Row[],
+): [Row, ...Row[]] {
   return requireOne(ownFirst(rows), "Service not found");
 }
 

@@ -1,13 +1,16 @@
 import type { QuotasOf } from "../quotas/quotas.ts";
 import { mayHaveInstance } from "../quotas/require-quota.ts";
 import type { AgentRow, InstanceRow } from "../store/schema.ts";
-import type { Store, Tx } from "../store/store.ts";
-import { LIVE_INSTANCE_STATES, moveInstance } from "./instance-state.ts";
+import type { Db, Store, Tx } from "../store/store.ts";
+import { sendWithNext } from "../store/round-trips.ts";
+import { LIVE_INSTANCE_STATES, moveInstance, requireInstanceMove } from "./instance-state.ts";
 import type { MediaPorts } from "./media-ports.ts";
 
 export interface ClaimOptions {
   store: Store;
   agent: AgentRow;
+  /** Its instances, if they and the agent were read in this transaction and nobody else can have written since. */
+  live?: InstanceRow[] | undefined;
   deploymentId: string;
   sessionId: string;
   /** None can be made where it is. */
@@ -34,29 +37,15 @@ export interface Claim {
  */
 export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Claim | Full | "none-ready"> {
   const { store, deploymentId, sessionId, nowMs } = options;
-  const agent = await store
-    .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", options.agent.id))
-    .executeTakeFirst();
-  if (!agent) return "agent-full";
-  const live = await tx
-    .selectFrom("instances")
-    .selectAll()
-    .where("agentId", "=", agent.id)
-    .where("state", "in", LIVE_INSTANCE_STATES)
-    .orderBy("createdAt")
-    .execute();
+  const pool = await lockPool(tx, options);
+  if (!pool) return "agent-full";
+  const { agent, live } = pool;
   // The maximum may have been lowered below what is there: idle ones beyond it serve nobody any more.
   if (live.filter(isTaken).length >= agent.maxAgents) return "agent-full";
   const free = live.filter((row) => row.deploymentId === deploymentId && row.sessionId === null);
   const ready = free.find(({ state }) => state === "ready");
   if (ready) {
-    const moved = await moveInstance(tx, ready, {
-      to: "busy",
-      cause: "claimed",
-      nowMs,
-      changes: { sessionId },
-    });
-    if (!moved) throw new Error("A claimed instance changed under its lock");
+    await requireInstanceMove(tx, ready, { to: "busy", cause: "claimed", nowMs, changes: { sessionId } });
     return { instance: { ...ready, state: "busy", sessionId, version: ready.version + 1 }, kind: "warm" };
   }
   if (options.onlyReady) return "none-ready";
@@ -71,8 +60,29 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
   const mediaPort = await options.mediaPorts.take({ store, tx });
   if (mediaPort === "used-up") return "ports-used-up";
   const instance = newInstanceRow({ ...options, sessionId, mediaPort });
-  await tx.insertInto("instances").values(instance).execute();
+  await sendWithNext(tx, tx.insertInto("instances").values(instance));
   return { instance, kind: "cold" };
+}
+
+/** In SQLite whoever writes is alone: what it has read once need not be locked and read again. */
+async function lockPool(
+  tx: Tx,
+  { store, agent: { id }, agent: read, live }: ClaimOptions,
+): Promise<{ agent: AgentRow; live: InstanceRow[] } | undefined> {
+  if (live) return { agent: read, live };
+  const agent = await store
+    .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", id))
+    .executeTakeFirst();
+  return agent && { agent, live: await liveInstances(tx).where("agentId", "=", id).execute() };
+}
+
+/** The oldest first, which is the order in which they are claimed. */
+export function liveInstances(db: Db) {
+  return db
+    .selectFrom("instances")
+    .selectAll("instances")
+    .where("instances.state", "in", LIVE_INSTANCE_STATES)
+    .orderBy("instances.createdAt");
 }
 
 function isTaken({ sessionId, state }: InstanceRow): boolean {
@@ -137,6 +147,6 @@ export function newInstanceRow({
 
 async function reserve(tx: Tx, row: InstanceRow, sessionId: string): Promise<InstanceRow> {
   const version = row.version + 1;
-  await tx.updateTable("instances").set({ sessionId, version }).where("id", "=", row.id).execute();
+  await sendWithNext(tx, tx.updateTable("instances").set({ sessionId, version }).where("id", "=", row.id));
   return { ...row, sessionId, version };
 }

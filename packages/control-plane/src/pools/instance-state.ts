@@ -1,4 +1,4 @@
-import { type Arrows, compareAndSet, requireArrow } from "../store/move-row.ts";
+import { type Arrows, compareAndSet, requireArrow, requireSet } from "../store/move-row.ts";
 import type { InstanceRow, InstanceState } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 
@@ -30,8 +30,25 @@ export interface InstanceMove {
 export async function moveInstance(
   tx: Tx,
   row: Pick<InstanceRow, "id" | "state" | "version">,
-  { to, cause, nowMs, changes }: InstanceMove,
+  move: InstanceMove,
 ): Promise<boolean> {
-  requireArrow(ARROWS, { what: `An instance (${cause})`, from: row.state, to });
-  return compareAndSet(tx, "instances", row, { ...changes, state: to, cause, stateAt: nowMs });
+  return compareAndSet(tx, "instances", row, changesOf(row, move));
+}
+
+/** The same of a row that this transaction has read under its lock. */
+export async function requireInstanceMove(
+  tx: Tx,
+  row: Pick<InstanceRow, "id" | "state" | "version">,
+  move: InstanceMove,
+): Promise<void> {
+  const otherwise = () => new Error("An instance changed under its lock");
+  await requireSet(tx, "instances", { row, changes: changesOf(row, move), otherwise });
+}
+
+function changesOf(
+  { state }: Pick<InstanceRow, "state">,
+  { to, cause, nowMs, changes }: InstanceMove,
+): Partial<InstanceRow> {
+  requireArrow(ARROWS, { what: `An instance (${cause})`, from: state, to });
+  return { ...changes, state: to, cause, stateAt: nowMs };
 }

@@ -1,7 +1,8 @@
 import { AppError } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { SessionRow } from "../store/schema.ts";
-import type { Tx } from "../store/store.ts";
+import { sendWithNext } from "../store/round-trips.ts";
+import type { Db, Tx } from "../store/store.ts";
 
 export interface IdempotencyKey {
   key: string;
@@ -9,30 +10,41 @@ export interface IdempotencyKey {
   parametersHash: string;
 }
 
-interface KeyedRequest {
+export interface KeyedRequest {
   organizationId: OrganizationId;
   idempotency?: IdempotencyKey | undefined;
 }
 
-/** What an earlier request with the same key has made. One that came to nothing may be tried again. */
-export async function earlierSession(tx: Tx, request: KeyedRequest): Promise<SessionRow | undefined> {
-  if (!request.idempotency) return undefined;
-  const { key, parametersHash } = request.idempotency;
-  const row = await tx
+/** Asks for what an earlier request with the same key has made; there is nothing to ask without a key. */
+export function earlierSessions(db: Db, { organizationId, idempotency }: KeyedRequest) {
+  if (!idempotency) return undefined;
+  return db
     .selectFrom("idempotency")
-    .selectAll()
-    .where("organizationId", "=", request.organizationId)
-    .where("key", "=", key)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  if (row.parametersHash !== parametersHash)
+    .leftJoin("sessions", "sessions.id", "idempotency.sessionId")
+    .selectAll("sessions")
+    .select("idempotency.parametersHash")
+    .where("idempotency.organizationId", "=", organizationId)
+    .where("idempotency.key", "=", idempotency.key);
+}
+
+/** What it has made. One that came to nothing may be tried again. */
+export function readEarlier(
+  rows: readonly EarlierRow[] | undefined,
+  { idempotency }: KeyedRequest,
+): SessionRow | undefined {
+  const [found] = rows ?? [];
+  if (!found) return undefined;
+  const { parametersHash, ...session } = found;
+  if (parametersHash !== idempotency?.parametersHash)
     throw new AppError("CONFLICT", { message: "This Idempotency-Key was used with another request" });
-  const session = await tx
-    .selectFrom("sessions")
-    .selectAll()
-    .where("id", "=", row.sessionId)
-    .executeTakeFirst();
-  return session?.state === "failed" || session?.state === "expired" ? undefined : session;
+  if (!isThere(session) || session.state === "failed" || session.state === "expired") return undefined;
+  return session;
+}
+
+type EarlierRow = { [Column in keyof SessionRow]: SessionRow[Column] | null } & { parametersHash: string };
+
+function isThere(session: Omit<EarlierRow, "parametersHash">): session is SessionRow {
+  return session.id !== null;
 }
 
 /** In the transaction that makes the session. */
@@ -45,13 +57,12 @@ export async function rememberKey(
   if (!request.idempotency) return;
   const { key, parametersHash } = request.idempotency;
   const { organizationId } = request;
-  await tx
-    .deleteFrom("idempotency")
-    .where("organizationId", "=", organizationId)
-    .where("key", "=", key)
-    .execute();
-  await tx
-    .insertInto("idempotency")
-    .values({ organizationId, key, parametersHash, sessionId, createdAt: nowMs })
-    .execute();
+  await sendWithNext(
+    tx,
+    tx.deleteFrom("idempotency").where("organizationId", "=", organizationId).where("key", "=", key),
+  );
+  await sendWithNext(
+    tx,
+    tx.insertInto("idempotency").values({ organizationId, key, parametersHash, sessionId, createdAt: nowMs }),
+  );
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachStore } from "../testing/each-store.ts";
 import { agentRow, sessionRow } from "../testing/store-contract.ts";
-import { expirePending, requirePendingPlace } from "./pending-sessions.ts";
+import { checkPending, countPending, expirePending, lockPending } from "./pending-sessions.ts";
 
 const limits = { perKey: 2, perAgent: 3 };
 
@@ -18,7 +18,9 @@ eachStore((open) => {
     const pend = (agent: string, apiKeyId: string | null): Promise<string> =>
       store
         .transaction(async (tx) => {
-          await requirePendingPlace(tx, { store, agent: { id: agent, name: agent }, apiKeyId, limits });
+          const place = { agent: { id: agent, name: agent }, apiKeyId };
+          await lockPending(tx, { store, ...place });
+          checkPending(await countPending(tx, place).execute(), { agent: place.agent, limits });
           const row = sessionRow({ id: String(count++), agentId: agent, apiKeyId, body: "{}" });
           await tx.insertInto("sessions").values(row).execute();
           return "waits";

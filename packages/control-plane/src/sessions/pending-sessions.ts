@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import type { SelectQueryBuilder } from "kysely";
 import type { AgentRow, Schema } from "../store/schema.ts";
-import type { Store, Tx } from "../store/store.ts";
+import type { Db, Store, Tx } from "../store/store.ts";
 
 /** How many sessions may wait for their sockets at once: each is a row and a start body that cost the caller nothing. */
 export interface PendingLimits {
@@ -12,35 +12,42 @@ export interface PendingLimits {
 /** Clients come within a second or two. One key of several must not be able to fill an agent's places alone. */
 export const defaultPendingLimits: PendingLimits = { perKey: 200, perAgent: 1_000 };
 
-/** Throws unless one more session may wait. Who counts locks first, so that what is counted stays counted. */
-export async function requirePendingPlace(
+export interface PendingPlace {
+  agent: Pick<AgentRow, "id" | "name">;
+  apiKeyId: string | null;
+}
+
+/** Who counts locks first, so that what is counted stays counted. In SQLite whoever writes is alone. */
+export async function lockPending(
   tx: Tx,
-  options: {
-    store: Store;
-    agent: Pick<AgentRow, "id" | "name">;
-    apiKeyId: string | null;
-    limits: PendingLimits;
-  },
+  { store, agent, apiKeyId }: PendingPlace & { store: Store },
 ): Promise<void> {
-  const { store, agent, apiKeyId, limits } = options;
-  if (store.dialect === "postgres") {
-    // In SQLite whoever writes is alone.
-    const key = tx
-      .selectFrom("apiKeys")
-      .select("id")
-      .where("id", "=", apiKeyId ?? "");
-    await store.forUpdate(key).execute();
-    await store.forUpdate(tx.selectFrom("agents").select("id").where("id", "=", agent.id)).execute();
-  }
-  const row = await tx
+  if (store.dialect === "sqlite") return;
+  const key = tx
+    .selectFrom("apiKeys")
+    .select("id")
+    .where("id", "=", apiKeyId ?? "");
+  await store.forUpdate(key).execute();
+  await store.forUpdate(tx.selectFrom("agents").select("id").where("id", "=", agent.id)).execute();
+}
+
+/** Asks how many wait. */
+export function countPending(db: Db, { agent, apiKeyId }: PendingPlace) {
+  return db
     .selectFrom("agents")
     .select(({ selectFrom }) => [
       "state",
-      countPending(selectFrom("sessions"), "apiKeyId", apiKeyId ?? "").as("ofKey"),
-      countPending(selectFrom("sessions"), "agentId", agent.id).as("ofAgent"),
+      pendingOf(selectFrom("sessions"), "apiKeyId", apiKeyId ?? "").as("ofKey"),
+      pendingOf(selectFrom("sessions"), "agentId", agent.id).as("ofAgent"),
     ])
-    .where("id", "=", agent.id)
-    .executeTakeFirst();
+    .where("id", "=", agent.id);
+}
+
+/** Throws unless one more may wait. */
+export function checkPending(
+  [row]: readonly { state: AgentRow["state"]; ofKey: number | null; ofAgent: number | null }[],
+  { agent, limits }: { agent: PendingPlace["agent"]; limits: PendingLimits },
+): void {
   if (row?.state !== "live") throw new AppError("NOT_FOUND", { message: "Service not found" });
   if ((row.ofKey ?? 0) >= limits.perKey)
     throw new AppError("TOO_MANY_PENDING", {
@@ -73,7 +80,7 @@ export async function expirePending(
     .execute();
 }
 
-function countPending(
+function pendingOf(
   sessions: SelectQueryBuilder<Schema, "sessions", object>,
   column: "apiKeyId" | "agentId",
   id: string,

@@ -1,6 +1,7 @@
 import type { Connect, RoomProviderName } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { SessionRoomRow } from "../store/schema.ts";
+import { sendWithNext } from "../store/round-trips.ts";
 import type { Db, Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
 import { OPEN_SESSION_STATES } from "./session-state.ts";
@@ -23,14 +24,10 @@ export async function rememberRoom(tx: Tx, connect: Connect, sessionId: string):
   if (connect.kind !== "room" || connect.isGuest) return;
   const { provider, roomName, callData } = connect;
   const call = provider === "daily" ? callData : undefined;
-  await tx
-    .insertInto("sessionRooms")
-    .values({
-      ...{ sessionId, provider, roomName },
-      callId: call?.callId ?? null,
-      callDomain: call?.streamId ?? null,
-    })
-    .execute();
+  const callId = call?.callId ?? null;
+  const callDomain = call?.streamId ?? null;
+  const row = { sessionId, provider, roomName, callId, callDomain };
+  await sendWithNext(tx, tx.insertInto("sessionRooms").values(row));
 }
 
 /** The call that waits for this room. */

@@ -1,4 +1,4 @@
-import { type Arrows, compareAndSet, requireArrow } from "../store/move-row.ts";
+import { type Arrows, compareAndSet, requireArrow, requireSet } from "../store/move-row.ts";
 import type { SessionRow, SessionState } from "../store/schema.ts";
 import type { Tx } from "../store/store.ts";
 
@@ -31,4 +31,14 @@ export async function moveSession(
 ): Promise<boolean> {
   requireArrow(ARROWS, { what: "A session", from: row.state, to });
   return compareAndSet(tx, "sessions", row, { ...changes, state: to });
+}
+
+/** The same where the row must be as it was read; what `otherwise` gives fails the transaction, at the latest when it commits. */
+export async function requireSessionMove(
+  tx: Tx,
+  row: Pick<SessionRow, "id" | "state" | "version">,
+  { to, changes, otherwise }: SessionMove & { otherwise(): Error },
+): Promise<void> {
+  requireArrow(ARROWS, { what: "A session", from: row.state, to });
+  await requireSet(tx, "sessions", { row, changes: { ...changes, state: to }, otherwise });
 }

@@ -1,11 +1,11 @@
 import { AppError, type Connect, type TransportName } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
+import { requireLive } from "../agents/find-agent.ts";
 import { DeploymentSpec } from "../deployments/deployment-spec.ts";
-import { findLiveAgents } from "../agents/find-agent.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts";
-import { BOUND_SESSION_STATES, moveInstance } from "../pools/instance-state.ts";
+import { moveInstance } from "../pools/instance-state.ts";
 import {
   NO_PREFERENCE,
   reasonFor,
@@ -15,15 +15,18 @@ import {
   type RegionView,
   type RegionPreference,
 } from "./choose-region.ts";
+import { checkBound } from "./concurrency.ts";
 import { failSession } from "./fail-session.ts";
-import { earlierSession, rememberKey, type IdempotencyKey } from "./idempotency.ts";
+import { readEarlier, rememberKey, type IdempotencyKey } from "./idempotency.ts";
+import { readForStart } from "./read-for-start.ts";
 import { rememberRoom } from "./session-rooms.ts";
 import { newSessionRow } from "./session-row.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
+import { sendWithNext } from "../store/round-trips.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db, Tx } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { moveSession } from "./session-state.ts";
+import { requireSessionMove } from "./session-state.ts";
 
 /** What a caller wants. Every front door comes through here. */
 export interface SessionRequest {
@@ -66,6 +69,7 @@ const ATTEMPTS_MAX = 3; // an instance may die between being chosen and being as
 const QUEUE_LOOK_MS = 250;
 const LOOK_AGAIN_MS = 500;
 const REFILL_MS = 50;
+const SHARED = { sharesCommit: true }; // starts come in crowds
 
 /** Resolves when the session is active: its instance has taken it, and that is written down. */
 export async function startSession(starter: Starter, request: SessionRequest): Promise<StartedSession> {
@@ -158,52 +162,61 @@ async function bind(
   passedOver: ReadonlyMap<string, PassedOver>,
 ): Promise<Bound | BoundEarlier | NotBound> {
   world.failpoint("start.claimed.before");
-  const bound = await asLeader(world, async (tx): Promise<Bound | BoundEarlier | NotBound> => {
-    await request.beforeBind?.(tx);
-    const earlier = await earlierSession(tx, request);
-    if (earlier) return { isRepeated: true, session: earlier };
-    const agents = await findLiveAgents(tx, request.organizationId, request.agentName);
-    const view = regionView(world, request.region);
-    const left = regionsToTry(agents, view).filter(({ agent: { region } }) => !passedOver.has(region));
-    const [choice, ...others] = left;
-    if (!choice) throw refusalOf(passedOver); // what was left has been deleted meanwhile
-    const { agent, isDown } = choice;
-    const not = { passedOver: agent.region, isLast: others.length === 0 };
-    const deployment = await activeDeployment(tx, agent);
-    if (!deployment) return { ...not, why: isDown ? "down" : "not-ready" };
-    await checkConcurrency(tx, request);
-    const nowMs = world.clock.nowMs();
-    const boundMs = world.clock.monotonicMs();
-    const sessionId = request.pending?.id ?? world.newId();
-    const { store, quotasOf, mediaPorts, newId, epoch } = world;
-    const claim = await claimInstance(tx, {
-      store,
-      agent,
-      deploymentId: deployment.id,
-      sessionId,
-      onlyReady: isDown,
-      quotasOf,
-      mediaPorts,
-      newId,
-      epoch,
-      nowMs,
-    });
-    if (claim === "none-ready") return { ...not, why: "down" };
-    if (typeof claim === "string") return { ...not, why: "full", full: claim };
-    const regionReason = reasonFor(agent, agents, { ...view, passedOver });
-    const session = await writeStarting(tx, {
-      ...{ request, agent, deployment, regionReason, sessionId, claim, world, nowMs },
-    });
-    await rememberKey(tx, request, session.id, nowMs);
-    const connect = connectOf(request, session);
-    await rememberRoom(tx, connect, session.id);
-    return { isRepeated: false, session, claim, boundMs };
-  });
+  const bound = await asLeader(world, (tx) => bindIn(tx, world, { request, passedOver }), SHARED);
   if ("claim" in bound) world.sightings.bound(bound.session.id, bound.boundMs);
   world.failpoint("start.claimed.after");
   // Somebody waits for an instance that is yet to be made; a warm start goes first, and the pool fills up behind it.
   if ("claim" in bound && bound.claim.kind === "cold") nudge();
   return bound;
+}
+
+async function bindIn(
+  tx: Tx,
+  world: World,
+  { request, passedOver }: { request: SessionRequest; passedOver: ReadonlyMap<string, PassedOver> },
+): Promise<Bound | BoundEarlier | NotBound> {
+  await request.beforeBind?.(tx);
+  const read = await readForStart(tx, world.store, request);
+  const earlier = readEarlier(read.earlier, request);
+  if (earlier) return { isRepeated: true, session: earlier };
+  const agents = requireLive(read.agents);
+  const view = regionView(world, request.region);
+  const left = regionsToTry(agents, view).filter(({ agent: { region } }) => !passedOver.has(region));
+  const [choice, ...others] = left;
+  if (!choice) throw refusalOf(passedOver); // what was left has been deleted meanwhile
+  const { agent, isDown } = choice;
+  const not = { passedOver: agent.region, isLast: others.length === 0 };
+  const { activeId, activeSpec } = agent;
+  if (activeId === null || activeSpec === null) return { ...not, why: isDown ? "down" : "not-ready" };
+  checkBound(read.bound, request);
+  const nowMs = world.clock.nowMs();
+  const boundMs = world.clock.monotonicMs();
+  const sessionId = request.pending?.id ?? world.newId();
+  const { store, quotasOf, mediaPorts, newId, epoch } = world;
+  const claim = await claimInstance(tx, {
+    store,
+    agent,
+    live: read.live?.filter(({ agentId }) => agentId === agent.id),
+    deploymentId: activeId,
+    sessionId,
+    onlyReady: isDown,
+    quotasOf,
+    mediaPorts,
+    newId,
+    epoch,
+    nowMs,
+  });
+  if (claim === "none-ready") return { ...not, why: "down" };
+  if (typeof claim === "string") return { ...not, why: "full", full: claim };
+  const regionReason = reasonFor(agent, agents, { ...view, passedOver });
+  const deployment = { id: activeId, spec: activeSpec };
+  const session = await writeStarting(tx, {
+    ...{ request, agent, deployment, regionReason, sessionId, claim, world, nowMs },
+  });
+  await rememberKey(tx, request, session.id, nowMs);
+  const connect = connectOf(request, session);
+  await rememberRoom(tx, connect, session.id);
+  return { isRepeated: false, session, claim, boundMs };
 }
 
 /** What decides between regions, as it is now. */
@@ -229,7 +242,7 @@ function connectOf({ connect }: SessionRequest, session: SessionRow): Connect {
 interface Starting {
   request: SessionRequest;
   agent: AgentRow;
-  deployment: DeploymentRow;
+  deployment: Pick<DeploymentRow, "id" | "spec">;
   regionReason: string;
   sessionId: string;
   claim: Claim;
@@ -255,8 +268,8 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
   } as const;
   const { pending } = request;
   if (pending) {
-    if (!(await moveSession(tx, pending, { to: "starting", changes: bound })))
-      throw new AppError("TOKEN_INVALID");
+    const otherwise = () => new AppError("TOKEN_INVALID");
+    await requireSessionMove(tx, pending, { to: "starting", changes: bound, otherwise });
     return { ...pending, ...bound, state: "starting", version: pending.version + 1 };
   }
   const session = {
@@ -264,7 +277,7 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
     ...bound,
     state: "starting" as const,
   };
-  await tx.insertInto("sessions").values(session).execute();
+  await sendWithNext(tx, tx.insertInto("sessions").values(session));
   return session;
 }
 
@@ -354,29 +367,38 @@ async function writeActive(
   measured: { startMs: number; bootMs: number },
 ): Promise<SessionRow> {
   world.failpoint("active.committed.before");
-  const active = await asLeader(world, async (tx) => {
-    const quickly = await moveActive(tx, session, { measured, nowMs: world.clock.nowMs() });
-    if (quickly) return quickly;
-    const row = await tx
-      .selectFrom("sessions")
-      .selectAll()
-      .where("id", "=", session.id)
-      .executeTakeFirstOrThrow();
-    if (row.state !== "starting") throw new AppError("START_TIMED_OUT"); // given up by somebody else meanwhile
-    const moved = await moveActive(tx, row, { measured, nowMs: world.clock.nowMs() });
-    if (!moved) throw new Error("A session changed under its transaction");
-    return moved;
-  });
+  let active: SessionRow | undefined;
+  for (let row = session; !active;)
+    try {
+      active = await moveActive(world, row, measured);
+    } catch (error) {
+      if (!(error instanceof ChangedSinceError)) throw error;
+      row = await readStarting(world, session);
+    }
   world.failpoint("active.committed.after");
   return active;
 }
 
-/** Undefined if the row is not as it was read any more. */
+async function readStarting({ store }: World, { id }: SessionRow): Promise<SessionRow> {
+  const row = await store.db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  if (row.state !== "starting") throw new AppError("START_TIMED_OUT"); // given up by somebody else meanwhile
+  return row;
+}
+
+/** A stop was asked for, or somebody gave the start up. */
+class ChangedSinceError extends Error {}
+
+/** Throws if the row is not as it was read any more. */
 async function moveActive(
-  tx: Tx,
+  world: World,
   row: SessionRow,
-  { measured, nowMs }: { measured: { startMs: number; bootMs: number }; nowMs: number },
-): Promise<SessionRow | undefined> {
+  measured: { startMs: number; bootMs: number },
+): Promise<SessionRow> {
+  const nowMs = world.clock.nowMs();
   const changes = {
     activeAt: nowMs,
     startMs: measured.startMs,
@@ -386,7 +408,8 @@ async function moveActive(
   };
   // Stop is a stored flag; whoever commits the start must look at it. It changes the row's version too.
   const to = row.stopRequestedAt === null ? ("active" as const) : ("stopping" as const);
-  if (!(await moveSession(tx, row, { to, changes }))) return undefined;
+  const otherwise = () => new ChangedSinceError();
+  await asLeader(world, (tx) => requireSessionMove(tx, row, { to, changes, otherwise }), SHARED);
   return { ...row, ...changes, state: to, version: row.version + 1 };
 }
 
@@ -442,32 +465,6 @@ async function repeated({ world, wakeups }: Starter, first: SessionRow): Promise
     if (world.clock.monotonicMs() > untilMs) throw new AppError("START_TIMED_OUT");
     await wakeups.wait(first.id, LOOK_AGAIN_MS);
   }
-}
-
-async function activeDeployment(db: Db, agent: AgentRow): Promise<DeploymentRow | undefined> {
-  return db
-    .selectFrom("deployments")
-    .selectAll()
-    .where("agentId", "=", agent.id)
-    .where("phase", "=", "Active")
-    .executeTakeFirst();
-}
-
-export async function checkConcurrency(
-  db: Db,
-  request: Pick<SessionRequest, "apiKeyId" | "concurrency">,
-): Promise<void> {
-  if (request.concurrency === null || request.apiKeyId === null) return;
-  const { count } = await db
-    .selectFrom("sessions")
-    .select((is) => is.fn.countAll<number>().as("count"))
-    .where("apiKeyId", "=", request.apiKeyId)
-    .where("state", "in", BOUND_SESSION_STATES)
-    .executeTakeFirstOrThrow();
-  if (count < request.concurrency) return;
-  throw new AppError("RATE_LIMITED", {
-    message: `This key may have ${request.concurrency} sessions at once`,
-  });
 }
 
 async function readInstance(db: Db, id: string): Promise<InstanceRow | undefined> {

@@ -1,16 +1,18 @@
 import { AppError } from "@vocalhost/protocol";
-import { ownFirst } from "../../agents/find-agent.ts";
+import { requireLive } from "../../agents/find-agent.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import { asLeader } from "../../leader/leader.ts";
-import { notFound } from "../../refusals.ts";
+import { sendWithNext, together } from "../../store/round-trips.ts";
 import type { AgentRow, SessionRow } from "../../store/schema.ts";
+import type { Db, Tx } from "../../store/store.ts";
 import type { World } from "../../world.ts";
 import { reasonFor, regionsToTry, type RegionPreference } from "../choose-region.ts";
-import { earlierSession, rememberKey } from "../idempotency.ts";
-import { requirePendingPlace } from "../pending-sessions.ts";
+import { checkBound, countBound } from "../concurrency.ts";
+import { earlierSessions, readEarlier, rememberKey } from "../idempotency.ts";
+import { checkPending, countPending, lockPending } from "../pending-sessions.ts";
 import { newSessionRow } from "../session-row.ts";
-import { checkConcurrency, regionView } from "../start-session.ts";
+import { regionView } from "../start-session.ts";
 import type { DoorRequest } from "./door.ts";
 
 /** A new session that waits for its socket, or the one an earlier request with the same key has made. */
@@ -19,22 +21,30 @@ export async function pendingFor(
   request: DoorRequest["session"],
   { agent, regionReason }: Pick<SocketAgent, "agent" | "regionReason">,
 ): Promise<{ row: SessionRow; isRepeated: boolean }> {
-  return asLeader(world, async (tx) => {
-    const earlier = await earlierSession(tx, request);
+  const { store, pendingLimits: limits } = world;
+  const place = { agent, apiKeyId: request.apiKeyId };
+  const pend = async (tx: Tx): Promise<{ row: SessionRow; isRepeated: boolean }> => {
+    await lockPending(tx, { store, ...place });
+    const read = await together(tx, {
+      earlier: earlierSessions(tx, request),
+      bound: countBound(tx, request),
+      pending: countPending(tx, place),
+    });
+    const earlier = readEarlier(read.earlier, request);
     if (earlier) return { row: earlier, isRepeated: true };
-    await checkConcurrency(tx, request); // and again when the socket comes
-    const { store, pendingLimits: limits } = world;
-    await requirePendingPlace(tx, { store, agent, apiKeyId: request.apiKeyId, limits });
+    checkBound(read.bound, request); // and again when the socket comes
+    checkPending(read.pending, { agent, limits });
     const nowMs = world.clock.nowMs();
     const session = {
       ...newSessionRow({ request, agent, preference: request.region, sessionId: world.newId(), nowMs }),
       regionReason,
       body: JSON.stringify(request.body ?? {}),
     };
-    await tx.insertInto("sessions").values(session).execute();
+    await sendWithNext(tx, tx.insertInto("sessions").values(session));
     await rememberKey(tx, request, session.id, nowMs);
     return { row: session, isRepeated: false };
-  });
+  };
+  return asLeader(world, pend, { sharesCommit: true }); // starts come in crowds
 }
 
 export interface SocketAgent {
@@ -46,18 +56,20 @@ export interface SocketAgent {
   spec: DeploymentSpec;
 }
 
-/**
- * Of several, the one that would take a session now; whether there is room is asked when the socket comes. All in one
- * question: two of these are on the way of every start.
- */
-export async function findForSocket(
-  world: World,
-  wanted: { agentName: string; region?: RegionPreference | undefined } & (
-    | { organizationId: OrganizationId }
-    | { organizationName: string }
-  ),
-): Promise<SocketAgent> {
-  const agents = world.store.db
+/** An agent by its name. */
+export type WantedAgent = { agentName: string; region?: RegionPreference | undefined } & (
+  | { organizationId: OrganizationId }
+  | { organizationName: string }
+);
+
+/** Of several, the one that would take a session now; whether there is room is asked when the socket comes. */
+export async function findForSocket(world: World, wanted: WantedAgent): Promise<SocketAgent> {
+  return chooseForSocket(world, await agentsForSocket(world.store.db, wanted).execute(), wanted);
+}
+
+/** Asks for agents, organisation and deployments at once: this is on the way of every start. */
+export function agentsForSocket(db: Db, wanted: WantedAgent) {
+  const agents = db
     .selectFrom("agents")
     .innerJoin("organizations", "organizations.id", "agents.organizationId")
     .leftJoin("deployments", (join) =>
@@ -67,19 +79,25 @@ export async function findForSocket(
     .select(["organizations.name as organizationName", "deployments.spec"])
     .where("agents.name", "=", wanted.agentName)
     .where("agents.state", "=", "live");
-  const own =
-    "organizationId" in wanted
-      ? agents.where("organizations.id", "=", wanted.organizationId)
-      : agents.where("organizations.name", "=", wanted.organizationName);
-  const [first, ...rest] = ownFirst(await own.execute());
-  if (!first) throw notFound("Service not found");
-  const rows: [typeof first, ...(typeof first)[]] = [first, ...rest];
-  const view = regionView(world, wanted.region);
+  return "organizationId" in wanted
+    ? agents.where("organizations.id", "=", wanted.organizationId)
+    : agents.where("organizations.name", "=", wanted.organizationName);
+}
+
+type FoundAgent = AgentRow & { organizationName: string; spec: string | null };
+
+export function chooseForSocket(
+  world: World,
+  found: FoundAgent[],
+  { region }: Pick<WantedAgent, "region">,
+): SocketAgent {
+  const rows = requireLive(found);
+  const view = regionView(world, region);
   const tried = regionsToTry(rows, view).map(({ agent: row }) => row);
   const chosen = tried.find((row) => row.spec !== null);
   if (!chosen?.spec) throw new AppError("AGENT-1001");
   const before = tried.slice(0, tried.indexOf(chosen));
-  const passedOver = new Map(before.map(({ region }) => [region, "not-ready"] as const));
+  const passedOver = new Map(before.map((row) => [row.region, "not-ready"] as const));
   const { organizationName, spec, ...agent } = chosen;
   const deployed = DeploymentSpec.parse(JSON.parse(spec));
   return {

@@ -2,7 +2,7 @@ import { AppError } from "@vocalhost/protocol";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { openSignedJson, signJson } from "../../signed-json.ts";
-import { isUniqueViolation } from "../../store/store-errors.ts";
+import { sendWithNext } from "../../store/round-trips.ts";
 import type { Tx } from "../../store/store.ts";
 
 /** Short-lived rights to open one WebSocket each: signed, not stored, remembered once used. */
@@ -43,15 +43,11 @@ export function readSocketToken({ secret }: TokenSigner, text: string, nowMs: nu
   return token.data;
 }
 
-/** One use: the second one throws, on whichever controller it happens. */
+/** One use: a second one fails its transaction, on whichever controller it happens. */
 export async function useUpToken(tx: Tx, token: SocketToken): Promise<void> {
-  try {
-    await tx
-      .insertInto("usedTokens")
-      .values({ id: token.nonce, expiresAt: token.exp * 1000 })
-      .execute();
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError("TOKEN_INVALID", { cause: error });
-    throw error;
-  }
+  const use = tx
+    .insertInto("usedTokens")
+    .values({ id: token.nonce, expiresAt: token.exp * 1000 })
+    .onConflict((conflict) => conflict.column("id").doNothing());
+  await sendWithNext(tx, use, { rows: 1, otherwise: () => new AppError("TOKEN_INVALID") });
 }

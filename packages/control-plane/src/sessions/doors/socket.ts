@@ -3,14 +3,17 @@ import { isUsable } from "../../auth/api-keys.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
 import { notFound } from "../../refusals.ts";
+import { together } from "../../store/round-trips.ts";
+import type { ApiKeyRow, SessionRow } from "../../store/schema.ts";
+import type { Db } from "../../store/store.ts";
 import type { World } from "../../world.ts";
 import { preferenceOf } from "../choose-region.ts";
 import { requireDiskSpace, startSession } from "../start-session.ts";
 import { wakeAhead } from "../wake-ahead.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
-import { findForSocket, pendingFor } from "./pending-socket.ts";
-import { issueSocketToken, readSocketToken, useUpToken } from "./socket-tokens.ts";
+import { agentsForSocket, chooseForSocket, findForSocket, pendingFor } from "./pending-socket.ts";
+import { issueSocketToken, readSocketToken, useUpToken, type SocketToken } from "./socket-tokens.ts";
 
 /** A client's or a carrier's WebSocket: the bot starts when it comes; until then the session is pending. */
 export const socketDoor: SessionDoor = {
@@ -63,14 +66,19 @@ export async function routeSocket(
   if (token && token.sh !== serviceHost) throw new AppError("TOKEN_INVALID");
   const [agentName = "", organizationName = "", ...rest] = serviceHost.split(".");
   if (rest.length > 0) throw notFound("Service not found");
-  const { agent, websocketAuth } = await findForSocket(world, { organizationName, agentName });
+  const { db } = world.store;
+  const found = await together(db, {
+    agents: agentsForSocket(db, { organizationName, agentName }),
+    pending: token && sessionOf(db, token),
+  });
+  const { agent, websocketAuth } = chooseForSocket(world, found.agents, {});
   if (websocketAuth === "token" && !token) throw new AppError("TOKEN_INVALID");
   const body = parseBody(request.body);
-  const pending = token ? await pendingSession(world, token.sid) : undefined;
+  const waiting = found.pending && readPending(found.pending, world);
+  const pending = waiting?.session;
   const transport = request.ingress === "generic" ? "websocket" : request.ingress;
   if (pending && pending.transport !== transport)
     throw new AppError("TOKEN_INVALID", { message: `The token is for a ${pending.transport} session` });
-  const key = pending?.apiKeyId ? await usableKey(world, pending.apiKeyId) : undefined;
   const { session, instance } = await startSession(starter, {
     organizationId: agent.organizationId as OrganizationId,
     agentName: agent.name,
@@ -79,7 +87,7 @@ export async function routeSocket(
     region: pending && preferenceOf(pending),
     body: body ?? (pending?.body ? (JSON.parse(pending.body) as unknown) : {}),
     apiKeyId: pending?.apiKeyId ?? null,
-    concurrency: key?.concurrency ?? null,
+    concurrency: waiting?.concurrency ?? null,
     queueMs,
     pending,
     beforeBind: token && ((tx) => useUpToken(tx, token)),
@@ -94,23 +102,33 @@ function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: str
   return `${wsBase}/ws/${transport === "websocket" ? "generic" : transport}/${serviceHost}`;
 }
 
-async function pendingSession(world: World, id: string) {
-  const session = await world.store.db
+/** Asks for the session a token is for, and for the key it was requested with. */
+function sessionOf(db: Db, { sid }: SocketToken) {
+  return db
     .selectFrom("sessions")
-    .selectAll()
-    .where("id", "=", id)
-    .executeTakeFirst();
-  if (session?.state === "pending") return session;
-  throw new AppError("TOKEN_INVALID", { message: "The session of this token is over" });
+    .leftJoin("apiKeys", "apiKeys.id", "sessions.apiKeyId")
+    .selectAll("sessions")
+    .select(["apiKeys.id as keyId", "apiKeys.revokedAt", "apiKeys.expiresAt", "apiKeys.concurrency"])
+    .where("sessions.id", "=", sid);
 }
 
+type TokenSession = SessionRow &
+  Pick<ApiKeyRow, "revokedAt" | "expiresAt" | "concurrency"> & { keyId: string | null };
+
 /** A token is worth no more than the key that requested it: once the key may not do something, neither may the token. */
-async function usableKey({ store, clock }: World, id: string) {
-  const key = await store.db.selectFrom("apiKeys").selectAll().where("id", "=", id).executeTakeFirst();
-  if (key && isUsable(key, clock.nowMs())) return key;
-  throw new AppError("TOKEN_INVALID", {
-    message: "The key that requested this token is no longer valid",
-  });
+function readPending(
+  [found]: readonly TokenSession[],
+  { clock }: World,
+): { session: SessionRow; concurrency: number | null } {
+  if (found?.state !== "pending")
+    throw new AppError("TOKEN_INVALID", { message: "The session of this token is over" });
+  const { keyId, revokedAt, expiresAt, concurrency, ...session } = found;
+  const isWorthless = keyId === null || !isUsable({ revokedAt, expiresAt }, clock.nowMs());
+  if (session.apiKeyId !== null && isWorthless)
+    throw new AppError("TOKEN_INVALID", {
+      message: "The key that requested this token is no longer valid",
+    });
+  return { session, concurrency };
 }
 
 function parseBody(base64: string | undefined): unknown {
