@@ -4,16 +4,16 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { Log } from "../log.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { runOnSocket } from "../server/doors/websocket.ts";
+import { createRuntimeLog } from "../runtime/runtime-log.ts";
 import { createSessionTable } from "../server/session-table.ts";
 import { createLease } from "./lease.ts";
 
 /**
  * Goes once through what every start goes through, while nobody waits: the first time costs a process many times what
- * the second does, and an instance has no second. What runs here is written nowhere and reaches neither the bot nor
- * the lease.
+ * the second does, and an instance has no second. What runs here is written and logged nowhere and reaches neither the
+ * bot nor the lease.
  */
 export interface Rehearsal {
   run(address: string, token: string): Promise<void>;
@@ -23,13 +23,14 @@ const PATH = "/instance/rehearsal";
 const REHEARSE_MS = 5_000; // a start that is slow is better than none
 
 export function mountRehearsal(app: FastifyInstance): Rehearsal {
-  const sessions = createSessionTable(silentLog);
+  const { log } = createRuntimeLog(() => undefined);
+  const sessions = createSessionTable(log);
   const over = Promise.withResolvers<void>();
   const lease = createLease({
     sessions,
     records: { address: nothing, alive: nothing, exit: nothing },
     isolation: { begin: () => undefined, status: () => null },
-    log: silentLog,
+    log,
     changed: () => void JSON.stringify(lease.status()),
     over: () => over.resolve(),
   });
@@ -103,16 +104,6 @@ function upgradeHeaders(): Record<string, string> {
     "sec-websocket-key": randomBytes(16).toString("base64"),
   };
 }
-
-const silent = (): void => undefined;
-const silentLog: Log = {
-  trace: silent,
-  debug: silent,
-  info: silent,
-  warn: silent,
-  error: silent,
-  child: () => silentLog,
-};
 
 async function nothing(): Promise<undefined> {
   return undefined;

@@ -75,7 +75,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     records,
     isolation,
     log,
-    changed: () => events.publish(status()),
+    changed: () => (lease.state === "over" ? events.publish(status()) : events.publishSoon(status)),
     over: (session) => void finish(session),
   });
 
@@ -161,6 +161,12 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     dialling: undefined, // the controller does it
   };
 
+  function begin({ sessionId, connect }: InstanceStart): void {
+    void lease.recordAlive();
+    const session = sessions.get(sessionId);
+    if (session) beginSession(server, session, connect);
+  }
+
   function mountInstanceRoutes(): void {
     app.get("/instance", async () => {
       ready = await isReady(definition, log);
@@ -176,11 +182,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
         if (!ready) throw new AppError("BOT_NOT_READY", { message: "The bot's readyz() says no" });
         requireBot();
       }
-      if (lease.start(input) === "new") {
-        void lease.recordAlive();
-        const session = sessions.get(input.sessionId);
-        if (session) beginSession(server, session, input.connect);
-      }
+      if (lease.start(input) === "new") setImmediate(begin, input); // behind the answer, which somebody waits for
       return status();
     });
     app.post("/instance/stop", async (request) => {

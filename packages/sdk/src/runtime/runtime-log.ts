@@ -11,12 +11,11 @@ export interface RuntimeLog {
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 export type LogFormat = "text" | "json";
 
-export function createRuntimeLog(): RuntimeLog {
+export function createRuntimeLog(output: (text: string) => void = print): RuntimeLog {
   let format: LogFormat = "text";
   const destination = {
-    write(line: string): void {
-      process.stdout.write(format === "json" ? line : formatLogLine(line, process.stdout.isTTY));
-    },
+    write: (line: string): void =>
+      output(format === "json" ? line : formatLogLine(line, process.stdout.isTTY)),
   };
   const levels = pino({ level: "trace", base: null }, destination);
   let enabled: pino.Level = "info";
@@ -27,6 +26,10 @@ export function createRuntimeLog(): RuntimeLog {
       format = logFormat;
     },
   };
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
 }
 
 // pino's children keep the level they were born with; ours follow the flags.

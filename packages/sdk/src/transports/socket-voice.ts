@@ -24,8 +24,10 @@ export interface SocketVoiceHandlers {
   failed(error: unknown): void;
 }
 
-/** Somebody is about to come over a WebSocket: what their voice needs is started meanwhile. */
-export const prepareSocketVoice: () => void = preparePacing;
+/** Somebody is about to come over a WebSocket: what their voice needs is started meanwhile, behind the answer they wait for. */
+export function prepareSocketVoice(): void {
+  setImmediate(preparePacing);
+}
 
 /** Paced by a thread of its own, so that a bot that keeps its thread busy makes no gaps; by this one if need be. */
 export function openSocketVoice(
