@@ -1,8 +1,9 @@
 import { AppError } from "@vocalhost/protocol";
 import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../clock.ts";
+import { prepared } from "../store/prepared.ts";
 import { sendWithNext } from "../store/round-trips.ts";
-import type { Store, TransactionOptions, Tx } from "../store/store.ts";
+import type { Db, Store, TransactionOptions, Tx } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
 
 /** There is one leader, known by its epoch; one that lost the lease can no longer write. */
@@ -101,14 +102,18 @@ export async function asLeader<T>(
   options?: TransactionOptions,
 ): Promise<T> {
   return store.transaction(async (tx) => {
-    const lease = tx.selectFrom("leader").select("epoch").where("id", "=", 1);
-    const ours = lease.where("epoch", "=", epoch);
-    await sendWithNext(tx, store.dialect === "postgres" ? ours.forShare() : ours, {
-      rows: 1,
-      otherwise: () => new LeadershipLostError(),
-    });
+    const held = store.dialect === "postgres" ? lockedLease(tx, { epoch }) : heldLease(tx, { epoch });
+    await sendWithNext(tx, held, { rows: 1, otherwise: () => new LeadershipLostError() });
     return run(tx);
   }, options);
+}
+
+const heldLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch));
+const lockedLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch).forShare());
+
+function leaseOf(db: Db, epoch: number) {
+  const lease = db.selectFrom("leader").select("epoch").where("id", "=", 1);
+  return lease.where("epoch", "=", epoch);
 }
 
 /** The store as everybody but the deciding code sees it: what they write is the leader's word too. */

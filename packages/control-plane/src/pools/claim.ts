@@ -10,7 +10,7 @@ export interface ClaimOptions {
   store: Store;
   agent: AgentRow;
   /** Its instances, if they and the agent were read in this transaction and nobody else can have written since. */
-  live?: InstanceRow[] | undefined;
+  live?: PoolInstance[] | undefined;
   deploymentId: string;
   sessionId: string;
   /** None can be made where it is. */
@@ -22,12 +22,28 @@ export interface ClaimOptions {
   nowMs: number;
 }
 
+/** What a claim has to know of an instance; there may be hundreds. */
+export type PoolInstance = Pick<
+  InstanceRow,
+  "id" | "agentId" | "deploymentId" | "state" | "sessionId" | "address" | "version"
+>;
+
+const POOL_COLUMNS = [
+  "instances.id",
+  "instances.agentId",
+  "instances.deploymentId",
+  "instances.state",
+  "instances.sessionId",
+  "instances.address",
+  "instances.version",
+] as const satisfies `instances.${keyof PoolInstance}`[];
+
 /** Who has no place left for one more. */
 export type Full = "agent-full" | "organization-full" | "ports-used-up";
 
 /** An instance that is the session's alone: running already, on its way, or yet to be made. */
 export interface Claim {
-  instance: InstanceRow;
+  instance: PoolInstance;
   kind: "warm" | "cold";
 }
 
@@ -68,7 +84,7 @@ export async function claimInstance(tx: Tx, options: ClaimOptions): Promise<Clai
 async function lockPool(
   tx: Tx,
   { store, agent: { id }, agent: read, live }: ClaimOptions,
-): Promise<{ agent: AgentRow; live: InstanceRow[] } | undefined> {
+): Promise<{ agent: AgentRow; live: PoolInstance[] } | undefined> {
   if (live) return { agent: read, live };
   const agent = await store
     .forUpdate(tx.selectFrom("agents").selectAll().where("id", "=", id))
@@ -80,17 +96,17 @@ async function lockPool(
 export function liveInstances(db: Db) {
   return db
     .selectFrom("instances")
-    .selectAll("instances")
+    .select(POOL_COLUMNS)
     .where("instances.state", "in", LIVE_INSTANCE_STATES)
     .orderBy("instances.createdAt");
 }
 
-function isTaken({ sessionId, state }: InstanceRow): boolean {
+function isTaken({ sessionId, state }: PoolInstance): boolean {
   return sessionId !== null || state === "draining";
 }
 
 // Constant demand must not keep a new deployment from proving itself.
-async function placesKeptFree(tx: Tx, agent: AgentRow, live: InstanceRow[]): Promise<number> {
+async function placesKeptFree(tx: Tx, agent: AgentRow, live: PoolInstance[]): Promise<number> {
   const validating = await tx
     .selectFrom("deployments")
     .select("id")
@@ -145,7 +161,7 @@ export function newInstanceRow({
   };
 }
 
-async function reserve(tx: Tx, row: InstanceRow, sessionId: string): Promise<InstanceRow> {
+async function reserve(tx: Tx, row: PoolInstance, sessionId: string): Promise<PoolInstance> {
   const version = row.version + 1;
   await sendWithNext(tx, tx.updateTable("instances").set({ sessionId, version }).where("id", "=", row.id));
   return { ...row, sessionId, version };

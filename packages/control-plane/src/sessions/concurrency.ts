@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import { BOUND_SESSION_STATES } from "../pools/instance-state.ts";
+import { prepared } from "../store/prepared.ts";
 import type { Db } from "../store/store.ts";
 
 export interface ConcurrencyRequest {
@@ -10,13 +11,16 @@ export interface ConcurrencyRequest {
 
 /** Asks how many sessions the key has; there is nothing to ask of a caller without a limit. */
 export function countBound(db: Db, { apiKeyId, concurrency }: ConcurrencyRequest) {
-  if (concurrency === null || apiKeyId === null) return undefined;
-  return db
+  return concurrency === null || apiKeyId === null ? undefined : boundOfKey(db, { apiKeyId });
+}
+
+const boundOfKey = prepared((db, { apiKeyId }: { apiKeyId: string }) =>
+  db
     .selectFrom("sessions")
     .select((is) => is.fn.countAll<number>().as("count"))
     .where("apiKeyId", "=", apiKeyId)
-    .where("state", "in", BOUND_SESSION_STATES);
-}
+    .where("state", "in", BOUND_SESSION_STATES),
+);
 
 export function checkBound(
   rows: readonly { count: number }[] | undefined,

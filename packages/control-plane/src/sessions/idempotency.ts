@@ -1,6 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { SessionRow } from "../store/schema.ts";
+import { prepared } from "../store/prepared.ts";
 import { sendWithNext } from "../store/round-trips.ts";
 import type { Db, Tx } from "../store/store.ts";
 
@@ -17,15 +18,18 @@ export interface KeyedRequest {
 
 /** Asks for what an earlier request with the same key has made; there is nothing to ask without a key. */
 export function earlierSessions(db: Db, { organizationId, idempotency }: KeyedRequest) {
-  if (!idempotency) return undefined;
-  return db
+  return idempotency && sessionsOfKey(db, { organizationId, key: idempotency.key });
+}
+
+const sessionsOfKey = prepared((db, { organizationId, key }: { organizationId: string; key: string }) =>
+  db
     .selectFrom("idempotency")
     .leftJoin("sessions", "sessions.id", "idempotency.sessionId")
     .selectAll("sessions")
     .select("idempotency.parametersHash")
     .where("idempotency.organizationId", "=", organizationId)
-    .where("idempotency.key", "=", idempotency.key);
-}
+    .where("idempotency.key", "=", key),
+);
 
 /** What it has made. One that came to nothing may be tried again. */
 export function readEarlier(

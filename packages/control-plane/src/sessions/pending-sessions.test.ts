@@ -1,6 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { together } from "../store/round-trips.ts";
 import { eachStore } from "../testing/each-store.ts";
 import { agentRow, sessionRow } from "../testing/store-contract.ts";
 import { checkPending, countPending, expirePending, lockPending } from "./pending-sessions.ts";
@@ -20,7 +21,8 @@ eachStore((open) => {
         .transaction(async (tx) => {
           const place = { agent: { id: agent, name: agent }, apiKeyId };
           await lockPending(tx, { store, ...place });
-          checkPending(await countPending(tx, place).execute(), { agent: place.agent, limits });
+          const { pending } = await together(tx, { pending: countPending(tx, place) });
+          checkPending(pending, { agent: place.agent, limits });
           const row = sessionRow({ id: String(count++), agentId: agent, apiKeyId, body: "{}" });
           await tx.insertInto("sessions").values(row).execute();
           return "waits";

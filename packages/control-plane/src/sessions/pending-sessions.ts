@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { SelectQueryBuilder } from "kysely";
+import { prepared } from "../store/prepared.ts";
 import type { AgentRow, Schema } from "../store/schema.ts";
 import type { Db, Store, Tx } from "../store/store.ts";
 
@@ -33,15 +34,19 @@ export async function lockPending(
 
 /** Asks how many wait. */
 export function countPending(db: Db, { agent, apiKeyId }: PendingPlace) {
-  return db
+  return pendingCounts(db, { agentId: agent.id, apiKeyId: apiKeyId ?? "" });
+}
+
+const pendingCounts = prepared((db, { agentId, apiKeyId }: { agentId: string; apiKeyId: string }) =>
+  db
     .selectFrom("agents")
     .select(({ selectFrom }) => [
       "state",
-      pendingOf(selectFrom("sessions"), "apiKeyId", apiKeyId ?? "").as("ofKey"),
-      pendingOf(selectFrom("sessions"), "agentId", agent.id).as("ofAgent"),
+      pendingOf(selectFrom("sessions"), "apiKeyId", apiKeyId).as("ofKey"),
+      pendingOf(selectFrom("sessions"), "agentId", agentId).as("ofAgent"),
     ])
-    .where("id", "=", agent.id);
-}
+    .where("id", "=", agentId),
+);
 
 /** Throws unless one more may wait. */
 export function checkPending(

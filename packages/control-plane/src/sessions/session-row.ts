@@ -1,5 +1,9 @@
 import { NO_PREFERENCE, type RegionPreference } from "./choose-region.ts";
+import { prepared } from "../store/prepared.ts";
 import type { AgentRow, SessionRow } from "../store/schema.ts";
+
+/** Writes it. */
+export const insertSession = prepared((db, row: SessionRow) => db.insertInto("sessions").values(row));
 
 /** A session row that has no instance yet. */
 export function newSessionRow(options: {

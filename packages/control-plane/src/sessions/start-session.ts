@@ -4,7 +4,7 @@ import { requireLive } from "../agents/find-agent.ts";
 import { DeploymentSpec } from "../deployments/deployment-spec.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
-import { claimInstance, occupy, type Claim, type Full } from "../pools/claim.ts";
+import { claimInstance, occupy, type Claim, type Full, type PoolInstance } from "../pools/claim.ts";
 import { moveInstance } from "../pools/instance-state.ts";
 import {
   NO_PREFERENCE,
@@ -20,7 +20,7 @@ import { failSession } from "./fail-session.ts";
 import { readEarlier, rememberKey, type IdempotencyKey } from "./idempotency.ts";
 import { readForStart } from "./read-for-start.ts";
 import { rememberRoom } from "./session-rooms.ts";
-import { newSessionRow } from "./session-row.ts";
+import { insertSession, newSessionRow } from "./session-row.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
 import { sendWithNext } from "../store/round-trips.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
@@ -52,7 +52,7 @@ export interface SessionRequest {
 
 export interface StartedSession {
   session: SessionRow;
-  instance: InstanceRow | undefined;
+  instance: PoolInstance | undefined;
   /** An earlier request with the same key has made it. */
   isRepeated: boolean;
 }
@@ -277,7 +277,7 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
     ...bound,
     state: "starting" as const,
   };
-  await sendWithNext(tx, tx.insertInto("sessions").values(session));
+  await sendWithNext(tx, insertSession(tx, session));
   return session;
 }
 
@@ -319,7 +319,7 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
   }
 }
 
-async function wake({ id }: InstanceRow, { driver }: World): Promise<void> {
+async function wake({ id }: PoolInstance, { driver }: World): Promise<void> {
   try {
     await driver.wake?.(id);
   } catch (error) {
@@ -327,16 +327,26 @@ async function wake({ id }: InstanceRow, { driver }: World): Promise<void> {
   }
 }
 
-/** A little later: making the next instance must not compete with the client who is just coming to this one. */
-function refill({ world, nudge }: Starter): void {
-  void world.clock.sleep(REFILL_MS).then(nudge);
+const refilling = new WeakSet<Starter>();
+
+/**
+ * A little later: making the next instance must not compete with the client who is just coming to this one. One look at
+ * the pools is for all who started meanwhile.
+ */
+function refill(starter: Starter): void {
+  if (refilling.has(starter)) return;
+  refilling.add(starter);
+  void starter.world.clock.sleep(REFILL_MS).then(() => {
+    refilling.delete(starter);
+    starter.nudge();
+  });
 }
 
 async function whenReady(
   starter: Starter,
-  reserved: InstanceRow,
+  reserved: PoolInstance,
   { region }: SessionRow,
-): Promise<InstanceRow> {
+): Promise<PoolInstance> {
   const { world, wakeups } = starter;
   const untilMs = world.clock.monotonicMs() + world.timing.startColdMs;
   for (;;) {
@@ -417,7 +427,7 @@ async function moveActive(
 async function abandon(
   { world, wakeups, nudge }: Starter,
   session: SessionRow,
-  instance: InstanceRow,
+  instance: PoolInstance,
   error: unknown,
 ): Promise<void> {
   const said = error instanceof InstanceCallError ? toAppError(error) : error;

@@ -17,7 +17,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: "moves without compare-and-set",
-    edits: [{ file: "store/move-row.ts", find: '.where("version", "=", row.version)', replace: "" }],
+    edits: [{ file: "store/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" }],
   },
   {
     name: "no duration cap",
@@ -40,7 +40,7 @@ export const mutants: Mutant[] = [
       // One leader alone never closes twice; an old one that lingers would.
       { file: "leader/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" },
       { file: "ledger/close-usage.ts", find: "if (await isEntered(tx, row)) return;", replace: "" },
-      { file: "store/move-row.ts", find: '.where("version", "=", row.version)', replace: "" },
+      { file: "store/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" },
       {
         file: "ledger/close-usage.ts",
         find: '.values(row)\n      .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())',

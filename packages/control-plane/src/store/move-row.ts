@@ -1,6 +1,7 @@
+import { prepared } from "./prepared.ts";
 import { sendWithNext } from "./round-trips.ts";
 import type { Schema } from "./schema.ts";
-import type { Tx } from "./store.ts";
+import type { Db, Tx } from "./store.ts";
 
 /** A state machine: the states each state may go to. */
 export type Arrows<State extends string> = Record<State, readonly State[]>;
@@ -23,7 +24,7 @@ export async function compareAndSet<Name extends Versioned>(
   row: Pick<Schema[Name], "id" | "version">,
   changes: Changes<Name>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await setAsRead(tx, table, { row, changes }).executeTakeFirst();
+  const { numUpdatedRows } = await setAsRead(tx, table, valuesOf(row, changes)).executeTakeFirst();
   return numUpdatedRows === 1n;
 }
 
@@ -31,25 +32,36 @@ export async function compareAndSet<Name extends Versioned>(
 export async function requireSet<Name extends Versioned>(
   tx: Tx,
   table: Name,
-  {
-    otherwise,
-    ...set
-  }: { row: Pick<Schema[Name], "id" | "version">; changes: Changes<Name>; otherwise(): Error },
+  { row, changes, otherwise }: RequiredSet<Name>,
 ): Promise<void> {
-  await sendWithNext(tx, setAsRead(tx, table, set), { rows: 1, otherwise });
+  await sendWithNext(tx, preparedSets[table](tx, valuesOf(row, changes)), { rows: 1, otherwise });
+}
+
+interface RequiredSet<Name extends Versioned> {
+  row: Pick<Schema[Name], "id" | "version">;
+  changes: Changes<Name>;
+  otherwise(): Error;
 }
 
 type Changes<Name extends Versioned> = Partial<Omit<Schema[Name], "id" | "version">>;
 
-function setAsRead<Name extends Versioned>(
-  tx: Tx,
-  table: Name,
-  { row, changes }: { row: Pick<Schema[Name], "id" | "version">; changes: Changes<Name> },
-) {
-  const versioned: Versioned = table; // the three have these columns alike
-  return tx
-    .updateTable(versioned)
-    .set({ ...changes, version: row.version + 1 })
-    .where("id", "=", row.id)
-    .where("version", "=", row.version);
+interface SetValues {
+  id: string;
+  readVersion: number;
+  version: number;
+}
+
+function valuesOf(row: { id: string; version: number }, changes: object): SetValues {
+  return { ...changes, id: row.id, readVersion: row.version, version: row.version + 1 };
+}
+
+const preparedSets = {
+  deployments: prepared((db, values: SetValues) => setAsRead(db, "deployments", values)),
+  instances: prepared((db, values: SetValues) => setAsRead(db, "instances", values)),
+  sessions: prepared((db, values: SetValues) => setAsRead(db, "sessions", values)),
+};
+
+// The three tables have these columns alike.
+function setAsRead(db: Db, table: Versioned, { id, readVersion, ...changes }: SetValues) {
+  return db.updateTable(table).set(changes).where("id", "=", id).where("version", "=", readVersion);
 }

@@ -3,6 +3,7 @@ import { requireLive } from "../../agents/find-agent.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import { asLeader } from "../../leader/leader.ts";
+import { prepared } from "../../store/prepared.ts";
 import { sendWithNext, together } from "../../store/round-trips.ts";
 import type { AgentRow, SessionRow } from "../../store/schema.ts";
 import type { Db, Tx } from "../../store/store.ts";
@@ -11,7 +12,7 @@ import { reasonFor, regionsToTry, type RegionPreference } from "../choose-region
 import { checkBound, countBound } from "../concurrency.ts";
 import { earlierSessions, readEarlier, rememberKey } from "../idempotency.ts";
 import { checkPending, countPending, lockPending } from "../pending-sessions.ts";
-import { newSessionRow } from "../session-row.ts";
+import { insertSession, newSessionRow } from "../session-row.ts";
 import { regionView } from "../start-session.ts";
 import type { DoorRequest } from "./door.ts";
 
@@ -40,7 +41,7 @@ export async function pendingFor(
       regionReason,
       body: JSON.stringify(request.body ?? {}),
     };
-    await sendWithNext(tx, tx.insertInto("sessions").values(session));
+    await sendWithNext(tx, insertSession(tx, session));
     await rememberKey(tx, request, session.id, nowMs);
     return { row: session, isRepeated: false };
   };
@@ -64,12 +65,29 @@ export type WantedAgent = { agentName: string; region?: RegionPreference | undef
 
 /** Of several, the one that would take a session now; whether there is room is asked when the socket comes. */
 export async function findForSocket(world: World, wanted: WantedAgent): Promise<SocketAgent> {
-  return chooseForSocket(world, await agentsForSocket(world.store.db, wanted).execute(), wanted);
+  const { db } = world.store;
+  const { agents } = await together(db, { agents: agentsForSocket(db, wanted) });
+  return chooseForSocket(world, agents, wanted);
 }
 
 /** Asks for agents, organisation and deployments at once: this is on the way of every start. */
-export function agentsForSocket(db: Db, wanted: WantedAgent) {
-  const agents = db
+export function agentsForSocket(db: Db, { agentName, ...wanted }: WantedAgent) {
+  return "organizationId" in wanted
+    ? agentsOfId(db, { agentName, organizationId: wanted.organizationId })
+    : agentsOfName(db, { agentName, organizationName: wanted.organizationName });
+}
+
+const agentsOfId = prepared(
+  (db, { agentName, organizationId }: { agentName: string; organizationId: string }) =>
+    agentsNamed(db, agentName).where("organizations.id", "=", organizationId),
+);
+const agentsOfName = prepared(
+  (db, { agentName, organizationName }: { agentName: string; organizationName: string }) =>
+    agentsNamed(db, agentName).where("organizations.name", "=", organizationName),
+);
+
+function agentsNamed(db: Db, name: string) {
+  return db
     .selectFrom("agents")
     .innerJoin("organizations", "organizations.id", "agents.organizationId")
     .leftJoin("deployments", (join) =>
@@ -77,11 +95,8 @@ export function agentsForSocket(db: Db, wanted: WantedAgent) {
     )
     .selectAll("agents")
     .select(["organizations.name as organizationName", "deployments.spec"])
-    .where("agents.name", "=", wanted.agentName)
+    .where("agents.name", "=", name)
     .where("agents.state", "=", "live");
-  return "organizationId" in wanted
-    ? agents.where("organizations.id", "=", wanted.organizationId)
-    : agents.where("organizations.name", "=", wanted.organizationName);
 }
 
 type FoundAgent = AgentRow & { organizationName: string; spec: string | null };

@@ -2,7 +2,9 @@ import { AppError } from "@vocalhost/protocol";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { openSignedJson, signJson } from "../../signed-json.ts";
+import { prepared } from "../../store/prepared.ts";
 import { sendWithNext } from "../../store/round-trips.ts";
+import type { UsedTokenRow } from "../../store/schema.ts";
 import type { Tx } from "../../store/store.ts";
 
 /** Short-lived rights to open one WebSocket each: signed, not stored, remembered once used. */
@@ -45,9 +47,13 @@ export function readSocketToken({ secret }: TokenSigner, text: string, nowMs: nu
 
 /** One use: a second one fails its transaction, on whichever controller it happens. */
 export async function useUpToken(tx: Tx, token: SocketToken): Promise<void> {
-  const use = tx
-    .insertInto("usedTokens")
-    .values({ id: token.nonce, expiresAt: token.exp * 1000 })
-    .onConflict((conflict) => conflict.column("id").doNothing());
+  const use = firstUse(tx, { id: token.nonce, expiresAt: token.exp * 1000 });
   await sendWithNext(tx, use, { rows: 1, otherwise: () => new AppError("TOKEN_INVALID") });
 }
+
+const firstUse = prepared((db, token: UsedTokenRow) =>
+  db
+    .insertInto("usedTokens")
+    .values(token)
+    .onConflict((conflict) => conflict.column("id").doNothing()),
+);

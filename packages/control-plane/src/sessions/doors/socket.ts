@@ -3,9 +3,9 @@ import { isUsable } from "../../auth/api-keys.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
 import { notFound } from "../../refusals.ts";
+import { prepared } from "../../store/prepared.ts";
 import { together } from "../../store/round-trips.ts";
 import type { ApiKeyRow, SessionRow } from "../../store/schema.ts";
-import type { Db } from "../../store/store.ts";
 import type { World } from "../../world.ts";
 import { preferenceOf } from "../choose-region.ts";
 import { requireDiskSpace, startSession } from "../start-session.ts";
@@ -69,7 +69,7 @@ export async function routeSocket(
   const { db } = world.store;
   const found = await together(db, {
     agents: agentsForSocket(db, { organizationName, agentName }),
-    pending: token && sessionOf(db, token),
+    pending: token && sessionOf(db, { sid: token.sid }),
   });
   const { agent, websocketAuth } = chooseForSocket(world, found.agents, {});
   if (websocketAuth === "token" && !token) throw new AppError("TOKEN_INVALID");
@@ -103,14 +103,14 @@ function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: str
 }
 
 /** Asks for the session a token is for, and for the key it was requested with. */
-function sessionOf(db: Db, { sid }: SocketToken) {
-  return db
+const sessionOf = prepared((db, { sid }: Pick<SocketToken, "sid">) =>
+  db
     .selectFrom("sessions")
     .leftJoin("apiKeys", "apiKeys.id", "sessions.apiKeyId")
     .selectAll("sessions")
     .select(["apiKeys.id as keyId", "apiKeys.revokedAt", "apiKeys.expiresAt", "apiKeys.concurrency"])
-    .where("sessions.id", "=", sid);
-}
+    .where("sessions.id", "=", sid),
+);
 
 type TokenSession = SessionRow &
   Pick<ApiKeyRow, "revokedAt" | "expiresAt" | "concurrency"> & { keyId: string | null };
