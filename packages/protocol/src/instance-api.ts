@@ -125,7 +125,8 @@ export type InstanceStatus = z.infer<typeof InstanceStatus>;
 
 /**
  * `GET /instance/events`: newline-delimited JSON for as long as the controller stays. Begins with a `status`, repeats
- * it with every heartbeat and at once whenever something in it changed, so a lost event is never missed.
+ * it with every heartbeat, at once when the session is over and a moment after any other change, so a lost event is never
+ * missed.
  */
 export const InstanceEvent = z.object({ type: z.literal("status"), status: InstanceStatus });
 export type InstanceEvent = z.infer<typeof InstanceEvent>;
