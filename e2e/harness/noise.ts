@@ -1,13 +1,15 @@
 import { pause, until } from "../../testing/wait.ts";
 import type { SocketClient } from "./socket-client.ts";
 
-export const NOISE_PEAK = 8_000;
+const NOISE_PEAK = 8_000;
+/** Of evenly distributed samples. */
+export const NOISE_LEVEL = NOISE_PEAK / Math.sqrt(3);
 export const NOISE_FRAMES = 150;
 const SAMPLE_RATE_HZ = 16_000;
 const FRAME_SAMPLES = SAMPLE_RATE_HZ / 50;
 const SETTLED_FRAMES = 100; // the engine needs a moment to know that nobody speaks
 
-/** Loudest sample of noise that an echo bot sends back, once a voice filter would have settled. */
+/** Level of the noise that an echo bot sends back, once a voice filter would have settled. */
 export async function echoOfNoise(client: SocketClient): Promise<number> {
   for (let frame = 0; frame < NOISE_FRAMES; frame++) {
     if (frame === SETTLED_FRAMES) client.restart();
@@ -16,5 +18,5 @@ export async function echoOfNoise(client: SocketClient): Promise<number> {
     await pause(20); // as a microphone sends it
   }
   await until(() => client.heardMs > 500, 10_000, "echo");
-  return client.peak;
+  return client.level;
 }

@@ -11,6 +11,8 @@ export interface SocketClient extends Disposable {
   readonly heardMs: number;
   /** Largest sample heard. */
   readonly peak: number;
+  /** Root of the mean square of all samples heard. */
+  readonly level: number;
   /** Longest time between two audio frames. */
   readonly longestGapMs: number;
   /** Forgets what was heard, so that a stretch can be measured on its own. */
@@ -59,6 +61,8 @@ function createClient(socket: WebSocket): SocketClient {
   const over = Promise.withResolvers<{ code: number; reason: string }>();
   let heardMs = 0;
   let peak = 0;
+  let energy = 0;
+  let samples = 0;
   let lastMs: number | undefined;
   let longestGapMs = 0;
 
@@ -68,7 +72,12 @@ function createClient(socket: WebSocket): SocketClient {
     if (lastMs !== undefined) longestGapMs = Math.max(longestGapMs, nowMs - lastMs);
     lastMs = nowMs;
     const bytes = Buffer.from(frame.audio);
-    for (let at = 0; at + 1 < bytes.length; at += 2) peak = Math.max(peak, Math.abs(bytes.readInt16LE(at)));
+    for (let at = 0; at + 1 < bytes.length; at += 2) {
+      const sample = bytes.readInt16LE(at);
+      peak = Math.max(peak, Math.abs(sample));
+      energy += sample ** 2;
+      samples += 1;
+    }
   }
 
   socket.binaryType = "nodebuffer";
@@ -87,12 +96,17 @@ function createClient(socket: WebSocket): SocketClient {
     get peak() {
       return peak;
     },
+    get level() {
+      return Math.sqrt(energy / Math.max(1, samples));
+    },
     get longestGapMs() {
       return longestGapMs;
     },
     restart() {
       heardMs = 0;
       peak = 0;
+      energy = 0;
+      samples = 0;
       lastMs = undefined;
       longestGapMs = 0;
     },

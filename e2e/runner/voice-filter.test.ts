@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { until } from "../../testing/wait.ts";
-import { echoOfNoise, NOISE_PEAK } from "../harness/noise.ts";
+import { echoOfNoise, NOISE_LEVEL } from "../harness/noise.ts";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
 import { call } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
@@ -17,8 +17,8 @@ test("with --voice-filter a bot that attaches nothing hears noise as near silenc
   });
   assert.match(runner.output(), /Voice filter +tel, in every session/);
   using client = await openSocket(`ws://127.0.0.1:${runner.port}/ws-client`);
-  const peak = await echoOfNoise(client);
-  assert.ok(peak < NOISE_PEAK / 8, `peak of ${peak}`);
+  const level = await echoOfNoise(client);
+  assert.ok(level < NOISE_LEVEL / 20, `level of ${level}`);
 });
 
 test("a caller can look at the filter and switch it off to compare", async () => {
