@@ -8,7 +8,7 @@ from .filters import Responses
 from .packs import RATE_HZ
 from .tracks import FAR_TALKERS, render
 
-ON_HOLD = (0.15, 0.29)
+ON_HOLD = (0.16, 0.28)
 SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
@@ -114,6 +114,8 @@ class Mixer:
         white = torch.randn(count, len(hz), device=self.device, dtype=torch.complex64)
         tilt = self.uniform(-0.2, 2.2, count)[:, None]
         shape = (hz.clamp_min(40) / 1000)[None] ** (-tilt / 2) * self.responses.equaliser(count, 5.0)
+        is_plain = torch.rand(count, 1, device=self.device) < 0.2
+        shape = torch.where(is_plain, torch.ones_like(shape), shape)
         coloured = levelled(torch.fft.irfft(white * shape, n=size)[:, :n])
         slow = functional.interpolate(torch.randn(count, 1, 24, device=self.device), size=n, mode="linear")[:, 0]
         gusts = coloured * 10 ** (slow * self.uniform(2, 10, count)[:, None] / 20)
@@ -190,13 +192,13 @@ def scenes(pool, count, kinds=None):
     uniform = lambda low, high: mixer.uniform(low, high, count)
     u = torch.rand(count, device=device) if kinds is None else kinds
     among = lambda low, high: (u >= low) & (u < high)
-    # Nobody near (11 %), noise alone (4 %), on hold (14 %), then 5 % clean, 28 % talkers, 20 % noise, 18 % both.
-    nobody, noise_alone, holds, both = u < 0.11, among(0.11, 0.15), among(*ON_HOLD), u >= 0.82
+    # Nobody near (11 %), noise alone (5 %), on hold (12 %), then 5 % clean, 30 % talkers, 19 % noise, 18 % both.
+    nobody, noise_alone, holds, both = u < 0.11, among(0.11, 0.16), among(*ON_HOLD), u >= 0.82
     # Some are taken off hold, or put on hold after they have spoken: one of the two is heard at a time.
     in_turn = holds & chance(0.4)
     absent = nobody | noise_alone | (holds & ~in_turn)
-    talks = among(0.34, 0.62) | both | (nobody & chance(0.8))
-    noisy = (u >= 0.62) | noise_alone | (nobody & chance(0.5))
+    talks = among(0.33, 0.63) | both | (nobody & chance(0.8))
+    noisy = (u >= 0.63) | noise_alone | (nobody & chance(0.5))
     level_db = uniform(-37, -15)
     level = 10 ** (level_db / 20)
     sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))
@@ -208,10 +210,13 @@ def scenes(pool, count, kinds=None):
     speaks, plays = torch.where(swapped, second, first), torch.where(swapped, first, second)
     near = near * torch.where(in_turn[:, None], speaks, (~absent)[:, None].float()) * level[:, None]
     music = pool.draw(pool.hold, count) * (level * 10 ** (uniform(-10, 12) / 20) * holds)[:, None]
+    # A machine that is switched on or off.
+    switched = noise_alone & chance(0.4)
+    noise = noise * torch.where(switched[:, None], speaks, torch.ones_like(speaks))
     rest = far * (level * 10 ** (-sir / 20) * talks)[:, None] + noise * (level * 10 ** (-snr / 20) * noisy)[:, None]
     rest = rest + torch.where(in_turn[:, None], music * plays, music)
 
-    narrow = chance(0.35) | (holds & chance(0.4))
+    narrow = chance(0.35) | (holds & chance(0.4)) | (talks & chance(0.15))
     corner = torch.where(chance(0.15), uniform(3400, 7800), torch.full_like(u, 20_000))
     line = responses.equaliser(count, 2.5) * responses.low_pass(corner, torch.full_like(u, 6.0))
     wide_telephone = responses.below_4k

@@ -26,14 +26,12 @@ test("a clean voice keeps its level and its shape, once it was heard for a sente
   }
 });
 
-// Real pieces do not become silence yet: docs/voice-isolation.md has their figures.
-test("made music becomes near silence", () => {
+// Of real pieces some become silence and some do not: docs/voice-isolation.md has their figures.
+test("made music becomes silence", () => {
   for (const sampleRateHz of [8_000, RATE_HZ]) {
     using engine = openEngine({ model: "tel", sampleRateHz });
     const music = makeMusic(8 * sampleRateHz, sampleRateHz, 8_000);
-    const left = rms(engine.process(music).slice(4 * sampleRateHz)) / rms(music);
-    const removedDb = -20 * Math.log10(left + 1e-9);
-    assert.ok(removedDb > 25, `${sampleRateHz} Hz: ${removedDb.toFixed(1)} dB`);
+    assert.equal(rms(engine.process(music).slice(4 * sampleRateHz)), 0, `${sampleRateHz} Hz`);
   }
 });
 
