@@ -15,8 +15,11 @@ import { turns, turnsOfPeople } from "./rows/turns.ts";
 import { viva } from "./rows/viva.ts";
 import { containerBuilds } from "./hosted/container-builds.ts";
 import { containerCrowd, containers } from "./hosted/containers.ts";
+import { failOver } from "./hosted/fail-over.ts";
 import { history } from "./hosted/history.ts";
 import { hosted } from "./hosted/hosted.ts";
+import { liveSessions } from "./hosted/live-sessions.ts";
+import { postgres } from "./hosted/postgres.ts";
 import { describeMachine } from "./machine/describe.ts";
 import type { Benchmark, Row } from "./report/row.ts";
 import { formatTable } from "./report/table.ts";
@@ -42,6 +45,9 @@ const ALL: Benchmark[] = [
   containerCrowd,
   containerBuilds,
   history,
+  postgres,
+  failOver,
+  liveSessions,
 ];
 
 const words = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
@@ -10,11 +10,25 @@ import { promisify } from "node:util";
 export interface TestPostgres extends AsyncDisposable {
   /** Address of an empty database. */
   url: string;
+  port: number;
+  /** Of the process all others of the server descend from. */
+  pid(): number;
   /** Another empty database on the same server. */
   newDatabase(): Promise<string>;
+  /** Of the whole server, without a restart. */
+  set(setting: string, value: string): Promise<void>;
   restart(mode: StopMode): Promise<void>;
   stop(mode: StopMode): Promise<void>;
   start(): Promise<void>;
+  /** A standby is one no longer. */
+  promote(): Promise<void>;
+}
+
+export interface TestPostgresOptions {
+  /** Beside those that make it quick and forgetful. */
+  settings?: Record<string, string>;
+  /** Follows this one, as a copy of all its databases. */
+  standbyOf?: Pick<TestPostgres, "port" | "url">;
 }
 
 /** `immediate`: as if it had crashed. */
@@ -23,7 +37,10 @@ export type StopMode = "fast" | "immediate";
 const run = promisify(execFile);
 const COMMAND_MS = 60_000;
 
-export async function startTestPostgres(): Promise<TestPostgres> {
+export async function startTestPostgres({
+  settings = {},
+  standbyOf,
+}: TestPostgresOptions = {}): Promise<TestPostgres> {
   const programs = findPrograms();
   const folder = await mkdtemp(join(tmpdir(), "vocalhost-postgres-"));
   const data = join(folder, "data");
@@ -37,7 +54,10 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     `-c unix_socket_directories=${folder}`,
     "-c fsync=off -c full_page_writes=off",
     "-c max_connections=100 -c shared_buffers=16MB",
+    ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
   ].join(" ");
+  const here = ["-h", folder, "-p", String(port), "-U", "postgres"];
+  const urlOf = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
   let databases = 0;
 
   async function control(...args: string[]): Promise<void> {
@@ -48,36 +68,45 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   async function newDatabase(): Promise<string> {
     databases += 1;
     const name = `test${databases}`;
-    await runAs(owner, join(programs, "createdb"), [
-      "-h",
-      folder,
-      "-p",
-      String(port),
-      "-U",
-      "postgres",
-      name,
+    await runAs(owner, join(programs, "createdb"), [...here, name]);
+    return urlOf(name);
+  }
+
+  async function fill(): Promise<void> {
+    if (standbyOf)
+      return runAs(owner, join(programs, "pg_basebackup"), [
+        ...["-h", "127.0.0.1", "-p", String(standbyOf.port), "-U", "postgres"],
+        ...["-D", data, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"],
+      ]);
+    return runAs(owner, join(programs, "initdb"), [
+      ...["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"],
     ]);
-    return `postgres://postgres@127.0.0.1:${port}/${name}`;
   }
 
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  await runAs(owner, join(programs, "initdb"), [
-    ...["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"],
-  ]);
+  await fill();
   stack.defer(() => stop("immediate").catch(() => undefined));
   await start();
-  const url = await newDatabase();
+  const url = standbyOf ? urlOf(new URL(standbyOf.url).pathname.slice(1)) : await newDatabase();
   const owned = stack.move();
   return {
     url,
+    port,
+    pid: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]),
     newDatabase,
+    async set(setting, value) {
+      const statements = [`ALTER SYSTEM SET ${setting} = '${value}'`, "SELECT pg_reload_conf()"];
+      const commands = statements.flatMap((each) => ["-c", each]);
+      await runAs(owner, join(programs, "psql"), [...here, "-d", "postgres", ...commands]);
+    },
     async restart(mode) {
       await stop(mode);
       await start();
     },
     stop,
     start,
+    promote: () => control("promote"),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
