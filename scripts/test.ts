@@ -42,7 +42,7 @@ const HAS_ENGINE = /container-engine\.ts"/;
 const ORDER = [
   "e2e/conformance-{runner,service}.test.ts",
   "e2e/{packed-packages,docs/walk}.test.ts",
-  "e2e/hosted/{backup,billing,crash,store-faults}.test.ts",
+  "e2e/hosted/{backup,billing,crash,store-faults,store-failover}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
   "e2e/{phone-panel,client-page,react-clients,web-pages,dashboard/agents,dashboard/talk}.test.ts",
   "e2e/{dashboard,rooms}/*.test.ts",

@@ -1,10 +1,9 @@
 // Starts on Postgres, beyond what one machine's bots would allow: the instances only pretend.
-import { coresUsed, readUsage } from "../machine/usage.ts";
 import type { Benchmark, Row } from "../report/row.ts";
-import { pause } from "../machine/child.ts";
 import { figure, median, percentile, ratio } from "../report/statistics.ts";
 import { fillHistory } from "./pretended/history.ts";
-import { freeAgents, startPretendedService, type PretendedService } from "./pretended/service.ts";
+import { startPretendedService } from "./pretended/service.ts";
+import { burst, type Burst } from "./pretended/starts.ts";
 
 const BURSTS = [
   { callers: 1, starts: 100 },
@@ -13,7 +12,6 @@ const BURSTS = [
 ];
 const AFTER = [10_000, 100_000];
 const STARTS_AFTER = 150;
-const REST_MS = 6_000;
 
 export const postgres: Benchmark = {
   name: "postgres",
@@ -31,74 +29,6 @@ export const postgres: Benchmark = {
     return rows;
   },
 };
-
-interface Burst {
-  callers: number;
-  tookMs: number[];
-  perSecond: number;
-  /** Of one start, with what the service did beside it at rest taken off. */
-  statements: number;
-  controllerMs: number;
-  gatewayMs: number;
-  postgresMs: number;
-}
-
-/** Every caller asks for the next session as soon as it has one. No instance is made meanwhile. */
-async function burst(
-  pretended: PretendedService,
-  { callers, starts }: { callers: number; starts: number },
-): Promise<Burst> {
-  await pretended.fill(starts);
-  const free = await freeAgents(pretended);
-  const rest = await spent(pretended, () => pause(REST_MS));
-  const tookMs: number[] = [];
-  let left = starts;
-  const load = await spent(pretended, () =>
-    Promise.all(
-      Array.from({ length: callers }, async () => {
-        while (left-- > 0) {
-          const askedMs = performance.now();
-          await pretended.service.publicApi.sessions.start(next(free), { transport: "webrtc" });
-          tookMs.push(performance.now() - askedMs);
-        }
-      }),
-    ),
-  );
-  const each = (name: "statements" | "controllerMs" | "gatewayMs" | "postgresMs"): number =>
-    Math.max(0, load[name] - (rest[name] / rest.wallMs) * load.wallMs) / starts;
-  return {
-    callers,
-    tookMs,
-    perSecond: (starts / load.wallMs) * 1_000,
-    statements: each("statements"),
-    controllerMs: each("controllerMs"),
-    gatewayMs: each("gatewayMs"),
-    postgresMs: each("postgresMs"),
-  };
-}
-
-function next(free: string[]): string {
-  const name = free.shift();
-  if (name === undefined) throw new Error("No instance is free any more");
-  return name;
-}
-
-async function spent({ service, postgres: store }: PretendedService, run: () => Promise<unknown>) {
-  const controller = readUsage(service.pid("controller"));
-  const gateway = readUsage(service.pid("gateway"));
-  const statements = await store.statements();
-  const postgresMs = store.cpuMs();
-  await run();
-  const after = readUsage(service.pid("controller"));
-  const wallMs = after.atMs - controller.atMs;
-  return {
-    wallMs,
-    controllerMs: coresUsed(controller, after) * wallMs,
-    gatewayMs: coresUsed(gateway, readUsage(service.pid("gateway"))) * wallMs,
-    postgresMs: store.cpuMs() - postgresMs,
-    statements: (await store.statements()) - statements,
-  };
-}
 
 function rowOf({ callers, tookMs, perSecond, ...each }: Burst): Row {
   return {

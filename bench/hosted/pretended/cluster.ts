@@ -18,10 +18,20 @@ export type ClusterAnswer =
   | { type: "ready"; url: string; token: string; image: string; registry: string }
   | { type: "calls"; calls: number };
 
-/** A stand-in API server, whose pods run at once. */
-export async function startPretendedCluster(): Promise<PretendedCluster> {
+export interface PretendedClusterOptions {
+  file: string;
+  namespace: string;
+}
+
+/** A stand-in API server, whose pods run at once; or another program that says where one is. */
+export async function startPretendedCluster(
+  { file, namespace }: PretendedClusterOptions = {
+    file: "bench/hosted/pretended/cluster-main.ts",
+    namespace: "bots",
+  },
+): Promise<PretendedCluster> {
   await using stack = new AsyncDisposableStack();
-  const child = stack.use(startChild({ file: "bench/hosted/pretended/cluster-main.ts" }));
+  const child = stack.use(startChild({ file, args: [namespace] }));
   const heard = async (): Promise<ClusterAnswer> => {
     const failed = child.ended.then((how) => {
       throw new Error(`The pretended cluster ended with ${how}:\n${child.output()}`);
@@ -34,13 +44,13 @@ export async function startPretendedCluster(): Promise<PretendedCluster> {
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-pretended-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, JSON.stringify(configOf(ready)));
+  writeFileSync(kubeconfig, JSON.stringify(configOf({ ...ready, namespace })));
   const owned = stack.move();
   return {
     environment: {
       VOCALHOST_DRIVER: "kubernetes",
       VOCALHOST_KUBERNETES_CONFIG: kubeconfig,
-      VOCALHOST_KUBERNETES_NAMESPACE: "bots",
+      VOCALHOST_KUBERNETES_NAMESPACE: namespace,
       VOCALHOST_REGISTRIES: ready.registry,
     },
     image: ready.image,
@@ -54,12 +64,12 @@ export async function startPretendedCluster(): Promise<PretendedCluster> {
   };
 }
 
-function configOf({ url, token }: { url: string; token: string }): object {
+function configOf({ url, token, namespace }: { url: string; token: string; namespace: string }): object {
   const name = "pretended";
   return {
     "current-context": name,
     clusters: [{ name, cluster: { server: url, "insecure-skip-tls-verify": true } }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: "bots" } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     users: [{ name, user: { token } }],
   };
 }

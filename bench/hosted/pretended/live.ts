@@ -1,4 +1,5 @@
 import { readMemory, readUsage } from "../../machine/usage.ts";
+import { until } from "../../../testing/wait.ts";
 import { pause } from "../../machine/child.ts";
 import type { PretendedService } from "./service.ts";
 
@@ -15,11 +16,12 @@ export interface Watching {
   memoryMb: number;
 }
 
-const SETTLE_MS = 6_000; // the last news, and a heartbeat of everybody
+const SETTLE_MS = 6_000; // a heartbeat of everybody
+const SETTLED_MS = 300_000; // pods are labelled a few at a time
 const WINDOW_MS = 15_000; // three heartbeats
 
 export async function watchFor(pretended: PretendedService): Promise<Watching> {
-  await pause(SETTLE_MS);
+  await settled(pretended);
   const before = await readAll(pretended);
   await pause(WINDOW_MS);
   const after = await readAll(pretended);
@@ -34,6 +36,19 @@ export async function watchFor(pretended: PretendedService): Promise<Watching> {
     passesPerSecond: passes / seconds,
     memoryMb: readMemory(pretended.service.pid("controller")).rssMb,
   };
+}
+
+/** Resolves when the cluster is no longer asked for anything but news. */
+async function settled({ cluster }: PretendedService): Promise<void> {
+  await until(
+    async () => {
+      const before = await cluster.calls();
+      await pause(SETTLE_MS);
+      return (await cluster.calls()) - before <= SETTLE_MS / 1_000;
+    },
+    SETTLED_MS,
+    "a cluster at rest",
+  );
 }
 
 async function readAll({ service, postgres, cluster, metric }: PretendedService) {

@@ -1,10 +1,7 @@
 import pg from "pg";
 import { readdirSync, readFileSync } from "node:fs";
 import { startServiceProcess, type ServiceProcess } from "../../../e2e/harness/service-process.ts";
-import {
-  startTestPostgres,
-  type TestPostgres,
-} from "../../../packages/control-plane/src/testing/test-postgres.ts";
+import { startTestPostgres } from "../../../packages/control-plane/src/testing/test-postgres.ts";
 import { until } from "../../../testing/wait.ts";
 import { pause } from "../../machine/child.ts";
 import { prefer } from "../../machine/cores.ts";
@@ -16,7 +13,7 @@ export interface PretendedService extends AsyncDisposable {
   service: ServiceProcess;
   cluster: PretendedCluster;
   postgres: PretendedPostgres;
-  /** Adds agents until there are so many ready instances that nobody uses. */
+  /** Adds agents until there are so many ready instances that nobody uses, and everything rests. */
   fill(ready: number): Promise<void>;
   /** Of all that the controller tells Prometheus. */
   metric(name: string): Promise<number>;
@@ -35,14 +32,19 @@ const FILL_MS = 600_000;
 const SETTLE_MS = 6_000; // the last news, and a heartbeat of everybody
 
 export async function startPretendedService(
-  settings: Record<string, string> = {},
+  openCluster: () => Promise<PretendedCluster> = startPretendedCluster,
 ): Promise<PretendedService> {
   await using stack = new AsyncDisposableStack();
-  const { postgres } = await startMeasuredPostgres(stack);
-  const cluster = stack.use(await startPretendedCluster());
+  const postgres = await startMeasuredPostgres(stack);
+  const cluster = stack.use(await openCluster());
   const service = stack.use(
     await startServiceProcess({
-      environment: { ...environmentOf({ postgres, cluster }), ...settings },
+      environment: {
+        ...cluster.environment,
+        VOCALHOST_DATABASE_URL: postgres.url,
+        VOCALHOST_QUOTA_INSTANCES: "1000000",
+        VOCALHOST_QUOTA_STARTS_PER_SECOND: "1000000",
+      },
       hasVoiceEngine: false,
     }),
   );
@@ -50,7 +52,8 @@ export async function startPretendedService(
   async function fill(ready: number): Promise<void> {
     for (let count = await readyInstances(postgres); count < ready; count += POOL) {
       const serviceName = `bench-${++agents}`;
-      const autoScaling = { minAgents: POOL, maxAgents: POOL };
+      const pool = Math.min(POOL, ready - count);
+      const autoScaling = { minAgents: pool, maxAgents: pool };
       await service.api.agents.create({ serviceName, image: cluster.image, autoScaling });
     }
     await until(async () => (await readyInstances(postgres)) >= ready, FILL_MS, `${ready} ready instances`);
@@ -67,24 +70,7 @@ export async function startPretendedService(
   return { service, cluster, postgres, fill, metric, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-export function environmentOf({
-  postgres,
-  cluster,
-}: {
-  postgres: Pick<PretendedPostgres, "url">;
-  cluster: PretendedCluster;
-}): Record<string, string> {
-  return {
-    ...cluster.environment,
-    VOCALHOST_DATABASE_URL: postgres.url,
-    VOCALHOST_QUOTA_INSTANCES: "1000000",
-    VOCALHOST_QUOTA_STARTS_PER_SECOND: "1000000",
-  };
-}
-
-export async function startMeasuredPostgres(
-  stack: AsyncDisposableStack,
-): Promise<{ postgres: PretendedPostgres; server: TestPostgres }> {
+async function startMeasuredPostgres(stack: AsyncDisposableStack): Promise<PretendedPostgres> {
   const server = stack.use(
     await startTestPostgres({
       settings: {
@@ -102,7 +88,7 @@ export async function startMeasuredPostgres(
   await client.query("CREATE EXTENSION pg_stat_statements");
   const rows = async <Row>(sql: string, values: unknown[] = []): Promise<Row[]> =>
     (await client.query(sql, values)).rows as Row[];
-  const postgres: PretendedPostgres = {
+  return {
     url: server.url,
     rows,
     async statements() {
@@ -111,7 +97,6 @@ export async function startMeasuredPostgres(
     },
     cpuMs: () => cpuMsOfFamily(server.pid()),
   };
-  return { postgres, server };
 }
 
 function readyInstances(postgres: PretendedPostgres): Promise<number> {

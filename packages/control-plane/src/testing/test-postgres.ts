@@ -15,8 +15,8 @@ export interface TestPostgres extends AsyncDisposable {
   pid(): number;
   /** Another empty database on the same server. */
   newDatabase(): Promise<string>;
-  /** Of the whole server, without a restart. */
-  set(setting: string, value: string): Promise<void>;
+  /** What psql prints, without ornaments. */
+  ask(...statements: string[]): Promise<string>;
   restart(mode: StopMode): Promise<void>;
   stop(mode: StopMode): Promise<void>;
   start(): Promise<void>;
@@ -95,10 +95,10 @@ export async function startTestPostgres({
     port,
     pid: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]),
     newDatabase,
-    async set(setting, value) {
-      const statements = [`ALTER SYSTEM SET ${setting} = '${value}'`, "SELECT pg_reload_conf()"];
+    async ask(...statements) {
       const commands = statements.flatMap((each) => ["-c", each]);
-      await runAs(owner, join(programs, "psql"), [...here, "-d", "postgres", ...commands]);
+      const args = [...here, "-d", "postgres", "-At", ...commands];
+      return (await run(join(programs, "psql"), args, { timeout: COMMAND_MS })).stdout.trim();
     },
     async restart(mode) {
       await stop(mode);
