@@ -1,11 +1,11 @@
 import type { Deploying } from "../deployments/deploying.ts";
 import { driverIn, type SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
-import { asLeader, LeadershipLostError } from "../leader/leader.ts";
-import { withMarks } from "../sessions/timeline.ts";
+import { LeadershipLostError } from "../leader/leader.ts";
 import type { AgentRow, InstanceRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
 import { dealBoots } from "./deal-boots.ts";
+import { noteProofOfLife } from "./note-proof-of-life.ts";
 import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows, type PoolSession } from "./read-pools.ts";
 import { severalAtOnce } from "./several-at-once.ts";
@@ -290,49 +290,6 @@ function noteSightings(
     const hasEnded = reports.get(id)?.status.session?.exit ?? false;
     if (session.state === "active" && isOn && !hasEnded) world.sightings.alive(session, listedAtMs);
   }
-}
-
-// Bounds what is lost when an instance vanishes with its records. No state, so no new version.
-async function noteProofOfLife(
-  pools: PoolRows[],
-  reports: ReadonlyMap<string, InstanceReport>,
-  world: World,
-): Promise<void> {
-  const news = pools
-    .flatMap(({ instances }) => instances)
-    .filter(({ state }) => state === "busy")
-    .flatMap(({ id, lastSeenAt }) => {
-      const { heardAt, status } = reports.get(id) ?? {};
-      // Either way: the clock may have been set back.
-      const isNews =
-        heardAt !== undefined && Math.abs(heardAt - (lastSeenAt ?? 0)) >= world.timing.heartbeatMs / 2;
-      return isNews ? [{ id, heardAt, session: status?.session ?? undefined }] : [];
-    });
-  if (news.length === 0) return;
-  await asLeader(world, async (tx) => {
-    for (const { id, heardAt, session } of news) {
-      await tx.updateTable("instances").set({ lastSeenAt: heardAt }).where("id", "=", id).execute();
-      if (!session) continue;
-      const { sessionId, elapsedMs, marks } = session;
-      const row = await tx
-        .selectFrom("sessions")
-        .select(["timeline", "startMs", "observedMs"])
-        .where("id", "=", sessionId)
-        .executeTakeFirst();
-      if (!row) continue;
-      const observedMs = world.sightings.atLeastMs({ id: sessionId, ...row });
-      await tx
-        .updateTable("sessions")
-        .set({
-          elapsedMs,
-          timeline: withMarks(row, marks),
-          ...(observedMs === null ? {} : { observedMs: Math.round(observedMs) }),
-        })
-        .where("id", "=", sessionId)
-        .where("state", "in", ["active", "stopping"])
-        .execute();
-    }
-  });
 }
 
 interface ViewOptions {
