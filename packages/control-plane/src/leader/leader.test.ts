@@ -96,6 +96,32 @@ test("machines with wrong clocks agree by the database's", { skip: postgresIsMis
   }
 });
 
+test(
+  "starts hold up whoever takes the lease, never its renewal",
+  { skip: postgresIsMissing(), timeout: 20_000 },
+  async () => {
+    await using postgres = await startTestPostgres();
+    await using store = await openPostgresStore({ url: postgres.url });
+    const first = leaseOf({ store, time: { nowMs: 0 }, holder: "first" });
+    const second = leaseOf({ store, time: { nowMs: 0 }, holder: "second", dead: ["first"] });
+    assert.equal(await takeLease(first), 1);
+    const order: string[] = [];
+    const [holds, renewed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const starting = asLeader({ store, epoch: 1 }, async (tx) => {
+      holds.resolve();
+      await renewed.promise;
+      await tx.insertInto("settings").values({ name: "who", value: "first" }).execute();
+      order.push("start written");
+    });
+    await holds.promise;
+    const taking = takeLease(second).then((epoch) => order.push(`taken as ${epoch}`));
+    assert.equal(await renewLease(first, 1), true);
+    renewed.resolve();
+    await Promise.all([starting, taking]);
+    assert.deepEqual(order, ["start written", "taken as 2"]);
+  },
+);
+
 function leaseOf(options: {
   store: LeaseOptions["store"];
   time: { nowMs: number };

@@ -109,7 +109,8 @@ export async function asLeader<T>(
 }
 
 const heldLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch));
-const lockedLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch).forShare());
+// Keeps others from taking the lease until we are done, but not us from renewing it.
+const lockedLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch).forKeyShare());
 
 function leaseOf(db: Db, epoch: number) {
   const lease = db.selectFrom("leader").select("epoch").where("id", "=", 1);
