@@ -47,7 +47,7 @@ async function look(): Promise<void> {
 async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
   calls += 1;
   // No kubelet has their output: a bot that prints nothing, whose log is followed.
-  if (/\/log\?/.test(request.url ?? "")) return void response.writeHead(200).flushHeaders();
+  if (/\/log\?/.test(request.url ?? "")) return response.writeHead(200).flushHeaders();
   const { authorization: _, host: __, ...headers } = request.headers;
   const how = { method: request.method, headers };
   await config.applyToHTTPSOptions(how);
