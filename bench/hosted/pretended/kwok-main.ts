@@ -1,6 +1,13 @@
 // A process of its own: pretended instances behind the pods of a real API server, and a way to it that counts.
 import { KubeConfig } from "@kubernetes/client-node";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  globalAgent,
+  request as requestHttp,
+  type Agent as HttpAgent,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { Agent, request as requestHttps } from "node:https";
 import { openCluster } from "../../../packages/control-plane/src/drivers/kubernetes/cluster.ts";
 import { createNames, labels } from "../../../packages/control-plane/src/drivers/kubernetes/names.ts";
@@ -51,21 +58,21 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   const { authorization: _, host: __, ...headers } = request.headers;
   const how = { method: request.method, headers };
   await config.applyToHTTPSOptions(how);
-  const onward = requestHttps(
-    new URL(request.url ?? "/", server),
-    { ...how, agent: certified(how) },
-    (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    },
-  );
+  const send = server.startsWith("http:") ? requestHttp : requestHttps;
+  const onward = send(new URL(request.url ?? "/", server), { ...how, agent: agentFor(how) });
+  onward.on("response", (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
   onward.on("error", () => response.destroy());
   response.on("close", () => onward.destroy());
   request.pipe(onward);
 }
 
 let withCertificate: Agent | undefined;
-function certified(how: object): Agent {
+/** One for all calls: a handshake for each would take longer than they do. */
+function agentFor(how: object): HttpAgent {
+  if (server.startsWith("http:")) return globalAgent;
   const { ca, cert, key } = how as Record<"ca" | "cert" | "key", string | undefined>;
   withCertificate ??= new Agent({
     ...{ keepAlive: true, maxSockets: Infinity },
