@@ -108,6 +108,7 @@ test(
     const order: string[] = [];
     const [holds, renewed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const starting = asLeader({ store, epoch: 1 }, async (tx) => {
+      await tx.selectFrom("settings").selectAll().execute(); // the lock may be asked for together with what follows it
       holds.resolve();
       await renewed.promise;
       await tx.insertInto("settings").values({ name: "who", value: "first" }).execute();
