@@ -159,6 +159,23 @@ test("what there is no media port for is asked for at its time, not again and ag
   assert.equal(rested, 2, `${passes} passes`);
 });
 
+test("a driver that is away is told of once, and again when it is away for another reason or once more", async () => {
+  await using store = await openMemoryStore();
+  const ended = new AbortController();
+  const outcomes = ["refused", "refused", "refused", "too slow", "", "refused", "refused"];
+  const { reconciler, clock, told } = setUp(store, {
+    objects: [],
+    async seen() {
+      const why = outcomes.shift();
+      if (outcomes.length === 0) ended.abort();
+      if (why) throw new Error(why);
+    },
+  });
+  clock.sleep = async () => undefined;
+  await reconciler.run(ended.signal);
+  assert.deepEqual(told, Array(3).fill("reconciling failed, will be retried"));
+});
+
 /** An agent with one instance that is to be made, all of the same name. */
 async function addRequested({ db }: Store, id: string, organizationId?: string): Promise<void> {
   const owner = organizationId === undefined ? {} : { organizationId };
@@ -177,6 +194,8 @@ async function addRequested({ db }: Store, id: string, organizationId?: string):
 
 interface SetUp {
   objects: SeenInstance[];
+  /** Before the driver says what there is. */
+  seen?(): Promise<void>;
   range?: PortRange;
   create?(id: string): Promise<void>;
   cannotForget?: string;
@@ -189,7 +208,10 @@ function setUp(store: Store, options: SetUp) {
   const forgotten: string[] = [];
   const told: string[] = [];
   const driver: Partial<Driver> = {
-    list: async () => options.objects.filter(({ id }) => !forgotten.includes(id)),
+    list: async () => {
+      await options.seen?.();
+      return options.objects.filter(({ id }) => !forgotten.includes(id));
+    },
     create: async ({ id }) => options.create?.(id),
     forget: async (id) => {
       if (id === options.cannotForget) throw new Error("Instance still runs");

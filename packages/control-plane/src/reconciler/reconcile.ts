@@ -254,13 +254,18 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     },
     async run(signal) {
       signal.addEventListener("abort", nudge, { once: true });
+      let complaint = ""; // what is away stays away for many passes, and is worth one line
       while (!signal.aborted) {
         nudged = false;
         try {
           await pass();
+          if (complaint !== "") world.log.info({}, "reconciling works again");
+          complaint = "";
         } catch (error) {
           if (error instanceof LeadershipLostError) throw error;
-          world.log.error({ err: error }, "reconciling failed, will be retried");
+          if (String(error) !== complaint)
+            world.log.error({ err: error }, "reconciling failed, will be retried");
+          complaint = String(error);
         }
         if (!nudged && !signal.aborted) await wakeups.wait(NUDGE, world.timing.reconcileMs);
       }
