@@ -66,8 +66,9 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
     let since = await readFile(join(folder, SINCE_FILE), "utf8").catch(() => "");
     while (since !== WHOLE_MARK && !closing.signal.aborted) {
       const before = stateOf(id);
+      if (before === "gone") break; // its folder may be gone as well
       if (before !== "waiting") since = await bring(id, since);
-      if (before === "over" || before === "gone") {
+      if (before === "over") {
         await replaceFile(join(folder, SINCE_FILE), WHOLE_MARK);
         break;
       }
