@@ -1,20 +1,27 @@
-import { createImage, folderEntries, packLayer, streamArchive, thisPlatform } from "@vocalhost/images";
-import { imageLabels, type Image, type LayerEntry } from "@vocalhost/images";
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  createImage,
+  imageLabels,
+  packLayer,
+  streamArchive,
+  thisPlatform,
+  type Image,
+  type LayerEntry,
+} from "@vocalhost/images";
+import { mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { join } from "node:path";
 import { packTar } from "modern-tar";
 import type Docker from "dockerode";
-import { isBuilt, nodeFlags, programOf } from "./programs.ts";
+import { BOT_USER, inImage, packageEntries, programEntries } from "./machine-image.ts";
+import { nodeFlags, programOf } from "./programs.ts";
 
-export const BOT_USER = 10001;
-const REPOSITORY = resolve(import.meta.dirname, "..");
-const PACKAGES = ["packages/sdk", "packages/protocol", "packages/audio", "packages/rooms"];
-const PROGRAMS = isBuilt ? "dist" : "src";
+export { BOT_USER } from "./machine-image.ts";
+
+const PACKAGES = ["sdk", "protocol", "audio", "rooms"];
 // Of what bots may use, what is large and no test needs.
 const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$)/;
+const ENGINE = "vocalhost/engine.ts";
 const FOR_ROOMS = /^@livekit\/rtc-ffi-bindings-/;
 
 export interface BotImageOptions {
@@ -22,6 +29,8 @@ export interface BotImageOptions {
   name?: string;
   /** Whether its bots can join rooms, for 25 MB more. */
   hasRooms?: boolean;
+  /** A file with an engine for the voice filter. */
+  voiceEngine?: string;
 }
 
 /** Node, what it needs of this machine, and the SDK as it is in this repository: enough for a bot, and made in seconds. */
@@ -40,10 +49,15 @@ export async function loadBotImage(docker: Docker, options: BotImageOptions = {}
 
 export async function makeBotImage(
   folder: string,
-  { hasRooms = false }: BotImageOptions = {},
+  { hasRooms = false, voiceEngine }: BotImageOptions = {},
 ): Promise<Image> {
+  const isLeftOut = (name: string): boolean => LEFT_OUT.test(name) || (!hasRooms && FOR_ROOMS.test(name));
   const layer = await packLayer({
-    entries: [...programEntries(), ...(await sdkEntries(hasRooms))],
+    entries: [
+      ...programEntries(),
+      ...(await packageEntries(PACKAGES, isLeftOut)),
+      ...(voiceEngine === undefined ? [] : [engineEntry(voiceEngine)]),
+    ],
     file: join(folder, "bot-image.tar.gz"),
     createdBy: "test",
     level: 0, // goes from one process to another, and that is all
@@ -54,7 +68,10 @@ export async function makeBotImage(
     defaults: {
       User: `${BOT_USER}:${BOT_USER}`,
       WorkingDir: "/app",
-      Env: ["PATH=/usr/local/bin"],
+      Env: [
+        "PATH=/usr/local/bin",
+        ...(voiceEngine === undefined ? [] : [`VOCALHOST_VIVA_ENGINE=/${ENGINE}`]),
+      ],
       Entrypoint: ["/usr/local/bin/node", ...nodeFlags, inImage(programOf("sdk", "instance/main"))],
       Labels: { [imageLabels.baseVersion]: "0.2.0", [imageLabels.productVersion]: "0.1.0" },
     },
@@ -76,132 +93,8 @@ export async function commitBot(docker: Docker, base: string, bot: string): Prom
   }
 }
 
-function programEntries(): LayerEntry[] {
-  const node = realpathSync(process.execPath);
-  const { stdout } = spawnSync("ldd", [node], { encoding: "utf8" });
-  const libraries = [...stdout.matchAll(/(\/\S+)/g)].map(([path]) => path);
-  return [
-    ...[
-      "usr",
-      "usr/local",
-      "usr/local/bin",
-      "app",
-      "app/node_modules",
-      "etc",
-      "proc",
-      "sys",
-      "dev",
-      "run",
-    ].map(directory),
-    { ...directory("tmp"), mode: 0o1777 },
-    directory("run/vocalhost"),
-    { ...place("usr/local/bin/node", 0o755), kind: "file", source: node },
-    ...directoriesOf(libraries.map((path) => path.slice(1))).map(directory),
-    ...libraries.map((path): LayerEntry => ({
-      ...place(path.slice(1), 0o755),
-      kind: "file",
-      source: realpathSync(path),
-    })),
-    text("etc/passwd", `bot:x:${BOT_USER}:${BOT_USER}::/app:/usr/sbin/nologin\n`),
-    text("etc/group", `bot:x:${BOT_USER}:\n`),
-    text("app/package.json", `{ "type": "module" }`),
-    { ...place("app/node_modules/vocalhost", 0o777), kind: "symlink", target: "/vocalhost/packages/sdk" },
-  ];
-}
-
-async function sdkEntries(hasRooms: boolean): Promise<LayerEntry[]> {
-  const entries: LayerEntry[] = [];
-  for (const name of PACKAGES)
-    for (const part of [PROGRAMS, "package.json"]) {
-      const source = join(REPOSITORY, name, part);
-      const at = `vocalhost/${name}/${part}`;
-      if (part === PROGRAMS)
-        entries.push(
-          ...(await folderEntries({
-            folder: source,
-            at,
-            uid: 0,
-            gid: 0,
-            keeps: (path) => !/\.(?:test|d)\.ts$/.test(path),
-          })),
-        );
-      else entries.push({ ...place(at, 0o644), kind: "file", source });
-    }
-  const isLeftOut = (name: string): boolean => LEFT_OUT.test(name) || (!hasRooms && FOR_ROOMS.test(name));
-  const modules = closureOf(
-    PACKAGES.map((name) => join(REPOSITORY, name)),
-    isLeftOut,
-  );
-  for (const folder of modules)
-    entries.push(
-      ...(await folderEntries({
-        folder,
-        at: `vocalhost/${relative(REPOSITORY, folder)}`,
-        uid: 0,
-        gid: 0,
-        keeps: (path) =>
-          !/^(?:node_modules|tests?|docs)$|\.(?:map|md|d\.[cm]?ts)$/.test(path) &&
-          (path !== "src" || !existsSync(join(folder, "dist"))), // what the other was made of
-      })),
-    );
-  for (const name of ["protocol", "audio", "rooms"])
-    entries.push({
-      ...place(`vocalhost/node_modules/@vocalhost/${name}`, 0o777),
-      kind: "symlink",
-      target: `../../packages/${name}`,
-    });
-  const known = new Set(entries.map(({ path }) => path));
-  const parents = directoriesOf([...known]).filter((path) => !known.has(path));
-  return [...parents.map(directory), ...entries];
-}
-
-function inImage(path: string): string {
-  return `/vocalhost/${relative(REPOSITORY, path)}`;
-}
-
-/** Folders of all packages these depend on, found as Node finds them. */
-function closureOf(packages: string[], isLeftOut: (name: string) => boolean): string[] {
-  const found = new Set<string>();
-  const waiting = [...packages];
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const { dependencies, optionalDependencies } = JSON.parse(
-      readFileSync(join(folder, "package.json"), "utf8"),
-    ) as Partial<Record<"dependencies" | "optionalDependencies", Record<string, string>>>;
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const place = isLeftOut(name) ? undefined : findModule(name, folder);
-      if (place === undefined || found.has(place)) continue;
-      found.add(place);
-      waiting.push(place);
-    }
-  }
-  return [...found];
-}
-
-function findModule(name: string, from: string): string | undefined {
-  for (let folder = from; folder.startsWith(REPOSITORY); folder = dirname(folder)) {
-    const candidate = join(folder, "node_modules", name);
-    if (existsSync(candidate)) return candidate;
-  }
-  return undefined;
-}
-
-function directoriesOf(paths: string[]): string[] {
-  const all = new Set<string>();
-  for (const path of paths)
-    for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) all.add(folder);
-  return [...all];
-}
-
-function place(path: string, mode: number) {
-  return { path, mode, uid: 0, gid: 0 };
-}
-
-function directory(path: string): LayerEntry {
-  return { ...place(path, 0o755), kind: "directory" };
-}
-
-function text(path: string, content: string): LayerEntry {
-  return { ...place(path, 0o644), kind: "file", source: Buffer.from(content) };
+function engineEntry(source: string): LayerEntry {
+  return { path: ENGINE, mode: 0o644, uid: 0, gid: 0, kind: "file", source };
 }
 
 async function drain(stream: NodeJS.ReadableStream): Promise<void> {

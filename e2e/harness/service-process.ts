@@ -26,7 +26,7 @@ export interface ServiceProcess extends WatchedProcess {
   readonly api: ApiClient;
   /** With the public key. */
   readonly publicApi: ApiClient;
-  /** Builds the bot and deploys it; resolves when it takes sessions. */
+  /** Builds the bot, unless it is in an image, and deploys it; resolves when it takes sessions. */
   deploy(agent: DeployOptions): Promise<void>;
   /** Resolves when the agent's newest deployment has proved itself; throws what its record complains of. */
   ready(name: string, isWanted?: (record: AgentRecord) => boolean): Promise<AgentRecord>;
@@ -61,8 +61,8 @@ export interface ServiceOptions {
 
 export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildId"> {
   name: string;
-  /** Of the bot's folder; a `bot.ts` at least. */
-  files: Record<string, string>;
+  /** Of the bot's folder; a `bot.ts` at least. Without them there must be an image. */
+  files?: Record<string, string>;
 }
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -154,7 +154,8 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     publicApi: createApiClient({ baseUrl: apiUrl, token: publicKey }),
     build,
     async deploy({ name, files, ...agent }: DeployOptions) {
-      await api.agents.create({ ...agent, serviceName: name, buildId: await build(files) });
+      const built = files ? { buildId: await build(files) } : {};
+      await api.agents.create({ ...agent, serviceName: name, ...built });
       await ready(name, ({ available }) => available);
     },
     ready,

@@ -6,20 +6,19 @@ import { test } from "node:test";
 import { requireBaseImage } from "../../testing/base-image.ts";
 import { until } from "../../testing/wait.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import type { SocketClient } from "../harness/socket-client.ts";
 import { openCall } from "../hosted/hosted-calls.ts";
+import { speakSlowly } from "./speak-slowly.ts";
 import { openTestCluster, type TestCluster } from "./test-cluster.ts";
 
 const ECHO_BOT = readFileSync(new URL("../bots/hosted-bot.ts", import.meta.url), "utf8");
 const PARROT = new URL("../../examples/parrot/bot.ts", import.meta.url);
 const SPEECH = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
-const HOME_PORT = 7871;
 
 test("an image is deployed, answers, is read, outlives a controller and goes to zero and back", async (t) => {
   await using cluster = await openTestCluster();
   const image = await cluster.push(ECHO_BOT);
   await using service = await startServiceProcess({
-    environment: settingsFor(cluster),
+    environment: cluster.settings(),
     timing: { heartbeatMs: 1_000, idleInstanceMs: 1_000 },
   });
   await service.api.agents.create({
@@ -66,7 +65,7 @@ test("an image is deployed, answers, is read, outlives a controller and goes to 
 test("the parrot on the base image hears somebody out and repeats it", async () => {
   await using cluster = await openTestCluster();
   const image = await cluster.push(readFileSync(PARROT, "utf8"), (await requireBaseImage()).image);
-  await using service = await startServiceProcess({ environment: settingsFor(cluster) });
+  await using service = await startServiceProcess({ environment: cluster.settings() });
   await service.api.agents.create({
     serviceName: "parrot",
     image,
@@ -75,39 +74,12 @@ test("the parrot on the base image hears somebody out and repeats it", async () 
   await active(service, "parrot");
   const { sessionId, socket } = await openCall(service, "parrot");
   const { samples, sampleRateHz } = parseWav(readFileSync(SPEECH));
-  const stop = sendSlowly(socket, samples, sampleRateHz);
+  const stop = speakSlowly(socket, samples, sampleRateHz);
   await until(() => socket.heardMs > 1_000 && socket.peak > 1_000, 60_000, "what was said");
   stop();
   socket.socket.close();
   assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
 });
-
-/** At real time, and silence after it. */
-function sendSlowly(socket: SocketClient, samples: Int16Array, sampleRateHz: number): () => void {
-  const step = sampleRateHz / 50;
-  const startMs = performance.now();
-  let at = 0;
-  const timer = setInterval(() => {
-    for (; (at / sampleRateHz) * 1_000 < performance.now() - startMs; at += step) {
-      const part = samples.subarray(at, at + step);
-      socket.sendAudio(part.length === step ? part : new Int16Array(step), sampleRateHz);
-    }
-  }, 20);
-  return () => clearInterval(timer);
-}
-
-function settingsFor(cluster: TestCluster): Record<string, string> {
-  const home = `${cluster.machine}:${HOME_PORT}`;
-  return {
-    VOCALHOST_DRIVER: "kubernetes",
-    VOCALHOST_KUBERNETES_CONFIG: cluster.kubeconfig,
-    VOCALHOST_KUBERNETES_SERVICE: "check",
-    VOCALHOST_REGISTRIES: cluster.registry,
-    ...(cluster.machine === undefined
-      ? {}
-      : { VOCALHOST_KUBERNETES_HOME: `http://${home}`, VOCALHOST_KUBERNETES_LISTEN: home }),
-  };
-}
 
 async function podsOf({ api, namespace }: TestCluster, state?: "busy" | "idle") {
   const labelSelector = state === undefined ? undefined : `vocalhost.github.io/state=${state}`;

@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeBotImage } from "../../testing/bot-image.ts";
 import { startDockerRegistry } from "../../testing/docker-registry.ts";
@@ -17,7 +18,8 @@ import { readTestCluster } from "./config.ts";
 
 /** The cluster that `KUBECONFIG` names: a namespace of its own, and a registry its nodes pull from. */
 export interface TestCluster extends AsyncDisposable {
-  /** May do everything. */
+  /** Whose user may do everything. */
+  config: KubeConfig;
   api: CoreV1Api;
   namespace: string;
   /** A kubeconfig with the rights that the documentation says the driver needs, and no others. */
@@ -26,15 +28,21 @@ export interface TestCluster extends AsyncDisposable {
   registry: string;
   /** Address of this machine as pods see it; undefined: they cannot reach it. */
   machine: string | undefined;
+  /** Variables of a service whose bots are pods here. Pods call home at that port of this machine, if they reach it. */
+  settings(homePort?: number): Record<string, string>;
   /** Pushes an image of a bot's text and gives its name with a tag. @default on what is made in seconds */
   push(bot: string, base?: Image): Promise<string>;
+  /** Pushes an image as it is, and gives its name without the tag. */
+  pushImage(image: Image, as: { name: string; tag: string }): Promise<string>;
 }
 
+const HOME_PORT = 7871;
 const NAMESPACE_GONE_MS = 60_000;
+const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
 const PAGE = new URL("../../docs/hosted/kubernetes.md", import.meta.url);
 
 export async function openTestCluster(): Promise<TestCluster> {
-  const { registry: named, machine } = readTestCluster();
+  const { registry: named, machine, mediaPorts } = readTestCluster();
   await using stack = new AsyncDisposableStack();
   const config = new KubeConfig();
   config.loadFromDefault();
@@ -49,17 +57,32 @@ export async function openTestCluster(): Promise<TestCluster> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, JSON.stringify(await restrictedConfig(config, namespace)), { mode: 0o600 });
+  const [host = ""] = repository.split("/", 1);
   let quickBase: Promise<Image> | undefined;
   let count = 0;
   const owned = stack.move();
   return {
+    config,
     api,
     namespace,
     kubeconfig,
-    registry: repository.split("/", 1)[0] ?? "",
+    registry: host,
     machine,
+    settings(homePort = HOME_PORT) {
+      const home = `${machine}:${homePort}`;
+      return {
+        VOCALHOST_DRIVER: "kubernetes",
+        VOCALHOST_KUBERNETES_CONFIG: kubeconfig,
+        VOCALHOST_KUBERNETES_SERVICE: "check",
+        VOCALHOST_REGISTRIES: host,
+        ...(mediaPorts === undefined ? {} : { VOCALHOST_MEDIA_PORTS: mediaPorts }),
+        ...(machine === undefined
+          ? {}
+          : { VOCALHOST_KUBERNETES_HOME: `http://${home}`, VOCALHOST_KUBERNETES_LISTEN: home }),
+      };
+    },
     async push(bot, base) {
-      quickBase ??= base ? undefined : makeBotImage(folder);
+      quickBase ??= base ? undefined : makeBotImage(folder, { voiceEngine: VOICE_ENGINE });
       const under = base ?? (await quickBase);
       const number = ++count;
       const layer = await packLayer({
@@ -78,6 +101,10 @@ export async function openTestCluster(): Promise<TestCluster> {
       const name = `${repository}/bot:${namespace}-${number}`;
       await pushImage(image, name);
       return name;
+    },
+    async pushImage(image, { name, tag }) {
+      await pushImage(image, `${repository}/${name}:${tag}`);
+      return `${repository}/${name}`;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
