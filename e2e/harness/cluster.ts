@@ -53,6 +53,8 @@ export interface ClusterGateway {
 
 export interface ClusterOptions {
   environment?: Record<string, string>;
+  /** What a controller has for itself. */
+  own?(controller: string): Record<string, string>;
 }
 
 const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
@@ -109,6 +111,7 @@ export async function startCluster(
         ...peerVariables(controllerFiles),
         VOCALHOST_PUBLIC_URL: publicUrl,
         VOCALHOST_CONTROLLER_LISTEN: `127.0.0.1:${port}`,
+        ...options.own?.(name),
         ...own,
       },
       name,

@@ -30,6 +30,8 @@ export interface CallOptions {
   body?: object;
   /** Where to connect instead of the gateway's own port. */
   port?: number;
+  /** And instead of its own name. */
+  host?: string;
 }
 
 interface Greeting {
@@ -45,11 +47,12 @@ export async function openCall(
   service: Pick<ServiceProcess, "publicApi">,
   options: CallOptions,
 ): Promise<Call> {
-  const { agent, body, port } = options;
+  const { agent, body, port, host } = options;
   const prepared = await service.publicApi.sessions.start(agent, { transport: "websocket", body });
   if (!("wsUrl" in prepared)) throw new Error("The start gave no address");
   const url = new URL(prepared.wsUrl);
   if (port !== undefined) url.port = String(port);
+  if (host !== undefined) url.hostname = host;
   const socket = new WebSocket(url, {
     headers: { authorization: `Bearer ${prepared.token}` },
     perMessageDeflate: false,
