@@ -45,6 +45,8 @@ export interface PeerRoute {
 export interface PeerClientOptions {
   /** STUN and TURN servers, with their credentials in the URL. */
   iceServers?: string[];
+  /** Whether nothing but a relay will do. */
+  needsRelay?: boolean;
 }
 
 const OPUS = 111;
@@ -55,8 +57,12 @@ const PACKET_MS = 20;
 const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
 const TIMESTAMPS_PER_PACKET = 960;
 
-export function createPeerClient({ iceServers = [] }: PeerClientOptions = {}): PeerClient {
-  const connection = new ndc.PeerConnection("client", { iceServers, disableAutoNegotiation: true });
+export function createPeerClient({ iceServers = [], needsRelay }: PeerClientOptions = {}): PeerClient {
+  const connection = new ndc.PeerConnection("client", {
+    iceServers,
+    iceTransportPolicy: needsRelay ? "relay" : "all",
+    disableAutoNegotiation: true,
+  });
   const hearing = createHearing();
   const texts: string[] = [];
   const { voice, tracks } = addMedia(connection);

@@ -1,7 +1,6 @@
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+import { execFileSync } from "node:child_process";
+import { missingPrograms, startTurnServer } from "./turn-server.ts";
+import type { WatchedProcess } from "./watched-process.ts";
 
 /**
  * Three networks of their own: one for bots, one for a caller, and between them a TURN server, which both reach and
@@ -33,12 +32,8 @@ export function turnIsMissing(): string | false {
 
 function reason(): string | undefined {
   if (process.getuid?.() !== 0) return "only root can make networks";
-  const missing = ["turnserver", "ip", "nsenter"].filter((program) => !isInPath(program));
+  const missing = missingPrograms("turnserver", "ip", "nsenter");
   return missing.length === 0 ? undefined : `there is no ${missing.join(", ")}`;
-}
-
-function isInPath(program: string): boolean {
-  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
 export async function openTurnNetwork(secret: string): Promise<TurnNetwork> {
@@ -60,8 +55,7 @@ export async function openTurnNetwork(secret: string): Promise<TurnNetwork> {
   ip("-n", middle, "addr", "add", `${TURN_ADDRESS}/32`, "dev", "lo");
   ip("-n", bots, "route", "add", TURN_ADDRESS, "via", `${BOTS}.1`);
   ip("-n", caller, "route", "add", TURN_ADDRESS, "via", `${CALLER}.1`);
-  const turn = stack.use(startTurn(within(middle), secret));
-  await turn.printed(/Total General servers/i);
+  const turn = stack.use(await startTurnServer({ within: within(middle), address: TURN_ADDRESS, secret }));
   const owned = stack.move();
   return {
     bots: within(bots),
@@ -72,18 +66,6 @@ export async function openTurnNetwork(secret: string): Promise<TurnNetwork> {
     turn,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-function startTurn(prefix: readonly string[], secret: string): WatchedProcess {
-  const [command = "", ...args] = prefix;
-  const settings = [
-    ...["-n", "--no-tls", "--no-dtls", "--no-cli", "--log-file=stdout", "--simple-log", "--verbose"],
-    ...[`--listening-ip=${TURN_ADDRESS}`, `--relay-ip=${TURN_ADDRESS}`, "--listening-port=3478"],
-    ...["--use-auth-secret", `--static-auth-secret=${secret}`, "--realm=vocalhost.test"],
-    "--pidfile=/dev/null",
-  ];
-  const child = spawn(command, [...args, "turnserver", ...settings], { stdio: ["ignore", "pipe", "pipe"] });
-  return watchProcess(child, "TURN server");
 }
 
 interface LinkEnd {
