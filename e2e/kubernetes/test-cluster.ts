@@ -113,7 +113,7 @@ export async function openTestCluster(): Promise<TestCluster> {
 async function restrictedConfig(config: KubeConfig, namespace: string): Promise<object> {
   const [, text] = /```yaml\n([^`]*kind: Role\n[^`]*)```/.exec(readFileSync(PAGE, "utf8")) ?? [];
   const { rules } = loadYaml<V1Role>(text ?? "");
-  const name = "vocalhost";
+  const name = "check";
   const metadata = { name };
   const core = config.makeApiClient(CoreV1Api);
   const rights = config.makeApiClient(RbacAuthorizationV1Api);

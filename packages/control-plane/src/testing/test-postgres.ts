@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -29,6 +30,8 @@ export interface TestPostgresOptions {
   settings?: Record<string, string>;
   /** Follows this one, as a copy of all its databases. */
   standbyOf?: Pick<TestPostgres, "port" | "url">;
+  /** Where it listens; whoever comes from elsewhere needs the password of its address. @default 127.0.0.1 */
+  address?: string;
 }
 
 /** `immediate`: as if it had crashed. */
@@ -40,6 +43,7 @@ const COMMAND_MS = 60_000;
 export async function startTestPostgres({
   settings = {},
   standbyOf,
+  address = "127.0.0.1",
 }: TestPostgresOptions = {}): Promise<TestPostgres> {
   const programs = findPrograms();
   const folder = await mkdtemp(join(tmpdir(), "vocalhost-postgres-"));
@@ -48,16 +52,19 @@ export async function startTestPostgres({
   await chmod(folder, 0o755);
   if (owner) await chown(folder, owner.uid, owner.gid);
   const port = await freePort();
+  const password = randomBytes(16).toString("hex");
+  const passwordFile = join(folder, "password");
   const options = [
     `-p ${port}`,
-    "-c listen_addresses=127.0.0.1",
+    `-c listen_addresses=${address}`,
     `-c unix_socket_directories=${folder}`,
     "-c fsync=off -c full_page_writes=off",
     "-c max_connections=100 -c shared_buffers=16MB",
     ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
   ].join(" ");
   const here = ["-h", folder, "-p", String(port), "-U", "postgres"];
-  const urlOf = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  const urlOf = (database: string): string =>
+    `postgres://postgres:${password}@${address}:${port}/${database}`;
   let databases = 0;
 
   async function control(...args: string[]): Promise<void> {
@@ -78,8 +85,10 @@ export async function startTestPostgres({
         ...["-h", "127.0.0.1", "-p", String(standbyOf.port), "-U", "postgres"],
         ...["-D", data, "--write-recovery-conf", "--checkpoint=fast", "--no-sync"],
       ]);
+    await writeFile(passwordFile, password);
     return runAs(owner, join(programs, "initdb"), [
       ...["-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"],
+      `--pwfile=${passwordFile}`,
     ]);
   }
 
@@ -87,6 +96,8 @@ export async function startTestPostgres({
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await fill();
   stack.defer(() => stop("immediate").catch(() => undefined));
+  if (address !== "127.0.0.1")
+    await appendFile(join(data, "pg_hba.conf"), "host all all 0.0.0.0/0 scram-sha-256\n");
   await start();
   const url = standbyOf ? urlOf(new URL(standbyOf.url).pathname.slice(1)) : await newDatabase();
   const owned = stack.move();

@@ -1,0 +1,47 @@
+import { createImage, packLayer, thisPlatform, type Image, type LayerEntry } from "@vocalhost/images";
+import { join } from "node:path";
+import { BOT_USER, packageEntries, programEntries } from "./machine-image.ts";
+
+const PACKAGES = ["control-plane", "sdk", "protocol", "audio", "rooms", "images", "viva"];
+// What a service whose bots are pods does without.
+const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$|@livekit\/rtc-ffi-bindings-)/;
+const AUTHORITY = "etc/authority.pem";
+
+export interface ServiceImageOptions {
+  /** For its layers. */
+  folder: string;
+  /** Certificate of an authority that it trusts, in a file. */
+  authority?: string | undefined;
+}
+
+/** What `deploy/Dockerfile` makes, of this machine's Node and the sources of this repository, in seconds. */
+export async function makeServiceImage({ folder, authority }: ServiceImageOptions): Promise<Image> {
+  const trusted: LayerEntry[] =
+    authority === undefined
+      ? []
+      : [{ path: AUTHORITY, mode: 0o644, uid: 0, gid: 0, kind: "file", source: authority }];
+  const layer = await packLayer({
+    entries: [
+      ...programEntries(["/usr/bin/sleep"]), // the chart's gateways wait with it
+      ...(await packageEntries(PACKAGES, (name) => LEFT_OUT.test(name))),
+      ...trusted,
+    ],
+    file: join(folder, "service-image.tar.gz"),
+    createdBy: "test",
+    level: 0,
+  });
+  return createImage({
+    platform: thisPlatform(),
+    layers: [layer],
+    defaults: {
+      User: `${BOT_USER}:${BOT_USER}`,
+      WorkingDir: "/app",
+      Env: ["PATH=/usr/local/bin:/usr/bin", ...(authority ? [`NODE_EXTRA_CA_CERTS=/${AUTHORITY}`] : [])],
+      Entrypoint: [
+        "/usr/local/bin/node",
+        "--conditions=@vocalhost/source",
+        "/vocalhost/packages/control-plane/src/up-main.ts",
+      ],
+    },
+  });
+}
