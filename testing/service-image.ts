@@ -23,7 +23,7 @@ export async function makeServiceImage({ folder, authority }: ServiceImageOption
   const layer = await packLayer({
     entries: [
       ...programEntries(["/usr/bin/sleep"]), // the chart's gateways wait with it
-      ...(await packageEntries(PACKAGES, (name) => LEFT_OUT.test(name))),
+      ...(await packageEntries(PACKAGES, (name) => LEFT_OUT.test(name), "src")),
       ...trusted,
     ],
     file: join(folder, "service-image.tar.gz"),
