@@ -48,7 +48,7 @@ export function createWebProject(): WebProject {
       });
       const watched = watchProcess(child, "npm run dev");
       const end: WatchedProcess["end"] = async (signal = "SIGINT") => {
-        if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, signal); // Ctrl-C reaches all of it
+        if (child.exitCode === null && child.pid !== undefined) endGroup(child.pid, signal);
         return watched.end(signal);
       };
       try {
@@ -62,6 +62,15 @@ export function createWebProject(): WebProject {
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** As Ctrl-C reaches all of it; it may have ended by itself just now. */
+function endGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /** Each by itself, so that Vite's cache stays in the project. */
