@@ -74,14 +74,15 @@ test("a pod with a call is not evicted, one without is, and both say so", async 
       (error: { code?: number }) => error.code ?? 0,
     );
   };
-  const isBusy = async (): Promise<boolean> =>
-    (
-      await cluster.api.listNamespacedPod({
-        namespace: cluster.namespace,
-        labelSelector: "vocalhost.github.io/state=busy",
-      })
-    ).items.length === 1;
-  await until(isBusy, 20_000, "label");
+  // Pods call home before their kubelet says that they run, and until it does a cluster evicts them without a question.
+  const isProtected = async (): Promise<boolean> => {
+    const { items } = await cluster.api.listNamespacedPod({
+      namespace: cluster.namespace,
+      labelSelector: "vocalhost.github.io/state=busy",
+    });
+    return items.some(({ status }) => status?.phase === "Running");
+  };
+  await until(isProtected, 20_000, "label on a running pod");
   assert.equal(await evict(busy), 429);
   assert.equal(await evict(idle), 201);
   const gone = await until(
