@@ -5,10 +5,10 @@ export interface SpareTime extends Disposable {
   forOneMore(running: ReadonlySet<Promise<void>>): Promise<void>;
 }
 
-const LOOK_MS = 300;
+const LOOK_MS = 500;
 const SPARE = 0.12; // of all cores: tests listen to sound and keep deadlines, so they never get the last of it
-const FEWEST = Math.ceil(1.5 * availableParallelism()); // where others take all there is, too
-const MOST = 6 * availableParallelism(); // most tests mostly wait
+const FEWEST = availableParallelism();
+const MOST = 4 * availableParallelism(); // most tests mostly wait
 
 /** With a fixed number, only that counts. */
 export function createSpareTime(atOnce?: number): SpareTime {
