@@ -76,7 +76,8 @@ describe("shutdown", () => {
     await started(runner, 2);
     runner.process.kill("SIGTERM");
     await runner.printed(/shutting down/);
-    assert.equal(await exit(runner, "SIGTERM", AT_ONCE_MS), 1);
+    // By itself with 1, or where that takes too long by a SIGKILL of its own.
+    assert.notEqual(await exit(runner, "SIGTERM", AT_ONCE_MS), 0);
     assert.ok(client && peer);
   });
 
