@@ -17,7 +17,7 @@ import { sendWithNext } from "./round-trips.ts";
 import { openMemoryStore, openSqliteStore } from "./sqlite.ts";
 import type { Statement } from "./sqlite-engine.ts";
 import { agentRow, countAgents, storeContract } from "../testing/store-contract.ts";
-import type { Store } from "./store.ts";
+import type { Db, Store } from "./store.ts";
 import { postgresIsMissing, startTestPostgres, type TestPostgres } from "../testing/test-postgres.ts";
 
 let folder: string;
@@ -127,10 +127,7 @@ test("sqlite: transactions in line reach the disk together, and what one takes b
   const write = (_: unknown, index: number): Promise<void> =>
     store.transaction(
       async (tx) => {
-        await tx
-          .insertInto("agents")
-          .values(agentRow(`${index}`))
-          .execute();
+        await addAgent(tx, index);
         if (index % 4 === 3) throw new Error("no");
       },
       { sharesCommit: true },
@@ -141,14 +138,7 @@ test("sqlite: transactions in line reach the disk together, and what one takes b
   assert.equal(sent.flat().filter(({ sql: text }) => text === "commit").length, 1);
   assert.equal(await countAgents(store), 15);
   sent.length = 0;
-  await Promise.all(
-    [100, 101, 102].map((index) =>
-      store.db
-        .insertInto("agents")
-        .values(agentRow(`${index}`))
-        .execute(),
-    ),
-  );
+  await Promise.all([100, 101, 102].map((index) => addAgent(store.db, index)));
   assert.equal(sent.length, 3, "single writes are written one by one");
 });
 
@@ -177,10 +167,7 @@ test("sqlite: a thread that dies fails all whose commit was still to come", asyn
   const cut = [1, 2, 3].map((index) =>
     store.transaction(
       async (tx) => {
-        await tx
-          .insertInto("agents")
-          .values(agentRow(`${index}`))
-          .execute();
+        await addAgent(tx, index);
         if (index === 3) await worker.terminate();
       },
       { sharesCommit: true },
@@ -362,4 +349,11 @@ function newFile(): string {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "SERVICE_UNAVAILABLE";
+}
+
+async function addAgent(db: Db, index: number): Promise<void> {
+  await db
+    .insertInto("agents")
+    .values(agentRow(`${index}`))
+    .execute();
 }
