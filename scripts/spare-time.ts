@@ -1,4 +1,5 @@
 import { availableParallelism, cpus } from "node:os";
+import { createBystanders } from "./bystanders.ts";
 
 /** Tells when the cores have time for one more process. */
 export interface SpareTime extends Disposable {
@@ -7,17 +8,20 @@ export interface SpareTime extends Disposable {
 
 const LOOK_MS = 500;
 const SPARE = 0.12; // of all cores: tests listen to sound and keep deadlines, so they never get the last of it
+const FAIR = 0.5; // what other programs of the machine take beyond this, tests would get if they asked for it
 const FEWEST = availableParallelism();
 const MOST = 4 * availableParallelism(); // most tests mostly wait
 
 /** With a fixed number, only that counts. */
 export function createSpareTime(atOnce?: number): SpareTime {
+  const bystanders = createBystanders();
   let before = takenAndIdle();
   let spare = 0;
   const timer = setInterval(() => {
     const now = takenAndIdle();
     const idle = now.idle - before.idle;
-    spare = idle / (now.taken - before.taken + idle || 1);
+    const all = now.taken - before.taken + idle || 1;
+    spare = idle / all + Math.max(0, bystanders.takenMs() / all - FAIR);
     before = now;
   }, LOOK_MS);
   return {

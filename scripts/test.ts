@@ -25,9 +25,9 @@ const BATCH_MAX_MS = 10 * 60_000; // every wait inside has a deadline; this is f
 const GIVE_UP_MS = 30_000; // an interrupted process says which tests it had not finished
 const COUNTS = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/;
 const FILE_LINES = /^[✔✖] \S+ {2}\d+ passed.*\n/gm; // ours counts the whole process
-// Packages whose tests take a few seconds share one process; of the others each folder has its own.
+// Starting a process costs more than most unit tests: a package has one, and these folders of it their own.
 const UNIT_FOLDER =
-  /^packages\/(?:(?:audio|cli|create-vocalhost|images|protocol|simulator|web)|[^/]+(?:\/src(?:\/[^/]+)?)?)(?=\/)/;
+  /^packages\/(?:control-plane\/src\/(?:api|auth|builds|drivers|gateway|logs|sessions|simulation|store)|sdk\/src\/(?:conversation|instance|transports)|rooms(?:\/src\/[^/]+)?|[^/]+)(?=\/)/;
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =

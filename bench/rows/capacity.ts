@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { startLoad } from "../load/load-process.ts";
+import { canCapture } from "../machine/capture.ts";
 import { pause, startChild } from "../machine/child.ts";
 import { SERVER_CORE } from "../machine/cores.ts";
 import { ECHO_BOT, PARROT_BOT, startRunner } from "../machine/runner.ts";
@@ -54,7 +55,7 @@ export const capacity: Benchmark = {
 
 async function measure(trial: Trial): Promise<Row> {
   const opusMs = await opusAlone(trial.complexity);
-  const { passed, failed } = await climb(trial);
+  const { passed, failed, refused } = await climb(trial);
   const alone = 1000 / opusMs;
   return {
     what: `${trial.what}: sessions on one core`,
@@ -62,7 +63,7 @@ async function measure(trial: Trial): Promise<Row> {
     measured: passed ? describePassed(passed) : `fewer than ${trial.from}`,
     baseline: `Opus alone ${Math.floor(alone)} (${ratio(passed?.sessions ?? 0, alone)})`,
     met: (passed?.sessions ?? 0) >= trial.target,
-    note: failed ? describeFailed(failed) : "stopped at the benchmark's own limit",
+    note: refused ?? (failed ? describeFailed(failed) : "stopped at the benchmark's own limit"),
   };
 }
 
@@ -85,11 +86,23 @@ function describeFailed(failed: VoiceWindow): string {
   return parts.join("; ");
 }
 
+/** The largest number that was carried well, and what went wrong with more. */
+interface Edge {
+  passed?: VoiceWindow;
+  failed?: VoiceWindow;
+  /** Why more callers did not even get in. */
+  refused?: string;
+}
+
 /** Adds callers until it fails, goes half a step back, and says how both sides of the edge looked. */
-async function climb(trial: Trial): Promise<{ passed?: VoiceWindow; failed?: VoiceWindow }> {
+async function climb(trial: Trial): Promise<Edge> {
   const environment = { VOCALHOST_OPUS_COMPLEXITY: String(trial.complexity) };
   await using runner = await startRunner({ bot: trial.bot, environment });
-  await using load = startLoad("peer-load", { url: runner.url, pauseMs: trial.pauseMs, listen: false });
+  await using load = startLoad("peer-load", {
+    url: runner.url,
+    pauseMs: trial.pauseMs,
+    listen: !canCapture(),
+  });
   const watch = async (): Promise<VoiceWindow> => {
     await pause(SETTLE_MS);
     return bestWindow(() => watchVoice(runner, load, WINDOW_MS));
@@ -97,8 +110,15 @@ async function climb(trial: Trial): Promise<{ passed?: VoiceWindow; failed?: Voi
   await load.add(trial.from - STEP);
   let passed: VoiceWindow | undefined;
   for (let size = trial.from; size <= SESSIONS_MAX; size += STEP) {
-    await load.add(STEP);
+    const refused = await load.add(STEP).then(
+      () => undefined,
+      (error: Error) => `with ${size} not all of them were let in: ${error.message}`,
+    );
+    if (refused) return { ...(passed && { passed }), refused };
     const window = await watch();
+    console.error(
+      `  ${trial.what}, ${size}: p99 ${figure(window.jitterP99Ms)} ms, ${figure(window.cores)} cores`,
+    );
     if (isGood(window)) {
       passed = window;
       continue;
