@@ -2,6 +2,9 @@ import type { TestEvent } from "node:test/reporters";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
+const isLong = process.env["VOCALHOST_TEST_SIZES"] === "long"; // its counts go into the docs
+const NODES_OWN = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
+
 interface FileTally {
   passed: number;
   failed: number;
@@ -16,6 +19,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     // What a test left behind and what then went wrong: the process ends badly although every test passed.
     if (event.type === "test:diagnostic" && event.data.message.startsWith("Error: "))
       yield `\n✖ ${place(event.data.file)}\n${event.data.message}\n`;
+    if (event.type === "test:diagnostic" && isLong && !NODES_OWN.test(event.data.message))
+      yield `ℹ ${event.data.message}\n`;
     if (isInterruption(event)) yield unfinished(event.data.tests);
     if (event.type === "test:summary" && event.data.file)
       yield fileLine(event.data.file, files.get(event.data.file), event.data.duration_ms);

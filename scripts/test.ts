@@ -22,6 +22,7 @@ interface Outcome {
 }
 
 const BATCH_MAX_MS = 10 * 60_000; // every wait inside has a deadline; this is for what hangs all the same
+const LONG_BATCH_MAX_MS = 3 * 3_600_000;
 const GIVE_UP_MS = 30_000; // an interrupted process says which tests it had not finished
 const COUNTS = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/;
 const FILE_LINES = /^[✔✖] \S+ {2}\d+ passed.*\n/gm; // ours counts the whole process
@@ -146,7 +147,7 @@ async function runBatch(batch: Batch, { mayRepeat }: { mayRepeat: boolean }): Pr
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const maxMs = values.long ? 6 * BATCH_MAX_MS : BATCH_MAX_MS;
+  const maxMs = values.long ? LONG_BATCH_MAX_MS : BATCH_MAX_MS;
   const interrupt = setTimeout(() => child.kill("SIGINT"), maxMs);
   const kill = setTimeout(() => child.kill("SIGKILL"), maxMs + GIVE_UP_MS);
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -20,6 +19,7 @@ import { walkEverything } from "../../scripts/walk-docs/full-walk.ts";
 import { makeWorld, type World } from "../../scripts/walk-docs/world.ts";
 import { size } from "../../testing/sizes.ts";
 import { proxies } from "./proxies.ts";
+import { freePort } from "../../testing/free-port.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const PACKAGES = join(REPOSITORY, "node_modules");
@@ -102,12 +102,4 @@ for (const node of [20, 24])
 
 function failuresOf(walked: WalkedPage[]): string[] {
   return walked.flatMap(({ page, failure }) => (failure === undefined ? [] : [`${page}\n${failure}`]));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "localhost");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

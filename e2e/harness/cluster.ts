@@ -2,8 +2,6 @@ import { createApiClient, type ApiClient } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +16,7 @@ import { nodeFlags, programOf } from "../../testing/programs.ts";
 import { until } from "../../testing/wait.ts";
 import { instancesAlive } from "../hosted/fault-service.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
+import { freePort } from "../../testing/free-port.ts";
 
 /** Several controllers and gateways on one Postgres. Each controller believes to be on a machine of its own. */
 export interface Cluster {
@@ -196,14 +195,4 @@ function startPart(
 
 function peerVariables({ ca, cert, key }: { ca: string; cert: string; key: string }): Record<string, string> {
   return { VOCALHOST_PEER_CA: ca, VOCALHOST_PEER_CERT: cert, VOCALHOST_PEER_KEY: key };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -12,6 +12,7 @@ import { WebSocket } from "ws";
 import { until, within } from "../../../testing/wait.ts";
 import { startRoomServer, type RoomServer } from "./room-server.ts";
 import { signToken } from "./tokens.ts";
+import { freePort } from "../../../testing/free-port.ts";
 
 const KEY = { apiKey: "key", apiSecret: "a secret of thirty-two characters" };
 
@@ -170,13 +171,4 @@ function offerOfData(): string {
     `a=fingerprint:sha-256 ${Array.from({ length: 32 }, () => "AB").join(":")}`,
     "",
   ].join("\r\n");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

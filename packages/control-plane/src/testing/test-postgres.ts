@@ -2,10 +2,10 @@ import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "../../../../testing/free-port.ts";
 
 /** A Postgres server of a test's own, gone with the test. */
 export interface TestPostgres extends AsyncDisposable {
@@ -167,15 +167,4 @@ async function runAs(owner: Owner | undefined, program: string, args: string[]):
   child.once("exit", resolve);
   const code = await promise;
   if (code !== 0) throw new Error(`${program} ${args[0]} ended with ${code}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (typeof address !== "object" || address === null) throw new Error("No port");
-  return address.port;
 }
