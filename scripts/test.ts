@@ -53,20 +53,24 @@ const ORDER = [
   "packages/control-plane/src/gateway/**/*.test.ts",
   "packages/sdk/src/{instance,transports,conversation}/**/*.test.ts",
   "packages/control-plane/src/drivers/**/*.test.ts",
-  "e2e/{conformance-container,hosted/*}.test.ts",
+  "e2e/hosted/*.test.ts",
   "e2e/{telephony,conversation,livekit-agents}/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",
   "e2e/**/*.test.ts",
   "packages/**/*.test.ts",
 ];
+const ONLY_LONG = "e2e/**/*.long.ts";
 
 const { values, positionals } = parseArgs({
   options: { checks: { type: "boolean", default: false }, long: { type: "boolean", default: false } },
   allowPositionals: true,
 });
 
-const files = filesOf(positionals.length > 0 ? positionals : ORDER).filter(
-  (file) => !values.long || readFileSync(file, "utf8").includes("testing/sizes.ts"),
+const files = filesOf(
+  positionals.length > 0 ? positionals : values.long ? [...ORDER, ONLY_LONG] : ORDER,
+).filter(
+  (file) =>
+    !values.long || file.endsWith(".long.ts") || readFileSync(file, "utf8").includes("testing/sizes.ts"),
 );
 const checks = values.checks ? runChecks() : true; // they need no more than npm's packages
 const batches = toBatches(files);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { size } from "../../testing/sizes.ts";
 import { eventually } from "../../testing/wait.ts";
 import type { Attendee } from "./attendee.ts";
 import { hears } from "./expectations.ts";
@@ -10,7 +9,7 @@ import { freshRoom, openRoomStage, type RoomStage } from "./stage.ts";
 
 // What only our server does: it cannot restart ICE, so clients that cannot go on must connect anew, by themselves.
 // On a machine full of other tests a client's own deadlines run out, so only the long run has the time for it.
-const isOurs = size(false, !process.env["LIVEKIT_URL"]);
+const isOurs = !process.env["LIVEKIT_URL"];
 let stage: RoomStage;
 let proxy: SignalProxy;
 before(async () => {

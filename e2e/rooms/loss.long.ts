@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { size } from "../../testing/sizes.ts";
 import { eventually, pause } from "../../testing/wait.ts";
 import { isMostly } from "../conformance/tone.ts";
 import type { Attendee } from "./attendee.ts";
@@ -9,7 +8,7 @@ import { openLossyRelay, type LossyRelay } from "./lossy-relay.ts";
 import { freshRoom, openRoomStage, type RoomStage } from "./stage.ts";
 
 // The relay stands before a server we start. It listens for gaps, so it is for the long run, which has the machine for it.
-const isOurs = size(false, !process.env["LIVEKIT_URL"]);
+const isOurs = !process.env["LIVEKIT_URL"];
 const LISTENED_MS = 6_000;
 const MOMENT_MS = 100;
 const MESSAGES = 50;
