@@ -3,6 +3,7 @@
 python -m viva.compose hold FluidR3_GM.sf2 packs --pieces 90
 python -m viva.compose fd FluidR3_GM.sf2 packs --midi freedoom/musics
 python -m viva.compose syn - packs --pieces 240 --seed 70
+python -m viva.compose pop - packs --pieces 240 --seed 170 --rich
 """
 
 import argparse
@@ -221,6 +222,23 @@ class Voice:
         self.ratio, self.index = float(rng.choice([0.5, 1, 1.41, 2, 3, 3.5, 7])), rng.uniform(0.5, 6)
         self.formants = np.sort(rng.uniform([250, 700, 1800], [900, 2400, 3500])) if rng.random() < 0.35 else None
         self.strength = rng.uniform(0, 1, 30)
+        self.moved = None
+
+    def enrich(self):
+        """Vowels that change within a note, as a choir's, a talk box's or a filter's."""
+        rng = self.rng
+        if self.formants is None and rng.random() < 0.25:
+            self.formants = np.sort(rng.uniform([250, 700, 1800], [900, 2400, 3500]))
+        if self.formants is not None and rng.random() < 0.7:
+            self.moved, self.turn = np.sort(rng.uniform([250, 700, 1800], [900, 2400, 3500])), rng.uniform(0.2, 4)
+
+    def resonance(self, hertz, time):
+        """How much of one partial passes the formants, at each time where they move."""
+        if self.moved is None:
+            return sum(1 / (1 + ((hertz - f) / 130) ** 2) for f in self.formants)
+        share = 0.5 - 0.5 * np.cos(6.283 * self.turn * time[::80])
+        size = sum(1 / (1 + ((hertz - f - (g - f) * share) / 130) ** 2) for f, g in zip(self.formants, self.moved))
+        return np.interp(time, time[::80], size)
 
     def play(self, seconds, hertz):
         rng, count = self.rng, int((seconds + self.release) * RATE_HZ)
@@ -239,7 +257,7 @@ class Voice:
                 continue
             size = {"partials": self.strength[k - 1] / k, "pluck": 1 / k}.get(self.kind, k**-self.tilt)
             if self.formants is not None:
-                size = k**-0.6 * sum(1 / (1 + ((k * hertz - f) / 130) ** 2) for f in self.formants)
+                size = k**-0.6 * self.resonance(k * hertz, time)
             fade = np.exp(-time * k * 1.3) if self.kind == "pluck" else brightness ** (0.15 * k)
             x += size * fade * np.sin(k * phase)
             if self.detune and k < 12:
@@ -260,11 +278,16 @@ def drum(key, rng, kit):
     return np.diff(noise, prepend=0) * np.exp(-time / (0.025 * kit[1])) * 0.3
 
 
-def synthesised(track, beats_a_minute, seconds, rng):
-    """The same piece by instruments made up for it: no soundfont."""
+def synthesised(track, beats_a_minute, seconds, rng, rich=False):
+    """The same piece by instruments made up for it: no soundfont. Where it is rich, now and then by some of them alone."""
     out = np.zeros(int((seconds + 3) * RATE_HZ))
     voices, gains = [Voice(rng) for _ in range(4)], rng.uniform([0.3, 0.5, 0.4, 0.2], [0.8, 1.1, 0.9, 0.7])
     kit, drums = rng.uniform(0.6, 1.6, 2), rng.uniform(0.3, 0.9)
+    if rich:
+        for voice in voices:
+            voice.enrich()
+        gains *= rng.random(4) < (0.5 if rng.random() < 0.4 else 1.0)
+        gains[int(rng.integers(4))] += 0.5
     for channel, start, length, key, loud in notes_of(track, beats_a_minute):
         if channel == DRUMS:
             x = drum(key, rng, kit) * drums
@@ -293,8 +316,47 @@ def swept(x, rng):
     return out
 
 
-def produced(x, rng):
+def chopped(x, rng):
+    """In a rhythm as quick as syllables."""
+    steps = rng.random(16) < rng.uniform(0.4, 0.8)
+    steps[int(rng.integers(16))] = True
+    now = np.arange(len(x)) / RATE_HZ * rng.uniform(3, 12)
+    gate = steps[now.astype(int) % 16] * (1 - rng.uniform(0, 0.9) * (now % 1))
+    smooth = np.ones(int(rng.uniform(0.004, 0.04) * RATE_HZ))
+    return x * (rng.uniform(0, 0.2) + signal.fftconvolve(gate, smooth / len(smooth), "same"))
+
+
+def flanged(x, rng):
+    """A copy of itself that comes a little later, now more, now less."""
+    at = np.arange(len(x))
+    late = rng.uniform(0.001, 0.02) * (1 + 0.9 * np.sin(6.283 * rng.uniform(0.1, 3) * at / RATE_HZ)) * RATE_HZ
+    return x + rng.uniform(0.4, 0.9) * np.interp(at - late, at, x)
+
+
+def worn(x, rng):
+    """From a worn tape or a small memory: dull, unsteady, coarse."""
+    at = np.arange(len(x))
+    x = np.interp(at + rng.uniform(0, 40) * np.sin(6.283 * rng.uniform(0.4, 6) * at / RATE_HZ), at, x)
+    x = signal.sosfilt(signal.butter(2, rng.uniform(1500, 6000), fs=RATE_HZ, output="sos"), x)
+    steps = 2.0 ** rng.uniform(5, 10)
+    return np.round(x / (np.abs(x).max() + 1e-9) * steps) / steps + 10 ** rng.uniform(-4, -2) * rng.normal(size=len(x))
+
+
+def pumped(x, rng):
+    """Softer at every beat, as if a drum pushed it away."""
+    now = np.arange(len(x)) / RATE_HZ * rng.uniform(1.2, 4)
+    return x * (1 - rng.uniform(0.4, 1) * np.exp(-(now % 1) * rng.uniform(1.5, 6)))
+
+
+EFFECTS = (chopped, flanged, worn, pumped)
+
+
+def produced(x, rng, rich=False):
     """What a studio adds: sweeps, echo, drive, compression; at one level in the end."""
+    if rich:
+        for effect in EFFECTS:
+            if rng.random() < 0.25:
+                x = effect(x, rng)
     x = x / (np.abs(x).max() + 1e-9)
     if rng.random() < 0.25:
         wet = swept(x, rng)
@@ -350,6 +412,7 @@ def main():
     parser.add_argument("--midi", type=pathlib.Path, help="a folder of MIDI files, in place of pieces composed here")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--calm", action="store_true")
+    parser.add_argument("--rich", action="store_true", help="moving vowels, instruments alone, more effects")
     parser.add_argument("--part", type=int, default=0, help="number of the file, where a pack is made in several")
     parser.add_argument("--quality", type=float, default=0.94)
     args = parser.parse_args()
@@ -358,12 +421,12 @@ def main():
     for song in songs:
         piece = None if args.midi else Piece(rng, args.seconds, args.calm)
         if str(args.soundfont) == "-":
-            x = synthesised(piece.track, piece.beats, args.seconds, rng)
+            x = synthesised(piece.track, piece.beats, args.seconds, rng, args.rich)
         else:
             x = render(piece.track.file(piece.beats) if piece else opening(song, args.seconds), args.soundfont)
         x = trimmed(x)[: int(args.seconds * RATE_HZ)]
         if len(x) > 5 * RATE_HZ:
-            parts.append(produced(x, rng))
+            parts.append(produced(x, rng, args.rich))
             print(song, round(len(x) / RATE_HZ, 1), flush=True)
     samples = np.concatenate(parts)
     path = args.out / f"{args.pack}.{args.part:02d}.opus"

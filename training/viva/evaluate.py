@@ -93,6 +93,16 @@ def print_table(models, groups, all_results, names):
             print(f"| {label} ({row['n']}) | {pathlib.Path(model).stem} | {found} | {row['stoi']:.3f} | {row['gain_sdr']:+.1f} | {row['level']:+.1f} | {row['silence']:+.1f} |")
 
 
+def print_first_words(models, groups, all_results, names):
+    print("First 1.5 s of the near talker, missed % by " + ", ".join(names))
+    for label, chosen in [("all", lambda r: True), *groups]:
+        for model in models:
+            found = [r for r in all_results[model] if chosen(r)]
+            total = lambda name, key: sum(r[name][key] for r in found)
+            missed = [100 * total(name, "first_missed") / max(1, total(name, "first")) for name in names]
+            print(f"{label}, {pathlib.Path(model).stem}: " + ", ".join(f"{share:.1f}" for share in missed))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("scenes", type=pathlib.Path)
@@ -122,6 +132,7 @@ def main():
         groups = [(f"{label} {snr} dB", lambda r, c=chosen, s=snr: c(r) and r["snr"] == s) for label, chosen in groups for snr in (0, 5, 10, 15) if any(chosen(m) and m["snr"] == snr for m in meta)]
     print("Scenes", fingerprint(args.scenes))
     print_table(args.models, groups, results, list(detectors))
+    print_first_words(args.models, groups, results, list(detectors))
 
 
 if __name__ == "__main__":

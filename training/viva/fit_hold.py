@@ -42,7 +42,7 @@ def examples(network, pool, analysis):
     low, high = ON_HOLD
     others = high + torch.rand(AT_ONCE, device=analysis.device) * (1 - high)
     kinds = torch.where(on_hold, low + torch.rand(AT_ONCE, device=analysis.device) * (high - low), others)
-    mix, near, reference, narrow, first_peak = scenes(pool, AT_ONCE, kinds)
+    mix, near, reference, narrow, first_peak, _ = scenes(pool, AT_ONCE, kinds)
     x, s = spectrum.analyse(mix, analysis), spectrum.analyse(near, analysis)
     is_direct = narrow & (torch.rand(AT_ONCE, device=analysis.device) < 0.6)
     x = torch.cat([x[..., :129], x[..., 129:] * ~is_direct[:, None, None]], -1)

@@ -24,6 +24,8 @@ class Weights:
     detector_level_db: float = 8.0
     """Detectors hear the output louder or softer by up to this: they are not to be pleased at one level only."""
     intelligibility: float = 1.5
+    hold: float = 0.15
+    """How much it counts to tell music on hold from a near talker."""
     before: float = 2.0
     """How much more the time counts before the near talker's first word: false activity is there."""
     early: float = 2.0
@@ -43,6 +45,8 @@ def third_octaves():
 EARLY_FRAMES = 150
 EARLY_FRAMES_ALONE = 300
 DETECTOR_FRAMES = 3.2
+HEARD = 1e-3  # of a scene's loudest power: softer frames are neither music nor speech
+HOLD_ACTIVE = 2.0
 
 
 def attention(active, before, early):
@@ -64,13 +68,14 @@ class Loss:
         self.scale = float(analysis.pow(2).sum().sqrt()) * 0.95
         self.octaves = third_octaves().to(device)
 
-    def __call__(self, network, mix, near, reference, narrow, first_peak):
+    def __call__(self, network, mix, near, reference, narrow, first_peak, holds):
         w = self.weights
         x, s = spectrum.analyse(mix, self.analysis), spectrum.analyse(near, self.analysis)
         # Of an 8 kHz line the engine gives the network exactly nothing above 4 kHz, unless a converter came before it.
         is_direct = narrow & (torch.rand(len(mix), device=mix.device) < 0.6)
         x = torch.cat([x[..., :129], x[..., 129:] * ~is_direct[:, None, None]], -1)
-        gains, logit, _ = network(features(x.real**2 + x.imag**2, first_peak))
+        gains, logit, both = network(features(x.real**2 + x.imag**2, first_peak))
+        music = network.hold(both)[:, 1:, 0]
         gains, logit, x, s = gains[:, 1:], logit[:, 1:], x[:, :-1], s[:, :-1]
         # Gains are real, so the angle between output and near talker is the mixture's own, whatever they are.
         unit = (reference * self.scale)[:, None, None]
@@ -90,10 +95,19 @@ class Loss:
             phase=w.phase * (weight * cost * (difference**2 + 2 * y_size * s_size * (1 - cosine))).mean(),
             absent=w.absent * (difference**2 * silent[..., None]).sum() / (silent.sum() * BINS + 1),
             gate=w.gate * functional.binary_cross_entropy_with_logits(logit, active, weight[..., 0]),
+            hold=w.hold * self.held(music, x_power.sum(-1), active, holds[:, None]),
             intelligibility=w.intelligibility * self.intelligibility(y_power, s_power, active),
             detector=w.detector * self.detected(x, gains, s, weight[..., 0]),
         )
         return sum(parts.values()), parts
+
+    def held(self, logit, power, active, holds):
+        """Music on hold against a near talker; music beside one, noise and other voices count little, pauses in the music nothing."""
+        beside = functional.max_pool1d(active[:, None], 61, 1, 30)[:, 0] > 0
+        music = holds & ~beside & (power > power.amax(1, keepdim=True) * HEARD)
+        weight = music.float() + HOLD_ACTIVE * active + 0.4 * (~holds * (1 - active))
+        cost = functional.binary_cross_entropy_with_logits(logit, music.float(), weight, reduction="sum")
+        return cost / (weight.sum() + 1)
 
     def intelligibility(self, y_power, s_power, active):
         """One minus the correlation of third-octave envelopes over 380 ms, as in STOI."""

@@ -5,6 +5,7 @@ from scipy import signal
 
 RATE_HZ = 16_000
 DETECTOR_FRAME = 512
+FIRST_WORDS = 24_000  # samples from the first word on
 
 
 def si_sdr(reference, y):
@@ -46,15 +47,19 @@ def stoi(reference, y):
 
 
 def detections(heard, heard_near, spoken):
-    """Frames of a voice detector: false ones while the near talker is silent, missed ones while it speaks."""
+    """Frames of a voice detector: false ones while the near talker is silent, missed ones while it speaks, and in its first 1.5 s."""
     count = min(len(heard), len(heard_near))
     region = np.repeat(spoken, 160)
     # A frame is silent when nothing was said in it or in the 300 ms before.
     silent = np.array([not region[max(0, i * DETECTOR_FRAME - 4800) : (i + 1) * DETECTOR_FRAME].any() for i in range(count)])
     heard, active = heard[:count] > 0.5, heard_near[:count] > 0.5
+    begins = np.flatnonzero(spoken)[0] * 160
+    early = slice(begins // DETECTOR_FRAME, (begins + FIRST_WORDS) // DETECTOR_FRAME)
     return dict(
         silent=int(silent.sum()),
         false=int((heard & silent).sum()),
         active=int(active.sum()),
         missed=int((~heard & active).sum()),
+        first=int(active[early].sum()),
+        first_missed=int((~heard & active)[early].sum()),
     )

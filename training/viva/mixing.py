@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from . import rooms
+from . import rooms, sounds
 from .filters import Responses
 from .packs import RATE_HZ
 from .tracks import FAR_TALKERS, render
@@ -95,20 +95,27 @@ class Mixer:
         x = render(tracks, self.data, self.samples)
         in_room = torch.rand(count, device=self.device)[:, None] < 0.4
         room = torch.where(in_room, self.pick(self.far_rooms["far"], count), self.dry)
-        x = self.convolve(x, room, self.responses.equaliser(count, 4.0))
-        kinds = kinds.to(self.device)
-        made = self.made_noise(kinds)
-        return levelled(torch.where((kinds > 0)[:, None], made, x))
+        x = levelled(self.convolve(x, room, self.responses.equaliser(count, 4.0)))
+        made = kinds.nonzero()[:, 0]
+        if len(made):
+            x[made.to(self.device)] = levelled(self.made_noise(kinds[made].to(self.device)))
+        # Seldom is there one thing alone to be heard.
+        other = x.roll(1, 0) * 10 ** (self.uniform(-15, 3, count)[:, None] / 20)
+        return levelled(torch.where(torch.rand(count, 1, device=self.device) < 0.3, x + other, x))
 
     def hold(self, tracks):
         """Music out of the line itself; seldom out of a room."""
         count = len(tracks)
         in_room = torch.rand(count, device=self.device)[:, None] < 0.2
         room = torch.where(in_room, self.pick(self.far_rooms["television"], count), self.dry)
-        return levelled(self.convolve(render(tracks, self.data, self.samples), room, self.responses.equaliser(count, 2.5)))
+        # Much music is dark: nearly all of it lies below 1 kHz.
+        is_dark = torch.rand(count, device=self.device) < 0.4
+        corner = torch.where(is_dark, torch.exp(self.uniform(5.3, 7.6, count)), torch.full((count,), 20_000.0, device=self.device))
+        response = self.responses.equaliser(count, 4.0) * self.responses.low_pass(corner, self.uniform(0.5, 2.0, count))
+        return levelled(self.convolve(render(tracks, self.data, self.samples), room, response))
 
     def made_noise(self, kinds):
-        """1 coloured, 2 coming and going, 3 hum and beeps, 4 clicks and knocks, 5 machines."""
+        """1 coloured, 2 coming and going, 3 hum and beeps, 4 clicks and knocks, 5 machines, 6 to 9 as in `sounds.py`."""
         count, n = len(kinds), self.samples
         size, hz = self.responses.size, self.responses.hz
         white = torch.randn(count, len(hz), device=self.device, dtype=torch.complex64)
@@ -142,8 +149,9 @@ class Mixer:
             strength = torch.rand(count, 1, device=self.device) * partial**-0.7 * ((base * partial) < 7000)
             comb += torch.sin(phase * partial + 6.28 * torch.rand(count, 1, device=self.device)) * strength
         machine = levelled(pulsing) + levelled(comb) * 10 ** (self.uniform(-20, 0, count)[:, None] / 20)
-        k = kinds[:, None]
-        return torch.where(k == 2, gusts, torch.where(k == 3, hum, torch.where(k == 4, clicks, torch.where(k == 5, machine, coloured))))
+        made = [coloured, gusts, hum, clicks, machine]
+        made += [sounds.calls(self, coloured), sounds.impacts(self, count), sounds.bursts(self, coloured), sounds.drops(self, count)]
+        return sum(sound * (kinds == kind)[:, None] for kind, sound in enumerate(made, 1))
 
 
 class Pool:
@@ -185,7 +193,7 @@ def turns(mixer, count):
 
 @torch.no_grad()
 def scenes(pool, count, kinds=None):
-    """`kinds`, from 0 to 1, say what is heard in each. Mixture, near talker as it reaches the microphone, its level, where it is narrow band, first peak."""
+    """`kinds`, from 0 to 1, say what is heard in each. Mixture, near talker as it reaches the microphone, its level, where it is narrow band, first peak, where music on hold is heard."""
     mixer, responses, device = pool.mixer, pool.mixer.responses, pool.mixer.device
     near, far, noise = pool.draw(pool.near, count), pool.draw(pool.far, count), pool.draw(pool.noise, count)
     chance = lambda p: torch.rand(count, device=device) < p
@@ -243,4 +251,39 @@ def scenes(pool, count, kinds=None):
     reference = torch.where(present, heard, level * gain).clamp_min(1e-4)
     late = level_db + 44 + uniform(-4, 5) + 20 * torch.log10(gain)
     first_peak = torch.where(chance(0.65), torch.full_like(u, -20.0), late)
-    return mix, near, reference, narrow, first_peak
+    return mix, near, reference, narrow, first_peak, holds
+
+
+class Ahead:
+    """Mixes the scenes of the next step beside the work on this one: a recurrent layer leaves most of a GPU idle."""
+
+    RENEWED_EVERY = 8
+
+    def __init__(self, pool, count):
+        self.pool, self.count, self.step = pool, count, 0
+        self.beside = torch.cuda.Stream() if pool.mixer.device == "cuda" else None
+        if self.beside:
+            self.beside.wait_stream(torch.cuda.current_stream())
+        self.prepared = self.prepare()
+
+    def mix(self):
+        if self.step % self.RENEWED_EVERY == 0:
+            self.pool.renew()
+        self.step += 1
+        return scenes(self.pool, self.count)
+
+    def prepare(self):
+        if not self.beside:
+            return self.mix(), None
+        with torch.cuda.stream(self.beside):
+            return self.mix(), self.beside.record_event()
+
+    def next(self):
+        batch, done = self.prepared
+        if done:
+            here = torch.cuda.current_stream()
+            here.wait_event(done)
+            for part in batch:
+                part.record_stream(here)
+        self.prepared = self.prepare()
+        return batch

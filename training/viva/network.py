@@ -59,7 +59,7 @@ class Network(nn.Module):
         self.second = nn.GRU(hidden, hidden, batch_first=True)
         self.gains = nn.Linear(2 * hidden, BINS)
         self.near = nn.Linear(2 * hidden, 1)
-        # Fitted afterwards (fit_hold.py); until then it never says music.
+        # Learnt with the rest, and fitted again to the network that ships (fit_hold.py); until then it never says music.
         self.hold = nn.Linear(2 * hidden, 1)
         with torch.no_grad():
             self.gains.bias.fill_(1.0)

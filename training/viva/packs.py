@@ -11,8 +11,8 @@ RATE_HZ = 16_000
 FRAME = 160
 # How often each pack is drawn, and how many seconds in a row are taken as one talker.
 SPEECH = dict(so=(0.52, 20), pv=(0.18, 6), am=(0.11, 12), ar=(0.09, 20), ke=(0.05, 20), ka=(0.05, 20))
-NOISE = ("e10", "bl", "gs", "spi", "an", "mu", "hold", "fd", "syn")
-MUSIC = ("mu", "hold", "fd", "syn")
+NOISE = ("e10", "bl", "gs", "spi", "an", "mu", "hold", "fd", "syn", "pop")
+MUSIC = ("mu", "hold", "fd", "syn", "pop")
 
 
 def decode(folder, library_path=None):

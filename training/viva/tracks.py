@@ -76,7 +76,7 @@ def plan(rng, corpus, count, seconds):
     """`count` near tracks, background talkers, noises and music on hold, independent of one another."""
     tracks = np.zeros((count, 1 + FAR_TALKERS + 2, SEGMENTS, 5))
     far_gain = np.zeros((count, FAR_TALKERS), np.float32)
-    noise_kind = np.zeros(count, np.int64)  # 0 from the corpus, 1 … 5 made (see mixing.made_noise)
+    noise_kind = np.zeros(count, np.int64)  # 0 from the corpus, 1 … 9 made (see mixing.made_noise)
     for i in range(count):
         talkers = rng.choice(len(corpus.talkers), 1 + FAR_TALKERS, replace=False, p=corpus.weights)
         put(tracks[i, 0], speech_track(rng, corpus, talkers[0], seconds, near=True))
@@ -84,9 +84,9 @@ def plan(rng, corpus, count, seconds):
         for k in range(others):
             put(tracks[i, 1 + k], speech_track(rng, corpus, talkers[1 + k], seconds, near=False))
             far_gain[i, k] = 10 ** (rng.normal(0, 2.5 if others > 1 else 0) / 20)
-        kind = rng.choice(["steady", "changing", "music", "made"], p=[0.22, 0.24, 0.26, 0.28])
+        kind = rng.choice(["steady", "changing", "music", "made"], p=[0.20, 0.22, 0.24, 0.34])
         if kind == "made":
-            noise_kind[i] = rng.integers(1, 6)
+            noise_kind[i] = rng.integers(1, 10)
         else:
             put(tracks[i, -2], noise_track(rng, getattr(corpus, kind), seconds, kind != "changing"))
         put(tracks[i, -1], music_track(rng, corpus.music, seconds))

@@ -17,7 +17,7 @@ from torch import nn
 
 from .export import load
 from .loss import Loss, Weights
-from .mixing import Mixer, Pool, scenes
+from .mixing import Ahead, Mixer, Pool
 from .network import Network
 from .packs import Corpus, decode
 from .silero import Silero
@@ -106,13 +106,12 @@ def main():
         optimizer.load_state_dict(state["optimizer"])
         average, step, spent = state["average"], state["step"], state["spent"]
     log, recent, first = [], [], time.time()
+    ahead = Ahead(pool, args.batch)
     while time.time() - started < args.seconds:
         share = (spent + time.time() - first) / (args.of - (first - started))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(args, step, share)
-        if step % 8 == 0:
-            pool.renew()
-        total, parts = loss(network, *scenes(pool, args.batch))
+        total, parts = loss(network, *ahead.next())
         optimizer.zero_grad(set_to_none=True)
         total.backward()
         norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
