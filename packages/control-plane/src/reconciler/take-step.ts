@@ -235,8 +235,9 @@ async function countCrash(
     })
     .where("id", "=", instance.deploymentId)
     .execute();
+  const { id: instanceId, deploymentId } = instance;
   world.log.warn(
-    { instanceId: instance.id, deploymentId: instance.deploymentId, exitCode: crash.exitCode },
+    { instanceId, deploymentId, exitCode: crash.exitCode, how: firstLine(crash) },
     "instance crashed before it could serve",
   );
 }
@@ -332,9 +333,14 @@ async function close(session: PoolSession, view: PoolView, context: StepContext)
   const filter = closedFilter(session, exit ?? alive);
   if (filter) context.filterDone?.(filter);
   const level = exit ? "info" : "warn";
-  const how = death?.text.split("\n", 1)[0];
+  const how = death && firstLine(death);
   world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost", how }, "session closed");
   await tellCorrection(session.id, world);
+}
+
+/** What happened; what the bot printed comes after it. */
+function firstLine({ text }: Crash): string {
+  return text.split("\n", 1)[0] ?? "";
 }
 
 /** How a bot went that took its session with it; nothing of one that was told to go. */
