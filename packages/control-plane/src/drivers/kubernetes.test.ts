@@ -83,6 +83,23 @@ test("with its agent's object goes everything of an agent", async () => {
   assert.deepEqual(harness.api.objects("pods"), []);
 });
 
+test("of an agent that is deleted nothing is left", async () => {
+  await using harness = await start();
+  const { driver } = await harness.open();
+  await driver.fence(1);
+  const spec = specOf(PRETENDED, { owner: OWNER });
+  await driver.create(spec);
+  await driver.destroy(spec.id, { graceMs: 0 });
+  await driver.forget(spec.id);
+  for (const _ of ["once", "again"]) await driver.forgetAgent?.(OWNER.agentId);
+  assert.equal(harness.api.find("configmaps", "vocalhost-agent-a-1"), undefined);
+  // Should there be one after all, it has an owner that is there.
+  const late = specOf(PRETENDED, { owner: OWNER });
+  await driver.create(late);
+  const owner = harness.api.find("configmaps", "vocalhost-agent-a-1");
+  assert.equal(harness.pod(late).metadata.ownerReferences?.[0]?.uid, owner?.metadata.uid);
+});
+
 const ends: { what: string; status: object; expect: Partial<SeenInstance["exit"] & object>; how?: RegExp }[] =
   [
     {

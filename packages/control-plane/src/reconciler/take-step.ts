@@ -124,7 +124,8 @@ export async function takeStep(
     case "close-session":
       return close(step.session, view, context);
     case "delete-agent":
-      return deleteAgent(view, world);
+      await deleteAgent(view, world);
+      return forgetAgent(view, world);
     default:
       return step satisfies never;
   }
@@ -414,4 +415,11 @@ async function deleteAgent({ agent }: PoolView, world: World): Promise<void> {
       .where("state", "=", "deleting")
       .execute();
   });
+}
+
+// Beside the loop. What it cannot remove now, the driver finds again by itself.
+function forgetAgent({ agent }: PoolView, { driver, log }: World): void {
+  void driver
+    .forgetAgent?.(agent.id)
+    .catch((error: unknown) => log.warn({ err: error, agent: agent.name }, "objects of an agent were left"));
 }
