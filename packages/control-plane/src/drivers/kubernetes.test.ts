@@ -127,6 +127,12 @@ const ends: { what: string; status: object; expect: Partial<SeenInstance["exit"]
       how: /^It could not be started: exec: no such file$/,
     },
     {
+      what: "a container that can never be made",
+      status: waiting("CreateContainerConfigError", "image has non-numeric user"),
+      expect: { code: null, isForeign: undefined },
+      how: /^It could not be started: image has non-numeric user$/,
+    },
+    {
       what: "too little memory",
       status: terminated({ exitCode: 137, reason: "OOMKilled" }),
       expect: { outOfMemory: true, isForeign: undefined },
@@ -186,27 +192,42 @@ for (const { what, status, expect, how } of ends)
     assert.deepEqual(harness.api.objects("secrets"), []);
   });
 
-test("a pod that nobody has room for waits, and says for what", async () => {
-  await using harness = await start();
-  const { driver } = await harness.open();
-  await driver.fence(1);
-  const spec = specOf(PRETENDED);
-  await driver.create(spec);
-  const message = "0/3 nodes are available: 3 Insufficient cpu.";
-  harness.setStatus(spec, {
-    ...START,
-    conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }],
+const noRoom = "0/3 nodes are available: 3 Insufficient cpu.";
+const noSecret = "failed to sync secret cache: timed out waiting for the condition";
+const waits = [
+  {
+    what: "room",
+    status: {
+      ...START,
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: noRoom }],
+    },
+    expect: `There is no room for it in the cluster. The cluster says: ${noRoom}`,
+  },
+  {
+    what: "a node that has too much to do",
+    status: waiting("CreateContainerConfigError", noSecret),
+    expect: `Its node could not start it yet. The cluster says: ${noSecret}`,
+  },
+];
+
+for (const { what, status, expect } of waits)
+  test(`a pod waits for what may yet come, and says so: ${what}`, async () => {
+    await using harness = await start();
+    const { driver } = await harness.open();
+    await driver.fence(1);
+    const spec = specOf(PRETENDED);
+    await driver.create(spec);
+    harness.setStatus(spec, status);
+    const seen = await until(
+      async () => (await driver.list()).find(({ waitsFor }) => waitsFor),
+      10_000,
+      "reason",
+    );
+    assert.deepEqual([seen.state, seen.exit], ["running", undefined]);
+    assert.equal(seen.waitsFor, expect);
+    await driver.destroy(spec.id, { graceMs: 0 });
+    await driver.forget(spec.id);
   });
-  const seen = await until(
-    async () => (await driver.list()).find(({ waitsFor }) => waitsFor),
-    10_000,
-    "reason",
-  );
-  assert.deepEqual([seen.state, seen.exit], ["running", undefined]);
-  assert.equal(seen.waitsFor, `There is no room for it in the cluster. The cluster says: ${message}`);
-  await driver.destroy(spec.id, { graceMs: 0 });
-  await driver.forget(spec.id);
-});
 
 test("one on a node that was lost is given up, others are waited for", async () => {
   await using harness = await start();
