@@ -63,6 +63,7 @@ describe("sound to and from pods", () => {
     using peer = createPeerClient({
       iceServers: [`turn:${encodeURIComponent(username)}:${encodeURIComponent(credential)}@${machine}:3478`],
       needsRelay: true,
+      address: "127.0.0.1", // which pods do not reach, unlike the server's address, where they would find the caller too
     });
     const offered = await call(
       Number(new URL(service.apiUrl).port),
@@ -103,4 +104,13 @@ describe("sound to and from pods", () => {
       assert.equal(await service.sessionEnded(called.sessionId, 60_000), "client-left");
     },
   );
+
+  test("where the namespace refuses ports of nodes, the service says so", async () => {
+    const environment = { ...cluster.settings(), VOCALHOST_MEDIA_PORTS: "40000-40009" };
+    await using service = await startServiceProcess({ environment });
+    const image = await cluster.push(countingBot());
+    await service.api.agents.create({ serviceName: AGENT, image, autoScaling: { minAgents: 1 } });
+    await service.printed(/violates PodSecurity \\"restricted:latest\\": hostPort/);
+    await service.api.agents.delete(AGENT);
+  });
 });
