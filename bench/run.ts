@@ -69,10 +69,16 @@ const rows: Row[] = [];
 let failures = 0;
 for (const benchmark of names.length === 0 ? ALL : KNOWN.filter(({ name }) => names.includes(name))) {
   console.error(`${benchmark.name}: ${benchmark.about} …`);
+  const told: Row[] = [];
   try {
-    rows.push(...(await benchmark.run()));
+    const tell = (row: Row): void => {
+      told.push(row);
+      console.error(`  ${row.what}: ${row.measured}; ${row.note ?? ""}`);
+    };
+    rows.push(...(await benchmark.run(tell)));
   } catch (error) {
     failures += 1;
+    rows.push(...told);
     console.error(error);
   }
 }

@@ -13,17 +13,21 @@ const STARTS = { callers: 5, starts: 10 };
 export const pods: Benchmark = {
   name: "pods",
   about: `${SIZES.join(", ")} pods of a stand-in API server that only pretend …`,
-  run: () => curve(startPretendedCluster, "a stand-in API server"),
+  run: (told) => curve(startPretendedCluster, "a stand-in API server", told),
 };
 
 /** Needs a cluster that others do not use meanwhile. */
 export const kwok: Benchmark = {
   name: "kwok",
   about: `${SIZES.join(", ")} pods that kwok pretends, in the cluster that KUBECONFIG names …`,
-  run: () => curve(startKwokCluster, "a real API server, kwok"),
+  run: (told) => curve(startKwokCluster, "a real API server, kwok", told),
 };
 
-async function curve(openCluster: () => Promise<PretendedCluster>, where: string): Promise<Row[]> {
+async function curve(
+  openCluster: () => Promise<PretendedCluster>,
+  where: string,
+  told: (row: Row) => void,
+): Promise<Row[]> {
   await using pretended = await startPretendedService(openCluster);
   const { cluster, fill } = pretended;
   const rows: Row[] = [];
@@ -38,13 +42,15 @@ async function curve(openCluster: () => Promise<PretendedCluster>, where: string
     const rest = await watchFor(pretended);
     const start = await burst(pretended, STARTS);
     live += STARTS.starts;
-    rows.push({
+    const row: Row = {
       what: `${size} pods on ${where}: a look at everything`,
       measured: `${figure(rest.passMs)} ms, controller ${figure(rest.controllerShare * 100)} % of a core, ${figure(rest.memoryMb)} MB RSS`,
       note:
         `API calls: ${figure(rest.callsPerSecond)} a second at rest, ${figure(callsPerPod)} a pod made; ` +
         `${figure(start.statements)} statements a start; all there after ${figure(madeMs / 1_000)} s`,
-    });
+    };
+    rows.push(row);
+    told(row);
   }
   return rows;
 }

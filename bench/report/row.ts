@@ -15,5 +15,6 @@ export interface Row {
 export interface Benchmark {
   name: string;
   about: string;
-  run(): Promise<Row[]>;
+  /** What takes minutes tells each row as soon as it is there, and so keeps it if a later one cannot be measured. */
+  run(told: (row: Row) => void): Promise<Row[]>;
 }

@@ -175,6 +175,28 @@ test(
   },
 );
 
+test("the way of the audio is one value", { skip: !hasHelm && "needs helm" }, () => {
+  const secret = "--set=existingSecret=vocalhost";
+  const ports = /name: VOCALHOST_MEDIA_PORTS, value: "([^"]*)"/;
+  assert.doesNotMatch(render().output, ports);
+  const onNodes = render("--set=media.through=hostPorts", "--set=media.hostPorts.last=40999");
+  assert.equal(onNodes.code, 0, onNodes.output);
+  assert.equal(ports.exec(onNodes.output)?.[1], "40000-40999");
+  assert.doesNotMatch(onNodes.output, /coturn|VOCALHOST_ICE_SERVERS/);
+  const relayed = render(secret, "--set=media.through=turn", "--set=coturn.host=turn.example.com");
+  assert.equal(relayed.code, 0, relayed.output);
+  assert.ok(relayed.kinds.includes("Deployment bots-coturn"));
+  assert.match(relayed.output, /"turn:turn\.example\.com:3478\?transport=udp,/);
+  assert.doesNotMatch(relayed.output, ports);
+  const elsewhere = render(
+    ...[secret, "--set=media.through=turn", "--set=settings.VOCALHOST_TURN_URLS=turn:turn.example.com"],
+  );
+  assert.equal(elsewhere.code, 0, elsewhere.output);
+  assert.doesNotMatch(elsewhere.output, /coturn/);
+  assert.match(elsewhere.output, /name: VOCALHOST_ICE_SERVERS, value: "\[\]"/);
+  assert.notEqual(render("--set=media.through=luck").code, 0);
+});
+
 test("what the options need and lack is said", { skip: !hasHelm && "needs helm" }, () => {
   for (const [values, words] of [
     [["--set=postgres.enabled=true"], /postgres: existingSecret with POSTGRES_PASSWORD/],

@@ -47,6 +47,8 @@ export interface PeerClientOptions {
   iceServers?: string[];
   /** Whether nothing but a relay will do. */
   needsRelay?: boolean;
+  /** Of this machine, to send from. @default whichever leads there */
+  address?: string;
 }
 
 const OPUS = 111;
@@ -57,11 +59,16 @@ const PACKET_MS = 20;
 const CANDIDATE_LINES = /a=(?:candidate:.*|end-of-candidates)\r\n/g;
 const TIMESTAMPS_PER_PACKET = 960;
 
-export function createPeerClient({ iceServers = [], needsRelay }: PeerClientOptions = {}): PeerClient {
+export function createPeerClient({
+  iceServers = [],
+  needsRelay,
+  address,
+}: PeerClientOptions = {}): PeerClient {
   const connection = new ndc.PeerConnection("client", {
     iceServers,
     iceTransportPolicy: needsRelay ? "relay" : "all",
     disableAutoNegotiation: true,
+    ...(address === undefined ? {} : { bindAddress: address }),
   });
   const hearing = createHearing();
   const texts: string[] = [];

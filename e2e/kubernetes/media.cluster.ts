@@ -23,18 +23,20 @@ interface IceServer {
 describe("sound to and from pods", () => {
   const stack = new AsyncDisposableStack();
   let cluster: TestCluster;
-  let image: string;
   before(async () => {
     cluster = stack.use(await openTestCluster());
-    image = await cluster.push(countingBot());
   });
   after(async () => {
     freePeerClients();
     await stack.disposeAsync();
   });
 
-  async function serve(environment: Record<string, string> = {}): Promise<ServiceProcess> {
-    const service = await startServiceProcess({ environment: { ...cluster.settings(), ...environment } });
+  async function serve(
+    within: TestCluster,
+    environment: Record<string, string> = {},
+  ): Promise<ServiceProcess> {
+    const image = await within.push(countingBot());
+    const service = await startServiceProcess({ environment: { ...within.settings(), ...environment } });
     await service.deploy({ name: AGENT, image, autoScaling: { minAgents: 1, maxAgents: 2 } });
     return service;
   }
@@ -47,7 +49,7 @@ describe("sound to and from pods", () => {
   test("goes through TURN, where a caller has no other way", { skip: turnIsMissing }, async () => {
     assert.ok(machine);
     await using turn = await startTurnServer({ address: machine, secret: SECRET });
-    await using service = await serve({
+    await using service = await serve(cluster, {
       VOCALHOST_ICE_SERVERS: "[]",
       VOCALHOST_TURN_URLS: `turn:${machine}:3478?transport=udp`,
       VOCALHOST_TURN_SECRET: SECRET,
@@ -61,6 +63,7 @@ describe("sound to and from pods", () => {
     using peer = createPeerClient({
       iceServers: [`turn:${encodeURIComponent(username)}:${encodeURIComponent(credential)}@${machine}:3478`],
       needsRelay: true,
+      address: "127.0.0.1", // which pods do not reach, unlike the server's address, where they would find the caller too
     });
     const offered = await call(
       Number(new URL(service.apiUrl).port),
@@ -88,16 +91,26 @@ describe("sound to and from pods", () => {
     { skip: mediaPorts === undefined && "VOCALHOST_TEST_MEDIA_PORTS names UDP ports of the nodes" },
     async () => {
       const [first = 0, last = 0] = (mediaPorts ?? "").split("-").map(Number);
-      await using service = await serve();
+      await using open = await openTestCluster({ mediaPorts });
+      await using service = await serve(open);
       using called = await callOverWebRtc({ ...service, port: Number(new URL(service.apiUrl).port) }, AGENT);
       await goOn([], [called]);
       const { address, port } = called.peer.route().remote;
       assert.ok(port >= first && port <= last, `port ${port}`);
-      const { api, namespace } = cluster;
+      const { api, namespace } = open;
       const nodes = (await api.listNamespacedPod({ namespace })).items.map(({ status }) => status?.hostIP);
       assert.ok(nodes.includes(address), `${address} is a node's`);
       called.peer.close();
       assert.equal(await service.sessionEnded(called.sessionId, 60_000), "client-left");
     },
   );
+
+  test("where the namespace refuses ports of nodes, the service says so", async () => {
+    const environment = { ...cluster.settings(), VOCALHOST_MEDIA_PORTS: "40000-40009" };
+    await using service = await startServiceProcess({ environment });
+    const image = await cluster.push(countingBot());
+    await service.api.agents.create({ serviceName: AGENT, image, autoScaling: { minAgents: 1 } });
+    await service.printed(/violates PodSecurity \\"restricted:latest\\": hostPort/);
+    await service.api.agents.delete(AGENT);
+  });
 });

@@ -41,16 +41,21 @@ const NAMESPACE_GONE_MS = 60_000;
 const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
 const PAGE = new URL("../../docs/hosted/kubernetes.md", import.meta.url);
 
-export async function openTestCluster(): Promise<TestCluster> {
-  const { registry: named, machine, mediaPorts } = readTestCluster();
+export interface TestClusterOptions {
+  /** UDP ports of the nodes, one for each pod: the namespace lets them have some. */
+  mediaPorts?: string | undefined;
+}
+
+export async function openTestCluster({ mediaPorts }: TestClusterOptions = {}): Promise<TestCluster> {
+  const { registry: named, machine } = readTestCluster();
   await using stack = new AsyncDisposableStack();
   const config = new KubeConfig();
   config.loadFromDefault();
   const api = config.makeApiClient(CoreV1Api);
   const namespace = `vocalhost-check-${randomUUID().slice(0, 8)}`;
-  await api.createNamespace({
-    body: { metadata: { name: namespace, labels: { "pod-security.kubernetes.io/enforce": "restricted" } } },
-  });
+  const enforced = mediaPorts === undefined ? "restricted" : "privileged"; // ports of nodes are in no other standard
+  const labels = { "pod-security.kubernetes.io/enforce": enforced };
+  await api.createNamespace({ body: { metadata: { name: namespace, labels } } });
   stack.defer(() => removeNamespace(api, namespace));
   const repository = named ?? `${stack.use(await startDockerRegistry()).host}/check`;
   const folder = mkdtempSync(join(tmpdir(), "cluster-images-"));

@@ -61,6 +61,11 @@ capabilities: { drop: [ALL] }
 - { name: VOCALHOST_KUBERNETES_SERVICE, value: {{ $name | quote }} }
 - { name: VOCALHOST_KUBERNETES_NAMESPACE, value: {{ .Release.Namespace | quote }} }
 - { name: VOCALHOST_KUBERNETES_LISTEN, value: "0.0.0.0:7871" }
+{{- if eq .Values.media.through "hostPorts" }}
+{{- with .Values.media.hostPorts }}
+- { name: VOCALHOST_MEDIA_PORTS, value: "{{ .first }}-{{ .last }}" }
+{{- end }}
+{{- end }}
 {{- with .Values.bots.nodeSelector }}
 - name: VOCALHOST_KUBERNETES_NODE_SELECTOR
   value: {{ $pairs := list }}{{ range $key, $value := . }}{{ $pairs = append $pairs (printf "%s=%s" $key $value) }}{{ end }}{{ join "," $pairs | quote }}
@@ -111,11 +116,12 @@ capabilities: { drop: [ALL] }
 - name: VOCALHOST_DATABASE_URL
   value: "postgres://vocalhost:$(POSTGRES_PASSWORD)@{{ include "vocalhost.name" . }}-postgres.{{ .Release.Namespace }}.svc:5432/vocalhost"
 {{- end }}
-{{- if .Values.coturn.enabled }}
-{{- if not (hasKey .Values.settings "VOCALHOST_ICE_SERVERS") }}
+{{- $hasCoturn := include "vocalhost.hasCoturn" . }}
+{{- if and (or $hasCoturn (eq .Values.media.through "turn")) (not (hasKey .Values.settings "VOCALHOST_ICE_SERVERS")) }}
 # No public STUN server: a bot that cannot reach it would answer before it has its relay.
 - { name: VOCALHOST_ICE_SERVERS, value: "[]" }
 {{- end }}
+{{- if $hasCoturn }}
 {{- if not (hasKey .Values.settings "VOCALHOST_TURN_URLS") }}
 - name: VOCALHOST_TURN_URLS
   value: {{ $turn := printf "turn:%s:%v" (required "coturn.host: where callers reach it" .Values.coturn.host) .Values.coturn.port }}"{{ $turn }}?transport=udp,{{ $turn }}?transport=tcp"
@@ -123,6 +129,12 @@ capabilities: { drop: [ALL] }
 - name: VOCALHOST_TURN_SECRET
   valueFrom: { secretKeyRef: { name: {{ include "vocalhost.turnSecret" . }}, key: VOCALHOST_TURN_SECRET } }
 {{- end }}
+{{- end -}}
+
+{{/* Not empty, if the chart brings a TURN server. */}}
+{{- define "vocalhost.hasCoturn" -}}
+{{- $isOnlyWay := and (eq .Values.media.through "turn") (not (hasKey .Values.settings "VOCALHOST_TURN_URLS")) -}}
+{{- if or .Values.coturn.enabled $isOnlyWay }}yes{{ end -}}
 {{- end -}}
 
 {{- define "vocalhost.postgresSecret" -}}

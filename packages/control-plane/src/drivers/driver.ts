@@ -43,6 +43,8 @@ export interface Driver {
   inUse?(ids: ReadonlySet<string>): void;
   /** Removes an object that has ended, with all that is left of it. */
   forget(id: string): Promise<void>;
+  /** Removes what the instances of a deleted agent had in common. Left out by drivers that make nothing of the kind. */
+  forgetAgent?(agentId: string): Promise<void>;
 }
 
 /** This machine, as instances see it that have a network of their own. */

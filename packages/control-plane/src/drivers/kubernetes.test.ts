@@ -83,6 +83,23 @@ test("with its agent's object goes everything of an agent", async () => {
   assert.deepEqual(harness.api.objects("pods"), []);
 });
 
+test("of an agent that is deleted nothing is left", async () => {
+  await using harness = await start();
+  const { driver } = await harness.open();
+  await driver.fence(1);
+  const spec = specOf(PRETENDED, { owner: OWNER });
+  await driver.create(spec);
+  await driver.destroy(spec.id, { graceMs: 0 });
+  await driver.forget(spec.id);
+  for (const _ of ["once", "again"]) await driver.forgetAgent?.(OWNER.agentId);
+  assert.equal(harness.api.find("configmaps", "vocalhost-agent-a-1"), undefined);
+  // Should there be one after all, it has an owner that is there.
+  const late = specOf(PRETENDED, { owner: OWNER });
+  await driver.create(late);
+  const owner = harness.api.find("configmaps", "vocalhost-agent-a-1");
+  assert.equal(harness.pod(late).metadata.ownerReferences?.[0]?.uid, owner?.metadata.uid);
+});
+
 const ends: { what: string; status: object; expect: Partial<SeenInstance["exit"] & object>; how?: RegExp }[] =
   [
     {
@@ -108,6 +125,12 @@ const ends: { what: string; status: object; expect: Partial<SeenInstance["exit"]
       status: terminated({ exitCode: 128, reason: "StartError", message: "exec: no such file\nmore" }),
       expect: { code: 128 },
       how: /^It could not be started: exec: no such file$/,
+    },
+    {
+      what: "a container that can never be made",
+      status: waiting("CreateContainerConfigError", "image has non-numeric user"),
+      expect: { code: null, isForeign: undefined },
+      how: /^It could not be started: image has non-numeric user$/,
     },
     {
       what: "too little memory",
@@ -169,27 +192,42 @@ for (const { what, status, expect, how } of ends)
     assert.deepEqual(harness.api.objects("secrets"), []);
   });
 
-test("a pod that nobody has room for waits, and says for what", async () => {
-  await using harness = await start();
-  const { driver } = await harness.open();
-  await driver.fence(1);
-  const spec = specOf(PRETENDED);
-  await driver.create(spec);
-  const message = "0/3 nodes are available: 3 Insufficient cpu.";
-  harness.setStatus(spec, {
-    ...START,
-    conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }],
+const noRoom = "0/3 nodes are available: 3 Insufficient cpu.";
+const noSecret = "failed to sync secret cache: timed out waiting for the condition";
+const waits = [
+  {
+    what: "room",
+    status: {
+      ...START,
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: noRoom }],
+    },
+    expect: `There is no room for it in the cluster. The cluster says: ${noRoom}`,
+  },
+  {
+    what: "a node that has too much to do",
+    status: waiting("CreateContainerConfigError", noSecret),
+    expect: `Its node could not start it yet. The cluster says: ${noSecret}`,
+  },
+];
+
+for (const { what, status, expect } of waits)
+  test(`a pod waits for what may yet come, and says so: ${what}`, async () => {
+    await using harness = await start();
+    const { driver } = await harness.open();
+    await driver.fence(1);
+    const spec = specOf(PRETENDED);
+    await driver.create(spec);
+    harness.setStatus(spec, status);
+    const seen = await until(
+      async () => (await driver.list()).find(({ waitsFor }) => waitsFor),
+      10_000,
+      "reason",
+    );
+    assert.deepEqual([seen.state, seen.exit], ["running", undefined]);
+    assert.equal(seen.waitsFor, expect);
+    await driver.destroy(spec.id, { graceMs: 0 });
+    await driver.forget(spec.id);
   });
-  const seen = await until(
-    async () => (await driver.list()).find(({ waitsFor }) => waitsFor),
-    10_000,
-    "reason",
-  );
-  assert.deepEqual([seen.state, seen.exit], ["running", undefined]);
-  assert.equal(seen.waitsFor, `There is no room for it in the cluster. The cluster says: ${message}`);
-  await driver.destroy(spec.id, { graceMs: 0 });
-  await driver.forget(spec.id);
-});
 
 test("one on a node that was lost is given up, others are waited for", async () => {
   await using harness = await start();

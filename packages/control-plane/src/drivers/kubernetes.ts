@@ -223,6 +223,14 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       exits.delete(id);
       await output.remove(id);
     },
+    async forgetAgent(agentId) {
+      try {
+        await fence.check();
+        await agents.remove(agentId);
+      } catch (error) {
+        rethrow(error);
+      }
+    },
   };
 
   const records = openPodRecords({

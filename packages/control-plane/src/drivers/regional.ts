@@ -95,6 +95,9 @@ export async function openRegionalDriver(options: {
       await atHome(id, (each) => each.forget(id));
       homes.delete(id);
     },
+    async forgetAgent(agentId) {
+      await Promise.all(all.map((region) => region.opened()?.driver.forgetAgent?.(agentId)));
+    },
   };
 
   await openAll(all);

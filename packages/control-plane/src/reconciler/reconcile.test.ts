@@ -176,6 +176,18 @@ test("a driver that is away is told of once, and again when it is away for anoth
   assert.deepEqual(told, Array(3).fill("reconciling failed, will be retried"));
 });
 
+test("the driver hears of an agent that is deleted, once its instances are gone", async () => {
+  await using store = await openMemoryStore();
+  await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+  await addRequested(store, "parrot");
+  await store.db.updateTable("agents").set({ state: "deleting" }).execute();
+  const { reconciler, forgotten } = setUp(store, { objects: [] });
+  await reconciler.pass();
+  assert.deepEqual(forgotten, []);
+  for (const _ of ["drained", "gone"]) await reconciler.pass();
+  assert.deepEqual(forgotten, ["agent parrot"]);
+});
+
 /** An agent with one instance that is to be made, all of the same name. */
 async function addRequested({ db }: Store, id: string, organizationId?: string): Promise<void> {
   const owner = organizationId === undefined ? {} : { organizationId };
@@ -217,6 +229,7 @@ function setUp(store: Store, options: SetUp) {
       if (id === options.cannotForget) throw new Error("Instance still runs");
       forgotten.push(id);
     },
+    forgetAgent: async (id) => void forgotten.push(`agent ${id}`),
   };
   const records: Partial<InstanceRecords> = { remove: async () => undefined };
   const network: Partial<InstanceNetwork> = {

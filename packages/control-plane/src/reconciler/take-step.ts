@@ -124,7 +124,8 @@ export async function takeStep(
     case "close-session":
       return close(step.session, view, context);
     case "delete-agent":
-      return deleteAgent(view, world);
+      await deleteAgent(view, world);
+      return forgetAgent(view, world);
     default:
       return step satisfies never;
   }
@@ -235,8 +236,9 @@ async function countCrash(
     })
     .where("id", "=", instance.deploymentId)
     .execute();
+  const { id: instanceId, deploymentId } = instance;
   world.log.warn(
-    { instanceId: instance.id, deploymentId: instance.deploymentId, exitCode: crash.exitCode },
+    { instanceId, deploymentId, exitCode: crash.exitCode, how: firstLine(crash) },
     "instance crashed before it could serve",
   );
 }
@@ -332,9 +334,14 @@ async function close(session: PoolSession, view: PoolView, context: StepContext)
   const filter = closedFilter(session, exit ?? alive);
   if (filter) context.filterDone?.(filter);
   const level = exit ? "info" : "warn";
-  const how = death?.text.split("\n", 1)[0];
+  const how = death && firstLine(death);
   world.log[level]({ sessionId: session.id, reason: exit?.reason ?? "instance-lost", how }, "session closed");
   await tellCorrection(session.id, world);
+}
+
+/** What happened; what the bot printed comes after it. */
+function firstLine({ text }: Crash): string {
+  return text.split("\n", 1)[0] ?? "";
 }
 
 /** How a bot went that took its session with it; nothing of one that was told to go. */
@@ -408,4 +415,11 @@ async function deleteAgent({ agent }: PoolView, world: World): Promise<void> {
       .where("state", "=", "deleting")
       .execute();
   });
+}
+
+// Beside the loop. What it cannot remove now, the driver finds again by itself.
+function forgetAgent({ agent }: PoolView, { driver, log }: World): void {
+  void driver
+    .forgetAgent?.(agent.id)
+    .catch((error: unknown) => log.warn({ err: error, agent: agent.name }, "objects of an agent were left"));
 }

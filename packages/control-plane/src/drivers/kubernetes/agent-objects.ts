@@ -17,6 +17,8 @@ export interface AgentObjects {
   ): Promise<string>;
   /** Whether it was needed a moment ago. */
   isRecent(agentId: string): boolean;
+  /** With all that it owns. */
+  remove(agentId: string): Promise<void>;
 }
 
 const RECENT_MS = 30_000;
@@ -99,6 +101,13 @@ export function createAgentObjects(cluster: Cluster, names: Names): AgentObjects
       return pullSecrets.get(name, () => makePullSecret(name, secret, ownerReferences));
     },
     isRecent: (agentId) => owners.has(agentId),
+    async remove(agentId) {
+      owners.drop(agentId);
+      const path = `configmaps/${names.agent(agentId)}`;
+      await cluster.ask({ what: `remove ${path}`, method: "DELETE", path }).catch((error: unknown) => {
+        if (!isKind(error, "missing")) throw error;
+      });
+    },
   };
 }
 
@@ -111,6 +120,7 @@ function createRecent<T>() {
   };
   return {
     has: (key: string): boolean => find(key) !== undefined,
+    drop: (key: string) => void known.delete(key),
     async get(key: string, make: () => Promise<T>): Promise<T> {
       const found = find(key);
       if (found) return found;

@@ -14,6 +14,9 @@ const IMAGE_REASONS =
   /^(?:ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError|RegistryUnavailable|SignatureValidationFailed)$/;
 const START_REASONS =
   /^(?:CreateContainerConfigError|CreateContainerError|RunContainerError|PreCreateHookError)$/;
+// A node with too much to do. It has made no container yet, and tries again by itself.
+const PASSING = /failed to sync \w+ cache|deadline ?exceeded|failed to reserve (?:container|sandbox) name/i;
+const TRIES_AGAIN = /^CreateContainer(?:Config)?Error$/;
 
 /** Pure. What is neither over nor hopeless runs, also before it has a node. */
 export function readPodState(pod: V1Pod): PodState {
@@ -31,9 +34,11 @@ export function readPodState(pod: V1Pod): PodState {
     return over(foreign(howDisrupted(pod) ?? "Its node was lost."), { hasBegun });
   const { reason = "", message = "" } = container?.state?.waiting ?? {};
   if (IMAGE_REASONS.test(reason)) return over({ how: howNotPulled(reason, message) }, { hasBegun });
-  if (START_REASONS.test(reason))
+  const isPassing = TRIES_AGAIN.test(reason) && PASSING.test(message);
+  if (START_REASONS.test(reason) && !isPassing)
     return over({ how: `It could not be started: ${message || reason}` }, { hasBegun });
-  return { state: "running", ip: status?.podIP, waitsFor: waitsFor(pod), hasBegun };
+  const waitsFor = isPassing ? sentence("Its node could not start it yet", message) : noRoom(pod);
+  return { state: "running", ip: status?.podIP, waitsFor, hasBegun };
 }
 
 /** Its container runs as far as its node last said, and the cluster no longer hears of the node. */
@@ -114,7 +119,7 @@ function howNotPulled(reason: string, message: string): string {
   return sentence(`Its image could not be pulled${why === undefined ? ` (${reason})` : `: ${why}`}`, message);
 }
 
-function waitsFor({ status }: V1Pod): string | undefined {
+function noRoom({ status }: V1Pod): string | undefined {
   const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
   if (scheduled?.status !== "False" || scheduled.reason !== "Unschedulable") return undefined;
   return sentence("There is no room for it in the cluster", scheduled.message);
