@@ -11,7 +11,7 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 
 /** What others start or import, by its path among the sources. */
 const ENTRIES: Record<string, string[]> = {
-  rooms: ["index", "providers/index", "turn", "main", "media/media-main"],
+  rooms: ["index", "providers/index", "providers/config", "config", "turn", "main", "media/media-main"],
   sdk: [
     "index",
     "runner/index",
@@ -38,7 +38,7 @@ const ENTRIES: Record<string, string[]> = {
 // Of what is installed with it: pure JavaScript that every process needs, or that shares most of what it loads with ours. All
 // else stays where it is.
 const INLINED =
-  /^(?:@vocalhost\/(?:protocol|audio|simulator|images|rooms\/(?:config|turn))|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
+  /^(?:@vocalhost\/(?:protocol|audio|simulator|images|rooms\/(?:config|providers\/config|turn))|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
 
 export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
 
