@@ -39,6 +39,7 @@ const KNOWN: Record<string, [RegExp, string][]> = {
   ],
   "@fastify/websocket/index.js": [[/fastify: '5\.x',/, ""]],
   "@fastify/static/index.js": [[/fastify: '5\.x',/, ""]],
+  "@fastify/multipart/index.js": [[/fastify: '5\.x',/, ""]],
   "@fastify/swagger/index.js": [[/fastify: '5\.x',/, ""]],
 };
 
