@@ -24,7 +24,7 @@ const PACKAGES: Record<string, PackageRule> = {
   rooms: { imports: ["protocol"] },
   sdk: {
     imports: ["protocol", "audio", "rooms"],
-    onlyFrom: { rooms: ["runner/rooms.ts", "runner/turn.ts"] },
+    onlyFrom: { rooms: ["runner/rooms.ts", "runner/open-rooms.ts", "runner/turn.ts"] },
   },
   "livekit-agents": { imports: ["sdk"] },
   viva: { imports: [] },

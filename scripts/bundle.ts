@@ -4,13 +4,14 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { loadLater } from "./load-later.ts";
 import { quickBuiltins } from "./quick-builtins.ts";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 
 /** What others start or import, by its path among the sources. */
 const ENTRIES: Record<string, string[]> = {
-  rooms: ["index", "providers/index", "turn", "main", "media/media-main"],
+  rooms: ["index", "providers/index", "providers/config", "config", "turn", "main", "media/media-main"],
   sdk: [
     "index",
     "runner/index",
@@ -37,7 +38,7 @@ const ENTRIES: Record<string, string[]> = {
 // Of what is installed with it: pure JavaScript that every process needs, or that shares most of what it loads with ours. All
 // else stays where it is.
 const INLINED =
-  /^(?:@vocalhost\/(?:protocol|audio|simulator|images)|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
+  /^(?:@vocalhost\/(?:protocol|audio|simulator|images|rooms\/(?:config|providers\/config|turn))|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
 
 export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
 
@@ -50,7 +51,8 @@ export async function bundlePackage(name: string, outDir: string): Promise<void>
   const installed = Object.keys({ ...dependencies, ...peerDependencies }).filter(
     (each) => !INLINED.test(each),
   );
-  const external = installed.map((each) => new RegExp(`^${each}(?:/|$)`));
+  const isExternal = (id: string): boolean =>
+    !INLINED.test(id) && installed.some((each) => id === each || id.startsWith(`${each}/`));
   const entries = (ENTRIES[name] ?? []).flatMap((pattern) =>
     globSync(`${pattern}.ts`, { cwd: join(folder, "src") }),
   );
@@ -62,7 +64,7 @@ export async function bundlePackage(name: string, outDir: string): Promise<void>
     root: folder,
     logLevel: "warn",
     publicDir: false,
-    plugins: [quickBuiltins()],
+    plugins: [quickBuiltins(), loadLater()],
     ssr: {
       noExternal: true,
       resolve: { conditions: ["@vocalhost/source", "node", "module"] },
@@ -75,9 +77,15 @@ export async function bundlePackage(name: string, outDir: string): Promise<void>
       emptyOutDir: false,
       license: { fileName: "third-party-licenses.md" },
       rolldownOptions: {
-        external,
+        external: isExternal,
         input: Object.fromEntries(input) as Record<string, string>,
-        output: { entryFileNames: "[name].js", chunkFileNames: "parts/[name]-[hash].js" },
+        output: {
+          entryFileNames: "[name].js",
+          chunkFileNames: "parts/[name]-[hash].js",
+          comments: { legal: true, annotation: false, jsdoc: false },
+          // A single other character makes V8 keep a whole file in twice the memory, and read it in twice the time.
+          minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+        },
       },
     },
   });

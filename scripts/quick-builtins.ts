@@ -1,31 +1,21 @@
-import http from "node:http";
+import { isBuiltin } from "node:module";
 import type { Plugin } from "vite";
 
-const QUICK = "\0quick:node:http";
+const IMPORT = /^import (?:(?:\* as )?(\w+))?(?:, )?(?:\{ (.+) \})? from "([^"]+)";$/gm;
 
 /**
- * Importing `node:http` reads all it exports, also what Node loads its own HTTP client for: a sixth of what an instance
- * takes to start, for something it never uses. Asking the process for the module reads nothing.
+ * Importing one of Node's modules reads all it exports, also what Node loads other modules for when it is read: its HTTP
+ * client with `node:http`, all of its streams with `node:fs`. Asking the process for the module reads only what was meant.
  */
 export function quickBuiltins(): Plugin {
   return {
     name: "quick-builtins",
-    enforce: "pre",
-    resolveId(id, _importer, options) {
-      const isImported = (options as { kind?: string }).kind !== "require-call"; // which reads nothing either
-      return id === "node:http" && isImported ? QUICK : undefined;
+    renderChunk(code) {
+      return code.replace(IMPORT, (whole, all: string | undefined, some: string | undefined, id: string) => {
+        if (!isBuiltin(id)) return whole;
+        const names = [all, some && `{ ${some.replaceAll(" as ", ": ")} }`].filter(Boolean);
+        return names.map((each) => `const ${each} = process.getBuiltinModule("${id}");`).join(" ");
+      });
     },
-    load: (id) => (id === QUICK ? quickHttp() : undefined),
   };
-}
-
-function quickHttp(): string {
-  const names = Object.entries(Object.getOwnPropertyDescriptors(http)).flatMap(([name, { get }]) =>
-    get ? [] : [name],
-  );
-  return [
-    `const http = process.getBuiltinModule("node:http");`,
-    `export const { ${names.join(", ")} } = http;`,
-    "export default http;",
-  ].join("\n");
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers";
+import { readProvidersConfig, type ProvidersConfig } from "@vocalhost/rooms/providers/config";
 import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol";
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";

@@ -6,7 +6,6 @@ import { ConfigError, readConfig, readEnvironment } from "./config.ts";
 import { FIRST_RUN_FILE } from "./controller/first-run-file.ts";
 import { createServiceLog } from "./service-log.ts";
 import { systemClock } from "./system-clock.ts";
-import { deployFolder } from "./up/deploy-folder.ts";
 import { endOnSignals } from "./up/end-on-signals.ts";
 import { HELP, readyText, welcomeText } from "./up/say.ts";
 import { ServiceFailedError, startService } from "./up/service.ts";
@@ -42,7 +41,8 @@ async function main(): Promise<void> {
     return void process.stdout.write(readyText({ publicUrl, dataFolder, keysFile, ownerLink }));
   }
   const [agentName, folder] = (values.example ?? "").split("=");
-  if (agentName && folder)
+  if (agentName && folder) {
+    const { deployFolder } = await import("./up/deploy-folder.ts"); // on the very first start only
     await deployFolder({
       apiUrl: firstRun.apiUrl,
       privateKey: firstRun.privateKey,
@@ -52,6 +52,7 @@ async function main(): Promise<void> {
       clock: systemClock,
       progress: (text) => process.stdout.write(`  ${text} …\n`),
     }).catch((error: unknown) => log.error({ err: error }, "the example could not be deployed"));
+  }
   process.stdout.write(welcomeText({ firstRun, agentName, dataFolder }));
 }
 

@@ -25,7 +25,7 @@ import { openPeerCredentials, type PeerCredentials } from "../peers/peer-credent
 import { createPeerServer } from "../peers/peer-server.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
 import { createDialling } from "./dialling.ts";
-import { openRooms } from "./open-rooms.ts";
+import { openRoomsLater } from "./open-rooms-later.ts";
 import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
 import { createQuotasById } from "../quotas/quotas-by-id.ts";
 import type { Ground } from "./open-ground.ts";
@@ -76,7 +76,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   const signer = { secret: socketSecret };
   const admit = createAdmission({ store, clock, keyCache, people, signer });
   const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
-  const rooms = openRooms({
+  const rooms = openRoomsLater({
     config: config.rooms,
     apiSecret: roomsSecret,
     openServer: () =>

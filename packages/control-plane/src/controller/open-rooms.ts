@@ -91,7 +91,8 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
         },
       };
     },
-    readReady: (told) => readDailyReady(config, { ...told, nowMs: clock.nowMs(), mayBeUnsigned: false }),
+    readReady: async (told) =>
+      readDailyReady(config, { ...told, nowMs: clock.nowMs(), mayBeUnsigned: false }),
     forwardCall: async (call) => providers.daily?.forwardCall(call),
     close: (provider, roomName) => providers.named(provider).deleteRoom(roomName),
   };

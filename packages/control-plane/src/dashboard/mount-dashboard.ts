@@ -6,18 +6,7 @@ import { readPageFiles, type PageFile } from "./read-page-files.ts";
 const PAGE_FOLDER = join(packageFolder, "dashboard-page");
 
 /** Addresses the page itself tells apart; all of them are the one document. */
-const PAGE_ADDRESSES = [
-  "/",
-  "/sign-in",
-  "/owner",
-  "/device",
-  "/agents",
-  "/agents/*",
-  "/create-agent",
-  "/settings",
-  "/settings/*",
-  "/usage",
-];
+const PAGE_ADDRESS = /^\/(?:|sign-in|owner|device|create-agent|usage|agents(?:\/.*)?|settings(?:\/.*)?)$/s;
 
 // Nothing comes from elsewhere, and nothing runs that is not a file of the page.
 const CONTENT_SECURITY_POLICY = [
@@ -46,27 +35,29 @@ const HEADERS = {
 const EMBED_SCRIPT = "/embed.js";
 const EMBED_HEADERS = { ...HEADERS, "cross-origin-resource-policy": "cross-origin" };
 
+const DOCUMENT = "/index.html";
+
 const YEAR_S = 31_536_000;
 
-/** The dashboard: one document for all of its addresses, and the files it names. */
+/** The dashboard: one document for all of its addresses, and the files it names. Read when somebody comes to see it. */
 export function mountDashboard(app: FastifyInstance, folder = PAGE_FOLDER): void {
-  const files = readPageFiles(folder);
-  const document = files.get("/index.html");
-  const options = { schema: { hide: true }, exposeHeadRoute: true };
-  for (const url of PAGE_ADDRESSES)
-    app.get(url, options, async (request, reply) =>
-      document ? send(request, reply, document) : sendNotBuilt(reply),
-    );
-  // Whoever follows a link that leads nowhere sees a page that says so; programs get data.
-  app.get("/*", options, async (request, reply) => {
-    if (!document || !isPageVisit(request)) return reply.callNotFound();
-    return send(request, reply.code(404), document);
-  });
-  for (const [url, file] of files)
-    if (file !== document)
-      app.get(url, options, async (request, reply) =>
-        send(request, reply, file, url === EMBED_SCRIPT ? EMBED_HEADERS : HEADERS),
-      );
+  let files: Map<string, PageFile> | undefined;
+  // One route, since each of a hundred would cost every start of a controller its share.
+  app.get<{ Params: { "*": string } }>(
+    "/*",
+    { schema: { hide: true }, exposeHeadRoute: true },
+    async (request, reply) => {
+      files ??= readPageFiles(folder);
+      const url = `/${request.params["*"]}`;
+      const document = files.get(DOCUMENT);
+      if (PAGE_ADDRESS.test(url)) return document ? send(request, reply, document) : sendNotBuilt(reply);
+      const file = url === DOCUMENT ? undefined : files.get(url);
+      if (file) return send(request, reply, file, url === EMBED_SCRIPT ? EMBED_HEADERS : HEADERS);
+      // Whoever follows a link that leads nowhere sees a page that says so; programs get data.
+      if (!document || !isPageVisit(request)) return reply.callNotFound();
+      return send(request, reply.code(404), document);
+    },
+  );
 }
 
 function isPageVisit({ url, headers }: FastifyRequest): boolean {

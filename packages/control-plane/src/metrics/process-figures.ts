@@ -19,7 +19,7 @@ export interface SamplerOptions {
 }
 
 const SAMPLE_MS = 5_000;
-const RESOLUTION_MS = 10;
+const RESOLUTION_MS = 50; // each look wakes the process: at 10 ms that was most of what an idle gateway cost
 
 /** Gives the figures of this process at once, and then every few seconds. */
 export function sampleProcess({ restarts, sampled }: SamplerOptions): Disposable {

@@ -105,7 +105,7 @@ function contextOn(store: Store): DoorContext {
     callbackUrl: "",
     rooms: {
       ...{ make: none, readCall: none, forwardCall: none, close: none },
-      readReady: () => undefined,
+      readReady: async () => undefined,
     },
     dialling: { takesPublicKeys: false, accountsOf: none },
   };

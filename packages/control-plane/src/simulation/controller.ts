@@ -210,7 +210,7 @@ export async function startDeciding(
           iceServersOf: () => [],
           rooms: {
             make: () => Promise.reject(new Error("There are no rooms in a simulation")),
-            readReady: () => undefined,
+            readReady: async () => undefined,
             forwardCall: async () => undefined,
             close: async () => undefined,
             readCall: async () => undefined,

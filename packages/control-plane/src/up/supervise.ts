@@ -25,6 +25,9 @@ export interface SupervisedOptions {
   log: Log;
 }
 
+// V8 begins with 1 MiB for what is new, and copies what a start makes over and over as that grows: a fifth of its time.
+const YOUNG_SPACE = "--min-semi-space-size=16";
+
 export function supervise(options: SupervisedOptions): Supervised {
   const { name, timing, clock, log } = options;
   const ended = Promise.withResolvers<number>();
@@ -40,6 +43,7 @@ export function supervise(options: SupervisedOptions): Supervised {
     const startedMs = clock.monotonicMs();
     // Its own process group: a Ctrl-C in the terminal is ours to handle.
     child = fork(options.file, [], {
+      execArgv: [...process.execArgv, YOUNG_SPACE],
       env: { ...options.environment, VOCALHOST_RESTARTS: String(restarts) },
       detached: true,
       stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -1,5 +1,5 @@
 // Who keeps rooms; loads no room server and no SDK until a room is made
-export { readProvidersConfig, type ProvidersConfig } from "./config.ts";
+export type { ProvidersConfig } from "./config.ts";
 export { createDailyRooms, type DailyConfig, type DailyRooms } from "./daily.ts";
 export { createEmbeddedRooms, type EmbeddedRooms, type EmbeddedRoomsOptions } from "./embedded.ts";
 export { createLiveKitRooms, type LiveKitConfig } from "./livekit.ts";
@@ -18,4 +18,3 @@ export { joinSessionRoom, type RoomToJoin } from "./join-room.ts";
 export type { MadeRoom, RoomProvider, WantedRoom, WantedToken } from "./room-provider.ts";
 export { createRoomProviders, type RoomProviders } from "./room-providers.ts";
 export { makeSessionRoom, roomAnswer, type SessionRoom, type WantedSessionRoom } from "./session-room.ts";
-export { readConfig as readRoomServerConfig, type RoomConfig } from "../config.ts";

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
 import { patientMs } from "../../../../testing/patience.ts";
+import { isBuilt } from "../../../../testing/programs.ts";
 import { until } from "../../../../testing/wait.ts";
 import { spawnInstance } from "../testing/instance-process.ts";
 
@@ -119,6 +120,32 @@ test("a bot sees neither the token nor what its instance was told", async () => 
   // The instance's own routes are not the session's.
   for (const path of ["instance", "instance/events", "%69nstance/stop"])
     assert.equal((await instance.request("GET", `/sessions/${id}/${path}`)).status, 404);
+});
+
+test("what most bots never use is loaded when one does", { skip: !isBuilt }, async () => {
+  await using instance = spawnInstance({
+    bot: `
+      import { z } from "vocalhost";
+      import { app } from "vocalhost/runner";
+      const plugin = async (scope) => void scope.get("/plugged", async () => ({}));
+      plugin[Symbol.for("plugin-meta")] = { name: "mine", fastify: "5.x" };
+      app.get("/loaded", async () => ({ modules: process.moduleLoadList }));
+      app.get("/language", async () => ({ known: typeof z.locales.de().localeError }));
+      app.post("/named", { schema: { body: { type: "object", required: ["name"] }, response: {
+        200: { type: "object", properties: { name: { type: "string" } } },
+      } } }, async ({ body }) => ({ ...body, more: true }));
+      export async function bot() {}
+      export async function prewarm() { if (process.env.PLUGGED) await app.register(plugin); }
+    `,
+    environment: { PLUGGED: "1" },
+  });
+  const { body } = await instance.request("GET", "/loaded");
+  for (const name of ["http2", "tls", "zlib"])
+    assert.ok(!(body["modules"] as string[]).includes(`NativeModule ${name}`), name);
+  assert.deepEqual((await instance.request("GET", "/plugged")).body, {});
+  assert.deepEqual((await instance.request("GET", "/language")).body, { known: "function" });
+  assert.deepEqual((await instance.request("POST", "/named", { name: "x" })).body, { name: "x" });
+  assert.equal((await instance.request("POST", "/named", {})).status, 400);
 });
 
 test("a client's WebSocket talks to the bot, and the end is on record before it is told", async () => {

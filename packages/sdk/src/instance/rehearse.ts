@@ -6,6 +6,7 @@ import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { RunnerArguments } from "../runner-arguments.ts";
 import { runOnSocket } from "../server/doors/websocket.ts";
+import { parseRequest } from "../server/error-replies.ts";
 import { createRuntimeLog } from "../runtime/runtime-log.ts";
 import { createSessionTable } from "../server/session-table.ts";
 import { createLease } from "./lease.ts";
@@ -52,7 +53,7 @@ export function mountRehearsal(app: FastifyInstance): Rehearsal {
           signal: AbortSignal.timeout(REHEARSE_MS),
         });
       try {
-        lease.start(InstanceStart.parse(startOf(sessionId)));
+        lease.start(parseRequest(InstanceStart, startOf(sessionId)));
         const stop = ask("/instance/stop", "POST", { "content-type": "application/json" });
         // Stopping a session that nobody knows changes nothing.
         stop.end(JSON.stringify({ epoch: 0, sessionId, reason: "stopped" } satisfies InstanceStop));

@@ -18,8 +18,8 @@ import { ownProgram } from "../own-files.ts";
 /** The main thread's side of the media thread. */
 export interface MediaHost extends AsyncDisposable {
   open(on: MediaHandlers): MediaPort;
-  /** Gets ready for a first offer that is about to come, with ICE servers for connections opened from now on. */
-  prepare(iceServers: IceServer[]): void;
+  /** Gets ready for a first offer that may be about to come, with other ICE servers for connections opened from now on. */
+  prepare(iceServers?: IceServer[]): void;
 }
 
 /** One connection, as the main thread sees it. */
@@ -166,7 +166,7 @@ export function startMediaHost(options: MediaHostOptions): MediaHost {
       };
     },
     prepare(next) {
-      iceServers = () => next;
+      if (next) iceServers = () => next;
       if (!disposed) worker ??= startWorker();
     },
     async [Symbol.asyncDispose]() {

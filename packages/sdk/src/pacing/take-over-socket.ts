@@ -1,5 +1,4 @@
 import { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
 import type { WebSocket } from "ws";
 import type { VoiceSettings } from "./messages.ts";
 import { openLine, type Line, type LineNews } from "./pacing-thread.ts";
@@ -26,7 +25,7 @@ export function takeOverSocket(
   tell: (news: LineNews) => void,
 ): Line | undefined {
   const tcp = (socket as unknown as { _socket?: unknown })._socket;
-  if (!(tcp instanceof Socket) || tcp instanceof TLSSocket || socket.extensions !== "") return undefined;
+  if (!(tcp instanceof Socket) || "encrypted" in tcp || socket.extensions !== "") return undefined;
   const fd = (tcp as unknown as { _handle?: { fd?: number } })._handle?.fd ?? -1;
   if (fd < 0 || tcp.destroyed || tcp.writableLength > 0) return undefined;
   const line = openLine(fd, settings, tell);

@@ -20,7 +20,7 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /** `/client/`: the page to talk to a bot; `/` leads there. `/embed.js`: the talk button for pages of others. */
-export async function mountClientPage(app: FastifyInstance): Promise<void> {
+export async function mountClientPage(app: FastifyInstance, { visited }: { visited(): void }): Promise<void> {
   const built = existsSync(join(PAGE_FOLDER, "index.html"));
   await app.register(fastifyStatic, {
     root: PAGE_FOLDER,
@@ -29,6 +29,7 @@ export async function mountClientPage(app: FastifyInstance): Promise<void> {
     wildcard: true,
     decorateReply: true,
     setHeaders: (reply) => {
+      visited();
       void reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
       void reply.header("referrer-policy", "no-referrer");
       void reply.header("permissions-policy", "microphone=(self), camera=()");

@@ -17,7 +17,8 @@ import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { findEngine } from "./find-engine.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
-import { readRoomsConfig, type RoomsConfig } from "./rooms.ts";
+import type { RoomsConfig } from "./open-rooms.ts";
+import { readRoomsConfig } from "./rooms.ts";
 import { readTurnConfig, type TurnConfig } from "./turn.ts";
 
 /** How a runner was asked to run. */

@@ -1,6 +1,5 @@
 import type { BotDefinition } from "../bot.ts";
 import { runtimeLog, sessionApp } from "../runtime/app.ts";
-import { isHosted } from "../runtime/hosted.ts";
 import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
 import { banner } from "./banner.ts";
@@ -15,9 +14,7 @@ export interface MainOptions {
   flags?: readonly string[];
 }
 
-/** Runs the bot of the program that calls this. Resolves once the runner listens. */
-export async function main(options: MainOptions = {}): Promise<void> {
-  if (isHosted()) return;
+export async function main(options: MainOptions): Promise<void> {
   const workingFolder = process.cwd();
   const environment = loadEnvironment(workingFolder);
   const { flags, config } = await settings(process.argv.slice(2), {

@@ -54,6 +54,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       iceServers: () => iceServersOf(config),
       reach: config.reach,
       opusComplexity: config.opusComplexity,
+      start: "later", // whoever comes by WebRTC loads the page or asks to start before
       ...(options.mediaTiming ? { timing: options.mediaTiming } : {}),
     }),
   );
@@ -102,7 +103,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   mountFiles(app, config.folder);
   mountUploads(app, config.uploads);
   provideUploads(config.uploads?.folder);
-  await mountClientPage(app);
+  await mountClientPage(app, { visited: () => media.prepare() });
   stack.defer(() => app.close());
   await app.listen(config.devSocket ? { path: config.devSocket } : { host: config.host, port: config.port });
   stack.defer(async () => {

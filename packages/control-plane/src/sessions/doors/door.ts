@@ -54,7 +54,7 @@ export interface SessionRooms {
   /** Reads a webhook's request; undefined for what is no call. Throws what the provider is told. */
   readCall(told: ToldCall): Promise<ServiceCall | undefined>;
   /** Reads that a room is ready for the call it was made for; undefined for what says something else. */
-  readReady(told: ToldCall): ReadyRoom | undefined;
+  readReady(told: ToldCall): Promise<ReadyRoom | undefined>;
   forwardCall(call: HeldCall & { sipUri: string }): Promise<void>;
   /** Sends everybody out. A room that is gone is no error. */
   close(provider: RoomProviderName, roomName: string): Promise<void>;

@@ -20,7 +20,7 @@ export async function startCall(
   const { starter, rooms } = context;
   const { world } = starter;
   // Before anything is looked up: strangers learn nothing.
-  const ready = rooms.readReady(told);
+  const ready = await rooms.readReady(told);
   if (ready) return forwardHeldCall(context, ready);
   const call = await rooms.readCall(told);
   if (!call) return undefined;

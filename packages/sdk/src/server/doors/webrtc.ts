@@ -28,6 +28,7 @@ export const webrtcDoor: Door = {
   names: ["webrtc"],
   paths: ["/api/offer"],
   async start({ server, transport, input }) {
+    server.media.prepare();
     const { id: sessionId } = server.sessions.create({ transport, body: input.body });
     const configured = server.iceServers();
     const iceServers =
