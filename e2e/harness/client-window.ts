@@ -79,16 +79,14 @@ function watchMedia(): void {
     return track;
   };
   const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  // There is no room around a microphone that is a file: taking its echo and noise out costs more than the call itself. So
-  // the page has to ask for that, and does not get it.
-  const raw = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+  // It does not get what it asks for here, but has to ask.
   navigator.mediaDevices.getUserMedia = async ({ audio, ...others } = {}) => {
     const asked: MediaTrackConstraints = typeof audio === "object" ? audio : {};
     if (!asked.echoCancellation || !asked.noiseSuppression || !asked.autoGainControl)
       throw new Error(
         "The page opens the microphone without asking for its echo, noise and level to be seen to",
       );
-    const stream = await open({ ...others, audio: { ...asked, ...raw } });
+    const stream = await open({ ...others, audio: asked });
     stream.getTracks().forEach(keep);
     return stream;
   };
