@@ -8,6 +8,7 @@ export interface ClientWindow extends WatchedPage {
   /** Sound energy received from the bot, over all connections of the page; never falls. */
   energy(): Promise<number>;
   peers(): Promise<number>;
+  /** Nothing of it is heard, of a session before least of all. */
   microphoneIsOff(): Promise<boolean>;
   microphoneIsReleased(): Promise<boolean>;
 }
@@ -50,7 +51,11 @@ export async function openClientWindow(
     energy: () => page.evaluate(() => (window as unknown as Watched).botEnergy()),
     peers: () => page.evaluate(() => (window as unknown as Watched).peers.length),
     microphoneIsOff: () =>
-      page.evaluate(() => (window as unknown as Watched).tracks.every((track) => !track.enabled)),
+      page.evaluate(() =>
+        (window as unknown as Watched).tracks.every(
+          (track) => track.readyState === "ended" || !track.enabled,
+        ),
+      ),
     microphoneIsReleased: () =>
       page.evaluate(() =>
         (window as unknown as Watched).tracks.every((track) => track.readyState === "ended"),
