@@ -8,10 +8,19 @@ import {
   type Transport,
 } from "vocalhost";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What the bot does by itself; it listens and answers requests in every mode. */
-export type Mode = "quiet" | "echo" | "tone" | "eager-tone" | "monologue" | "goodbye" | "slow-start";
+/** What the bot does by itself; it listens and answers requests in every mode but the last, in which it never comes. */
+export type Mode =
+  | "quiet"
+  | "echo"
+  | "tone"
+  | "eager-tone"
+  | "monologue"
+  | "goodbye"
+  | "slow-start"
+  | "absent";
 
 export interface StartBody {
   mode: Mode;
@@ -62,6 +71,7 @@ export async function bot(args: RunnerArguments): Promise<void> {
   const conversation = body.conversation ?? "unnamed";
   callsOf.set(conversation, (callsOf.get(conversation) ?? 0) + 1);
   if (body.mode === "slow-start") await pause(SLOW_START_MS);
+  if (body.mode === "absent") return void (await once(args.signal, "abort"));
   const transport = await createTransport(args, { rtvi: { capabilities: CAPABILITIES } });
   const ear = createEar();
   const voice = createVoice(transport);

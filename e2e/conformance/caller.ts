@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import type { Report, StartBody } from "../bots/conformance-bot.ts";
 import { eventually, until, within } from "../../testing/wait.ts";
+import { openContext } from "../harness/chromium.ts";
 import { watchOffers, type OfferExchange } from "./offer-exchange.ts";
 import { watchPage } from "./page-watch.ts";
 import type { ClientOptions } from "./page/caller-page.ts";
@@ -65,7 +66,7 @@ export async function openCaller(
   options: CallerOptions,
 ): Promise<Caller> {
   const startUrl = options.startUrl ?? target.startUrl;
-  const context = await browser.newContext();
+  const context = await openContext(browser);
   const page = impatient(await context.newPage());
   const watch = watchPage(page, [pageOrigin, startUrl]);
   test.after(async () => {

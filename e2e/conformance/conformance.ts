@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { connectingCases } from "./cases/connecting.ts";
-import { endingCases } from "./cases/ending.ts";
-import { messageCases } from "./cases/messages.ts";
+import { conversationCases } from "./cases/conversation.ts";
 import { offerCases } from "./cases/offers.ts";
 import { reconnectingCases } from "./cases/reconnecting.ts";
-import { soundCases } from "./cases/sound.ts";
 import type { Line } from "./line.ts";
 import { openStage, type Stage } from "./stage.ts";
 import type { TargetDefinition } from "./target.ts";
@@ -25,14 +23,12 @@ export function conformance(
 
     // The lines side by side, because cases mostly wait; each line one case at a time.
     describe("in a browser", { concurrency: 2 }, () => {
+      const { isWhole = true } = definition;
       for (const line of [lineOver("webrtc"), lineOver("websocket")])
         describe(`over ${line.transport}`, { concurrency: 1 }, () => {
           connectingCases(line);
-          soundCases(line);
-          endingCases(line);
-          if (definition.isWhole === false) return;
-          messageCases(line);
-          if (line.transport === "webrtc") offerCases(line);
+          conversationCases(line, { isWhole });
+          if (isWhole && line.transport === "webrtc") offerCases(line);
         });
       describe("when the network is lost", { concurrency: 2 }, () => reconnectingCases(lineOver("webrtc")));
     });

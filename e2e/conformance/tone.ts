@@ -32,7 +32,7 @@ export function measureTone({ samples, sampleRateHz }: Sound): Tone {
   };
 }
 
-const AUDIBLE_LEVEL = 0.01; // a browser's noise suppression leaves a steady tone about twice this
+const AUDIBLE_LEVEL = 0.01;
 const SILENT_LEVEL = 0.001;
 const TOLERANCE_HZ = 20;
 

@@ -1,13 +1,12 @@
 // An operator's day with the dashboard: real service, real instances, a real browser.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
 import { size } from "../../testing/sizes.ts";
-import { launchChromium } from "../harness/chromium.ts";
-import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { until } from "../../testing/wait.ts";
-import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { openDashboard, phone } from "./dashboard-page.ts";
 import { PATIENCE_MS } from "../harness/watched-page.ts";
+import { setStage } from "./stage.ts";
 
 const MARKUP = `<b id="injected">bold</b> <img src=x onerror="document.title='hacked'">`;
 const BOT = `
@@ -21,28 +20,15 @@ export async function bot(args) {
 `;
 const CRASHING_BOT = `console.log("about to fall over"); throw new Error("No <i>voice</i> today");\nexport async function bot() {}\n`;
 
-let browser: Browser;
-let service: ServiceProcess;
-
-before(async () => {
-  await import("../../scripts/build-dashboard.ts");
-  [browser, service] = await Promise.all([launchChromium(), startServiceProcess({ hasVoiceEngine: false })]);
-  await using dashboard = await openDashboard(browser, service, { signedIn: false });
-  await redeemOwnerLink(dashboard, service);
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.[Symbol.asyncDispose]();
-});
+const stage = setStage({ hasVoiceEngine: false });
 
 const tab = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Agent" }).getByRole("link", { name, exact: true });
 
 test("an agent from a build: created, served, talked to, stopped, changed, rolled back, deleted", async (t) => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
-  await service.build({ "bot.ts": BOT });
+  await stage.service.build({ "bot.ts": BOT });
 
   await t.test("created from the build", async () => {
     await page.keyboard.press("n");
@@ -71,7 +57,7 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
 
   let sessionId = "";
   await t.test("a session shows while it runs", async () => {
-    const started = await service.publicApi.sessions.start("front-desk", { transport: "webrtc" });
+    const started = await stage.service.publicApi.sessions.start("front-desk", { transport: "webrtc" });
     sessionId = "sessionId" in started ? started.sessionId : "";
     await countOf(page, "Busy", 1);
     await page.getByRole("heading", { name: "Start latency" }).waitFor();
@@ -99,7 +85,7 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
     await page.getByRole("dialog").getByRole("button", { name: "Stop session" }).click();
     await page.getByText("Stopped on request").waitFor();
     await page.getByText("Ended", { exact: true }).waitFor();
-    await service.sessionEnded(sessionId);
+    await stage.service.sessionEnded(sessionId);
   });
 
   await t.test("logs follow, are searched, paused, and show markup as text", async () => {
@@ -150,7 +136,7 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
     await page.getByRole("heading", { name: /^Roll(ing|ed) out$/ }).waitFor();
     await dashboard.look("rollout");
     await page.getByRole("heading", { name: "Rolled out" }).waitFor();
-    const { agentProfile, vendorViva } = await service.api.agents.get("front-desk");
+    const { agentProfile, vendorViva } = await stage.service.api.agents.get("front-desk");
     assert.deepEqual([agentProfile, vendorViva?.audioFilter], ["agent-2x", "tel"]);
     assert.equal(await page.getByLabel("Longest session, in seconds").inputValue(), "600");
     await dashboard.look("configuration");
@@ -167,7 +153,7 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
     await dashboard.look("rollback");
     await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
     await page.getByRole("heading", { name: "Rolled out" }).waitFor();
-    assert.equal((await service.api.agents.get("front-desk")).agentProfile, "agent-1x");
+    assert.equal((await stage.service.api.agents.get("front-desk")).agentProfile, "agent-1x");
   });
 
   await t.test("it is deleted only by name", async () => {
@@ -188,9 +174,9 @@ test("an agent from a build: created, served, talked to, stopped, changed, rolle
 });
 
 test("an agent from an image: a build's own runs, a registry's says what it would need", async () => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
-  const { build } = await service.api.builds.get(await service.build({ "bot.ts": BOT }));
+  const { build } = await stage.service.api.builds.get(await stage.service.build({ "bot.ts": BOT }));
   const create = async (name: string, image: string): Promise<void> => {
     await page.keyboard.press("n");
     await page.getByLabel("Name").fill(name);
@@ -213,15 +199,15 @@ test("an agent from an image: a build's own runs, a registry's says what it woul
     .first()
     .waitFor();
   await dashboard.look("image-refused");
-  for (const name of ["from-image", "foreign"]) await service.api.agents.delete(name);
+  for (const name of ["from-image", "foreign"]) await stage.service.api.agents.delete(name);
   assert.deepEqual(dashboard.complaints, []);
 });
 
 test("an agent that crashes says so, and what its bot printed", async () => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
-  const buildId = await service.build({ "bot.ts": CRASHING_BOT });
-  await service.api.agents.create({ serviceName: "broken", buildId });
+  const buildId = await stage.service.build({ "bot.ts": CRASHING_BOT });
+  await stage.service.api.agents.create({ serviceName: "broken", buildId });
   await page.getByRole("link", { name: "broken" }).click();
   await page
     .getByText("Crashing", { exact: true })
@@ -231,7 +217,7 @@ test("an agent that crashes says so, and what its bot printed", async () => {
   await page.getByText("No <i>voice</i> today").first().waitFor();
   assert.equal(await page.locator("i", { hasText: "voice" }).count(), 0);
   await dashboard.look("crashing");
-  await service.api.agents.delete("broken");
+  await stage.service.api.agents.delete("broken");
 });
 
 // The first has what is particular to each of the others.
@@ -243,13 +229,13 @@ const LOOKS = [
 for (const [name, options] of LOOKS.slice(0, size(1, LOOKS.length)))
   test(`every page on ${name}`, async () => {
     const agent = `desk-${name}`;
-    await service.deploy({
+    await stage.service.deploy({
       name: agent,
       files: { "bot.ts": BOT },
       autoScaling: { minAgents: 1, maxAgents: 4 },
     });
-    const started = await service.publicApi.sessions.start(agent, { transport: "webrtc" });
-    await using dashboard = await openDashboard(browser, service, options);
+    const started = await stage.service.publicApi.sessions.start(agent, { transport: "webrtc" });
+    await using dashboard = await openDashboard(stage.browser, stage.service, options);
     const { page } = dashboard;
     await page.getByRole("link", { name: agent }).waitFor();
     await dashboard.look(`${name}-agents`);
@@ -275,11 +261,11 @@ for (const [name, options] of LOOKS.slice(0, size(1, LOOKS.length)))
       await dashboard.assertFits(place);
     }
     assert.deepEqual(dashboard.complaints, []);
-    await service.api.agents.delete(agent);
+    await stage.service.api.agents.delete(agent);
   });
 
 test("everything can be reached with keys alone", async () => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
   await page.keyboard.press("Tab");
   assert.equal(await focused(page), "Skip to content");
@@ -303,7 +289,7 @@ test("everything can be reached with keys alone", async () => {
 });
 
 test("while the service is away the page says so, and it is back by itself", async () => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
   await page.getByText("Live", { exact: true }).first().waitFor();
   const hasAllPages = () =>
@@ -326,7 +312,7 @@ test("while the service is away the page says so, and it is back by itself", asy
     PATIENCE_MS,
     "the service again",
   );
-  await service.replaceController();
+  await stage.service.replaceController();
   await page.getByText("Live", { exact: true }).first().waitFor();
   await page.getByRole("link", { name: "Agents", exact: true }).first().click();
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();

@@ -1,18 +1,17 @@
 // Talking to a hosted agent in the dashboard: real service, real instances, a voice as the browser's microphone.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "../harness/chromium.ts";
+import type { Page } from "playwright-core";
 import { servePages } from "../harness/client-pages.ts";
 import { startForeignPage } from "../harness/foreign-page.ts";
-import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { createWebProject } from "../harness/web-project.ts";
 import { size } from "../../testing/sizes.ts";
 import { pause, until } from "../../testing/wait.ts";
-import { openDashboard, phone, redeemOwnerLink } from "./dashboard-page.ts";
+import { openDashboard, phone } from "./dashboard-page.ts";
 import { openWatchedPage, PATIENCE_MS } from "../harness/watched-page.ts";
+import { setStage } from "./stage.ts";
 
 const RAW_MS = 1_000; // so much is to be heard without the filter, and on record
 const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
@@ -29,35 +28,25 @@ export async function bot(args) {
 }
 `;
 
-let browser: Browser;
-let service: ServiceProcess;
+const stage = setStage({ microphone: VOICE });
 
 before(async () => {
-  await import("../../scripts/build-dashboard.ts");
-  [browser, service] = await Promise.all([launchChromium({ microphone: VOICE }), startServiceProcess()]);
   const parrot = readFileSync(path("examples/parrot/bot.ts"), "utf8");
   const filtering = parrot.replace(
     "createTransport(args)",
     "createTransport(args, { audioIn: { filter: vivaFilter() } })",
   );
-  await service.deploy({
+  await stage.service.deploy({
     name: "parrot",
     files: { "bot.ts": `import { vivaFilter } from "vocalhost/filters";\n${filtering}` },
     vendorViva: { audioFilter: "tel" },
     autoScaling: { minAgents: 1, maxAgents: 3 },
   });
-  await using dashboard = await openDashboard(browser, service, { signedIn: false });
-  await redeemOwnerLink(dashboard, service);
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.[Symbol.asyncDispose]();
 });
 
 for (const label of ["WebRTC", "Room", "WebSocket"].slice(0, size(2, 3)))
   test(`a conversation over ${label}: both voices, mute, hang up`, async () => {
-    await using dashboard = await openDashboard(browser, service);
+    await using dashboard = await openDashboard(stage.browser, stage.service);
     const { page } = dashboard;
     await page.getByRole("link", { name: "parrot" }).click();
     await page.getByRole("link", { name: "Talk" }).first().click();
@@ -79,10 +68,10 @@ for (const label of ["WebRTC", "Room", "WebSocket"].slice(0, size(2, 3)))
     await page.getByRole("button", { name: "Unmute" }).click();
     await page.getByRole("button", { name: "Hang up" }).click();
     await page.getByRole("heading", { name: "You hung up" }).waitFor();
-    const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+    const [session] = (await stage.service.api.sessions.list("parrot", { limit: 1 })).sessions;
     assert.ok(session);
-    await service.sessionEnded(session.sessionId);
-    const { filter } = await service.api.sessions.get("parrot", session.sessionId);
+    await stage.service.sessionEnded(session.sessionId);
+    const { filter } = await stage.service.api.sessions.get("parrot", session.sessionId);
     assert.equal((filter?.bypassedSeconds ?? 0) > 0, label === "WebRTC", JSON.stringify(filter));
     await dashboard.look(`talk-ended-${label.toLowerCase()}`);
     await page.getByRole("main").getByRole("link", { name: "Sessions" }).last().click();
@@ -104,26 +93,26 @@ async function compareFilter(page: Page): Promise<void> {
 }
 
 test("leaving the page ends the session", async () => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
   await dashboard.go("/agents/parrot/talk");
   await page.getByRole("radio", { name: "WebRTC" }).check({ force: true });
   await page.getByRole("button", { name: "Start a session" }).click();
   await page.getByRole("button", { name: "Hang up" }).waitFor();
-  const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+  const [session] = (await stage.service.api.sessions.list("parrot", { limit: 1 })).sessions;
   await page.getByRole("link", { name: "Logs" }).click();
-  await service.sessionEnded(session?.sessionId ?? "");
+  await stage.service.sessionEnded(session?.sessionId ?? "");
 });
 
 test("the talk button on a page of others: as much as its public key allows", async () => {
   const [ours, others] = await Promise.all(
     ["parrot", "another"].map((agent) =>
-      service.api.keys.create({ type: "public", name: "shop", agents: [agent] }),
+      stage.service.api.keys.create({ type: "public", name: "shop", agents: [agent] }),
     ),
   );
   await using shop = await startForeignPage();
-  const script = `<script async src="${new URL(service.apiUrl).origin}/embed.js" data-agent="parrot"`;
-  await using visit = await openWatchedPage(browser, {
+  const script = `<script async src="${new URL(stage.service.apiUrl).origin}/embed.js" data-agent="parrot"`;
+  await using visit = await openWatchedPage(stage.browser, {
     isComplaint: (message) => message.type() === "error",
   });
   const { page, complaints } = visit;
@@ -136,8 +125,8 @@ test("the talk button on a page of others: as much as its public key allows", as
   await visitWith(ours?.key ?? "");
   await page.getByRole("button", { name: "Mute" }).waitFor();
   await page.getByRole("button", { name: "Hang up" }).click();
-  const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
-  assert.equal(await service.sessionEnded(session?.sessionId ?? ""), "client-left");
+  const [session] = (await stage.service.api.sessions.list("parrot", { limit: 1 })).sessions;
+  assert.equal(await stage.service.sessionEnded(session?.sessionId ?? ""), "client-left");
   assert.equal(complaints.join("\n"), "");
 
   await visitWith(others?.key ?? "");
@@ -147,7 +136,7 @@ test("the talk button on a page of others: as much as its public key allows", as
     PATIENCE_MS,
     "a line about it",
   );
-  const [latest] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
+  const [latest] = (await stage.service.api.sessions.list("parrot", { limit: 1 })).sessions;
   assert.equal(latest?.sessionId, session?.sessionId);
 });
 
@@ -156,17 +145,17 @@ test(
   { skip: size<string | false>("builds a page; the same clients run in the conformance tests", false) },
   async () => {
     using project = createWebProject();
-    const address = new URL(`${service.apiUrl}/public/parrot/start`);
-    address.username = service.publicKey;
+    const address = new URL(`${stage.service.apiUrl}/public/parrot/start`);
+    address.username = stage.service.publicKey;
     await using pages = await servePages(project.build({ VITE_BOT_URL: address.href }));
-    await using visit = await openWatchedPage(browser, { isComplaint: () => false });
+    await using visit = await openWatchedPage(stage.browser, { isComplaint: () => false });
     const { page } = visit;
     await page.goto(pages.origin);
     await page.getByRole("button", { name: "Talk" }).click();
     await page.getByText("Speak. You can interrupt the bot.").waitFor();
     await page.getByRole("button", { name: "Hang up" }).click();
-    const [session] = (await service.api.sessions.list("parrot", { limit: 1 })).sessions;
-    assert.equal(await service.sessionEnded(session?.sessionId ?? ""), "client-left");
+    const [session] = (await stage.service.api.sessions.list("parrot", { limit: 1 })).sessions;
+    assert.equal(await stage.service.sessionEnded(session?.sessionId ?? ""), "client-left");
     assert.deepEqual(visit.complaints, []);
   },
 );
@@ -180,13 +169,13 @@ const LINES = [
 for (const [carrier, websocketAuth] of LINES.slice(0, size(1, LINES.length)))
   test(`a ${carrier} call to an agent that wants ${websocketAuth}: keys, voices, a recording`, async () => {
     const name = `exchange-${carrier}-${websocketAuth}`.toLowerCase();
-    await service.deploy({
+    await stage.service.deploy({
       name,
       files: { "bot.ts": KEYS_BOT },
       websocketAuth,
       autoScaling: { minAgents: 1, maxAgents: 2 },
     });
-    await using dashboard = await openDashboard(browser, service, { colorScheme: "dark" });
+    await using dashboard = await openDashboard(stage.browser, stage.service, { colorScheme: "dark" });
     const { page } = dashboard;
     await dashboard.go(`/agents/${name}/talk`);
     await page.getByRole("radio", { name: "Phone" }).check({ force: true });
@@ -207,7 +196,7 @@ for (const [carrier, websocketAuth] of LINES.slice(0, size(1, LINES.length)))
     if (carrier === "Plivo") await dashboard.look("talk-phone-ended-dark");
     await until(
       async () => {
-        const { logs } = await service.api.agents.logs(name, { query: "pressed", limit: 10 });
+        const { logs } = await stage.service.api.agents.logs(name, { query: "pressed", limit: 10 });
         return logs.length === 2;
       },
       PATIENCE_MS,
@@ -217,18 +206,18 @@ for (const [carrier, websocketAuth] of LINES.slice(0, size(1, LINES.length)))
   });
 
 test("on a phone, and when there is no room", async () => {
-  await service.deploy({
+  await stage.service.deploy({
     name: "single",
     files: { "bot.ts": KEYS_BOT },
     autoScaling: { minAgents: 1, maxAgents: 1 },
   });
-  await using dashboard = await openDashboard(browser, service, phone);
+  await using dashboard = await openDashboard(stage.browser, stage.service, phone);
   const { page } = dashboard;
   await dashboard.go("/agents/single/talk");
   await page.getByRole("radio", { name: "WebRTC" }).check({ force: true });
   await dashboard.assertFits("idle");
   await dashboard.look("talk-small-idle");
-  await service.publicApi.sessions.start("single", { transport: "webrtc" });
+  await stage.service.publicApi.sessions.start("single", { transport: "webrtc" });
   await page.getByRole("button", { name: "Start a session" }).click();
   await page.getByRole("heading", { name: "The service did not start a session" }).waitFor();
   await page.getByText("all instances of the agent are in use").waitFor();
@@ -246,9 +235,9 @@ test("on a phone, and when there is no room", async () => {
 });
 
 test("the token of a session reaches that session and nothing else", async () => {
-  await using dashboard = await openDashboard(browser, service);
+  await using dashboard = await openDashboard(stage.browser, stage.service);
   const { page } = dashboard;
-  const { organization } = service;
+  const { organization } = stage.service;
   const tell = (path: string, headers: Record<string, string> = {}, body?: unknown) =>
     page.evaluate(
       async ([url, given, sent]) => {
@@ -274,7 +263,8 @@ test("the token of a session reaches that session and nothing else", async () =>
   assert.ok(![401, 403, 404].includes(own.status), JSON.stringify(own)); // the bot's own refusal of an empty offer
   assert.equal((await tell("/v1/public/parrot/start", bearer)).status, 401, "a start");
   assert.equal((await tell("/v1/keys", bearer, { type: "private", name: "x" })).status, 401, "management");
-  for (const { answer } of [one, two]) await service.api.sessions.stop("parrot", answer["sessionId"] ?? "");
+  for (const { answer } of [one, two])
+    await stage.service.api.sessions.stop("parrot", answer["sessionId"] ?? "");
 });
 
 async function level(page: Page, name: string): Promise<boolean> {

@@ -8,6 +8,7 @@ export interface ClientWindow extends WatchedPage {
   /** Sound energy received from the bot, over all connections of the page; never falls. */
   energy(): Promise<number>;
   peers(): Promise<number>;
+  /** Nothing of it is heard, of a session before least of all. */
   microphoneIsOff(): Promise<boolean>;
   microphoneIsReleased(): Promise<boolean>;
 }
@@ -50,7 +51,11 @@ export async function openClientWindow(
     energy: () => page.evaluate(() => (window as unknown as Watched).botEnergy()),
     peers: () => page.evaluate(() => (window as unknown as Watched).peers.length),
     microphoneIsOff: () =>
-      page.evaluate(() => (window as unknown as Watched).tracks.every((track) => !track.enabled)),
+      page.evaluate(() =>
+        (window as unknown as Watched).tracks.every(
+          (track) => track.readyState === "ended" || !track.enabled,
+        ),
+      ),
     microphoneIsReleased: () =>
       page.evaluate(() =>
         (window as unknown as Watched).tracks.every((track) => track.readyState === "ended"),
@@ -79,16 +84,14 @@ function watchMedia(): void {
     return track;
   };
   const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  // There is no room around a microphone that is a file: taking its echo and noise out costs more than the call itself. So
-  // the page has to ask for that, and does not get it.
-  const raw = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+  // It does not get what it asks for here, but has to ask.
   navigator.mediaDevices.getUserMedia = async ({ audio, ...others } = {}) => {
     const asked: MediaTrackConstraints = typeof audio === "object" ? audio : {};
     if (!asked.echoCancellation || !asked.noiseSuppression || !asked.autoGainControl)
       throw new Error(
         "The page opens the microphone without asking for its echo, noise and level to be seen to",
       );
-    const stream = await open({ ...others, audio: { ...asked, ...raw } });
+    const stream = await open({ ...others, audio: asked });
     stream.getTracks().forEach(keep);
     return stream;
   };

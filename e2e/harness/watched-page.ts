@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContextOptions, ConsoleMessage, Page } from "playwright-core";
 import { patientMs } from "../../testing/patience.ts";
+import { openContext } from "./chromium.ts";
 
 /** A browser window of its own, whose complaints are written down. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
   /** What the page or the browser complained about. */
   readonly complaints: string[];
-  /** Keeps a picture. */
+  /** Keeps a picture, where somebody asked for pictures. */
   shoot(name: string): Promise<void>;
   /** Nothing sticks out to the side. */
   assertFits(what: string): Promise<void>;
@@ -22,11 +23,12 @@ export interface WatchedPageOptions extends BrowserContextOptions {
 }
 
 const SCREENSHOTS = fileURLToPath(new URL("../screenshots/", import.meta.url));
+const areWanted = process.env["VOCALHOST_TEST_PICTURES"] !== undefined; // nothing is judged by them
 export const PATIENCE_MS = 60_000; // generous: two cores may carry a browser, bots and other tests
 
 export async function openWatchedPage(browser: Browser, options: WatchedPageOptions): Promise<WatchedPage> {
   const { isComplaint, ...contextOptions } = options;
-  const context = await browser.newContext({ reducedMotion: "reduce", ...contextOptions }); // drawing by software takes a core
+  const context = await openContext(browser, { reducedMotion: "reduce", ...contextOptions }); // drawing by software takes a core
   context.setDefaultTimeout(patientMs(PATIENCE_MS));
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -36,6 +38,7 @@ export async function openWatchedPage(browser: Browser, options: WatchedPageOpti
     page,
     complaints,
     async shoot(name) {
+      if (!areWanted) return;
       mkdirSync(SCREENSHOTS, { recursive: true });
       await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
     },

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { MICROPHONE_TONE_HZ } from "../conformance/microphone.ts";
+import { openContext } from "../harness/chromium.ts";
 import type { Attendee } from "./attendee.ts";
 
 export interface BrowserAttendee extends Attendee {
@@ -19,7 +20,7 @@ export interface BrowserAttendeeOptions {
 
 /** The released `livekit-client` in a browser context of its own. Rejects with the client's own words. */
 export async function joinFromBrowser(options: BrowserAttendeeOptions): Promise<BrowserAttendee> {
-  const context = await options.browser.newContext();
+  const context = await openContext(options.browser);
   const page = await context.newPage();
   const written: string[] = [];
   page.on("console", (message) => written.push(message.text()));

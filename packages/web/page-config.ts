@@ -1,7 +1,7 @@
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { fileURLToPath } from "node:url";
-import { build, defaultClientConditions, type Plugin, type UserConfig } from "vite";
+import { build, defaultClientConditions, type Plugin, type Rolldown, type UserConfig } from "vite";
 
 const NOTICE =
   "/* Notices of what is bundled here: third-party-licenses.md of the package that serves this file */";
@@ -18,10 +18,12 @@ interface PageOptions {
   /** Where the page is served. */
   base: string;
   output: string;
+  /** What is to come together; the rest is cut where code is first needed. */
+  pieces?: Rolldown.CodeSplittingGroup[];
 }
 
 /** How each of the two pages is built. */
-export function createPageConfig({ root, base, output }: PageOptions): UserConfig {
+export function createPageConfig({ root, base, output, pieces = [] }: PageOptions): UserConfig {
   return {
     root: path(root),
     base,
@@ -36,6 +38,7 @@ export function createPageConfig({ root, base, output }: PageOptions): UserConfi
       target: TARGET,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      rolldownOptions: { output: { codeSplitting: { groups: pieces } } },
       license: { fileName: "third-party-licenses.md" }, // what is bundled asks for its notice to go with it
     },
   };

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
 import { eventually } from "../../../testing/wait.ts";
-import { testCase } from "../case.ts";
-import type { Line } from "../line.ts";
+import type { Caller } from "../caller.ts";
 
 const LARGE_CHARACTERS = 50_000; // with its envelope still under the 64 KiB a data channel takes
 const BURST_MESSAGES = 200;
 
-export function messageCases(line: Line): void {
-  testCase("messages, requests and refusals", async (context) => {
-    const caller = await line.call(context, { mode: "quiet" });
+/** What is said over one open connection. */
+export async function messageSteps(context: TestContext, caller: Caller): Promise<void> {
+  await context.test("messages, requests and refusals", async () => {
     await caller.send("note", { word: "café" });
     assert.deepEqual((await caller.report()).notes, [{ word: "café" }]);
     assert.deepEqual(await caller.request("repeat", { list: [1, null, "two"] }), { list: [1, null, "two"] });
@@ -21,8 +21,7 @@ export function messageCases(line: Line): void {
     assert.deepEqual(refusal, { type: "error-response", data: { error: "The bot refuses" } });
   });
 
-  testCase("large messages and many messages arrive whole and in order", async (context) => {
-    const caller = await line.call(context, { mode: "quiet" });
+  await context.test("large messages and many messages arrive whole and in order", async () => {
     const large = "0123456789".repeat(LARGE_CHARACTERS / 10);
     assert.equal(await caller.request("repeat", large), large);
     await caller.send("count", BURST_MESSAGES);
@@ -37,8 +36,7 @@ export function messageCases(line: Line): void {
     );
   });
 
-  testCase("text, keys and interface events reach the bot", async (context) => {
-    const caller = await line.call(context, { mode: "quiet" });
+  await context.test("text, keys and interface events reach the bot", async () => {
     await caller.page.evaluate(async () => {
       const { client } = window.callerPage;
       await client.sendText("hello");
@@ -55,23 +53,22 @@ export function messageCases(line: Line): void {
     assert.deepEqual(report.uiEvents, [{ event: "clicked", payload: { button: "order" } }]);
   });
 
-  testCase("a message of an unsupported type is answered with an error", async (context) => {
-    const caller = await line.call(context, { mode: "quiet" });
+  await context.test("a message of an unsupported type is answered with an error", async () => {
+    const before = (await caller.events("messageError")).length;
     await caller.page.evaluate(() =>
       window.callerPage.client.appendToContext({ role: "user", content: "remember this" }),
     );
-    const [error] = await eventually({
+    const error = await eventually({
       what: "the client is told of the error",
-      look: () => caller.events<{ type: string; data: unknown }>("messageError"),
-      until: (errors) => errors.length > 0,
+      look: async () => (await caller.events<{ type: string; data: unknown }>("messageError"))[before],
+      until: (seen) => seen !== undefined,
     });
     assert.equal(error?.type, "error-response");
     assert.deepEqual(error?.data, { error: "Unsupported type append-to-context" });
     assert.equal(await caller.state(), "ready");
   });
 
-  testCase("everything a bot tells about a turn becomes an event", async (context) => {
-    const caller = await line.call(context, { mode: "quiet" });
+  await context.test("everything a bot tells about a turn becomes an event", async () => {
     await caller.send("perform");
     const { functionResults } = await eventually({
       what: "the client's function is called and the bot gets its result",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { BOT_TONE_HZ } from "../../bots/conformance-bot.ts";
 import { eventually } from "../../../testing/wait.ts";
+import type { Caller } from "../caller.ts";
 import { testCase } from "../case.ts";
 import type { Line } from "../line.ts";
 import { MICROPHONE_TONE_HZ } from "../microphone.ts";
@@ -39,32 +40,25 @@ export function offerCases(line: Line): void {
     });
     assert.match(String(offer?.status), /^4\d\d$/);
   });
+}
 
-  testCase("a client that waits for its candidates connects as well", async (context) => {
-    const caller = await line.openCaller(context, { body: { mode: "echo" }, waitForIceGathering: true });
-    await caller.connect();
-    await caller.hears(MICROPHONE_TONE_HZ);
-    assert.equal((await caller.report()).calls, 1);
+/** With a bot that sings. */
+export async function renegotiate(caller: Caller): Promise<void> {
+  await caller.hears(BOT_TONE_HZ);
+  const before = await caller.report();
+  await caller.send("renegotiate");
+  const [first, second] = await eventually({
+    what: "the client offers again",
+    look: () => caller.offers,
+    until: (offers) => offers.length >= 2,
   });
-
-  testCase("a new offer on a running connection changes nothing for the bot", async (context) => {
-    const caller = await line.call(context, { mode: "tone" });
-    await caller.hears(BOT_TONE_HZ);
-    const before = await caller.report();
-    await caller.send("renegotiate");
-    const [first, second] = await eventually({
-      what: "the client offers again",
-      look: () => caller.offers,
-      until: (offers) => offers.length >= 2,
-    });
-    assert.deepEqual(second, { peerBefore: first?.peer, restart: false, status: 200, peer: first?.peer });
-    const after = await caller.report();
-    assert.equal(after.run, before.run);
-    assert.equal(after.calls, 1);
-    await caller.hears(BOT_TONE_HZ);
-    await caller.botHears(MICROPHONE_TONE_HZ);
-    assert.equal(await caller.state(), "ready");
-  });
+  assert.deepEqual(second, { peerBefore: first?.peer, restart: false, status: 200, peer: first?.peer });
+  const after = await caller.report();
+  assert.equal(after.run, before.run);
+  assert.equal(after.calls, 1);
+  await caller.hears(BOT_TONE_HZ);
+  await caller.botHears(MICROPHONE_TONE_HZ);
+  assert.equal(await caller.state(), "ready");
 }
 
 function offerUrlOf(line: Line, answer: unknown): string {

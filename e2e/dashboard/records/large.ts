@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { patientMs } from "../../testing/patience.ts";
-import { launchChromium } from "../harness/chromium.ts";
-import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { until } from "../../testing/wait.ts";
-import { openDashboard, redeemOwnerLink } from "./dashboard-page.ts";
-import { PATIENCE_MS } from "../harness/watched-page.ts";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { patientMs } from "../../../testing/patience.ts";
+import type { ServiceProcess } from "../../harness/service-process.ts";
+import { until } from "../../../testing/wait.ts";
+import { openDashboard } from "../dashboard-page.ts";
+import type { DashboardStage } from "../stage.ts";
+import { PATIENCE_MS } from "../../harness/watched-page.ts";
 
 const SESSIONS = 1_000;
 const LINES = 10_000;
@@ -18,73 +18,66 @@ const FRAME_WORST_MS = patientMs(300);
 const FRAME_USUAL_MS = patientMs(60); // of three in four
 const IDLE_MS = 1_000;
 
-let browser: Browser;
-let service: ServiceProcess;
+export function largeTests(stage: DashboardStage): void {
+  describe("much to show", () => {
+    before(async () => {
+      await stage.service.api.agents.create({
+        serviceName: "busy-desk",
+        buildId: await stage.service.build({ "bot.ts": "export async function bot() {}" }),
+      });
+      fill(stage.service);
+    });
+    after(() => stage.service.api.agents.delete("busy-desk"));
 
-before(async () => {
-  await import("../../scripts/build-dashboard.ts");
-  [browser, service] = await Promise.all([launchChromium(), startServiceProcess()]);
-  await service.api.agents.create({
-    serviceName: "busy-desk",
-    buildId: await service.build({ "bot.ts": "export async function bot() {}" }),
+    test("the pages of a thousand sessions are read in pieces and drawn at once", async () => {
+      await using dashboard = await openDashboard(stage.browser, stage.service);
+      const { page } = dashboard;
+      await dashboard.go("/agents/busy-desk");
+      await page.getByText(`${SESSIONS} in the last 24 hours`).waitFor();
+      await dashboard.look("large-overview");
+      await dashboard.go("/agents/busy-desk/sessions");
+      await page.getByText(`1–50 of ${SESSIONS}`).waitFor();
+      await smoothly(page, async () => {
+        for (let turn = 2; turn <= 5; turn += 1) {
+          await page.getByRole("button", { name: "Older" }).click();
+          await page.getByText(`–${turn * 50} of ${SESSIONS}`).waitFor();
+        }
+      });
+      await dashboard.look("large-sessions");
+    });
+
+    test("ten thousand lines of log scroll without stumbling, and few of them exist", async () => {
+      await using dashboard = await openDashboard(stage.browser, stage.service);
+      const { page } = dashboard;
+      await dashboard.go("/agents/busy-desk/logs");
+      const list = page.getByRole("listbox", { name: "Log lines" });
+      await list.waitFor();
+      await until(
+        async () => {
+          if (await page.getByText(`${LINES} lines`).isVisible()) return true;
+          const button = page.getByRole("button", { name: "Load earlier lines" });
+          if (await button.isVisible()) await button.click({ timeout: 1_000 }).catch(() => undefined); // busy reading
+          return undefined;
+        },
+        PATIENCE_MS,
+        `${LINES} lines`,
+      );
+      const frames = await smoothly(page, () =>
+        list.evaluate(async (element) => {
+          for (let step = 0; step <= 60; step += 1) {
+            element.scrollTop = (element.scrollHeight * step) / 60;
+            await new Promise(requestAnimationFrame);
+          }
+        }),
+      );
+      assert.ok(frames > 30, `${frames} frames`);
+      assert.ok((await list.getByRole("option").count()) < 120, "only what is in sight is there");
+      await list.evaluate((element) => void (element.scrollTop = 0));
+      await list.getByText("line 0 of", { exact: false }).first().waitFor();
+      await dashboard.look("large-logs");
+    });
   });
-  fill(service);
-  await using dashboard = await openDashboard(browser, service, { signedIn: false });
-  await redeemOwnerLink(dashboard, service);
-});
-
-after(async () => {
-  await browser?.close();
-  await service?.[Symbol.asyncDispose]();
-});
-
-test("the pages of a thousand sessions are read in pieces and drawn at once", async () => {
-  await using dashboard = await openDashboard(browser, service);
-  const { page } = dashboard;
-  await dashboard.go("/agents/busy-desk");
-  await page.getByText(`${SESSIONS} in the last 24 hours`).waitFor();
-  await dashboard.look("large-overview");
-  await dashboard.go("/agents/busy-desk/sessions");
-  await page.getByText(`1–50 of ${SESSIONS}`).waitFor();
-  await smoothly(page, async () => {
-    for (let turn = 2; turn <= 5; turn += 1) {
-      await page.getByRole("button", { name: "Older" }).click();
-      await page.getByText(`–${turn * 50} of ${SESSIONS}`).waitFor();
-    }
-  });
-  await dashboard.look("large-sessions");
-});
-
-test("ten thousand lines of log scroll without stumbling, and few of them exist", async () => {
-  await using dashboard = await openDashboard(browser, service);
-  const { page } = dashboard;
-  await dashboard.go("/agents/busy-desk/logs");
-  const list = page.getByRole("listbox", { name: "Log lines" });
-  await list.waitFor();
-  await until(
-    async () => {
-      if (await page.getByText(`${LINES} lines`).isVisible()) return true;
-      const button = page.getByRole("button", { name: "Load earlier lines" });
-      if (await button.isVisible()) await button.click({ timeout: 1_000 }).catch(() => undefined); // busy reading
-      return undefined;
-    },
-    PATIENCE_MS,
-    `${LINES} lines`,
-  );
-  const frames = await smoothly(page, () =>
-    list.evaluate(async (element) => {
-      for (let step = 0; step <= 60; step += 1) {
-        element.scrollTop = (element.scrollHeight * step) / 60;
-        await new Promise(requestAnimationFrame);
-      }
-    }),
-  );
-  assert.ok(frames > 30, `${frames} frames`);
-  assert.ok((await list.getByRole("option").count()) < 120, "only what is in sight is there");
-  await list.evaluate((element) => void (element.scrollTop = 0));
-  await list.getByText("line 0 of", { exact: false }).first().waitFor();
-  await dashboard.look("large-logs");
-});
+}
 
 /** Does something while every frame is measured; gives how many there were. */
 async function smoothly(page: Page, run: () => Promise<void>): Promise<number> {
