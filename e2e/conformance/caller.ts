@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import type { Report, StartBody } from "../bots/conformance-bot.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { eventually, until, within } from "../../testing/wait.ts";
 import { openContext } from "../harness/chromium.ts";
 import { watchOffers, type OfferExchange } from "./offer-exchange.ts";
@@ -57,6 +58,7 @@ const CONNECT_MS = 30_000; // a busy machine takes its time to open audio device
 const UTTERANCE_MS = 20_000;
 const BACK_MS = 30_000;
 const ASK_MS = 60_000; // the longest anything asked of a page takes
+const ANSWER_MS = 10_000; // clients give a bot no longer, unless they are told to
 const CONSOLE_LINES = 40; // shown when a test fails
 
 /** Opens a page in a browser context of its own; it closes with the test. */
@@ -112,8 +114,9 @@ function impatient(page: Page): Page {
 function createSenses(page: Page): Omit<Caller, "page" | "startBody" | "offers" | "connect"> {
   const request = <T>(type: string, data?: unknown): Promise<T> =>
     page.evaluate(
-      ([messageType, content]) => window.callerPage.client.sendClientRequest(messageType, content),
-      [type, data] as const,
+      ([messageType, content, answerMs]) =>
+        window.callerPage.client.sendClientRequest(messageType, content, answerMs),
+      [type, data, patientMs(ANSWER_MS)] as const,
     ) as Promise<T>;
   // A client that a starved machine cut off for a moment comes back by itself.
   const report = (): Promise<Report> =>
