@@ -108,6 +108,6 @@ function costRow({ calls, cores }: Point): Row {
 if (import.meta.main) {
   const { formatTable } = await import("./report/table.ts");
   const { describeMachine } = await import("./machine/describe.ts");
-  console.log(`${describeMachine()}\n\n${formatTable(await calls.run())}`);
+  console.log(`${describeMachine()}\n\n${formatTable(await calls.run(() => undefined))}`);
   process.exit(0);
 }
