@@ -96,7 +96,7 @@ export async function openRegionalDriver(options: {
       homes.delete(id);
     },
     async forgetAgent(agentId) {
-      await Promise.all(all.map((region) => region.opened()?.driver.forgetAgent?.(agentId)));
+      await Promise.all(all.map(async (region) => region.opened()?.driver.forgetAgent?.(agentId)));
     },
   };
 
