@@ -26,7 +26,7 @@ export interface ServiceProcess extends WatchedProcess {
   readonly api: ApiClient;
   /** With the public key. */
   readonly publicApi: ApiClient;
-  /** Builds the bot, unless it is in an image, and deploys it; resolves when it takes sessions. */
+  /** Builds the bot, unless it is in an image or was built before, and deploys it; resolves when it takes sessions. */
   deploy(agent: DeployOptions): Promise<void>;
   /** Resolves when the agent's newest deployment has proved itself; throws what its record complains of. */
   ready(name: string, isWanted?: (record: AgentRecord) => boolean): Promise<AgentRecord>;
@@ -113,6 +113,13 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
 
   const build = (files: Record<string, string>, region?: string): Promise<string> =>
     buildBot(api, files, region);
+  const builds = new Map<string, Promise<string>>(); // the same files are the same bot
+  function buildOnce(files: Record<string, string>): Promise<string> {
+    const key = JSON.stringify(files);
+    const built = builds.get(key) ?? build(files);
+    builds.set(key, built);
+    return built;
+  }
 
   async function ready(
     name: string,
@@ -154,7 +161,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     publicApi: createApiClient({ baseUrl: apiUrl, token: publicKey }),
     build,
     async deploy({ name, files, ...agent }: DeployOptions) {
-      const built = files ? { buildId: await build(files) } : {};
+      const built = files ? { buildId: await buildOnce(files) } : {};
       await api.agents.create({ ...agent, serviceName: name, ...built });
       await ready(name, ({ available }) => available);
     },
