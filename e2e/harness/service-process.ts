@@ -68,6 +68,7 @@ export interface DeployOptions extends Omit<CreateAgent, "serviceName" | "buildI
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
 const READY_MS = 60_000;
+const DEMAND_MS = 1_000; // tests call often, and what is kept in reserve for the next call takes from this one
 
 /** Starts it on a free port and resolves when it serves. */
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
@@ -80,7 +81,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     VOCALHOST_CHANGES_PER_MINUTE: "1000000",
     VOCALHOST_DATA_DIR: dataFolder,
     VOCALHOST_VIVA_ENGINE: options.hasVoiceEngine === false ? "none" : VOICE_ENGINE,
-    ...(options.timing ? { VOCALHOST_TIMING: JSON.stringify(options.timing) } : {}),
+    VOCALHOST_TIMING: JSON.stringify({ demandMs: DEMAND_MS, ...options.timing }),
     ...options.environment,
   };
   const [program, ...before] = [...(options.within ?? []), process.execPath];

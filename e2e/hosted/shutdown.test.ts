@@ -30,10 +30,10 @@ describe("SIGTERM", () => {
       await faults.service.deploy({
         name: AGENT,
         files: faults.bot(),
-        autoScaling: { minAgents: 2, maxAgents: 4 },
+        autoScaling: { minAgents: 1, maxAgents: 4 },
         vendorViva: { audioFilter: "tel" },
       });
-    await refilled(faults, 2);
+    await refilled(faults, 1);
     return faults;
   }
 

@@ -61,7 +61,7 @@ describe("with Postgres", { skip: postgresIsMissing() }, () => {
   before(async () => {
     postgres = stack.use(await startTestPostgres());
     service = stack.use(await startServiceProcess({ environment: { VOCALHOST_DATABASE_URL: postgres.url } }));
-    const autoScaling = { minAgents: 2, maxAgents: 8 };
+    const autoScaling = { minAgents: 1, maxAgents: 8 };
     await service.deploy({ name: "echo", files: ECHO_BOT, vendorViva: { audioFilter: "tel" }, autoScaling });
   });
   after(() => stack.disposeAsync());
@@ -147,7 +147,7 @@ describe("on a full disk", { skip: mountIsMissing() }, () => {
   before(async () => {
     disk = stack.use(mountSmallDisk("32m")).folder;
     service = stack.use(await startServiceProcess({ dataFolder: disk }));
-    await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 2, maxAgents: 6 } });
+    await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 1, maxAgents: 6 } });
   });
   after(() => stack.disposeAsync());
 
