@@ -60,9 +60,8 @@ export function call(port: number, line: string, options: CallOptions = {}): Pro
 export const JSON_TYPE = { "content-type": "application/json" };
 
 export interface RawOptions {
-  timeoutMs?: number;
-  /** Also gives what came when the time is up, instead of failing. */
-  patient?: boolean;
+  /** Gives what came until then, instead of failing when there is no whole answer. */
+  atMostMs?: number;
 }
 
 /** Sends exactly these bytes and gives back what came until the answer was whole or the socket closed. */
@@ -82,12 +81,12 @@ export async function rawExchange(
   socket.on("error", () => resolve(received)); // a reset is an answer too
   socket.on("close", () => resolve(received));
   socket.write(bytes);
+  const { atMostMs } = options;
+  const timer = atMostMs !== undefined && setTimeout(() => resolve(received), atMostMs);
   try {
-    return await within(promise, options.timeoutMs ?? ANSWER_DEADLINE_MS, "answer");
-  } catch (error) {
-    if (options.patient) return received;
-    throw error;
+    return await within(promise, ANSWER_DEADLINE_MS, "answer");
   } finally {
+    if (timer) clearTimeout(timer);
     socket.destroy();
   }
 }
@@ -120,6 +119,7 @@ function lengthOf(text: string | undefined): Record<string, string> {
 function isWhole(received: string): boolean {
   const end = received.indexOf("\r\n\r\n");
   if (end < 0) return false;
+  if (statusOf(received) === 101) return true;
   const length = /\r\ncontent-length: *(\d+)/i.exec(received.slice(0, end))?.[1];
   return length !== undefined && received.length >= end + 4 + Number(length);
 }

@@ -62,7 +62,10 @@ export function watchProcess(child: ChildProcess, name: string): WatchedProcess 
     printed,
     end,
     async [Symbol.asyncDispose]() {
-      const timer = setTimeout(() => child.kill("SIGKILL"), patientMs(END_DEADLINE_MS));
+      const timer = setTimeout(() => {
+        process.stderr.write(`The ${name} does not end when asked, and is killed:\n${output.slice(-2_000)}\n`);
+        child.kill("SIGKILL");
+      }, patientMs(END_DEADLINE_MS));
       await end();
       clearTimeout(timer);
     },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "@vocalhost/protocol";
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
 import { size } from "../../testing/sizes.ts";
@@ -222,10 +223,18 @@ async function freeze(faults: FaultService, pid: number): Promise<Disposable & {
   const melt = (): void => void (isRunning(pid) && process.kill(pid, "SIGCONT"));
   for (;;) {
     process.kill(pid, "SIGSTOP");
+    // Each of its threads stops when it next leaves the kernel; until then it may still take the lock.
+    await until(() => isStopped(pid), 10_000, "stop of every thread");
     if (faults.isWritable()) return { melt, [Symbol.dispose]: melt };
     melt();
     await pause(5);
   }
+}
+
+function isStopped(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) =>
+    /^State:\s+T/m.test(readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8")),
+  );
 }
 
 /** On the same data folder, as a second machine would be; resolves when it leads. */

@@ -42,7 +42,7 @@ export async function bot({ sessionId, body, kind, websocket, signal }) {
       const text = data.toString();
       if (text === "freeze") {
         tell({ event: "frozen", sessionId });
-        for (;;);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       }
       if (text === "hang up") over.resolve();
       else websocket.send(text);

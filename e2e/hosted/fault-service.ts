@@ -117,8 +117,8 @@ export function instancesAlive(dataFolder: string): AliveInstance[] {
       const folder = readProc(pid, "environ")
         .split("\0")
         .find((variable) => variable.startsWith(mark));
-      const isGone = /^State:\s+Z/m.test(readProc(pid, "status"));
-      return folder === undefined || isGone ? [] : [{ pid, id: folder.slice(mark.length) }];
+      if (folder === undefined || /^State:\s+Z/m.test(readProc(pid, "status"))) return [];
+      return [{ pid, id: folder.slice(mark.length) }];
     });
 }
 

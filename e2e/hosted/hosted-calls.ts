@@ -1,4 +1,6 @@
+import type { SessionDetails } from "@vocalhost/protocol";
 import { readFileSync } from "node:fs";
+import { until } from "../../testing/wait.ts";
 import type { ServiceProcess } from "../harness/service-process.ts";
 import { openSocket, type SocketClient } from "../harness/socket-client.ts";
 
@@ -61,4 +63,20 @@ export async function openCall(
 ): Promise<{ sessionId: string; socket: SocketClient }> {
   const { sessionId, url } = await prepareCall(service, agent, options);
   return { sessionId, socket: await openSocket(url) };
+}
+
+/** What the service tells of a session when it is over; that it cannot be asked for a while is no end. */
+export async function ended(
+  service: ServiceProcess,
+  agent: string,
+  sessionId: string,
+): Promise<SessionDetails> {
+  return until(
+    async () => {
+      const session = await service.api.sessions.get(agent, sessionId).catch(() => undefined);
+      return session?.status === "ended" && session;
+    },
+    20_000,
+    `end of session ${sessionId}`,
+  );
 }

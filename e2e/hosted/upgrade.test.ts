@@ -94,10 +94,10 @@ describe("a store of the first release", () => {
   });
 });
 
-test("it moves to Postgres as well, with the command of the page", async () => {
+test("it moves to Postgres as well, with the command of the page; and where the earlier program is gone from its folder, builds find the new one", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-postgres-"));
   await using postgres = await startTestPostgres();
-  layFirstRelease(folder.path, SDK);
+  layFirstRelease(folder.path, "/nowhere/at/all/packages/sdk");
   const settings = { VOCALHOST_DATA_DIR: folder.path, VOCALHOST_DATABASE_URL: await postgres.newDatabase() };
   const file = join(folder.path, "vocalhost.env");
   writeFileSync(
@@ -117,13 +117,6 @@ test("it moves to Postgres as well, with the command of the page", async () => {
     sessions.map(({ sessionId }) => sessionId),
     [firstRelease.sessionId],
   );
-});
-
-test("where the earlier program is gone from its folder, builds find the new one", async () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-moved-"));
-  layFirstRelease(folder.path, "/nowhere/at/all/packages/sdk");
-  await using service = await startServiceProcess({ dataFolder: folder.path, hasVoiceEngine: false });
-  await until(() => isUp(service), SOON_MS, "ready agent");
 });
 
 async function isUp({ api }: ServiceProcess): Promise<boolean> {

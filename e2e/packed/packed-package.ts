@@ -1,12 +1,16 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
+const run = promisify(execFile);
 const PACKAGES = fileURLToPath(new URL("../../packages", import.meta.url));
 
-/** What `npm pack --json` says about one package. */
+/** A package as it is published. */
 export interface PackedPackage {
-  filename: string;
+  /** Its archive. */
+  file: string;
   files: { path: string }[];
 }
 
@@ -19,6 +23,28 @@ export interface PublishedManifest {
   repository?: { url: string; directory?: string };
   bin?: Record<string, string>;
   exports?: Record<string, Record<string, string>>;
+}
+
+/** The packages in the one archive that makes projects, and itself, by their folder here; unpacks it into `folder`. */
+export async function readArchive(archive: string, folder: string): Promise<Map<string, PackedPackage>> {
+  await run("tar", ["-xzf", archive, "-C", folder, "package/packages"]);
+  const packages = join(folder, "package/packages");
+  const names = JSON.parse(readFileSync(join(packages, "names.json"), "utf8")) as Record<string, string>;
+  const archives = [...Object.values(names).map((name) => join(packages, name)), archive];
+  return new Map(await Promise.all(archives.map(readPackage)));
+}
+
+async function readPackage(file: string): Promise<[string, PackedPackage]> {
+  const [{ stdout: manifest }, { stdout: listed }] = await Promise.all([
+    run("tar", ["-xzOf", file, "package/package.json"]),
+    run("tar", ["-tzf", file]),
+  ]);
+  const { repository } = JSON.parse(manifest) as PublishedManifest;
+  const files = listed
+    .trim()
+    .split("\n")
+    .map((path) => ({ path: path.replace("package/", "") }));
+  return [repository?.directory?.replace("packages/", "") ?? "", { file, files }];
 }
 
 export function readManifest(folder: string): PublishedManifest {

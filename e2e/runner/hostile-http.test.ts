@@ -109,7 +109,7 @@ describe("requests that are odd", () => {
       `GET /status HTTP/1.1\r\nHo`,
     ];
     const waiting = halves.flatMap((half) =>
-      Array.from({ length: 20 }, () => rawExchange(port, half, { timeoutMs: 1_000, patient: true })),
+      Array.from({ length: 20 }, () => rawExchange(port, half, { atMostMs: 1_000 })),
     );
     assert.equal((await call(port, "GET /status")).status, 200);
     for (const raw of await Promise.all(waiting)) assert.equal(raw, "");
@@ -152,7 +152,7 @@ describe("requests that are odd", () => {
         ),
       );
     await aFewAtATime(requests, async (request) => {
-      const raw = await rawExchange(port, request, { timeoutMs: 300, patient: true });
+      const raw = await rawExchange(port, request, { atMostMs: 300 });
       assert.ok(
         statusOf(raw) < 500,
         `${raw.slice(0, 200)} for ${JSON.stringify(request.toString("latin1"))}`,

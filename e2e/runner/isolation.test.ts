@@ -85,81 +85,86 @@ function send(client: SocketClient | PeerClient, message: unknown): void {
   else client.sendText(JSON.stringify(message));
 }
 
-for (const transport of ["websocket", "webrtc"] as const)
-  describe(`a bad ${transport} session`, () => {
-    for (const [mode, error] of [
-      ["throws at once", "thrown at once"],
-      ["throws in a timer", "thrown in a timer"],
-      ["forgets a rejection", "forgotten"],
-      ["throws in a listener", "thrown in a listener"],
-      ["rejects in a listener", "rejected in a listener"],
-    ] as const)
-      test(`${mode}: only it ends, and the log says why`, async () => {
-        const bad = await start(mode, transport);
-        if (mode.includes("listener")) send(bad.client, { hello: "listener" });
-        await endsWith("bot-failed", bad);
-        await runner.printed(
-          new RegExp(`error bot failed session=${bad.id.slice(0, 8)}\\n(?:\\w+)?Error: ${error}`),
-        );
-        if ("closed" in bad.client) assert.equal((await bad.client.closed()).code, 1011);
-        else
-          await until(
-            () => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")),
-            15_000,
-            "peerLeft",
+// Side by side: they mostly wait.
+describe("bad sessions", { concurrency: 2 }, () => {
+  for (const transport of ["websocket", "webrtc"] as const)
+    describe(`a bad ${transport} session`, () => {
+      for (const [mode, error] of [
+        ["throws at once", "thrown at once"],
+        ["throws in a timer", "thrown in a timer"],
+        ["forgets a rejection", "forgotten"],
+        ["throws in a listener", "thrown in a listener"],
+        ["rejects in a listener", "rejected in a listener"],
+      ] as const)
+        test(`${transport}: ${mode}: only it ends, and the log says why`, async () => {
+          const bad = await start(mode, transport);
+          if (mode.includes("listener")) send(bad.client, { hello: "listener" });
+          await endsWith("bot-failed", bad);
+          await runner.printed(
+            new RegExp(`error bot failed session=${bad.id.slice(0, 8)}\\n(?:\\w+)?Error: ${error}`),
           );
+          if ("closed" in bad.client) assert.equal((await bad.client.closed()).code, 1011);
+          else
+            await until(
+              () => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")),
+              15_000,
+              "peerLeft",
+            );
+          bad.leave();
+        });
+
+      test(`${transport}: hangs: it is left behind`, async () => {
+        const bad = await start("hangs", transport);
         bad.leave();
+        await endsWith("client-left", bad);
+        assert.match(
+          runner.output(),
+          new RegExp(`bot did not end when asked, left behind session=${bad.id.slice(0, 8)}`),
+        );
       });
 
-    test("hangs: it is left behind", async () => {
-      const bad = await start("hangs", transport);
-      bad.leave();
-      await endsWith("client-left", bad);
-      assert.match(
-        runner.output(),
-        new RegExp(`bot did not end when asked, left behind session=${bad.id.slice(0, 8)}`),
-      );
-    });
+      test(`${transport}: floods audio: what does not fit is dropped`, async () => {
+        const bad = await start("floods audio", transport);
+        const told = (): string | undefined =>
+          "texts" in bad.client
+            ? bad.client.texts.find((text) => text.includes("queuedMs"))
+            : JSON.stringify(
+                bad.client.messages.find(
+                  ({ data }) => data && typeof data === "object" && "queuedMs" in data,
+                ),
+              );
+        const { data } = JSON.parse(await until(told, 15_000, "figures of the bot"));
+        assert.ok(data.queuedMs <= 60_000 && data.droppedMs >= 539_000, JSON.stringify(data));
+        await pause(500);
+        bad.leave();
+        await endsWith("client-left", bad);
+      });
 
-    test("floods audio: what does not fit is dropped", async () => {
-      const bad = await start("floods audio", transport);
-      const told = (): string | undefined =>
-        "texts" in bad.client
-          ? bad.client.texts.find((text) => text.includes("queuedMs"))
-          : JSON.stringify(
-              bad.client.messages.find(({ data }) => data && typeof data === "object" && "queuedMs" in data),
-            );
-      const { data } = JSON.parse(await until(told, 15_000, "figures of the bot"));
-      assert.ok(data.queuedMs <= 60_000 && data.droppedMs >= 539_000, JSON.stringify(data));
-      await pause(500);
-      bad.leave();
-      await endsWith("client-left", bad);
-    });
+      test(`${transport}: never reads what it hears`, async () => {
+        const bad = await start("deaf", transport);
+        if ("speak" in bad.client) await bad.client.speak(50, "tone");
+        else for (let at = 0; at < 5_000; at += 1) bad.client.sendAudio(new Int16Array(320));
+        bad.leave();
+        await endsWith("client-left", bad);
+      });
 
-    test("never reads what it hears", async () => {
-      const bad = await start("deaf", transport);
-      if ("speak" in bad.client) await bad.client.speak(50, "tone");
-      else for (let at = 0; at < 5_000; at += 1) bad.client.sendAudio(new Int16Array(320));
-      bad.leave();
-      await endsWith("client-left", bad);
-    });
+      test(`${transport}: talks very much: the client hears it all, or is given up`, async () => {
+        const bad = await start("talks when told", transport);
+        send(bad.client, { go: true });
+        const heard = (): number => ("texts" in bad.client ? bad.client.texts : bad.client.messages).length;
+        const lost = new RegExp(`session ended session=${bad.id.slice(0, 8)} reason=client-lost`);
+        await until(() => heard() >= 100_000 || lost.test(runner.output()), 60_000, "talk");
+        bad.leave();
+        await endsWith("client-(?:left|lost)", bad);
+      });
 
-    test("talks very much: the client hears it all, or is given up", async () => {
-      const bad = await start("talks when told", transport);
-      send(bad.client, { go: true });
-      const heard = (): number => ("texts" in bad.client ? bad.client.texts : bad.client.messages).length;
-      const lost = new RegExp(`session ended session=${bad.id.slice(0, 8)} reason=client-lost`);
-      await until(() => heard() >= 100_000 || lost.test(runner.output()), 60_000, "talk");
-      bad.leave();
-      await endsWith("client-(?:left|lost)", bad);
+      test(`${transport}: blocks the thread again and again`, async () => {
+        const bad = await start("blocks the thread", transport);
+        await endsWith("bot-finished", bad);
+        bad.leave();
+      });
     });
-
-    test("blocks the thread again and again", async () => {
-      const bad = await start("blocks the thread", transport);
-      await endsWith("bot-finished", bad);
-      bad.leave();
-    });
-  });
+});
 
 test("a client that does not listen is given up", async () => {
   const bad = await start("talks when told", "websocket");

@@ -170,7 +170,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
       `GET /ws HTTP/1.1\r\n${host}${upgrade}${key}X-Twilio-Signature: \r\n\r\n`,
     ];
     for (const request of requests) {
-      const answer = await rawExchange(runner.port, request, { timeoutMs: 1_500, patient: true });
+      const answer = await rawExchange(runner.port, request);
       assert.match(answer, /^HTTP\/1\.1 (?:101|4\d\d) /, request.split("\r\n", 1)[0]);
     }
   });
@@ -219,6 +219,7 @@ describe(`calls from those who mean ill (seed ${SEED})`, async () => {
         .map((line) => line.length),
     );
     assert.ok(longest < 1_000, `a log line of ${longest} characters`);
+    assert.equal(await within(runner.end(), 10_000, "end of the runner"), 0);
   });
 });
 

@@ -230,7 +230,7 @@ for (const { what, status, expect } of waits)
   });
 
 test("one on a node that was lost is given up, others are waited for", async () => {
-  await using harness = await start();
+  await using harness = await start({ killedMs: 200 });
   const { driver } = await harness.open();
   await driver.fence(1);
   const spec = specOf(PRETENDED);
@@ -374,7 +374,7 @@ interface KubernetesHarness extends DriverHarness {
   ask(method: string, path: string): Promise<void>;
 }
 
-async function start(): Promise<KubernetesHarness> {
+async function start({ killedMs = patientMs(2_000) } = {}): Promise<KubernetesHarness> {
   const temporary = mkdtempSync(join(tmpdir(), "kubernetes-driver-"));
   const api = await startStandInApi();
   const kubelet = startStandInKubelet(api);
@@ -391,7 +391,7 @@ async function start(): Promise<KubernetesHarness> {
         platform: thisPlatform(),
         pods: { nodeSelector: {}, runtimeClass: undefined, priorityClass: undefined, pullSecrets: [] },
         home: { host: "127.0.0.1", port: 0 },
-        killedMs: patientMs(2_000),
+        killedMs,
         log: silentLog,
       }),
     );

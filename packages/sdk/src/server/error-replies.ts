@@ -7,7 +7,7 @@ import {
   type ErrorCode,
   type FieldProblem,
 } from "@vocalhost/protocol";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Socket } from "node:net";
 import type { z } from "zod";
 import type { Log } from "../log.ts";
@@ -30,8 +30,11 @@ export function installErrorReplies(app: FastifyInstance, log: Log): void {
 }
 
 /** For paths the router cannot read; they reach no hook and no handler. */
-export function refusePath(error: unknown, _request: unknown, reply: FastifyReply): void {
+export function refusePath(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toAppError(error);
+  // Nor the one that ends the connection of an upgrade, which nobody reads any more and which would keep us from ending.
+  if (request.raw.headers.upgrade !== undefined)
+    reply.raw.once("finish", () => request.raw.socket.destroySoon());
   void reply.code(known.status).send(known.toBody());
 }
 

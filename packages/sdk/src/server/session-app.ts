@@ -21,6 +21,8 @@ export interface SessionAppOptions {
 const HEADERS_MAX_BYTES = 16 * 1024;
 const PATH_PART_MAX_CHARACTERS = 512; // the router's own 100 are too few for a socket token
 
+const GOODBYE_MS = 5_000; // a client that reads answers at once; one that does not must not keep us from ending
+
 /** Resolves when WebSocket routes may be added; one added earlier would hang. */
 export async function createSessionApp(log: Log, options: SessionAppOptions = {}): Promise<SessionApp> {
   const sessions = createSessionTable(log, options.connectDeadlineMs);
@@ -39,9 +41,12 @@ export async function createSessionApp(log: Log, options: SessionAppOptions = {}
   app.addHook("onSend", async (_request, reply) => {
     reply.header("x-content-type-options", "nosniff");
   });
-  await app.register(websocket, {
-    options: { maxPayload: limits.socketMessageBytes, perMessageDeflate: false },
-  });
+  const socketOptions = {
+    maxPayload: limits.socketMessageBytes,
+    perMessageDeflate: false,
+    closeTimeout: GOODBYE_MS, // missing in the type declarations
+  };
+  await app.register(websocket, { options: socketOptions });
   keepSocketsToTheirRoutes(app);
   return { app, sessions };
 }

@@ -30,14 +30,14 @@ for (const { name, open } of [...farEnds, { name: "room", open: openRoom }]) {
   test(`${name}: what was heard is known, when it is cut and when it ends`, async () => {
     await using end = await open();
     const { audioOut } = end.transport;
-    audioOut.write({ samples: tone(2_000), sampleRateHz: RATE_HZ });
+    audioOut.write({ samples: tone(4_000), sampleRateHz: RATE_HZ });
     const drained = audioOut.drained();
     await heardMs(end, 400);
     const cut = audioOut.clear();
     assert.deepEqual(await drained, cut);
     assert.ok(cut.interrupted);
     // Clients play what was sent, carriers forget it: they hold up to 400 ms.
-    assert.ok(cut.playedMs > 0 && cut.playedMs < 900, `${cut.playedMs} ms`);
+    assert.ok(cut.playedMs > 0 && cut.playedMs < patientMs(300), `${cut.playedMs} ms`);
     audioOut.write({ samples: tone(200), sampleRateHz: RATE_HZ });
     assert.deepEqual(await audioOut.drained({ timeoutMs: patientMs(5_000) }), {
       playedMs: 200,
