@@ -13,18 +13,23 @@ export interface DashboardStage {
 export interface StageOptions extends ServiceOptions, Pick<ChromiumOptions, "microphone"> {
   /** Whether somebody has redeemed the owner's link. @default true */
   hasOwner?: boolean;
+  /** What else there is before the first test. */
+  prepare?(stage: DashboardStage): Promise<void>;
 }
 
 /** Sets it up before the tests of the file and puts it away after them. */
-export function setStage({ hasOwner = true, microphone, ...options }: StageOptions = {}): DashboardStage {
-  const stage: Partial<DashboardStage> & { browser?: Browser; service?: ServiceProcess } = {};
+export function setStage(options: StageOptions = {}): DashboardStage {
+  const { hasOwner = true, microphone, prepare, ...ofService } = options;
+  const stage: { browser?: Browser; service?: ServiceProcess } = {};
   before(async () => {
     await import("../../scripts/build-dashboard.ts");
     const launching = launchChromium(microphone ? { microphone } : {});
-    [stage.browser, stage.service] = await Promise.all([launching, startServiceProcess(options)]);
-    if (!hasOwner) return;
-    await using dashboard = await openDashboard(stage.browser, stage.service, { signedIn: false });
-    await redeemOwnerLink(dashboard, stage.service);
+    [stage.browser, stage.service] = await Promise.all([launching, startServiceProcess(ofService)]);
+    if (hasOwner) {
+      await using dashboard = await openDashboard(stage.browser, stage.service, { signedIn: false });
+      await redeemOwnerLink(dashboard, stage.service);
+    }
+    await prepare?.(stage as DashboardStage);
   });
   after(async () => {
     await stage.browser?.close();

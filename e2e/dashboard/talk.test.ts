@@ -1,7 +1,7 @@
 // Talking to a hosted agent in the dashboard: real service, real instances, a voice as the browser's microphone.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { servePages } from "../harness/client-pages.ts";
@@ -28,20 +28,21 @@ export async function bot(args) {
 }
 `;
 
-const stage = setStage({ microphone: VOICE });
-
-before(async () => {
-  const parrot = readFileSync(path("examples/parrot/bot.ts"), "utf8");
-  const filtering = parrot.replace(
-    "createTransport(args)",
-    "createTransport(args, { audioIn: { filter: vivaFilter() } })",
-  );
-  await stage.service.deploy({
-    name: "parrot",
-    files: { "bot.ts": `import { vivaFilter } from "vocalhost/filters";\n${filtering}` },
-    vendorViva: { audioFilter: "tel" },
-    autoScaling: { minAgents: 1, maxAgents: 3 },
-  });
+const stage = setStage({
+  microphone: VOICE,
+  async prepare({ service }) {
+    const parrot = readFileSync(path("examples/parrot/bot.ts"), "utf8");
+    const filtering = parrot.replace(
+      "createTransport(args)",
+      "createTransport(args, { audioIn: { filter: vivaFilter() } })",
+    );
+    await service.deploy({
+      name: "parrot",
+      files: { "bot.ts": `import { vivaFilter } from "vocalhost/filters";\n${filtering}` },
+      vendorViva: { audioFilter: "tel" },
+      autoScaling: { minAgents: 1, maxAgents: 3 },
+    });
+  },
 });
 
 for (const label of ["WebRTC", "Room", "WebSocket"].slice(0, size(2, 3)))
