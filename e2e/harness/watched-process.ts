@@ -63,7 +63,9 @@ export function watchProcess(child: ChildProcess, name: string): WatchedProcess 
     end,
     async [Symbol.asyncDispose]() {
       const timer = setTimeout(() => {
-        process.stderr.write(`The ${name} does not end when asked, and is killed:\n${output.slice(-2_000)}\n`);
+        process.stderr.write(
+          `The ${name} does not end when asked, and is killed:\n${output.slice(-2_000)}\n`,
+        );
         child.kill("SIGKILL");
       }, patientMs(END_DEADLINE_MS));
       await end();
