@@ -20,11 +20,6 @@ const VOICE = fileURLToPath(
   new URL("../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url),
 );
 
-const TRANSPORTS = [
-  ["webrtc", "WebRTC"],
-  ["websocket", "WebSocket"],
-] as const;
-
 let browser: Browser;
 
 before(async () => {
@@ -36,119 +31,60 @@ after(() => browser?.close());
 
 // Each has a runner and a page of its own, and mostly waits for somebody to finish speaking.
 describe("the client page", { concurrency: 2 }, () => {
-  test("conversations with the parrot: talk, mute, hang up, connect again", async (t) => {
-    await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
-    await using client = await openClient(runner, desktop);
-    const { page } = client;
-    for (const [transport, label] of TRANSPORTS)
-      await t.test(`over ${transport}`, async () => {
-        await page.getByRole("radio", { name: label }).check({ force: true });
-        await client.shoot(`desktop-idle-${transport}`);
+  for (const [transport, label] of [
+    ["webrtc", "WebRTC"],
+    ["websocket", "WebSocket"],
+  ] as const) {
+    test(`a conversation over ${transport}: talk, mute, hang up, connect again`, async () => {
+      await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+      await using client = await openClient(runner, desktop);
+      const { page } = client;
+      await page.getByRole("radio", { name: label }).check({ force: true });
+      await client.shoot(`desktop-idle-${transport}`);
 
-        const quiet = await client.energy();
-        const endedBefore = sessionsEnded(runner);
-        await client.connect();
-        await page.getByText("You spoke for").first().waitFor();
-        await page.getByText("Bot is speaking").or(page.getByText("Bot spoke for")).first().waitFor();
-        await until(async () => (await client.energy()) > quiet + 0.001, PATIENCE_MS, "sound of the bot");
-        await client.shoot(`desktop-live-${transport}`);
-        await page.getByText("Bot spoke for").first().waitFor();
-        const answersIn = page.locator("dl > div", { hasText: "Answers in" });
-        await until(async () => /\d ms|\d s/.test(await answersIn.innerText()), PATIENCE_MS, "response time");
-
-        await page.keyboard.press("Space");
-        await page.getByRole("button", { name: "Unmute" }).waitFor();
-        await until(() => client.microphoneIsOff(), PATIENCE_MS, "muted track");
-        await page.keyboard.press("Space");
-        await page.getByRole("button", { name: "Mute", exact: true }).waitFor();
-
-        await client.hangUp();
-        await until(() => sessionsEnded(runner) === endedBefore + 1, PATIENCE_MS, "end of the session");
-
-        await client.connect();
-        const before = await client.energy();
-        await until(
-          async () => (await client.energy()) > before + 0.001,
-          PATIENCE_MS,
-          "sound after reconnecting",
-        );
-        await client.hangUp();
-      });
-  });
-
-  test("a bot that does as it is told: not coming, ending the session, losing its peer, unheard", async (t) => {
-    await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
-    await using client = await openClient(runner, desktop);
-    const { page } = client;
-    await page.getByText("Start body").click();
-    const body = page.getByRole("textbox", { name: "JSON your bot receives" });
-
-    await t.test("giving up while connecting leaves nothing behind", async () => {
-      await body.fill("{ oops");
-      assert.ok(await page.getByRole("button", { name: "Connect" }).isDisabled());
-      await body.fill('{ "mode": "absent" }');
-      for (const [, label] of TRANSPORTS) {
-        await page.getByRole("radio", { name: label }).check({ force: true });
-        await page.getByRole("button", { name: "Connect" }).click();
-        await page.getByRole("heading", { name: "Waiting for your bot" }).waitFor();
-        await client.shoot("desktop-connecting");
-        await page.getByRole("button", { name: "Cancel" }).click();
-        await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
-        await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
-        await until(() => sessionsLeft(runner) === 0, PATIENCE_MS, "end of the session");
-      }
-    });
-
-    for (const [transport, label] of TRANSPORTS)
-      await t.test(`a bot that ends the session over ${transport} is no error`, async () => {
-        await page.getByRole("radio", { name: label }).check({ force: true });
-        await body.fill('{ "mode": "goodbye" }');
-        const before = await client.energy();
-        await page.getByRole("button", { name: /^Connect/ }).click();
-        await until(async () => (await client.energy()) > before, PATIENCE_MS, "its goodbye");
-        await page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
-        assert.equal(await page.getByRole("alert").count(), 0);
-        await client.shoot(`desktop-bot-ended-${transport}`);
-      });
-
-    await t.test("a rebuilt peer connection keeps both voices", async () => {
-      await page.getByRole("radio", { name: "WebRTC" }).check({ force: true });
-      await body.fill('{ "mode": "echo" }');
-      const quiet = await client.energy();
-      const [peersBefore, sessionsBefore] = [await client.peers(), sessionsStarted(runner)];
       await client.connect();
-      await until(async () => (await client.energy()) > quiet + 0.001, PATIENCE_MS, "echo");
-      await page.evaluate(() => {
-        const peer = (window as unknown as { peers: RTCPeerConnection[] }).peers.at(-1);
-        if (!peer) throw new Error("no peer connection");
-        Object.defineProperty(peer, "iceConnectionState", { get: () => "failed" });
-        peer.dispatchEvent(new Event("iceconnectionstatechange"));
-      });
-      await until(
-        async () => (await client.peers()) === peersBefore + 2,
-        PATIENCE_MS,
-        "second peer connection",
-      );
+      await page.getByText("You spoke for").first().waitFor();
+      await page.getByText("Bot is speaking").or(page.getByText("Bot spoke for")).first().waitFor();
+      await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
+      await client.shoot(`desktop-live-${transport}`);
+      await page.getByText("Bot spoke for").first().waitFor();
+      const answersIn = page.locator("dl > div", { hasText: "Answers in" });
+      await until(async () => /\d ms|\d s/.test(await answersIn.innerText()), PATIENCE_MS, "response time");
+
+      await page.keyboard.press("Space");
+      await page.getByRole("button", { name: "Unmute" }).waitFor();
+      await until(() => client.microphoneIsOff(), PATIENCE_MS, "muted track");
+      await page.keyboard.press("Space");
+      await page.getByRole("button", { name: "Mute", exact: true }).waitFor();
+
+      await page.getByRole("button", { name: "Hang up" }).click();
+      await page.getByRole("heading", { name: "Session ended" }).waitFor();
+      await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+      await runner.printed(/session ended/);
+
+      await client.connect({ again: true });
       const before = await client.energy();
-      await until(async () => (await client.energy()) > before + 0.001, PATIENCE_MS, "echo of the new peer");
-      assert.equal(sessionsStarted(runner), sessionsBefore + 1, "the bot was not called again");
-      await client.hangUp();
+      await until(
+        async () => (await client.energy()) > before + 0.001,
+        PATIENCE_MS,
+        "sound after reconnecting",
+      );
     });
 
-    await t.test("without a microphone the bot can still be heard", async () => {
-      await page.evaluate(() => {
-        navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
-      });
-      await body.fill('{ "mode": "tone" }');
-      await page.getByRole("button", { name: /^Connect/ }).click();
-      await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
-      await client.shoot("desktop-microphone-blocked");
-      const quiet = await client.energy();
-      await page.getByRole("button", { name: "Connect without it" }).click();
-      await page.getByRole("button", { name: "Hang up" }).waitFor();
-      await until(async () => (await client.energy()) > quiet + 0.001, PATIENCE_MS, "sound of the bot");
+    test(`a bot that ends the session over ${transport} is no error`, async () => {
+      await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
+      await using client = await openClient(runner, desktop);
+      const { page } = client;
+      await page.getByRole("radio", { name: label }).check({ force: true });
+      await page.getByText("Start body").click();
+      await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "goodbye" }');
+      await page.getByRole("button", { name: "Connect" }).click();
+      await page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
+      assert.equal(await page.getByRole("alert").count(), 0);
+      assert.ok((await client.energy()) > 0, "its goodbye was heard");
+      await client.shoot(`desktop-bot-ended-${transport}`);
     });
-  });
+  }
 
   const SCRIPTED_BOT = `
 import { createTransport } from "vocalhost";
@@ -195,7 +131,7 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     await log.getByText("Nothing matches.").waitFor();
   });
 
-  test("on a phone everything is reachable and nothing sticks out", async (t) => {
+  test("on a phone everything is reachable and nothing sticks out", async () => {
     await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
     await using client = await openClient(runner, mobile);
     const { page } = client;
@@ -212,14 +148,9 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     await page.getByRole("button", { name: "Help" }).click();
     await client.assertFits("help");
     await page.getByRole("button", { name: "Close", exact: true }).click();
-    await client.hangUp();
+    await page.getByRole("button", { name: "Hang up" }).click();
+    await page.getByRole("heading", { name: "Session ended" }).waitFor();
     await until(() => page.evaluate(drawsNothing), PATIENCE_MS, "rest for who asked for little motion");
-
-    await t.test("a runner that is stopped ends the session, without an error", async () => {
-      await client.connect();
-      await runner.end("SIGTERM");
-      await page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
-    });
   });
 
   test("a refused start is shown in the runner's words, and a runner that is gone is looked for", async () => {
@@ -252,6 +183,59 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     await client.shoot("phone-refused");
   });
 
+  test("a runner that is stopped ends the session, without an error", async () => {
+    await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
+    await using client = await openClient(runner, desktop);
+    await client.connect();
+    await runner.end("SIGTERM");
+    await client.page.getByRole("heading", { name: "Your bot ended the session" }).waitFor();
+  });
+
+  test("without a microphone the bot can still be heard", async () => {
+    await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
+    await using client = await openClient(runner, desktop);
+    const { page } = client;
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+    });
+    await page.getByText("Start body").click();
+    await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "tone" }');
+    await page.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
+    await client.shoot("desktop-microphone-blocked");
+    await page.getByRole("button", { name: "Connect without it" }).click();
+    await page.getByRole("button", { name: "Hang up" }).waitFor();
+    await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "sound of the bot");
+  });
+
+  const SILENT_BOT = `
+import { once } from "node:events";
+export const bot = ({ signal }) => once(signal, "abort");
+if (import.meta.main) await (await import("vocalhost/runner")).main();
+`;
+
+  test("giving up while connecting leaves nothing behind", async () => {
+    using folder = createBotFolder({ "bot.ts": SILENT_BOT });
+    await using runner = await startRunnerProcess({ bot: folder.bot("bot.ts"), workingFolder: folder.path });
+    await using client = await openClient(runner, desktop);
+    const { page } = client;
+    await page.getByText("Start body").click();
+    const body = page.getByRole("textbox", { name: "JSON your bot receives" });
+    await body.fill("{ oops");
+    assert.ok(await page.getByRole("button", { name: "Connect" }).isDisabled());
+    await body.fill("");
+    for (const label of ["WebRTC", "WebSocket"]) {
+      await page.getByRole("radio", { name: label }).check({ force: true });
+      await page.getByRole("button", { name: "Connect" }).click();
+      await page.getByRole("heading", { name: "Waiting for your bot" }).waitFor();
+      await client.shoot("desktop-connecting");
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
+      await until(() => client.microphoneIsReleased(), PATIENCE_MS, "released microphone");
+      await until(() => sessionsLeft(runner) === 0, PATIENCE_MS, "end of the session");
+    }
+  });
+
   test("two people and the parrot in one room, opened by its address and joined by a link", async () => {
     await using runner = await startRunnerProcess({ bot: "examples/parrot/bot.ts" });
     const permissions = ["clipboard-read", "clipboard-write", "microphone"];
@@ -276,7 +260,9 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     await until(async () => (await bob.energy()) > 0.001, PATIENCE_MS, "sound of the others");
     await bob.shoot("desktop-live-room");
 
-    await ann.hangUp();
+    await ann.page.getByRole("button", { name: "Hang up" }).click();
+    await ann.page.getByRole("heading", { name: "Session ended" }).waitFor();
+    await until(() => ann.microphoneIsReleased(), PATIENCE_MS, "released microphone");
     const before = await bob.energy();
     await until(
       async () => (await bob.energy()) > before + 0.001,
@@ -287,12 +273,30 @@ if (import.meta.main) await (await import("vocalhost/runner")).main();
     await runner.printed(/session ended .*reason=client-left/);
     assert.equal(sessionsStarted(runner), 1);
   });
+
+  test("a rebuilt peer connection keeps both voices", async () => {
+    await using runner = await startRunnerProcess({ bot: "e2e/bots/conformance-bot.ts" });
+    await using client = await openClient(runner, desktop);
+    const { page } = client;
+    await page.getByText("Start body").click();
+    await page.getByRole("textbox", { name: "JSON your bot receives" }).fill('{ "mode": "echo" }');
+    await client.connect();
+    await until(async () => (await client.energy()) > 0.001, PATIENCE_MS, "echo");
+    await page.evaluate(() => {
+      const [peer] = (window as unknown as { peers: RTCPeerConnection[] }).peers;
+      if (!peer) throw new Error("no peer connection");
+      Object.defineProperty(peer, "iceConnectionState", { get: () => "failed" });
+      peer.dispatchEvent(new Event("iceconnectionstatechange"));
+    });
+    await until(async () => (await client.peers()) === 2, PATIENCE_MS, "second peer connection");
+    const before = await client.energy();
+    await until(async () => (await client.energy()) > before + 0.001, PATIENCE_MS, "echo of the new peer");
+    assert.equal(sessionsStarted(runner), 1, "the bot was not called again");
+  });
 });
 
 interface Client extends ClientWindow {
-  connect(): Promise<void>;
-  /** Resolves when nobody listens any more. */
-  hangUp(): Promise<void>;
+  connect(options?: { again: boolean }): Promise<void>;
 }
 
 async function openClient(runner: RunnerProcess, options: ClientWindowOptions): Promise<Client> {
@@ -301,14 +305,9 @@ async function openClient(runner: RunnerProcess, options: ClientWindowOptions): 
   await page.getByRole("heading", { name: "Ready when you are" }).waitFor();
   return {
     ...opened,
-    async connect() {
-      await page.getByRole("button", { name: /^Connect( again)?$/ }).click();
+    async connect({ again } = { again: false }) {
+      await page.getByRole("button", { name: again ? "Connect again" : "Connect" }).click();
       await page.getByRole("button", { name: "Hang up" }).waitFor();
-    },
-    async hangUp() {
-      await page.getByRole("button", { name: "Hang up" }).click();
-      await page.getByRole("heading", { name: "Session ended" }).waitFor();
-      await until(() => opened.microphoneIsReleased(), PATIENCE_MS, "released microphone");
     },
   };
 }
@@ -331,10 +330,6 @@ function sessionsStarted(runner: RunnerProcess): number {
   return runner.output().match(/session started/g)?.length ?? 0;
 }
 
-function sessionsEnded(runner: RunnerProcess): number {
-  return runner.output().match(/session ended/g)?.length ?? 0;
-}
-
 function sessionsLeft(runner: RunnerProcess): number {
-  return sessionsStarted(runner) - sessionsEnded(runner);
+  return sessionsStarted(runner) - (runner.output().match(/session ended/g)?.length ?? 0);
 }

@@ -43,10 +43,12 @@ const HAS_ENGINE = /container-engine\.ts"/;
 // while little else runs.
 const ORDER = [
   "e2e/conformance-{runner,service}.test.ts",
+  "e2e/dashboard/{agents,accounts}.test.ts",
   "e2e/{packed-packages,docs/walk}.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults,store-failover}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
-  "e2e/{phone-panel,client-page,react-clients,web-pages,dashboard/agents,dashboard/talk}.test.ts",
+  "e2e/{phone-panel,client-page,react-clients,web-pages}.test.ts",
+  "e2e/dashboard/{talk,records}.test.ts",
   "e2e/{dashboard,rooms}/*.test.ts",
   "e2e/runner/guards-browser.test.ts",
   "e2e/cli/operate.test.ts",

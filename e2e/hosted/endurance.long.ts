@@ -189,8 +189,7 @@ async function checkSessions(
   const keys = usage.map(({ sessionId, period }) => `${sessionId}:${period}`);
   assert.equal(new Set(keys).size, keys.length, "a session was billed twice");
   const billed = new Map<string, number>();
-  for (const { sessionId, seconds } of usage)
-    billed.set(sessionId, (billed.get(sessionId) ?? 0) + Number(seconds));
+  for (const { sessionId, seconds } of usage) billed.set(sessionId, (billed.get(sessionId) ?? 0) + seconds);
   for (const each of truth) {
     if (each.event !== "ended") continue;
     const { boundAt } = sessions.get(each.sessionId) ?? {};

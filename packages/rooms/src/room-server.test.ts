@@ -4,7 +4,6 @@ import { createHmac } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { listenOnLoopback } from "../../../testing/loopback-server.ts";
 import { SessionDescription, SignalRequest, SignalResponse } from "@livekit/protocol";
