@@ -47,13 +47,13 @@ test("hooks and components of client-react reach ready, mute and hang up", async
 test("the console of voice-ui-kit reaches ready and hangs up", async () => {
   await using application = await openApplication("kit");
   const { page } = application;
-  await page.getByRole("button", { name: "Connect", exact: true }).click();
   // The kit has a second layout for phones, hidden on this screen.
-  for (const who of ["Client", "Agent"])
-    await page
-      .locator(`dt:text-is("${who}") + dd`, { hasText: /^ready$/ })
-      .filter({ visible: true })
-      .waitFor();
+  const stateOf = (who: "Client" | "Agent", state: RegExp): Promise<void> =>
+    page.locator(`dt:text-is("${who}") + dd`, { hasText: state }).filter({ visible: true }).waitFor();
+  await stateOf("Client", /^initialized$/i); // a click before goes nowhere
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await stateOf("Client", /^ready$/i);
+  await stateOf("Agent", /^ready$/i);
   await application.hears();
   await page.getByRole("button", { name: "Disconnect" }).click();
   await page.getByRole("button", { name: "Connect", exact: true }).waitFor();
