@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
+import { createRandom } from "../../testing/random.ts";
 import { size } from "../../testing/sizes.ts";
 import { encodeFrame } from "@vocalhost/protocol";
 import type { Moment } from "../bots/hosted-bot.ts";
@@ -290,13 +291,4 @@ test("a service without an engine bills nothing for the filter, not even for wha
 function frameOfSilence(): Uint8Array {
   const audio = new Uint8Array(640);
   return encodeFrame({ kind: "audio", id: 0, name: "", audio, sampleRateHz: 16_000, channels: 1 });
-}
-
-/** The same numbers for the same seed. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
+import { createRandom } from "../../testing/random.ts";
 import { size } from "../../testing/sizes.ts";
 import { isRunning, type ServiceProcess } from "../harness/service-process.ts";
 import { pause, until } from "../../testing/wait.ts";
@@ -269,13 +270,4 @@ interface BoundFacts {
 function otherPid({ service }: FaultService, previous: number): number | undefined {
   const pid = service.pid("controller");
   return pid === previous ? undefined : pid;
-}
-
-/** Numbers from 0 to 1 that a seed repeats. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
