@@ -151,6 +151,18 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     return database.prepare(sql).all(...values) as Row[];
   }
 
+  /** All there is of a session that is not as it should be. */
+  function knownOf(sessionId: string): string {
+    const [session] = rows<{ instance_id: string | null }>("SELECT * FROM sessions WHERE id = ?", sessionId);
+    const instanceId = session?.instance_id ?? sessionId;
+    const said = watched
+      .output()
+      .split("\n")
+      .filter((line) => line.includes(sessionId) || line.includes(instanceId));
+    const instances = rows("SELECT * FROM instances WHERE id = ?", instanceId);
+    return [session, ...instances, ...said].map((each) => JSON.stringify(each)).join("\n");
+  }
+
   return Object.assign(watched, {
     apiUrl,
     environment,
@@ -187,7 +199,9 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
             ?.end_reason ?? undefined,
         timeoutMs,
         `end of session ${sessionId}`,
-      ),
+      ).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${knownOf(sessionId)}`, { cause: error });
+      }),
     async stop() {
       await watched.end();
     },
