@@ -39,6 +39,7 @@ export interface MediaConnectionOptions {
 }
 
 const OPUS_CLOCK_HZ = 48_000;
+const WATCH_MS = 500;
 const REPORT_EVERY_MS = 1_000; // browsers judge their loss by it
 const OPUS_SAMPLES_PER_FRAME = 960; // 20 ms on Opus' 48 kHz clock
 const UNREAD_MAX_BYTES = 1024 * 1024; // a client that stops reading must not fill our memory
@@ -68,10 +69,18 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
   const loss = createExpectedLoss();
   let reportedMs = -Infinity;
   const bornMs = performance.now();
-  const watchdog = setInterval(watch, 500);
+  let awakeMs = bornMs;
+  const watchdog = setInterval(watch, WATCH_MS);
+
+  /** A thread that was held up has heard nobody meanwhile, which says nothing about them. */
+  function forgiveHoldUp(nowMs: number): void {
+    lastHeardMs += Math.max(0, nowMs - awakeMs - 2 * WATCH_MS);
+    awakeMs = nowMs;
+  }
 
   function watch(): void {
     const nowMs = performance.now();
+    forgiveHoldUp(nowMs);
     if (connected && nowMs - reportedMs >= REPORT_EVERY_MS) {
       reportedMs = nowMs;
       const report = reception.report();
@@ -114,8 +123,10 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         },
         left: () => {
           if (peer !== opened) return;
+          const nowMs = performance.now();
+          forgiveHoldUp(nowMs);
           // A channel also closes when its messages got lost too often; the watchdog judges a lost network.
-          if (performance.now() - lastHeardMs < GOODBYE_AFTER_SOUND_MS) end("client-left");
+          if (nowMs - lastHeardMs < GOODBYE_AFTER_SOUND_MS) end("client-left");
           else connected = false;
         },
         channelOpen: () => {
