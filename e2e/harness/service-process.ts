@@ -39,6 +39,8 @@ export interface ServiceProcess extends WatchedProcess {
   instancePids(): number[];
   /** Resolves with the reason when the session is closed. */
   sessionEnded(sessionId: string, timeoutMs?: number): Promise<string>;
+  /** All there is of a session that is not as it should be, for a test's last words. */
+  knownOf(sessionId: string): string;
   /** Rows of the database, as they are. */
   rows<Row>(sql: string, ...values: string[]): Row[];
   /** Its supervisor only, so that the data folder can be looked at. */
@@ -151,7 +153,6 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     return database.prepare(sql).all(...values) as Row[];
   }
 
-  /** All there is of a session that is not as it should be. */
   function knownOf(sessionId: string): string {
     const [session] = rows<{ instance_id: string | null }>("SELECT * FROM sessions WHERE id = ?", sessionId);
     const instanceId = session?.instance_id ?? sessionId;
@@ -160,7 +161,8 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
       .split("\n")
       .filter((line) => line.includes(sessionId) || line.includes(instanceId));
     const instances = rows("SELECT * FROM instances WHERE id = ?", instanceId);
-    return [session, ...instances, ...said].map((each) => JSON.stringify(each)).join("\n");
+    const lines = rows("SELECT text FROM log_lines WHERE instance_id = ? ORDER BY position", instanceId);
+    return [session, ...instances, ...lines, ...said].map((each) => JSON.stringify(each)).join("\n");
   }
 
   return Object.assign(watched, {
@@ -192,6 +194,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
     },
     instancePids: () => instancePids(dataFolder),
     rows,
+    knownOf,
     sessionEnded: (sessionId: string, timeoutMs = 20_000) =>
       until(
         () =>

@@ -159,7 +159,12 @@ async function callByWebRtc(agent: string, body: object): Promise<Call> {
   peer.sendText(JSON.stringify(CLIENT_READY));
   await until(() => messages().some(({ type }) => type === "bot-ready"), READY_MS, "bot over WebRTC");
   await peer.say(heardAt(48_000));
-  await firstAnswer("WebRTC", messages);
+  const { state } = peer;
+  await firstAnswer("WebRTC", {
+    sessionId,
+    messages,
+    line: () => `${peer.state}, ${state} when all was said`,
+  });
   return { over: "WebRTC", sessionId, ...counted(messages()) };
 }
 
@@ -174,7 +179,7 @@ async function callByWebSocket(agent: string, body: object): Promise<Call> {
     client.sendAudio(samples.subarray(at, at + 320), 16_000);
     await pause(Math.max(0, startMs + (at + 320) / 16 - performance.now()));
   }
-  await firstAnswer("WebSocket", () => client.messages);
+  await firstAnswer("WebSocket", { sessionId, messages: () => client.messages });
   return { over: "WebSocket", sessionId, ...counted(client.messages) };
 }
 
@@ -183,12 +188,18 @@ interface Message {
 }
 
 /** Waits until it was played to its end, or cut off: on a busy machine even before its first sound. */
-async function firstAnswer(over: string, messages: () => Message[]): Promise<void> {
+async function firstAnswer(
+  over: string,
+  { sessionId, messages, line }: { sessionId: string; messages: () => Message[]; line?: () => string },
+): Promise<void> {
   await eventually({
-    what: `an answer over ${over}`,
+    what: `answer over ${over}`,
     look: () => messages().map(({ type }) => type),
     until: (seen) => seen.includes("bot-stopped-speaking") || seen.includes("bot-interrupted"),
     quietMs: READY_MS,
+  }).catch((error: unknown) => {
+    const known = [String(error), line?.() ?? "", service.knownOf(sessionId)].join("\n");
+    throw new Error(known, { cause: error });
   });
 }
 

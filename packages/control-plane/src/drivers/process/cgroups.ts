@@ -1,4 +1,5 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../../log.ts";
@@ -26,6 +27,10 @@ export interface CgroupLimits {
 }
 
 const PERIOD_US = 100_000;
+// What instances count for together when the processor is short: gateway and controller are a program each, and callers
+// of every bot need those.
+const PROGRAMS_PER_CORE = 2;
+const PROGRAMS_MAX = 100; // the kernel knows no more
 const REMOVE_TRIES = 20; // a group is busy for a moment after its last process
 const REMOVE_AGAIN_MS = 50;
 
@@ -54,6 +59,7 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       await makeOurs(hierarchy);
       await mkdir(join(hierarchy.folder, id), { recursive: true });
     }
+    await weigh();
   }
 
   async function removeGroups(id: string): Promise<void> {
@@ -61,6 +67,21 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       await removeGroup(join(folder, id), log);
       await rmdir(folder).catch(() => undefined); // the last one takes our folder with it
     }
+    await weigh();
+  }
+
+  /** To the kernel a group is one program, however many are in it: a crowd of bots would starve beside two others. */
+  async function weigh(): Promise<void> {
+    const hierarchy = of("cpu");
+    if (!hierarchy) return;
+    const instances = await groupsIn(hierarchy);
+    if (instances.length === 0) return;
+    const programs = Math.min(instances.length, availableParallelism() * PROGRAMS_PER_CORE, PROGRAMS_MAX);
+    const [file, weight] =
+      hierarchy.version === 2 ? ["cpu.weight", 100 * programs] : ["cpu.shares", 1_024 * programs];
+    await writeFile(join(hierarchy.folder, file), String(weight)).catch((error: unknown) =>
+      log.warn({ err: error, file }, "weight of the instances not set"),
+    );
   }
 
   let turn: Promise<unknown> = Promise.resolve();
@@ -114,12 +135,14 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
     },
     remove: (id) => inTurn(() => removeGroups(id)),
     async list() {
-      const names = await Promise.all(
-        hierarchies.map(({ folder }) => readdir(folder, { withFileTypes: true }).catch(() => [])),
-      );
-      return [...new Set(names.flat().flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])))];
+      return [...new Set((await Promise.all(hierarchies.map(groupsIn))).flat())];
     },
   };
+}
+
+async function groupsIn({ folder }: Hierarchy): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
 async function removeGroup(folder: string, log: Log): Promise<void> {
