@@ -13,6 +13,7 @@ import { sessions } from "./rows/sessions.ts";
 import { startup } from "./rows/startup.ts";
 import { turns, turnsOfPeople } from "./rows/turns.ts";
 import { viva } from "./rows/viva.ts";
+import { coldPods } from "./hosted/cold-pods.ts";
 import { containerBuilds } from "./hosted/container-builds.ts";
 import { containerCrowd, containers } from "./hosted/containers.ts";
 import { failOver } from "./hosted/fail-over.ts";
@@ -52,7 +53,7 @@ const ALL: Benchmark[] = [
   pods,
 ];
 /** Only when asked for by name: it needs what is not on this machine. */
-const ASKED_FOR: Benchmark[] = [kwok];
+const ASKED_FOR: Benchmark[] = [kwok, coldPods];
 
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith("--"));
