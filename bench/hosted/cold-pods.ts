@@ -36,12 +36,12 @@ async function podsEnteredMs(): Promise<number[]> {
   await using cluster = await openTestCluster();
   const image = await cluster.push(BOT, (await requireBaseImage()).image);
   await using service = await startServiceProcess({ environment: cluster.settings(), timing: TIMING });
-  return firstCallersMs(service, { image });
+  return await firstCallersMs(service, { image });
 }
 
 async function processesEnteredMs(): Promise<number[]> {
   await using service = await startServiceProcess({ timing: TIMING });
-  return firstCallersMs(service, { files: { "bot.ts": BOT } });
+  return await firstCallersMs(service, { files: { "bot.ts": BOT } });
 }
 
 /** An agent is tried with an instance when it is deployed, so its image is there; its caller gets another. */

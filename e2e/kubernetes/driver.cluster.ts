@@ -56,6 +56,32 @@ test("one that needs more than there is waits, and says so", async () => {
   await driver.destroy(spec.id, { graceMs: 0 });
 });
 
+test("a pod loads with more than its profile says, and has its own when it listens, without a new start", async (context) => {
+  await using harness = await start();
+  const { driver } = await harness.open();
+  await driver.fence(1);
+  const spec = specOf(await harness.source(WAITING_BOT), { cpuMillicores: 500 });
+  await driver.create(spec);
+  const pod = () => cluster.api.readNamespacedPod({ namespace: cluster.namespace, name: `check-${spec.id}` });
+  if ((await pod()).spec?.containers[0]?.resources?.limits?.["cpu"] === "500m")
+    context.skip("this cluster resizes no pods that run");
+  else {
+    await listening(driver, spec.id);
+    const resized = await until(
+      async () => {
+        await driver.list();
+        const [status] = (await pod()).status?.containerStatuses ?? [];
+        return status?.resources?.limits?.["cpu"] === "500m" && status;
+      },
+      30_000,
+      "limit of its profile",
+    );
+    assert.equal(resized.restartCount, 0);
+    assert.equal(resized.started, true);
+  }
+  await driver.destroy(spec.id, { graceMs: 0 });
+});
+
 test("a pod with a call is not evicted, one without is, and both say so", async () => {
   await using harness = await start();
   const { driver } = await harness.open();

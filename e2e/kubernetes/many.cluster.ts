@@ -76,9 +76,10 @@ describe(
       }
     }
 
-    /** Each has ended for that reason, and is in the ledger once. */
-    async function billed(sessionIds: string[], reason: string): Promise<void> {
+    /** Each has ended for that reason, and is in the ledger once. Gives the seconds of all of them. */
+    async function billed(sessionIds: string[], reason: string): Promise<number> {
       const { db } = cluster.store;
+      let seconds = 0;
       for (const id of sessionIds) {
         const session = await until(
           async () => {
@@ -90,8 +91,11 @@ describe(
         );
         assert.equal(session.endReason, reason);
         const usage = await db.selectFrom("usage").select("seconds").where("sessionId", "=", id).execute();
-        assert.deepEqual(usage, [{ seconds: session.seconds }]);
+        // On a quick machine one is over within a second, which is none in the ledger.
+        assert.deepEqual(usage, session.seconds === 0 ? [] : [{ seconds: session.seconds }]);
+        seconds += session.seconds ?? 0;
       }
+      return seconds;
     }
 
     test("the one that leads is killed: the other leads, no call drops, none is billed twice, no pod is lost", async (context) => {
@@ -115,10 +119,8 @@ describe(
       await goOn([call, next], [peer]);
       await cluster.startController(dead.name);
       await hangUp([call, next], [peer]);
-      await billed(
-        [call, over, next].map(({ sessionId }) => sessionId),
-        "bot-finished",
-      );
+      const sessionIds = [call, over, next].map(({ sessionId }) => sessionId);
+      assert.ok((await billed(sessionIds, "bot-finished")) > 0);
       await billed([peer.sessionId], "client-left");
       await nothingIsOrphaned(kubernetes, books);
     });
@@ -136,7 +138,7 @@ describe(
       using nextPeer = await callOverWebRtc(stays, AGENT);
       await goOn([call, next], [peer, nextPeer]);
       await hangUp([call, next], [peer, nextPeer]);
-      await billed([call.sessionId, next.sessionId], "bot-finished");
+      assert.ok((await billed([call.sessionId, next.sessionId], "bot-finished")) > 0);
       await billed([peer.sessionId, nextPeer.sessionId], "client-left");
       await billed([carried.sessionId], "client-lost");
       await nothingIsOrphaned(kubernetes, books);

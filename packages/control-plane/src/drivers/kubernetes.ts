@@ -12,6 +12,7 @@ import { createClusterFence } from "./kubernetes/cluster-fence.ts";
 import { openCluster, type ClusterOptions } from "./kubernetes/cluster.ts";
 import { openHome } from "./kubernetes/home.ts";
 import { createNames } from "./kubernetes/names.ts";
+import { createPodLoading } from "./kubernetes/pod-loading.ts";
 import type { PodSettings } from "./kubernetes/pod-manifest.ts";
 import { createPodLives, idOf, requireImage } from "./kubernetes/pod-lives.ts";
 import { createPodOutput } from "./kubernetes/pod-output.ts";
@@ -69,6 +70,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
   const watched = stack.use(watchPods({ cluster, selector: names.pods, log, changed }));
   const addresses = stack.use(createAddresses({ found: changed }));
   const uses = createPodUses({ cluster, names, log, changed: watched.put });
+  const loading = createPodLoading({ cluster, log, changed: watched.put });
   const output = stack.use(
     createPodOutput({
       ...{ root, cluster, names, log },
@@ -82,7 +84,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     }),
   );
   const lives = createPodLives({
-    ...{ cluster, names, watched, fence, agents, log, nextChange },
+    ...{ cluster, names, watched, fence, agents, loading, log, nextChange },
     settings: options.pods,
     killedMs: options.killedMs,
     home: () => home?.url,
@@ -165,7 +167,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     async fence(epoch) {
       await fence.raise(epoch).catch(rethrow);
       await watched.relist().catch(rethrow); // whatever an earlier leader has made
-      await uses.ensureBudget();
+      await Promise.all([uses.ensureBudget(), loading.prepare()]);
       if (!leads) keepPruned();
       leads = true;
     },
@@ -191,6 +193,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       addresses.keepOnly(new Set([...ids, ...creating.keys()]));
       for (const id of tokens.keys()) if (!ids.has(id) && !creating.has(id)) tokens.delete(id);
       for (const id of exits.keys()) if (!ids.has(id)) exits.delete(id);
+      if (leads) loading.settle(mine, (pod) => addresses.get(idOf(pod)) !== undefined);
       return Promise.all(mine.map(see));
     },
     async destroy(id, { graceMs }) {

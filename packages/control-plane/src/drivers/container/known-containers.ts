@@ -9,7 +9,7 @@ import { labels } from "./container-options.ts";
 import type { ContainerState, ListedContainer } from "./engine-answers.ts";
 import type { Engine } from "./engine.ts";
 import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
-import { LOADING_MAX_MS } from "./loading-time.ts";
+import { LOADING_MAX_MS } from "../loading.ts";
 import { readSlotText, slotsOf } from "./slots.ts";
 
 /** What one driver object remembers of containers; everything in it can be asked and read again. */

@@ -8,7 +8,8 @@ import { labels } from "./container-options.ts";
 import type { ListedContainer } from "./engine-answers.ts";
 import type { Engine } from "./engine.ts";
 import { createKnownContainers } from "./known-containers.ts";
-import { createLoadingTime, LOADING_MAX_MS, LOADING_MILLICORES } from "./loading-time.ts";
+import { LOADING_MAX_MS, LOADING_MILLICORES } from "../loading.ts";
+import { createLoadingTime } from "./loading-time.ts";
 
 test("an instance loads with more than its profile, and has its profile before it gets a session", async () => {
   const engine = limitingEngine();

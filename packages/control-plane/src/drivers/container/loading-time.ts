@@ -1,11 +1,7 @@
 import type { Log } from "../../log.ts";
+import { LOADING_MILLICORES } from "../loading.ts";
 import { asDriverError } from "./engine-error.ts";
 import type { Engine } from "./engine.ts";
-
-/** Of a whole machine of two cores; the profile's half core would double a cold start. */
-export const LOADING_MILLICORES = 2_000;
-/** One that still loads after this long has what its profile says like all others. */
-export const LOADING_MAX_MS = 10_000;
 
 /** Instances load with more processor time than is theirs, and have what is theirs before they get a session. */
 export interface LoadingTime {

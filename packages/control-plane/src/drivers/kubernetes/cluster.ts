@@ -29,6 +29,8 @@ export interface ClusterCall {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the namespace: `pods/one`. */
   path: string;
+  /** Not below our namespace, but of the whole server. */
+  isOfServer?: boolean;
   /** In another group than the core. */
   group?: string;
   query?: Record<string, string | number | undefined>;
@@ -171,10 +173,15 @@ function createAgents(server: string) {
   };
 }
 
-function urlOf(server: string, namespace: string, { path, group, query }: ClusterCall): URL {
-  const url = new URL(
-    `${server}/${group === undefined ? "api/v1" : `apis/${group}`}/namespaces/${namespace}/${path}`,
-  );
+function urlOf(server: string, namespace: string, call: ClusterCall): URL {
+  const { path, isOfServer, group, query } = call;
+  const parts = [
+    server,
+    group === undefined ? "api/v1" : `apis/${group}`,
+    ...(isOfServer ? [] : ["namespaces", namespace]),
+    ...(path === "" ? [] : [path]),
+  ];
+  const url = new URL(parts.join("/"));
   for (const [name, value] of Object.entries(query ?? {}))
     if (value !== undefined) url.searchParams.set(name, String(value));
   return url;

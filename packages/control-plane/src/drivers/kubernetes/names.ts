@@ -16,6 +16,8 @@ export const labels = {
 export const FINALIZER = "vocalhost.github.io/records";
 /** Read by the cluster autoscaler. */
 export const SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+/** What its profile says, of a pod that has more while it loads. */
+export const OWN_MILLICORES = "vocalhost.github.io/cpu-millicores";
 export const CONTAINER = "bot";
 
 export type PodUse = "idle" | "busy";

@@ -6,6 +6,7 @@ import { isKind } from "./cluster-error.ts";
 import type { ClusterFence } from "./cluster-fence.ts";
 import type { Cluster } from "./cluster.ts";
 import { FINALIZER, labels, type Names } from "./names.ts";
+import type { PodLoading } from "./pod-loading.ts";
 import { podManifest, secretManifest, type PodSettings } from "./pod-manifest.ts";
 import { isOnLostNode, readPodState } from "./pod-state.ts";
 import type { WatchedPods } from "./watched-pods.ts";
@@ -27,6 +28,7 @@ export interface PodLivesOptions {
   watched: WatchedPods;
   fence: ClusterFence;
   agents: AgentObjects;
+  loading: Pick<PodLoading, "millicores">;
   settings: PodSettings;
   log: Log;
   /** Where instances say that they listen. */
@@ -69,15 +71,18 @@ export function createPodLives(options: PodLivesOptions): PodLives {
         body: secretManifest(common),
       }),
     );
-    const body = podManifest({
-      ...common,
-      image,
-      settings: options.settings,
-      pullSecrets,
-      home: options.home(),
-    });
+    const post = (cpuMillicores: number): Promise<V1Pod> => {
+      const [settings, home] = [options.settings, options.home()];
+      const body = podManifest({ ...common, image, settings, pullSecrets, home, cpuMillicores });
+      return cluster.ask<V1Pod>({ what: "make a pod", method: "POST", path: "pods", body });
+    };
+    const loadingMillicores = options.loading.millicores(spec.cpuMillicores);
     const pod = await unlessTaken(
-      cluster.ask<V1Pod>({ what: "make a pod", method: "POST", path: "pods", body }),
+      post(loadingMillicores).catch((error: unknown) => {
+        // A quota or a limit of the namespace may leave no room for more than the profile says.
+        if (loadingMillicores === spec.cpuMillicores || !isKind(error, "full", "forbidden")) throw error;
+        return post(spec.cpuMillicores);
+      }),
     );
     if (!pod) return void (await find(spec.id)); // it is there, running or over
     watched.put(pod);

@@ -3,7 +3,15 @@ import { instanceVariables } from "@vocalhost/protocol";
 import type { V1EnvVar, V1OwnerReference, V1Pod, V1Secret } from "@kubernetes/client-node";
 import type { InstanceMedia, InstanceSpec } from "../driver.ts";
 import { instanceEnvironment, PORT_INSIDE } from "../instance-environment.ts";
-import { CONTAINER, FINALIZER, labels, labelValue, SAFE_TO_EVICT, type Names } from "./names.ts";
+import {
+  CONTAINER,
+  FINALIZER,
+  labels,
+  labelValue,
+  OWN_MILLICORES,
+  SAFE_TO_EVICT,
+  type Names,
+} from "./names.ts";
 
 /** What all pods of a service have in common. */
 export interface PodSettings {
@@ -23,6 +31,8 @@ export interface PodOptions {
   pullSecrets: string[];
   /** Where it says that it listens. */
   home: string | undefined;
+  /** What it loads with, its profile's share or more. */
+  cpuMillicores: number;
 }
 
 const FOLDER_INSIDE = "/tmp";
@@ -32,7 +42,7 @@ const LOST_NODE_SECONDS = 60; // before the cluster gives a pod on it up; the de
 
 /** The strict profile, which is that of the Pod Security Standard "restricted" and more. There is no other. */
 export function podManifest(options: PodOptions): V1Pod {
-  const { spec, image, names, settings, owners, pullSecrets, home } = options;
+  const { spec, image, names, settings, owners, pullSecrets, home, cpuMillicores } = options;
   const name = names.pod(spec.id);
   const secrets = [...settings.pullSecrets, ...pullSecrets];
   return {
@@ -41,7 +51,10 @@ export function podManifest(options: PodOptions): V1Pod {
     metadata: {
       name,
       labels: { ...ownLabels(spec, names), [labels.kind]: "instance", [labels.state]: "idle" },
-      annotations: { [SAFE_TO_EVICT]: "true" },
+      annotations: {
+        [SAFE_TO_EVICT]: "true",
+        ...(cpuMillicores === spec.cpuMillicores ? {} : { [OWN_MILLICORES]: String(spec.cpuMillicores) }),
+      },
       finalizers: [FINALIZER],
       ownerReferences: owners,
     },
@@ -76,7 +89,7 @@ export function podManifest(options: PodOptions): V1Pod {
           envFrom: [{ secretRef: { name } }],
           env: environment(spec.media, home),
           ports: [{ containerPort: PORT_INSIDE, protocol: "TCP" }, ...mediaPorts(spec.media)],
-          resources: resources(spec),
+          resources: resources(spec, cpuMillicores),
           terminationMessagePath: LAST_WORD_FILE,
           terminationMessagePolicy: "File",
           volumeMounts: [{ name: "temporary", mountPath: "/tmp" }],
@@ -152,10 +165,10 @@ function mediaPorts(media: InstanceMedia | undefined) {
 }
 
 // The request is a pod's weight while its node is busy: a tiny one would starve calls.
-function resources({ cpuMillicores, memoryMib }: InstanceSpec) {
-  const memory = `${memoryMib}Mi`;
+function resources(spec: InstanceSpec, cpuMillicores: number) {
+  const memory = `${spec.memoryMib}Mi`;
   return {
-    requests: { cpu: `${Math.ceil(cpuMillicores / 2)}m`, memory },
+    requests: { cpu: `${Math.ceil(spec.cpuMillicores / 2)}m`, memory },
     limits: { cpu: `${cpuMillicores}m`, memory },
   };
 }

@@ -2,6 +2,7 @@ import { instanceFiles } from "@vocalhost/protocol";
 import { join } from "node:path";
 import type { Log } from "../../log.ts";
 import type { InstanceExit, SeenInstance } from "../driver.ts";
+import { LOADING_MILLICORES } from "../loading.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { readPlainText } from "../local/guarded-files.ts";
 import { readJson, writeJson } from "../local/instance-folder.ts";
@@ -32,7 +33,6 @@ export interface KnownProcesses {
 
 const ADDRESS_MAX_BYTES = 256;
 const LAST_OUTPUT_BYTES = 4 * 1024;
-export const LOADING_MILLICORES = 2_000; // until it takes requests; the profile's half core would double a cold start
 
 export function createKnownProcesses(options: { root: string; cgroups: Cgroups; log: Log }): KnownProcesses {
   const { root, cgroups, log } = options;

@@ -49,7 +49,12 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const LABEL = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
 const KINDS = ["pods", "secrets", "configmaps", "poddisruptionbudgets"];
 
-export async function startStandInApi(): Promise<StandInApi> {
+export interface StandInApiOptions {
+  /** Of pods that run: a server before 1.33 knows nothing of it, and who may do it is another question. @default "allowed" */
+  resizing?: "allowed" | "forbidden" | "unknown";
+}
+
+export async function startStandInApi({ resizing = "allowed" }: StandInApiOptions = {}): Promise<StandInApi> {
   const token = randomUUID();
   const objects = new Map<string, Map<string, ApiObject>>(KINDS.map((kind) => [kind, new Map()]));
   const listeners = new Set<(kind: string, object: ApiObject) => void>();
@@ -122,6 +127,9 @@ export async function startStandInApi(): Promise<StandInApi> {
     }
     if (request.headers.authorization !== `Bearer ${token}`)
       return send(response, 401, statusOf(401, "Unauthorized", "Unauthorized"));
+    if (line === "GET /api/v1") return send(response, 200, { kind: "APIResourceList", resources: offered() });
+    if (line === "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews")
+      return send(response, 201, review(JSON.parse(body) as ApiObject));
     const [, kind = "", name, sub] =
       /^\/(?:api\/v1|apis\/policy\/v1)\/namespaces\/bots\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/.exec(
         url.pathname,
@@ -131,7 +139,37 @@ export async function startStandInApi(): Promise<StandInApi> {
     if (name === undefined) return collection(kind, request, { url, body, response });
     const found = of(kind).get(name);
     if (!found) return send(response, 404, statusOf(404, "NotFound", `${kind} "${name}" not found`));
+    if (sub === "resize") return resize(found, request, { body, response });
     return single(kind, found, request, { body, response });
+  }
+
+  function offered(): { name: string }[] {
+    const names = [...KINDS, "pods/log", ...(resizing === "unknown" ? [] : ["pods/resize"])];
+    return names.map((name) => ({ name }));
+  }
+
+  function review(asked: ApiObject): object {
+    const { namespace, verb, resource, subresource } = asked["spec"].resourceAttributes;
+    const isResize = [namespace, verb, resource, subresource].join(" ") === "bots patch pods resize";
+    return { ...asked, status: { allowed: isResize && resizing === "allowed" } };
+  }
+
+  /** Resources and nothing else; lists are merged by name in such a patch. */
+  function resize(
+    pod: ApiObject,
+    request: IncomingMessage,
+    { body, response }: { body: string; response: ServerResponse },
+  ): void {
+    if (resizing !== "allowed") return send(response, 403, statusOf(403, "Forbidden", "may not resize"));
+    if (request.headers["content-type"] !== "application/strategic-merge-patch+json")
+      return send(response, 415, statusOf(415, "UnsupportedMediaType", "no such patch here"));
+    const { spec } = JSON.parse(body) as { spec: { containers: { name: string; resources: object }[] } };
+    for (const { name, resources } of spec.containers) {
+      const container = (pod["spec"].containers as { name: string }[]).find((each) => each.name === name);
+      if (container) merge(container as Record<string, unknown>, { resources });
+    }
+    happened("MODIFIED", "pods", pod);
+    return send(response, 200, pod);
   }
 
   function log(name: string, query: URLSearchParams, response: ServerResponse): void {
