@@ -36,30 +36,31 @@ async function podsEnteredMs(): Promise<number[]> {
   await using cluster = await openTestCluster();
   const image = await cluster.push(BOT, (await requireBaseImage()).image);
   await using service = await startServiceProcess({ environment: cluster.settings(), timing: TIMING });
-  return await firstCallersMs(service, { image });
+  const { api, namespace } = cluster;
+  const isAtRest = async (): Promise<boolean> =>
+    (await api.listNamespacedPod({ namespace })).items.length === 0;
+  return await firstCallersMs(service, { image }, isAtRest);
 }
 
 async function processesEnteredMs(): Promise<number[]> {
   await using service = await startServiceProcess({ timing: TIMING });
-  return await firstCallersMs(service, { files: { "bot.ts": BOT } });
+  const isAtRest = async (): Promise<boolean> => service.instancePids().length === 0;
+  return await firstCallersMs(service, { files: { "bot.ts": BOT } }, isAtRest);
 }
 
 /** An agent is tried with an instance when it is deployed, so its image is there; its caller gets another. */
 async function firstCallersMs(
   service: ServiceProcess,
   bot: { image: string } | { files: Record<string, string> },
+  isAtRest: () => Promise<boolean>,
 ): Promise<number[]> {
   const enteredMs: number[] = [];
   for (let count = 0; count < STARTS; count++) {
     const name = `cold-${count}`;
     await service.deploy({ ...bot, name, autoScaling: { minAgents: 0, maxAgents: 2 } });
-    await until(() => liveInstances(service) === 0, AT_REST_MS, "agent at rest");
+    await until(() => isAtRest(), AT_REST_MS, "agent at rest");
     using call = await placeCall(service, name);
     enteredMs.push(call.enteredMs);
   }
   return enteredMs;
-}
-
-function liveInstances(service: ServiceProcess): number {
-  return service.rows("SELECT id FROM instances WHERE state NOT IN ('stopped', 'lost')").length;
 }
