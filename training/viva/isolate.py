@@ -3,7 +3,7 @@
 import torch
 
 from . import spectrum
-from .network import BANDS, BINS, band_features, features, hold_gate, peak_levels, spread_bands
+from .network import BANDS, BINS, band_features, features, hold_gate, peak_levels, remembering, spread_bands
 
 
 def gains_of(network, spectra, rate_hz, high_band=None):
@@ -12,7 +12,9 @@ def gains_of(network, spectra, rate_hz, high_band=None):
     bins = power.shape[-1]
     low = torch.zeros(*power.shape[:2], BINS, dtype=power.dtype)
     low[..., : min(bins, BINS)] = power[..., :BINS]
-    gains, logit, both = network(features(low))
+    both = network.layers(features(low))
+    logit = remembering(network.near(both)[..., 0])
+    gains = network.gated(both, logit)
     gate = hold_gate(network.hold(both)[..., 0])
     near = torch.sigmoid(logit) * gate
     if bins <= BINS:

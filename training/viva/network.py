@@ -15,6 +15,9 @@ SMALLEST_POWER = 1e-10
 FIRST_PEAK_DB = -20.0
 PEAK_DECAY_DB = 0.004
 GATE_SHIFT = 2.0
+# Who has just spoken goes on more likely than somebody else begins: known after 0.1 s, forgotten after 0.5 s.
+NEAR_RISES, NEAR_FALLS = 0.1, 0.02
+NEAR_MOVED, NEAR_MIDDLE = 4.5, 0.25
 # Music on hold: a second of it closes the output, a tenth of a second of a voice opens it again.
 HOLD_RISES, HOLD_FALLS = 0.01, 0.1
 HOLD_BEGINS, HOLD_CLOSED, HOLD_MOST = 1.0, 1.4, 1.6
@@ -66,16 +69,32 @@ class Network(nn.Module):
             self.hold.weight.zero_()
             self.hold.bias.zero_()
 
-    def forward(self, x):
-        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
+    def layers(self, x):
+        """(batch, frames, 259) -> the hidden layers (batch, frames, 2 * hidden)."""
         seen = nn.functional.pad(x, (0, 0, 2, 0)).transpose(1, 2)
         a = self.slope(self.frames(seen)).transpose(1, 2)
         b = recurrent.run(self.first, a)
         c = recurrent.run(self.second, b)
-        both = torch.cat([b, c], -1)
+        return torch.cat([b, c], -1)
+
+    def forward(self, x):
+        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
+        both = self.layers(x)
         logit = self.near(both)[..., 0]
-        gate = torch.sigmoid(logit + GATE_SHIFT)[..., None]
-        return torch.sigmoid(self.gains(both)) * gate, logit, both
+        return self.gated(both, logit), logit, both
+
+    def gated(self, both, logit):
+        return torch.sigmoid(self.gains(both)) * torch.sigmoid(logit + GATE_SHIFT)[..., None]
+
+
+def remembering(logit):
+    """(batch, frames) logits of the near talker -> the same, moved by how likely it spoke of late."""
+    moved, recent = [], torch.zeros_like(logit[:, 0])
+    for now in logit.unbind(1):
+        moved.append(now + NEAR_MOVED * (recent - NEAR_MIDDLE))
+        change = torch.sigmoid(now) - recent
+        recent = recent + change * torch.where(change > 0, NEAR_RISES, NEAR_FALLS)
+    return torch.stack(moved, 1)
 
 
 def hold_gate(logit):

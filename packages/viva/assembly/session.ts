@@ -25,8 +25,8 @@ export class Session {
   beforeRe: usize = 0;
   beforeIm: usize = 0;
   features: usize = 0;
-  /** How long music has been heard in place of a voice: one number. */
-  hold: usize = 0;
+  /** How likely the near talker spoke of late, and how long music has been heard in place of a voice: a number each. */
+  memory: usize = 0;
   /** In a row: layer of frames, first and second recurrent layer, features of the high bands. */
   layers: usize = 0;
 }
@@ -44,7 +44,7 @@ export function openSession(modelAt: usize, planAt: usize): usize {
   session.beforeRe = takeFloats(plan.size / 2 + 4);
   session.beforeIm = takeFloats(plan.size / 2 + 4);
   session.features = takeFloats(FRAMES_SEEN * FEATURES);
-  session.hold = takeFloats(4);
+  session.memory = takeFloats(4);
   session.layers = takeFloats(model.conv + 2 * model.hidden + FRAMES_SEEN * model.bands);
   session.bytes = take(0) - session.history;
   resetSession(at);

@@ -9,7 +9,11 @@ const VOICE = new URL("../../sdk/src/speech/fixtures/table-for-two.wav", import.
 const WAV_HEADER_BYTES = 44;
 const RATE_HZ = 16_000;
 const HOP = RATE_HZ / 100;
-const HOLD_BIAS_FROM_END = 8; // of the outputs' biases, with which the payload of `tel` ends, the last but one
+// The payload of `tel` ends with the outputs' weights and biases: of 260, the last but two is the near talker, the next music.
+const HOLD_BIAS_FROM_END = 8;
+const NEAR_BIAS_FROM_END = 12;
+const OUTPUTS = 260;
+const HIDDEN = 256;
 
 test("the kernel that ships is what its sources compile to", () => {
   const shipped = readFileSync(new URL("../wasm/viva.wasm", import.meta.url));
@@ -35,6 +39,32 @@ test("a model that hears music on hold closes the output after a second, until t
   always.closeSession(held, RATE_HZ);
   assert.equal(play(always, always.openSession(RATE_HZ), 100, 190), early, "the next caller begins anew");
 });
+
+test("the gate opens further for who goes on speaking than for who begins, until the session is over", () => {
+  const [doubtful, sure] = [0, 20].map((logit) => new Kernel(hearingNear(logit))) as [Kernel, Kernel];
+  const [one, other] = [doubtful.openSession(RATE_HZ), sure.openSession(RATE_HZ)];
+  const share = (from: number, to: number): number =>
+    play(doubtful, one, from, to) / play(sure, other, from, to);
+  const early = share(100, 103);
+  share(103, 190);
+  const late = share(100, 103);
+  assert.ok(early < 0.65 && late > 0.85, `at first ${early}, then ${late}`);
+  doubtful.closeSession(one, RATE_HZ);
+  sure.closeSession(other, RATE_HZ);
+  const [next, beside] = [doubtful.openSession(RATE_HZ), sure.openSession(RATE_HZ)];
+  const anew = play(doubtful, next, 100, 103) / play(sure, beside, 100, 103);
+  assert.equal(anew, early, "the next caller begins anew");
+});
+
+/** `tel` with this for the near talker, whatever it hears. */
+function hearingNear(logit: number): ModelFile {
+  const { header, payload } = readModel("tel");
+  const changed = Uint8Array.from(payload);
+  const row = changed.length - 4 * OUTPUTS - 3 * 2 * HIDDEN;
+  changed.fill(0, row, row + 2 * HIDDEN);
+  new DataView(changed.buffer).setFloat32(changed.length - NEAR_BIAS_FROM_END, logit, true);
+  return { header, payload: changed };
+}
 
 /** `tel` with this for music, whatever it hears; 0 is what a model says that knows nothing of it. */
 function hearingMusic(logit: number): ModelFile {
