@@ -1,39 +1,17 @@
 // The driver against a stand-in of an API server; `npm run check:kubernetes` runs the same contract on a real cluster.
-import { thisPlatform } from "@vocalhost/images";
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { isDeepStrictEqual } from "node:util";
-import { patientMs } from "../../../../testing/patience.ts";
 import { until } from "../../../../testing/wait.ts";
-import { silentLog } from "../log.ts";
-import { writeBotProject } from "../testing/bot-project.ts";
-import { startStandInApi, type ApiObject, type StandInApi } from "../testing/cluster/stand-in-api.ts";
-import { startStandInKubelet } from "../testing/cluster/stand-in-kubelet.ts";
-import { driverContract, specOf, type DriverHarness } from "../testing/driver-contract.ts";
-import {
-  DriverUnavailableError,
-  type InstanceSource,
-  type InstanceSpec,
-  type OpenedDriver,
-  type SeenInstance,
-} from "./driver.ts";
-import { openKubernetesDriver } from "./kubernetes.ts";
+import { PRETENDED, startKubernetesHarness as start } from "../testing/cluster/kubernetes-harness.ts";
+import { driverContract, specOf } from "../testing/driver-contract.ts";
+import { DriverUnavailableError, type InstanceSpec, type SeenInstance } from "./driver.ts";
 
 driverContract("kubernetes", start);
 
-const PRETENDED: InstanceSource = {
-  kind: "image",
-  reference: `registry.example.com/bot@sha256:${"0".repeat(64)}`,
-  pullSecret: undefined,
-};
-const WAITING_BOT = `export const bot = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve));`;
-const OWNER = { agentId: "a-1", agentName: "parrot", deploymentId: "d-1" };
 const START = { phase: "Pending" };
+const OWNER = { agentId: "a-1", agentName: "parrot", deploymentId: "d-1" };
 
 test("a pod is confined, pinned and labelled, and tells nobody its secrets", async () => {
   await using harness = await start();
@@ -350,70 +328,6 @@ test("pods with a call say so, and a budget keeps them", async () => {
   await becomes([], "idle");
 });
 
-const POD = { cpuMillicores: 500, memoryMib: 512 };
-
-test("a pod loads with more processor time than is its own, and has its own when it listens", async () => {
-  await using harness = await start();
-  const { driver } = await harness.open();
-  await driver.fence(1);
-  const [pretended, real] = [specOf(PRETENDED, POD), specOf(await harness.source(WAITING_BOT), POD)];
-  for (const spec of [pretended, real]) await driver.create(spec);
-  const cpuOf = (spec: InstanceSpec): unknown => harness.pod(spec)["spec"].containers[0].resources;
-  const [requests, limits] = [
-    { cpu: "250m", memory: "512Mi" },
-    { cpu: "2000m", memory: "512Mi" },
-  ];
-  assert.deepEqual(cpuOf(pretended), { requests, limits });
-  await until(
-    async () => (await driver.list()).some(({ id, address }) => id === real.id && address !== undefined),
-    10_000,
-    "instance that listens",
-  );
-  const own = { requests, limits: { ...limits, cpu: "500m" } };
-  await until(() => isDeepStrictEqual(cpuOf(real), own), 10_000, "limit of the profile");
-  assert.deepEqual(cpuOf(pretended), { requests, limits }, "one that still loads keeps it");
-  harness.api.change("pods", `vocalhost-${pretended.id}`, ({ metadata }) => {
-    metadata.creationTimestamp = new Date(Date.now() - 60_000);
-  });
-  await until(
-    async () => (await driver.list()).length === 2 && isDeepStrictEqual(cpuOf(pretended), own),
-    10_000,
-    "limit of one that loads for too long",
-  );
-  const before = harness.api.requests.length;
-  await driver.list();
-  assert.equal(harness.api.requests.length, before, "what is settled costs no calls");
-  await driver.destroy(real.id, { graceMs: 1_000 });
-});
-
-for (const resizing of ["forbidden", "unknown"] as const)
-  test(`a pod loads at its profile's pace where resizing is ${resizing}`, async () => {
-    await using harness = await start({ resizing });
-    const { driver } = await harness.open();
-    await driver.fence(1);
-    const spec = specOf(PRETENDED, POD);
-    await driver.create(spec);
-    assert.equal(harness.pod(spec)["spec"].containers[0].resources.limits.cpu, "500m");
-    await driver.list();
-    assert.equal(harness.api.requests.filter((line) => line.endsWith("/resize")).length, 0);
-  });
-
-test("a pod loads at its profile's pace where the namespace lets it have no more", async () => {
-  await using harness = await start();
-  const { driver } = await harness.open();
-  await driver.fence(1);
-  for (const message of [
-    'pods "x" is forbidden: exceeded quota: bots',
-    'pods "x" is forbidden: maximum cpu usage per Container is 1, but limit is 2',
-  ]) {
-    const status = { kind: "Status", code: 403, reason: "Forbidden", message };
-    harness.api.refuseNext(/^POST .*\/pods$/, { code: 403, status });
-    const spec = specOf(PRETENDED, POD);
-    await driver.create(spec);
-    assert.equal(harness.pod(spec)["spec"].containers[0].resources.limits.cpu, "500m");
-  }
-});
-
 test("an instance that calls is believed its own address and nobody else's", async () => {
   await using harness = await start();
   const { driver } = await harness.open();
@@ -430,87 +344,6 @@ test("an instance that calls is believed its own address and nobody else's", asy
   assert.equal(await call(spec.token, "127.9.9.9:7860"), 204);
   assert.equal((await driver.list())[0]?.address, "127.9.9.9:7860");
 });
-
-interface KubernetesHarness extends DriverHarness {
-  api: StandInApi;
-  pod(spec: InstanceSpec): ApiObject;
-  setStatus(spec: InstanceSpec, status: object): void;
-  /** The scheduler finds no room, for this reason. */
-  waitFor(spec: InstanceSpec, reason: string): void;
-  ask(method: string, path: string): Promise<void>;
-}
-
-interface StartOptions {
-  killedMs?: number;
-  resizing?: "allowed" | "forbidden" | "unknown";
-}
-
-async function start(options: StartOptions = {}): Promise<KubernetesHarness> {
-  const { killedMs = patientMs(2_000), resizing } = options;
-  const temporary = mkdtempSync(join(tmpdir(), "kubernetes-driver-"));
-  const api = await startStandInApi(resizing ? { resizing } : {});
-  const kubelet = startStandInKubelet(api);
-  const kubeconfig = join(temporary, "kubeconfig");
-  writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(api)));
-  const opened = new AsyncDisposableStack();
-  let bots = 0;
-  const open = async (): Promise<OpenedDriver> =>
-    opened.use(
-      await openKubernetesDriver({
-        folder: join(temporary, "pods"),
-        cluster: { kubeconfig, namespace: "bots", answerMs: 5_000 },
-        service: "vocalhost",
-        platform: thisPlatform(),
-        pods: { nodeSelector: {}, runtimeClass: undefined, priorityClass: undefined, pullSecrets: [] },
-        home: { host: "127.0.0.1", port: 0 },
-        killedMs,
-        log: silentLog,
-      }),
-    );
-  const setStatus: KubernetesHarness["setStatus"] = ({ id }, status) =>
-    api.change("pods", `vocalhost-${id}`, (pod) => (pod["status"] = status));
-  return {
-    api,
-    open,
-    keepsLimits: false,
-    async source(bot) {
-      const reference = `registry.example.com/bot-${++bots}@sha256:${"0".repeat(64)}`;
-      kubelet.images.set(reference, writeBotProject(join(temporary, `bot-${bots}`), bot));
-      return { kind: "image", reference, pullSecret: undefined };
-    },
-    pod: ({ id }) => api.find("pods", `vocalhost-${id}`) ?? assert.fail(`no pod of ${id}`),
-    setStatus,
-    waitFor: (spec, message) =>
-      setStatus(spec, {
-        ...START,
-        conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }],
-      }),
-    async ask(method, path) {
-      const answer = await fetch(`${api.url}/api/v1/namespaces/bots/${path}`, {
-        method,
-        headers: { authorization: `Bearer ${api.token}` },
-      });
-      assert.ok(answer.ok);
-    },
-    async [Symbol.asyncDispose]() {
-      await opened.disposeAsync();
-      kubelet[Symbol.dispose]();
-      await api[Symbol.asyncDispose]();
-      rmSync(temporary, { recursive: true, force: true });
-    },
-  };
-}
-
-function kubeconfigOf({ url, token }: StandInApi): object {
-  return {
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "here",
-    clusters: [{ name: "here", cluster: { server: url, "insecure-skip-tls-verify": true } }],
-    users: [{ name: "us", user: { token } }],
-    contexts: [{ name: "here", context: { cluster: "here", user: "us" } }],
-  };
-}
 
 function waiting(reason: string, message: string): object {
   return { phase: "Pending", containerStatuses: [{ name: "bot", state: { waiting: { reason, message } } }] };

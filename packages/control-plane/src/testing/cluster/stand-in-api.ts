@@ -166,7 +166,7 @@ export async function startStandInApi({ resizing = "allowed" }: StandInApiOption
     const { spec } = JSON.parse(body) as { spec: { containers: { name: string; resources: object }[] } };
     for (const { name, resources } of spec.containers) {
       const container = (pod["spec"].containers as { name: string }[]).find((each) => each.name === name);
-      if (container) merge(container as Record<string, unknown>, { resources });
+      if (container) merge(container, { resources });
     }
     happened("MODIFIED", "pods", pod);
     return send(response, 200, pod);
