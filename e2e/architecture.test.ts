@@ -131,6 +131,7 @@ const DRIVER_PORTS = [
   "local",
   "image-registry",
   "instance-environment",
+  "loading",
   "media-variables",
   "source-image",
 ];
