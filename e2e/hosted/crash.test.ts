@@ -154,7 +154,11 @@ describe("the controller is killed", () => {
 
   test("is frozen instead, and comes back when another one leads: it can do nothing any more, and goes", async () => {
     const { service } = faults;
+    // Whoever waits for calls that have just ended may have been made, or not.
+    const autoScaling = { minAgents: 2, maxAgents: CALLS + 2 };
+    await service.api.agents.update(AGENT, { autoScaling });
     await refilled(faults, 2);
+    await service.api.agents.update(AGENT, { autoScaling: { ...autoScaling, minAgents: 0 } });
     using call = await openCall(service, { agent: AGENT });
     const frozen = service.pid("controller");
     using ice = await freeze(faults, frozen);
