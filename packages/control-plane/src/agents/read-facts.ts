@@ -1,0 +1,94 @@
+import type { OrganizationId } from "../auth/principal.ts";
+import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
+import { prepared } from "../store/prepared.ts";
+import { together } from "../store/round-trips.ts";
+import type { AgentRow } from "../store/schema.ts";
+import type { Db } from "../store/store.ts";
+import type { AgentFacts } from "./agent-record.ts";
+import { ownFirst } from "./find-agent.ts";
+
+/** An organisation's agents of one name, or all. */
+interface Asked {
+  organizationId: OrganizationId;
+  name?: string;
+}
+
+export interface FactsOfAgents {
+  agents: AgentRow[];
+  factsOf(agent: AgentRow): AgentFacts;
+  /** Where there are agents of this name, their own region first. */
+  regionsOf(name: string): string[];
+}
+
+/** What agents' records are made of, in one question. Agents that are deleted have none. */
+export async function readFacts(db: Db, asked: Asked): Promise<FactsOfAgents> {
+  const { agents, organizations, deployments, instances, sessions } = await together(db, {
+    agents: agentsOf(db, asked),
+    organizations: organizationOf(db, { id: asked.organizationId }),
+    deployments: deploymentsOf(db, asked),
+    instances: instancesOf(db, asked),
+    sessions: sessionsOf(db, asked),
+  });
+  const deploymentsBy = Map.groupBy(deployments, ({ agentId }) => agentId);
+  const sessionsBy = new Map(sessions.map(({ agentId, count }) => [agentId, count]));
+  const byName = Map.groupBy(agents, ({ name }) => name);
+  return {
+    agents,
+    factsOf: (agent) => ({
+      agent,
+      organizationName: organizations[0]?.name ?? "",
+      deployments: deploymentsBy.get(agent.id) ?? [],
+      instances,
+      activeSessionCount: sessionsBy.get(agent.id) ?? 0,
+    }),
+    regionsOf: (name) => ownFirst(byName.get(name) ?? []).map(({ region }) => region),
+  };
+}
+
+const agentsOf = prepared((db, asked: Asked) =>
+  ofAgents(db, asked).selectAll().orderBy("createdAt").orderBy("id"),
+);
+
+const organizationOf = prepared((db, { id }: { id: OrganizationId }) =>
+  db.selectFrom("organizations").select("name").where("id", "=", id),
+);
+
+/** The desired one, and every one that is Active or Draining. */
+const deploymentsOf = prepared((db, asked: Asked) =>
+  ofAgents(db, asked)
+    .innerJoin("deployments", "deployments.agentId", "agents.id")
+    .selectAll("deployments")
+    .where((where) =>
+      where.or([
+        where("deployments.id", "=", where.ref("agents.desiredDeploymentId")),
+        where("deployments.phase", "in", ["Active", "Draining"]),
+      ]),
+    ),
+);
+
+const instancesOf = prepared((db, asked: Asked) =>
+  ofAgents(db, asked)
+    .innerJoin("instances", "instances.agentId", "agents.id")
+    .select(["instances.deploymentId", "instances.state"])
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("instances.state", "in", LIVE_INSTANCE_STATES)
+    .groupBy(["instances.deploymentId", "instances.state"]),
+);
+
+const sessionsOf = prepared((db, asked: Asked) =>
+  ofAgents(db, asked)
+    .innerJoin("sessions", "sessions.agentId", "agents.id")
+    .select("sessions.agentId")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("sessions.organizationId", "=", asked.organizationId) // which the index begins with
+    .where("sessions.state", "in", BOUND_SESSION_STATES)
+    .groupBy("sessions.agentId"),
+);
+
+function ofAgents(db: Db, { organizationId, name }: Asked) {
+  return db
+    .selectFrom("agents")
+    .where("agents.organizationId", "=", organizationId)
+    .where("agents.state", "<>", "deleted")
+    .$if(name !== undefined, (agents) => agents.where("agents.name", "=", name ?? ""));
+}
