@@ -1,4 +1,6 @@
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
+import { prepared } from "../store/prepared.ts";
+import { together } from "../store/round-trips.ts";
 import type { Db } from "../store/store.ts";
 import type { QuotasOf } from "../quotas/quotas.ts";
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
@@ -69,43 +71,15 @@ export async function readPools(
   db: Db,
   { nowMs, demandMs, quotasOf }: { nowMs: number; demandMs: number; quotasOf: QuotasOf },
 ): Promise<PoolRows[]> {
-  const agents = await db.selectFrom("agents").selectAll().where("state", "!=", "deleted").execute();
-  const instances = await db
-    .selectFrom("instances")
-    .selectAll()
-    .where("state", "in", LIVE_INSTANCE_STATES)
-    .execute();
+  const { agents, instances } = await together(db, { agents: agentsThere(db), instances: living(db) });
   const named = instances.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId]));
-  const sessions = await db
-    .selectFrom("sessions")
-    .select(POOL_SESSION_COLUMNS)
-    .where((is) =>
-      is.or([is("state", "in", BOUND_SESSION_STATES), ...(named.length > 0 ? [is("id", "in", named)] : [])]),
-    )
-    .execute();
-  const pending = await db
-    .selectFrom("sessions")
-    .select((is) => [
-      "agentId",
-      is.fn.countAll<number>().as("count"),
-      is.fn.min<number>("createdAt").as("oldestAt"),
-    ])
-    .where("state", "=", "pending")
-    .groupBy("agentId")
-    .execute();
-  const deployments = await db
-    .selectFrom("deployments")
-    .selectAll()
-    .where("phase", "in", ["Creating", "Validating", "Active", "Draining"])
-    .execute();
-  const demand = await db
-    .selectFrom("sessions")
-    .select(["agentId", (is) => is.fn.countAll<number>().as("count")])
-    .where("boundAt", ">", nowMs - demandMs)
-    .where("boundAt", "<=", nowMs)
-    .groupBy("agentId")
-    .execute();
-  const organizations = await db.selectFrom("organizations").select(["id", "name"]).execute();
+  const { sessions, pending, deployments, demand, organizations } = await together(db, {
+    sessions: boundOrNamed(db, named),
+    pending: pendingByAgent(db),
+    deployments: deploymentsThatCount(db),
+    demand: startsByAgent(db, { afterMs: nowMs - demandMs, nowMs }),
+    organizations: allOrganizations(db),
+  });
   const left = new Map(organizations.map(({ id, name }) => [id, quotasOf(name).instances]));
   for (const { organizationId: id } of instances) left.set(id, (left.get(id) ?? 0) - 1);
   const of = {
@@ -131,3 +105,49 @@ function byAgent<Row extends { agentId: string }>(rows: Row[]): (agent: AgentRow
   const groups = Map.groupBy(rows, ({ agentId }) => agentId);
   return ({ id }) => groups.get(id) ?? [];
 }
+
+const agentsThere = prepared((db) => db.selectFrom("agents").selectAll().where("state", "!=", "deleted"));
+
+const living = prepared((db) =>
+  db.selectFrom("instances").selectAll().where("state", "in", LIVE_INSTANCE_STATES),
+);
+
+/** Built each time, for there are always other names. */
+function boundOrNamed(db: Db, named: string[]) {
+  return db
+    .selectFrom("sessions")
+    .select(POOL_SESSION_COLUMNS)
+    .where((is) =>
+      is.or([is("state", "in", BOUND_SESSION_STATES), ...(named.length > 0 ? [is("id", "in", named)] : [])]),
+    );
+}
+
+const pendingByAgent = prepared((db) =>
+  db
+    .selectFrom("sessions")
+    .select((is) => [
+      "agentId",
+      is.fn.countAll<number>().as("count"),
+      is.fn.min<number>("createdAt").as("oldestAt"),
+    ])
+    .where("state", "=", "pending")
+    .groupBy("agentId"),
+);
+
+const deploymentsThatCount = prepared((db) =>
+  db
+    .selectFrom("deployments")
+    .selectAll()
+    .where("phase", "in", ["Creating", "Validating", "Active", "Draining"]),
+);
+
+const startsByAgent = prepared((db, { afterMs, nowMs }: { afterMs: number; nowMs: number }) =>
+  db
+    .selectFrom("sessions")
+    .select(["agentId", (is) => is.fn.countAll<number>().as("count")])
+    .where("boundAt", ">", afterMs)
+    .where("boundAt", "<=", nowMs)
+    .groupBy("agentId"),
+);
+
+const allOrganizations = prepared((db) => db.selectFrom("organizations").select(["id", "name"]));

@@ -1,20 +1,26 @@
 import type { Compilable, CompiledQuery, DialectAdapter } from "kysely";
 import type { Db } from "./store.ts";
 
+type Query<Values, Row> = (
+  db: Db,
+  ...values: object extends Values ? [values?: Values] : [values: Values]
+) => Compilable<Row>;
+
 /**
  * A query that is built and compiled once and then only gets other values: building costs more than asking. What `build` is
  * given stands for the values, so it cannot look at them; where they have other names, as the columns of a change do, it
  * is built for these as well.
  */
-export function prepared<Values extends object, Row>(
+export function prepared<Row, Values extends object = object>(
   build: (db: Db, values: Values) => Compilable<Row>,
-): (db: Db, values: Values) => Compilable<Row> {
-  const compiledBy = new WeakMap<DialectAdapter, Map<string, CompiledQuery<Row>>>();
+): Query<Values, Row> {
+  // One per kind of database: what is compiled for a store is right for every other one of its kind.
+  const compiledBy = new Map<DialectAdapter["constructor"], Map<string, CompiledQuery<Row>>>();
 
   function compile(db: Db, names: string[]): CompiledQuery<Row> {
-    const { adapter } = db.getExecutor();
-    const compiled = compiledBy.get(adapter) ?? new Map<string, CompiledQuery<Row>>();
-    compiledBy.set(adapter, compiled);
+    const kind = db.getExecutor().adapter.constructor;
+    const compiled = compiledBy.get(kind) ?? new Map<string, CompiledQuery<Row>>();
+    compiledBy.set(kind, compiled);
     const key = names.join();
     const known = compiled.get(key);
     if (known) return known;
@@ -24,10 +30,10 @@ export function prepared<Values extends object, Row>(
     return made;
   }
 
-  return (db, values) => ({
+  return (db, ...[values]) => ({
     compile() {
-      const query = compile(db, Object.keys(values));
-      const given = values as Record<string, unknown>;
+      const given = (values ?? {}) as Record<string, unknown>;
+      const query = compile(db, Object.keys(given));
       const parameters = query.parameters.map((each) => (each instanceof Place ? given[each.name] : each));
       return { ...query, parameters };
     },
