@@ -1,6 +1,6 @@
 import { dispose } from "@livekit/rtc-node";
 import { randomUUID } from "node:crypto";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -40,6 +40,7 @@ export async function openRoomStage(options: OwnServerOptions = {}): Promise<Roo
 
   async function openBrowser(): Promise<{ pages: ClientPages; browser: Browser }> {
     const folder = await mkdtemp(join(tmpdir(), "rooms-"));
+    owned.defer(() => rm(folder, { recursive: true, force: true }));
     const microphone = join(folder, "microphone.wav");
     await writeMicrophoneFile(microphone);
     const pages = await startClientPages(PAGE_FOLDER);
