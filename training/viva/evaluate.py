@@ -22,7 +22,17 @@ from .ul_unas import UlUnas
 
 
 def open_filter(path):
-    """A function of samples and their rate: nothing, a suppressor of others, or a network."""
+    """A function of samples and their rate: nothing, a suppressor of others, or a network. It gives 16 bits, as to a bot."""
+    filtered = open_exact(path)
+    return lambda x, rate_hz: in_16_bits(filtered(x, rate_hz))
+
+
+def in_16_bits(x):
+    """Below the last bit is nothing a bot could hear, and v4 judges otherwise when it is there."""
+    return (np.round(x.astype(np.float64) * 32768).clip(-32768, 32767) / 32768).astype(np.float32)
+
+
+def open_exact(path):
     if path == "none":
         return lambda x, rate_hz: x
     if path in RATES_HZ:
@@ -37,8 +47,8 @@ def raised(filtered):
     """The filter behind a converter from 8 to 16 kHz, as in a bot that asks for 16 kHz of a phone line."""
 
     def run(x, rate_hz):
-        wide = np.round(signal.resample_poly(x.astype(np.float64), 2, 1) * 32768).clip(-32768, 32767) / 32768
-        return signal.resample_poly(filtered(wide.astype(np.float32), 2 * rate_hz).astype(np.float64), 1, 2)[: len(x)]
+        wide = in_16_bits(signal.resample_poly(x.astype(np.float64), 2, 1))
+        return signal.resample_poly(filtered(wide, 2 * rate_hz).astype(np.float64), 1, 2)[: len(x)]
 
     return run
 
@@ -61,7 +71,7 @@ def hear_near(scene, narrow, detectors):
 
 
 def judge(scene, narrow, filtered, detectors, heard_near):
-    mix, near, spoken = scene["mix"], scene["near"].astype(np.float64), scene["spoken"]
+    mix, near, spoken = in_16_bits(scene["mix"]), scene["near"].astype(np.float64), scene["spoken"]
     y = filtered(mix, 8_000 if narrow else 16_000).astype(np.float64)
     y, near, mix = (to_16k(v, narrow) for v in (y, near, mix.astype(np.float64)))
     inside = np.repeat(spoken, 160)
