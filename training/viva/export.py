@@ -1,6 +1,6 @@
 """Writes a checkpoint as a model file of the engine.
 
-python -m viva.export tel checkpoint.pt ../packages/viva/models/tel.viva --version 1.5.0
+python -m viva.export tel checkpoint.pt ../packages/viva/models/tel.viva --version 1.6.0
 """
 
 import argparse

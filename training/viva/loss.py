@@ -14,21 +14,23 @@ from .network import BINS, features
 class Weights:
     exponent: float = 0.35
     """Magnitudes are compared under this power."""
-    missed: float = 3.3
+    missed: float = 3.6
     """How much more it costs to take away from the near talker than to leave something of the rest."""
     phase: float = 0.3
     absent: float = 1.4
     gate: float = 0.15
     detector: float = 0.2
-    detector_active: float = 3.5
+    detector_active: float = 4.0
     detector_level_db: float = 8.0
     """Detectors hear the output louder or softer by up to this: they are not to be pleased at one level only."""
-    intelligibility: float = 1.5
-    hold: float = 0.15
+    detector_tint_db: float = 3.0
+    """The same for its colour; their windows begin anywhere, and what they hear is rounded to 16 bits, with and without noise below it."""
+    intelligibility: float = 2.2
+    hold: float = 0.25
     """How much it counts to tell music on hold from a near talker."""
     before: float = 2.0
     """How much more the time counts before the near talker's first word: false activity is there."""
-    early: float = 2.0
+    early: float = 2.5
     """The same for the 1.5 s after it: it is hard to tell who is near."""
 
 
@@ -46,7 +48,8 @@ EARLY_FRAMES = 150
 EARLY_FRAMES_ALONE = 300
 DETECTOR_FRAMES = 3.2
 HEARD = 1e-3  # of a scene's loudest power: softer frames are neither music nor speech
-HOLD_ACTIVE = 2.0
+HOLD_ACTIVE = 3.0
+NOISE_DB = (-100, -62)  # full scale
 
 
 def attention(active, before, early):
@@ -141,12 +144,20 @@ class Loss:
         rate, detector, window = self.detectors[self.turn]
         self.turn = (self.turn + 1) % len(self.detectors)
         bins = spectrum.sizes(rate)[0] // 2 + 1
-        louder = 10 ** ((2 * torch.rand(len(x), 1, 1, device=x.device) - 1) * self.weights.detector_level_db / 20)
-        scale = louder * rate / spectrum.RATE_HZ
+        uniform = lambda low, high, *shape: low + (high - low) * torch.rand(len(x), *shape, device=x.device)
+        louder = uniform(-1, 1, 1, 1) * self.weights.detector_level_db
+        tint = torch.randn(len(x), 1, 9, device=x.device) * uniform(0, self.weights.detector_tint_db, 1, 1)
+        tint = functional.interpolate(tint, size=bins, mode="linear", align_corners=True)
+        scale = 10 ** ((louder + tint) / 20) * rate / spectrum.RATE_HZ
+        begins = int(torch.randint(0, 2 * detector.window, ()))
+        y = spectrum.synthesise(x[..., :bins] * (scale * gains[..., :bins]), window, rate)[:, begins:]
         with torch.no_grad():
-            wanted = detector(spectrum.synthesise(s[..., :bins] * scale, window, rate)) > 0
-        heard = detector(spectrum.synthesise(x[..., :bins] * scale * gains[..., :bins], window, rate))
-        at = (torch.arange(heard.shape[1], device=x.device) * DETECTOR_FRAMES).long().clamp_max(weight.shape[1] - 1)
+            wanted = detector(spectrum.synthesise(s[..., :bins] * scale, window, rate)[:, begins:]) > 0
+            hiss = torch.randn_like(y) * torch.where(uniform(0, 1, 1) < 0.6, 10 ** (uniform(*NOISE_DB, 1) / 20), 0)
+            added = torch.round((y + hiss) * 32_768) / 32_768 - y
+        heard = detector(y + added)
+        frame = begins * 100 / rate + torch.arange(heard.shape[1], device=x.device) * DETECTOR_FRAMES
+        at = frame.long().clamp_max(weight.shape[1] - 1)
         cost = torch.where(wanted, self.weights.detector_active, 1.0) * weight[:, at]
         target = wanted.float() * 0.97 + 0.015
         return (functional.binary_cross_entropy_with_logits(heard, target, reduction="none") * cost).mean()

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from . import rooms, sounds
+from . import rooms, sounds, voices
 from .filters import Responses
 from .packs import RATE_HZ
 from .tracks import FAR_TALKERS, render
@@ -50,7 +50,7 @@ class Mixer:
 
     def near(self, tracks):
         count = len(tracks)
-        x = render(tracks, self.data, self.samples)
+        x = voices.other_heads(render(tracks, self.data, self.samples))
         u = torch.rand(count, device=self.device)[:, None]
         room = torch.where(u < 0.91, self.pick(self.near_rooms, count), self.pick(self.mid_rooms, count))
         room = torch.where(u < 0.33, self.dry, room)
@@ -59,7 +59,7 @@ class Mixer:
     def far(self, tracks, gains):
         """Background talkers: in a far corner, at the next desk, or out of a television."""
         count = len(tracks) * FAR_TALKERS
-        x = render(tracks.flatten(0, 1), self.data, self.samples)
+        x = voices.other_heads(render(tracks.flatten(0, 1), self.data, self.samples))
         u = torch.rand(count, device=self.device)
         far, close = FAR_KINDS["far"], FAR_KINDS["far"] + FAR_KINDS["close"]
         is_television = u >= close
@@ -200,13 +200,13 @@ def scenes(pool, count, kinds=None):
     uniform = lambda low, high: mixer.uniform(low, high, count)
     u = torch.rand(count, device=device) if kinds is None else kinds
     among = lambda low, high: (u >= low) & (u < high)
-    # Nobody near (11 %), noise alone (5 %), on hold (12 %), then 5 % clean, 30 % talkers, 19 % noise, 18 % both.
+    # Nobody near (11 %), noise alone (5 %), on hold (12 %), then 8 % clean, 28 % talkers, 18 % noise, 18 % both.
     nobody, noise_alone, holds, both = u < 0.11, among(0.11, 0.16), among(*ON_HOLD), u >= 0.82
     # Some are taken off hold, or put on hold after they have spoken: one of the two is heard at a time.
     in_turn = holds & chance(0.4)
     absent = nobody | noise_alone | (holds & ~in_turn)
-    talks = among(0.33, 0.63) | both | (nobody & chance(0.8))
-    noisy = (u >= 0.63) | noise_alone | (nobody & chance(0.5))
+    talks = among(0.36, 0.64) | both | (nobody & chance(0.8))
+    noisy = (u >= 0.64) | noise_alone | (nobody & chance(0.5))
     level_db = uniform(-37, -15)
     level = 10 ** (level_db / 20)
     sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))

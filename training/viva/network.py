@@ -17,9 +17,12 @@ PEAK_DECAY_DB = 0.004
 GATE_SHIFT = 2.0
 # Who has just spoken goes on more likely than somebody else begins: known after 0.1 s, forgotten after 0.5 s.
 NEAR_RISES, NEAR_FALLS = 0.1, 0.02
-NEAR_MOVED, NEAR_MIDDLE = 4.5, 0.25
-# Music on hold: a second of it closes the output, a tenth of a second of a voice opens it again.
-HOLD_RISES, HOLD_FALLS = 0.01, 0.1
+NEAR_MOVED, NEAR_MIDDLE = 6.0, 0.3
+# While the gate is open this share of everything stays: what is taken away entirely leaves holes in a voice.
+LEAST_GAIN = 0.04
+# Music on hold: a second of it closes the output, a few hundredths of a second of a voice open it again.
+HOLD_RISES, HOLD_RISES_MOST = 0.01, 0.01
+HOLD_FALLS, HOLD_FALLS_MOST = 0.03, 0.3
 HOLD_BEGINS, HOLD_CLOSED, HOLD_MOST = 1.0, 1.4, 1.6
 HOLD_LEFT = 0.01
 BIN_OFFSET_DB = 10 * math.log10(256 / 160)
@@ -81,25 +84,26 @@ class Network(nn.Module):
         """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
         both = self.layers(x)
         logit = self.near(both)[..., 0]
-        return self.gated(both, logit), logit, both
+        recent = recurrent.recent(torch.sigmoid(logit.detach()), NEAR_RISES, NEAR_FALLS)
+        return self.gated(both, moved_by(recent, logit)), logit, both
 
     def gated(self, both, logit):
-        return torch.sigmoid(self.gains(both)) * torch.sigmoid(logit + GATE_SHIFT)[..., None]
+        gains = LEAST_GAIN + (1 - LEAST_GAIN) * torch.sigmoid(self.gains(both))
+        return gains * torch.sigmoid(logit + GATE_SHIFT)[..., None]
+
+
+def moved_by(recent, logit):
+    return logit + NEAR_MOVED * (recent - NEAR_MIDDLE)
 
 
 def remembering(logit):
     """(batch, frames) logits of the near talker -> the same, moved by how likely it spoke of late."""
-    moved, recent = [], torch.zeros_like(logit[:, 0])
-    for now in logit.unbind(1):
-        moved.append(now + NEAR_MOVED * (recent - NEAR_MIDDLE))
-        change = torch.sigmoid(now) - recent
-        recent = recent + change * torch.where(change > 0, NEAR_RISES, NEAR_FALLS)
-    return torch.stack(moved, 1)
+    return moved_by(recurrent.recent(torch.sigmoid(logit), NEAR_RISES, NEAR_FALLS), logit)
 
 
 def hold_gate(logit):
     """(batch, frames) logits of the layer `hold` -> what is left of the output while music is played to who is on hold."""
-    steps = (logit * HOLD_RISES).clamp(-HOLD_FALLS, HOLD_RISES)
+    steps = (logit * torch.where(logit > 0, HOLD_RISES, HOLD_FALLS)).clamp(-HOLD_FALLS_MOST, HOLD_RISES_MOST)
     sums, total = [], torch.zeros_like(steps[:, 0])
     for step in steps.unbind(1):
         total = (total + step).clamp(0, HOLD_MOST)

@@ -30,6 +30,21 @@ def run(layer, x):
     return Recurrence.apply(functional.linear(x, layer.weight_ih_l0, layer.bias_ih_l0), layer.weight_hh_l0, layer.bias_hh_l0)
 
 
+def recent(share, rises, falls):
+    """(batch, frames) -> what it was of late, before each frame: follows by these parts a frame, upwards and downwards."""
+    if triton is None or not share.is_cuda:
+        found, now = [], torch.zeros_like(share[:, 0])
+        for value in share.unbind(1):
+            found.append(now)
+            change = value - now
+            now = now + change * torch.where(change > 0, rises, falls)
+        return torch.stack(found, 1)
+    turned = share.t().contiguous()
+    found = torch.empty_like(turned)
+    recent_kernel[(triton.cdiv(share.shape[0], 32),)](turned, found, share.shape[1], share.shape[0], rises, falls, 32, num_warps=1)
+    return found.t()
+
+
 class Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(context, inputs, weights, bias):
@@ -59,6 +74,19 @@ class Recurrence(torch.autograd.Function):
 
 
 if triton is not None:
+
+    @triton.jit
+    def recent_kernel(share, found, steps, count, rises, falls, ROWS: tl.constexpr):
+        rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+        here = rows < count
+        now = tl.zeros((ROWS,), tl.float32)
+        value = tl.load(share + rows, here, 0.0)
+        for t in range(steps):
+            after = tl.load(share + tl.minimum(t + 1, steps - 1) * count + rows, here, 0.0)
+            tl.store(found + t * count + rows, now, here)
+            change = value - now
+            now += change * tl.where(change > 0, rises, falls)
+            value = after
 
     @triton.jit
     def tanh(x):

@@ -42,6 +42,7 @@ def arguments():
     parser.add_argument("--pool", type=int, default=9000)
     parser.add_argument("--rooms", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept-every", type=int, default=2000, help="steps, a multiple of 200: cores that are kept, to be averaged")
     parser.add_argument("--workers", type=int, default=6)
     return parser.parse_args()
 
@@ -131,6 +132,8 @@ def main():
             mean = np.mean(recent[-10:], 0).round(4).tolist()
             log.append([step, round(time.time() - started, 1), *mean])
             save(args.out, average, network, optimizer, step, spent + time.time() - first)
+            if step % args.kept_every == 0:
+                (args.out / f"core-{step}.pt").write_bytes((args.out / "core.pt").read_bytes())
             print(*log[-1], "rate %.5f norm %.2f" % (optimizer.param_groups[0]["lr"], norm), flush=True)
     save(args.out, average, network, optimizer, step, spent + time.time() - first)
     columns = ["step", "seconds", "total", *parts]

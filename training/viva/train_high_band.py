@@ -13,7 +13,7 @@ import torch
 
 from . import sound_file, spectrum
 from .export import load
-from .network import BANDS, BINS, HighBand, band_features, features, peak_levels, spread_bands
+from .network import BANDS, BINS, HighBand, band_features, features, peak_levels, remembering, spread_bands
 
 RATE_HZ = 48_000
 SIZE = 262_144
@@ -104,7 +104,8 @@ def examples(scenes, core, count):
     s = spectrum.analyse(near, analysis, RATE_HZ)[..., BINS:KEPT]
     power = x.abs().pow(2) * (spectrum.RATE_HZ / RATE_HZ) ** 2
     low = power[..., :BINS]
-    _, logit, both = core(features(low))
+    both = core.layers(features(low))
+    logit = remembering(core.near(both)[..., 0])
     bands = band_features(power[..., BINS:], peak_levels(low)[1])
     return both, bands, logit, x[:, :-1, BINS:].abs() / unit, s[:, :-1].abs() / unit
 

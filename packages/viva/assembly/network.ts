@@ -21,12 +21,17 @@ const GATE_SHIFT: f32 = 2;
 /** Who has just spoken goes on more likely than somebody else begins: known after 0.1 s, forgotten after 0.5 s. */
 const NEAR_RISES: f32 = 0.1;
 const NEAR_FALLS: f32 = 0.02;
-const NEAR_MOVED: f32 = 4.5;
-const NEAR_MIDDLE: f32 = 0.25;
+const NEAR_MOVED: f32 = 6;
+const NEAR_MIDDLE: f32 = 0.3;
 
-/** A second of music on hold closes the output, a tenth of a second of a voice opens it again. */
+/** While the gate is open this share of everything stays: what is taken away entirely leaves holes in a voice. */
+const LEAST_GAIN: f32 = 0.04;
+
+/** A second of music on hold closes the output, a few hundredths of a second of a voice open it again. */
 const HOLD_RISES: f32 = 0.01;
-const HOLD_FALLS: f32 = 0.1;
+const HOLD_RISES_MOST: f32 = 0.01;
+const HOLD_FALLS: f32 = 0.03;
+const HOLD_FALLS_MOST: f32 = 0.3;
 const HOLD_BEGINS: f32 = 1;
 const HOLD_CLOSED: f32 = 1.4;
 const HOLD_MOST: f32 = 1.6;
@@ -100,7 +105,7 @@ function remembering(recent: usize, logit: f32): f32 {
 
 /** What is left of the output while music is played to who is on hold; `sum` remembers how long it has been. */
 function holdGate(sum: usize, logit: f32): f32 {
-  const step = max(-HOLD_FALLS, min(HOLD_RISES, logit * HOLD_RISES));
+  const step = max(-HOLD_FALLS_MOST, min(HOLD_RISES_MOST, logit * (logit > 0 ? HOLD_RISES : HOLD_FALLS)));
   const total = max<f32>(0, min(HOLD_MOST, load<f32>(sum) + step));
   store<f32>(sum, total);
   const open = max<f32>(0, min<f32>(1, (HOLD_CLOSED - total) / (HOLD_CLOSED - HOLD_BEGINS)));
@@ -133,8 +138,10 @@ export function runNetwork(
   const held = holdGate(memory + 4, load<f32>(outputs + (BINS << 2), 4));
   const gate = f32x4.splat(held * likely(logit + GATE_SHIFT));
   const end = bins < LAST_OUTPUTS ? heard : OUTPUTS;
+  const least = f32x4.mul(gate, f32x4.splat(LEAST_GAIN));
+  const most = f32x4.sub(gate, least);
   for (let at: usize = 0; at < <usize>end << 2; at += 16)
-    v128.store(gains + at, f32x4.mul(gate, sigmoid(v128.load(outputs + at))));
+    v128.store(gains + at, f32x4.add(least, f32x4.mul(most, sigmoid(v128.load(outputs + at)))));
   if (model.bands > 0 && bins > BINS) runBands(model, first, bandGains, gate);
   return held * likely(logit);
 }

@@ -13,6 +13,7 @@ const HOP = RATE_HZ / 100;
 const HOLD_BIAS_FROM_END = 8;
 const NEAR_BIAS_FROM_END = 12;
 const OUTPUTS = 260;
+const BINS = 257;
 const HIDDEN = 256;
 
 test("the kernel that ships is what its sources compile to", () => {
@@ -55,6 +56,25 @@ test("the gate opens further for who goes on speaking than for who begins, until
   const anew = play(doubtful, next, 100, 103) / play(sure, beside, 100, 103);
   assert.equal(anew, early, "the next caller begins anew");
 });
+
+test("while the gate is open a twenty-fifth stays of what the gains would take away", () => {
+  const [least, most] = [-30, 30].map((logit) => new Kernel(withGains(logit))) as [Kernel, Kernel];
+  const [one, other] = [least.openSession(RATE_HZ), most.openSession(RATE_HZ)];
+  const share = Math.sqrt(play(least, one, 100, 190) / play(most, other, 100, 190));
+  assert.ok(Math.abs(share - 0.04) < 0.001, `${share}`);
+});
+
+/** `tel` with this for the gain of every frequency, whatever it hears. */
+function withGains(logit: number): ModelFile {
+  const { header, payload } = readModel("tel");
+  const changed = Uint8Array.from(payload);
+  const biases = changed.length - 4 * OUTPUTS;
+  const rows = biases - OUTPUTS * 2 * HIDDEN;
+  changed.fill(0, rows, rows + BINS * 2 * HIDDEN);
+  const view = new DataView(changed.buffer);
+  for (let bin = 0; bin < BINS; bin += 1) view.setFloat32(biases + 4 * bin, logit, true);
+  return { header, payload: changed };
+}
 
 /** `tel` with this for the near talker, whatever it hears. */
 function hearingNear(logit: number): ModelFile {
