@@ -4,6 +4,7 @@ import { carrierNames } from "@vocalhost/protocol";
 import { createSpeechLike } from "@vocalhost/simulator";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { getPriority, setPriority } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
@@ -51,6 +52,14 @@ describe("sessions of the hosted service", () => {
     const buildId = await service.build({ "bot.ts": BROKEN_BOT });
     await service.api.agents.create({ serviceName: "broken", buildId });
   }
+
+  test("the controller comes before bots, and nothing else does", { skip: !mayComeFirst() }, () => {
+    const nice = (pid: number) => getPriority(pid);
+    const [instance] = service.instancePids();
+    assert.equal(nice(service.pid("controller")), nice(process.pid) - 5);
+    assert.equal(nice(service.pid("gateway")), nice(process.pid));
+    assert.equal(nice(instance!), nice(process.pid));
+  });
 
   const rowOf = (sessionId: string) =>
     service.rows<{ state: string; transport: string }>("SELECT * FROM sessions WHERE id = ?", sessionId)[0];
@@ -408,3 +417,14 @@ describe("sessions of the hosted service", () => {
     assert.deepEqual(problems, []);
   });
 });
+
+function mayComeFirst(): boolean {
+  const own = getPriority();
+  try {
+    setPriority(own - 1);
+  } catch {
+    return false;
+  }
+  setPriority(own);
+  return true;
+}

@@ -3,6 +3,7 @@ import { AppError } from "@vocalhost/protocol";
 import { readConfig } from "./config.ts";
 import type { OpenRoomServer, RoomServerAddresses } from "./controller/room-server.ts";
 import { startController } from "./controller/start-controller.ts";
+import { takePrecedence } from "./precedence.ts";
 import { createServiceLog } from "./service-log.ts";
 import { runUntilTold } from "./run-until-told.ts";
 import { systemClock } from "./system-clock.ts";
@@ -28,6 +29,7 @@ const openRoomServer: OpenRoomServer = async (wanted) => {
   return Promise.race([roomServer.promise, tooLate]).finally(() => late.abort());
 };
 
+takePrecedence(); // before there are threads, which are as it is
 const config = readConfig();
 const log = createServiceLog({ level: config.logLevel, process: "controller" });
 await runUntilTold({

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { inheritedArguments } from "../inherited-arguments.ts";
 import type { RunAs } from "../own-users.ts";
+import { giveNoPrecedence } from "../precedence.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { BuilderMessage, type BuilderTask } from "./builder-messages.ts";
 import { builderEnvironment } from "./config.ts";
@@ -42,6 +43,7 @@ export async function runBuilder({
     detached: true,
     stdio: ["pipe", "pipe", "pipe", "pipe"], // the last one only closes, when we are gone
   });
+  giveNoPrecedence(child.pid);
   let outcome: BuildOutcome | undefined;
   const kill = (): void => {
     if (child.pid === undefined) return;

@@ -5,6 +5,7 @@ import { closeSync, openSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunAs } from "../../own-users.ts";
+import { giveNoPrecedence } from "../../precedence.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import { mediaVariables } from "../media-variables.ts";
 import { hostEnvironment } from "./config.ts";
@@ -56,6 +57,7 @@ export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess
       },
     });
     child.unref();
+    giveNoPrecedence(child.pid);
     if (child.pid === undefined) await once(child, "spawn"); // rejects with the reason
     return child as ChildProcess & { pid: number };
   } finally {
