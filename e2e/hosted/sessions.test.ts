@@ -4,7 +4,9 @@ import { carrierNames } from "@vocalhost/protocol";
 import { createSpeechLike } from "@vocalhost/simulator";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { callBot, freePeerClients } from "../harness/peer-client.ts";
@@ -14,11 +16,25 @@ import { keepTalking } from "../harness/talk.ts";
 import { until, within } from "../../testing/wait.ts";
 import { isQuiet } from "../telephony/sound.ts";
 import { dial } from "../telephony/telephone.ts";
+import { parseHierarchies } from "../../packages/control-plane/src/drivers/process/cgroup-hierarchies.ts";
 import { ECHO_BOT, prepareCall, start } from "./hosted-calls.ts";
 
 const BROKEN_BOT = `throw new Error("no credentials for the model");\nexport async function bot() {}\n`;
 const SPEECH = createSpeechLike();
 const TIMING = { heartbeatMs: 1_000, crashBackoffMs: [0, 50], idleInstanceMs: 600_000 };
+
+/** How many programs the kernel takes the group for in which the groups of all instances are. */
+function programsCounted(instancePid: number): (() => number) | undefined {
+  const [mounts, groups] = ["/proc/self/mountinfo", `/proc/${instancePid}/cgroup`].map((file) =>
+    existsSync(file) ? readFileSync(file, "utf8") : "",
+  );
+  const found = parseHierarchies(mounts!, groups!).map(({ folder }) => dirname(folder));
+  for (const [file, one] of [["cpu.weight", 100] as const, ["cpu.shares", 1_024] as const]) {
+    const folder = found.find((each) => /vocalhost-[0-9a-f]+$/.test(each) && existsSync(join(each, file)));
+    if (folder) return () => Number(readFileSync(join(folder, file), "utf8")) / one;
+  }
+  return undefined;
+}
 
 describe("sessions of the hosted service", () => {
   let service: ServiceProcess;
@@ -59,6 +75,18 @@ describe("sessions of the hosted service", () => {
     assert.equal(nice(service.pid("controller")), nice(process.pid) - 5);
     assert.equal(nice(service.pid("gateway")), nice(process.pid));
     assert.equal(nice(instance!), nice(process.pid));
+  });
+
+  test("instances count for as many programs as have a session", async (context) => {
+    const programs = programsCounted(service.instancePids()[0]!);
+    if (!programs) return context.skip("this machine lets us make no control groups");
+    const count = (expected: number) => until(() => programs() === expected, 10_000, `weight of ${expected}`);
+    await count(1); // the long call
+    const { url } = await prepareCall(service, "echo");
+    const { socket } = await openSocket(url);
+    await count(2);
+    socket.close();
+    await count(1);
   });
 
   const rowOf = (sessionId: string) =>

@@ -37,8 +37,8 @@ export interface Driver {
   /** Called before it gets a session: resolves when it goes on, within its limits. One that was not paused is fine. */
   wake?(id: string): Promise<void>;
   /**
-   * Told with every look at the pools which instances have a session, so that whoever else can end them is kept from it.
-   * Left out by drivers whose instances nobody else can end.
+   * Told with every look at the pools which instances have a session, so that whoever else can end them is kept from it, and
+   * that they have their share of the processor. Left out by drivers that see to neither.
    */
   inUse?(ids: ReadonlySet<string>): void;
   /** Removes an object that has ended, with all that is left of it. */

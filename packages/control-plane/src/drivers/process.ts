@@ -48,6 +48,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     );
   const known = createKnownProcesses({ root, cgroups, log });
   const creating = new Map<string, Promise<void>>();
+  let listed: readonly string[] = [];
   const fence = createFence(root);
   const listeners = new Set<() => void>();
   await sweepGroups(cgroups, root);
@@ -83,9 +84,11 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     async list() {
       const ids = await idsIn(root);
       known.keepOnly(ids);
+      listed = ids;
       const seen = await Promise.all(ids.filter((id) => !creating.has(id)).map((id) => known.see(id)));
       return seen.filter((instance) => instance !== undefined);
     },
+    inUse: (ids) => cgroups.weigh(listed.filter((id) => ids.has(id)).length), // others are another region's
     async destroy(id, { graceMs }) {
       fence.check();
       await creating.get(requireId(id))?.catch(() => undefined);

@@ -21,20 +21,26 @@ function programs(): number {
 }
 
 test(
-  "instances together count for as many programs as they are, and leave the service its turn",
+  "instances count for as many programs as are at work, and leave the service its turn",
   { skip },
   async () => {
     const cgroups = await openCgroups({ name, log: silentLog });
     const most = Math.min(availableParallelism() * 2, 100);
-    const ids = Array.from({ length: most + 1 }, (_, at) => `instance-${at}`);
-    for (const [at, id] of ids.entries()) {
-      await cgroups.limit(id, { cpuMillicores: 500 });
-      assert.equal(programs(), Math.min(at + 1, most));
-    }
-    for (const id of ids.slice(1)) await cgroups.remove(id);
-    assert.equal(programs(), 1);
-    await cgroups.remove("instance-0");
+    const counts = (expected: number): Promise<unknown> =>
+      until(() => programs() === expected, 5_000, `weight of ${expected}`);
+    for (const id of ["one", "two", "three"]) await cgroups.limit(id, { cpuMillicores: 500 });
+    assert.equal(programs(), 1, "those that load or wait count for one");
+    cgroups.weigh(2);
+    await counts(2);
+    cgroups.weigh(most + 1);
+    await counts(most);
+    for (const id of ["one", "two", "three"]) await cgroups.remove(id);
     assert.equal(existsSync(cpu?.folder ?? ""), false, "the last one takes our group with it");
+    await cgroups.limit("four", { cpuMillicores: 500 });
+    assert.equal(programs(), most, "a group that is made again weighs as much");
+    cgroups.weigh(0);
+    await counts(1);
+    await cgroups.remove("four");
   },
 );
 
@@ -49,6 +55,7 @@ test(
       stack.defer(() => void child.kill("SIGKILL"));
       return child;
     };
+    cgroups.weigh(2);
     const others = [busy(), busy()];
     const instances = ["one", "two"].map((id) => ({ id, child: busy() }));
     for (const { id, child } of instances) {

@@ -18,6 +18,8 @@ export interface Cgroups {
   /** Removes the group, which must be empty. */
   remove(id: string): Promise<void>;
   list(): Promise<string[]>;
+  /** How many of them are at work, which is how many programs they count for together when the processor is short. */
+  weigh(atWork: number): void;
 }
 
 export interface CgroupLimits {
@@ -27,8 +29,7 @@ export interface CgroupLimits {
 }
 
 const PERIOD_US = 100_000;
-// What instances count for together when the processor is short: gateway and controller are a program each, and callers
-// of every bot need those.
+// However many are at work: gateway and controller are a program each, and callers of every bot need those.
 const PROGRAMS_PER_CORE = 2;
 const PROGRAMS_MAX = 100; // the kernel knows no more
 const REMOVE_TRIES = 20; // a group is busy for a moment after its last process
@@ -59,7 +60,7 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       await makeOurs(hierarchy);
       await mkdir(join(hierarchy.folder, id), { recursive: true });
     }
-    await weigh();
+    await setWeight();
   }
 
   async function removeGroups(id: string): Promise<void> {
@@ -67,23 +68,25 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       await removeGroup(join(folder, id), log);
       await rmdir(folder).catch(() => undefined); // the last one takes our folder with it
     }
-    await weigh();
   }
 
-  /** To the kernel a group is one program, however many are in it: a crowd of bots would starve beside two others. */
-  async function weigh(): Promise<void> {
+  /**
+   * To the kernel a group is one program, however many are in it: a crowd of bots would starve beside two others. But one
+   * that loads must not have the weight of those that wait for a session: whoever starts one waits for gateway and controller.
+   */
+  async function setWeight(): Promise<void> {
     const hierarchy = of("cpu");
     if (!hierarchy) return;
-    const instances = await groupsIn(hierarchy);
-    if (instances.length === 0) return;
-    const programs = Math.min(instances.length, availableParallelism() * PROGRAMS_PER_CORE, PROGRAMS_MAX);
+    const count = programs ?? 1;
     const [file, weight] =
-      hierarchy.version === 2 ? ["cpu.weight", 100 * programs] : ["cpu.shares", 1_024 * programs];
-    await writeFile(join(hierarchy.folder, file), String(weight)).catch((error: unknown) =>
-      log.warn({ err: error, file }, "weight of the instances not set"),
-    );
+      hierarchy.version === 2 ? ["cpu.weight", 100 * count] : ["cpu.shares", 1_024 * count];
+    await writeFile(join(hierarchy.folder, file), String(weight)).catch((error: NodeJS.ErrnoException) => {
+      // Without instances there is no group.
+      if (error.code !== "ENOENT") log.warn({ err: error, file }, "weight of the instances not set");
+    });
   }
 
+  let programs: number | undefined; // an earlier controller may have set another
   let turn: Promise<unknown> = Promise.resolve();
   function inTurn<T>(run: () => Promise<T>): Promise<T> {
     const result = turn.then(run);
@@ -136,6 +139,13 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
     remove: (id) => inTurn(() => removeGroups(id)),
     async list() {
       return [...new Set((await Promise.all(hierarchies.map(groupsIn))).flat())];
+    },
+    weigh(atWork) {
+      const most = Math.min(availableParallelism() * PROGRAMS_PER_CORE, PROGRAMS_MAX);
+      const count = Math.min(Math.max(atWork, 1), most);
+      if (count === programs) return;
+      programs = count;
+      void inTurn(setWeight);
     },
   };
 }
