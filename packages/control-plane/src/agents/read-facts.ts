@@ -75,14 +75,19 @@ const instancesOf = prepared((db, asked: Asked) =>
     .groupBy(["instances.deploymentId", "instances.state"]),
 );
 
+/** Counted agent by agent: grouped, SQLite would go through every session the organisation ever had. */
 const sessionsOf = prepared((db, asked: Asked) =>
   ofAgents(db, asked)
-    .innerJoin("sessions", "sessions.agentId", "agents.id")
-    .select("sessions.agentId")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("sessions.organizationId", "=", asked.organizationId) // which the index begins with
-    .where("sessions.state", "in", BOUND_SESSION_STATES)
-    .groupBy("sessions.agentId"),
+    .select("agents.id as agentId")
+    .select((select) =>
+      select
+        .selectFrom("sessions")
+        .select((each) => each.fn.countAll<number>().as("count"))
+        .where("sessions.organizationId", "=", asked.organizationId)
+        .where("sessions.state", "in", BOUND_SESSION_STATES)
+        .whereRef("sessions.agentId", "=", "agents.id")
+        .as("count"),
+    ),
 );
 
 function ofAgents(db: Db, { organizationId, name }: Asked) {

@@ -97,10 +97,12 @@ interface EndedRoom extends Pick<SessionRoomRow, "sessionId" | "provider" | "roo
   endedAt: number | null;
 }
 
+/** From the few rooms to their sessions: in a join of another kind SQLite looks at every session there ever was. */
 function endedRooms(db: Db, nowMs: number): Promise<EndedRoom[]> {
   return db
     .selectFrom("sessionRooms")
-    .innerJoin("sessions", "sessions.id", "sessionRooms.sessionId")
+    .crossJoin("sessions")
+    .whereRef("sessions.id", "=", "sessionRooms.sessionId")
     .select(["sessionId", "provider", "roomName", "sessions.endedAt"])
     .where("sessions.state", "not in", OPEN_SESSION_STATES)
     .where("sessions.endedAt", "<", nowMs - SETTLED_MS)
