@@ -38,6 +38,7 @@ export async function watchVoice(runner: Child, load: Load, windowMs: number): P
   const after = { runner: readUsage(runner.pid), load: readUsage(load.pid) };
   const report = await load.report();
   const gapsMs = capture ? gapsOf(await capture.packets(), new Set(report.serverSsrcs)) : report.gapsMs;
+  if (gapsMs.length === 0) throw new Error("No packet of the runner was seen");
   const jitterMs = gapsMs.map((gap) => Math.abs(gap - PACKET_MS));
   const wallMs = after.runner.atMs - before.runner.atMs;
   return {

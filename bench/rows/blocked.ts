@@ -1,4 +1,5 @@
 import { startLoad } from "../load/load-process.ts";
+import { canCapture } from "../machine/capture.ts";
 import { pause } from "../machine/child.ts";
 import { ECHO_BOT, startRunner } from "../machine/runner.ts";
 import { watchVoice, type VoiceWindow } from "../machine/voice-window.ts";
@@ -30,7 +31,7 @@ export const blocked: Benchmark = {
 
 async function watch(bot: string): Promise<VoiceWindow> {
   await using runner = await startRunner({ bot });
-  await using load = startLoad("peer-load", { url: runner.url, pauseMs: 0, listen: false });
+  await using load = startLoad("peer-load", { url: runner.url, pauseMs: 0, listen: !canCapture() });
   await load.add(SESSIONS);
   await pause(2_000);
   return await watchVoice(runner, load, WINDOW_MS);
