@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { WebSocket } from "ws";
+import { percentile } from "./report/statistics.ts";
 
 export interface CallsCommand {
   /** Calls to open; without them the answer tells what was seen since the last command. */
@@ -10,7 +11,7 @@ export interface CallsCommand {
 
 export interface CallsAnswer {
   calls: number;
-  /** Against an even pace of each call, set by its most punctual chunk and anew after a gap. */
+  /** Against the even pace that a call keeps but for its most punctual chunks; the pace begins anew after a gap. */
   chunkLateMs: number[];
   /** How late the load itself was; what goes beyond a few is not the bot's doing. */
   ownLateMs: number[];
@@ -20,6 +21,7 @@ const CHUNK_MS = 40;
 const LEAD_MS = 120; // what a carrier has queued to bridge lateness
 const PACKET_MS = 20;
 const OPENING_AT_ONCE = 4;
+const EARLY_SHARE = 0.05;
 
 // What is said does not matter, so every call says the same second over and over.
 const PACKETS = Array.from({ length: 50 }, (_, at) => {
@@ -36,13 +38,12 @@ interface Caller {
   /** Sends the next 20 ms. */
   speak(): void;
   speakDueMs: number;
-  /** Undefined until its first chunk after a restart. */
-  chunkDueMs: number | undefined;
+  /** When its chunks came, since the last answer. */
+  heardMs: number[];
 }
 
 const url = process.argv[2] ?? "";
 const callers: Caller[] = [];
-let chunkLateMs: number[] = [];
 let ownLateMs: number[] = [];
 
 async function openCall(): Promise<void> {
@@ -58,22 +59,35 @@ async function openCall(): Promise<void> {
       at = (at + 1) % PACKETS.length;
     },
     speakDueMs: performance.now() + Math.random() * PACKET_MS,
-    chunkDueMs: undefined,
+    heardMs: [],
   };
   socket.on("message", (data: Buffer) => {
     if (data.includes('"mark"')) socket.send(data.toString());
-    else hear(caller);
+    else caller.heardMs.push(performance.now());
   });
   callers.push(caller);
 }
 
-function hear(caller: Caller): void {
-  const nowMs = performance.now();
-  // A chunk that comes earlier than thought shows that those before it were late.
-  caller.chunkDueMs = Math.min(caller.chunkDueMs ?? nowMs, nowMs);
-  const lateMs = nowMs - caller.chunkDueMs;
-  chunkLateMs.push(lateMs);
-  caller.chunkDueMs = CHUNK_MS + (lateMs > LEAD_MS ? nowMs : caller.chunkDueMs); // after a gap playing starts anew
+/** A chunk that fills up a queue which had run low comes early, and is no reason to call the next one late. */
+function lateness(heardMs: number[]): number[] {
+  const late: number[] = [];
+  let shifts: number[] = []; // of the chunks of one pace, against one that begins at zero
+  const endPace = (): void => {
+    const punctualMs = percentile(shifts, EARLY_SHARE);
+    for (const shiftMs of shifts) late.push(Math.max(0, shiftMs - punctualMs));
+    shifts = [];
+  };
+  for (const atMs of heardMs) {
+    const gapMs = atMs - CHUNK_MS * shifts.length - (shifts.at(-1) ?? Infinity);
+    if (gapMs > LEAD_MS) {
+      endPace(); // playing starts anew
+      late.push(gapMs);
+    } else {
+      shifts.push(atMs - CHUNK_MS * shifts.length);
+    }
+  }
+  endPace();
+  return late;
 }
 
 // One timer for everybody: a timer each would cost more than the sending.
@@ -92,10 +106,9 @@ function turn(): void {
 async function execute({ open = 0 }: CallsCommand): Promise<CallsAnswer> {
   for (let left = open; left > 0; left -= OPENING_AT_ONCE)
     await Promise.all(Array.from({ length: Math.min(left, OPENING_AT_ONCE) }, openCall));
+  const chunkLateMs = callers.flatMap(({ heardMs }) => lateness(heardMs.splice(0)));
   const answer = { calls: callers.length, chunkLateMs, ownLateMs };
-  chunkLateMs = [];
   ownLateMs = [];
-  for (const caller of callers) caller.chunkDueMs = undefined;
   return answer;
 }
 

@@ -18,6 +18,9 @@ export type LineNews = Exclude<LineEvent, { type: "finished" | "released" }>;
 
 const BATCH_MS = 10; // audio of many calls crosses together; the other side holds more than this
 
+// Sound that was sent is dead at once, yet lies outside the heap until the thread cleans up: seldom, if it may grow.
+const YOUNG_MB = 24;
+
 let thread: PacingThread | undefined;
 
 /** Starts the thread that all sockets of the process share, before the first of them needs it. */
@@ -40,7 +43,9 @@ interface OpenLine {
 }
 
 function startThread(ended: () => void): PacingThread {
-  const worker = new Worker(ownProgram("pacing/pacing-worker"));
+  const worker = new Worker(ownProgram("pacing/pacing-worker"), {
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  });
   const lines = new Map<number, OpenLine>();
   const outbox = createOutbox<LineCommand>({
     batchMs: BATCH_MS,
