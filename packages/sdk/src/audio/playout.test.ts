@@ -159,6 +159,27 @@ test("the lead is there again after every hold-up, and only what outlasts it is 
   assert.ok(ear.missedMs() >= 100 && ear.missedMs() <= 200, `${ear.missedMs()} ms were missing`);
 });
 
+test("the pace stays even when timers are a little late, wherever the first of them left us", () => {
+  for (let firstLateMs = 0; firstLateMs < 40; firstLateMs += 1) {
+    const clock = createManualClock({
+      latenessMs: (dueMs) => (dueMs === 0 ? firstLateMs : (dueMs / 40) % 3),
+    });
+    const perTick = new Map<number, number>();
+    const count = (chunk: Int16Array | undefined): void => {
+      const tick = Math.floor(clock.nowMs() / 40);
+      perTick.set(tick, (perTick.get(tick) ?? 0) + (chunk ? 1 : 0));
+    };
+    const { playout } = start({ chunkMs: 40, leadMs: 120, maxQueuedMs: 20_000, send: count, clock });
+    playout.write(ramp(20_000));
+    clock.runUntil(10_000);
+    const uneven = [...perTick].filter(([tick, chunks]) => tick > 0 && chunks !== 1);
+    assert.ok(
+      uneven.length <= 1,
+      `first tick ${firstLateMs} ms late, then ${JSON.stringify(uneven.slice(0, 6))}`,
+    );
+  }
+});
+
 test("a lead is not sent again for a breath", () => {
   const { playout, clock, sent } = start({ leadMs: 40 });
   playout.write(ramp(60));

@@ -134,7 +134,13 @@ export function createPlayout(options: PlayoutOptions): Playout {
     const atMs = nowMs();
     heldUntilMs = Math.max(heldUntilMs, atMs); // what it had to do without is lost
     let isIdle = true;
-    while (heldUntilMs - atMs < leadMs + chunkMs / 2 && sendNext()) isIdle = false;
+    // The limit for a second piece is lower than that for the first: where both are one, a tick a millisecond late
+    // sends two pieces and the next one none, over and over.
+    let limitMs = leadMs + chunkMs;
+    while (heldUntilMs - atMs < limitMs && sendNext()) {
+      isIdle = false;
+      limitMs = leadMs + chunkMs / 2;
+    }
     if (!isIdle) return;
     const runsDry = heldUntilMs - atMs < 1.5 * chunkMs;
     if (isUnfinished && runsDry && !isPaused && queue.queuedSamples === 0) finish();
