@@ -21,9 +21,9 @@ export async function loadOnnxSteps(): Promise<((count: number) => Promise<void>
     () => undefined,
   );
   if (!runtime) return undefined;
-  const { conv, hidden } = readModel("tel");
+  const layers = readModel("tel");
   const threads = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: "sequential" };
-  const session = await runtime.InferenceSession.create(ourLayers(conv, hidden), threads);
+  const session = await runtime.InferenceSession.create(ourLayers(layers), threads);
   const zeros = (shape: number[]): unknown =>
     new runtime.Tensor(
       "float32",
@@ -33,12 +33,17 @@ export async function loadOnnxSteps(): Promise<((count: number) => Promise<void>
   const features = Float32Array.from({ length: FEATURES }, (_, index) => Math.sin(index));
   const input = new runtime.Tensor("float32", features, [1, FEATURES]);
   return async (count) => {
-    let first = zeros([1, 1, hidden]);
-    let second = zeros([1, 1, hidden]);
+    const { hidden, holdHidden } = layers;
+    const state = new Map(
+      Object.entries({ first: hidden, second: hidden, listener: holdHidden }).map(([name, size]) => [
+        name,
+        zeros([1, 1, size]),
+      ]),
+    );
     for (let step = 0; step < count; step += 1) {
-      const result = await session.run({ features: input, "first.before": first, "second.before": second });
-      first = result["first.after"];
-      second = result["second.after"];
+      const before = [...state].map(([name, values]) => [`${name}.before`, values]);
+      const result = await session.run({ features: input, ...Object.fromEntries(before) });
+      for (const name of state.keys()) state.set(name, result[`${name}.after`]);
     }
   };
 }

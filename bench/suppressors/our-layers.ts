@@ -1,10 +1,11 @@
+import type { Layers } from "./shipped-model.ts";
 import { onnxFile, type Constant } from "./onnx-file.ts";
 
 const FEATURES = 3 * 259;
-const OUTPUTS = 258;
+const OUTPUTS = 258; // a gain per frequency, and the near talker
 
 /** The layers of our network for one step of 10 ms. What the weights are does not change how long it takes. */
-export function ourLayers(conv: number, hidden: number): Uint8Array {
+export function ourLayers({ conv, hidden, holdHidden }: Layers): Uint8Array {
   const constants: Constant[] = [];
   const weights = (name: string, shape: number[]): string => {
     const count = shape.reduce((product, size) => product * size, 1);
@@ -16,18 +17,18 @@ export function ourLayers(conv: number, hidden: number): Uint8Array {
     constants.push({ name, shape: [shape.length], values: BigInt64Array.from(shape, BigInt) });
     return name;
   };
-  const recurrent = (name: string, input: string, inputs: number) => ({
+  const recurrent = (name: string, input: string, inputs: number, size: number) => ({
     operator: "GRU",
     inputs: [
       input,
-      weights(`${name}.w`, [1, 3 * hidden, inputs]),
-      weights(`${name}.r`, [1, 3 * hidden, hidden]),
-      weights(`${name}.b`, [1, 6 * hidden]),
+      weights(`${name}.w`, [1, 3 * size, inputs]),
+      weights(`${name}.r`, [1, 3 * size, size]),
+      weights(`${name}.b`, [1, 6 * size]),
       "",
       `${name}.before`,
     ],
     outputs: [`${name}.all`, `${name}.after`],
-    attributes: { hidden_size: hidden, linear_before_reset: 1 },
+    attributes: { hidden_size: size, linear_before_reset: 1 },
   });
   const linear = (name: string, input: string, inputs: number, outputs: number) => ({
     operator: "Gemm",
@@ -39,8 +40,8 @@ export function ourLayers(conv: number, hidden: number): Uint8Array {
     linear("frames", "features", FEATURES, conv),
     { operator: "PRelu", inputs: ["frames", weights("slope", [conv])], outputs: ["bent"] },
     { operator: "Reshape", inputs: ["bent", sizes("one", [1, 1, conv])], outputs: ["step"] },
-    recurrent("first", "step", conv),
-    recurrent("second", "first.after", hidden),
+    recurrent("first", "step", conv, hidden),
+    recurrent("second", "first.after", hidden, hidden),
     {
       operator: "Concat",
       inputs: ["first.after", "second.after"],
@@ -50,8 +51,17 @@ export function ourLayers(conv: number, hidden: number): Uint8Array {
     { operator: "Reshape", inputs: ["both", sizes("row", [1, 2 * hidden])], outputs: ["flat"] },
     linear("sums", "flat", 2 * hidden, OUTPUTS),
     { operator: "Sigmoid", inputs: ["sums"], outputs: ["gains"] },
+    { operator: "Concat", inputs: ["step", "both"], outputs: ["heard"], attributes: { axis: 2 } },
+    recurrent("listener", "heard", conv + 2 * hidden, holdHidden),
+    {
+      operator: "Reshape",
+      inputs: ["listener.after", sizes("listened", [1, holdHidden])],
+      outputs: ["flat listener"],
+    },
+    linear("hold", "flat listener", holdHidden, 1),
   ];
   const state = [1, 1, hidden];
+  const listening = [1, 1, holdHidden];
   return onnxFile({
     nodes,
     constants,
@@ -59,11 +69,14 @@ export function ourLayers(conv: number, hidden: number): Uint8Array {
       { name: "features", shape: [1, FEATURES] },
       { name: "first.before", shape: state },
       { name: "second.before", shape: state },
+      { name: "listener.before", shape: listening },
     ],
     outputs: [
       { name: "gains", shape: [1, OUTPUTS] },
       { name: "first.after", shape: state },
       { name: "second.after", shape: state },
+      { name: "hold", shape: [1, 1] },
+      { name: "listener.after", shape: listening },
     ],
   });
 }

@@ -1,6 +1,6 @@
 """Writes a checkpoint as a model file of the engine.
 
-python -m viva.export tel checkpoint.pt ../packages/viva/models/tel.viva --version 1.6.0
+python -m viva.export tel checkpoint.pt ../packages/viva/models/tel.viva --version 1.7.0
 """
 
 import argparse
@@ -9,10 +9,11 @@ import json
 
 import torch
 
-from .network import BAND_HIDDEN, BANDS, BINS, HighBand, Network
+from .network import BAND_HIDDEN, BANDS, BINS, HOLD_HIDDEN, HighBand, Network
 
 FEATURES = 264
 OUTPUTS = 260
+ROWS = 4  # which the engine takes at once
 LICENCE = "Apache-2.0"
 # The engine takes apart eight weights by a shift (0 to 3) and a mask (4 to 7).
 EIGHT = [0, 4, 1, 5, 2, 6, 3, 7]
@@ -23,8 +24,9 @@ def load(path):
     state = torch.load(path, map_location="cpu", weights_only=True)
     core = {k[5:]: v for k, v in state.items() if k.startswith("core.")} or renamed(state)
     network = Network(core["frames.weight"].shape[0], core["first.weight_hh_l0"].shape[1])
-    # Checkpoints before 1.3.0 have no layer for music on hold: then it never says music.
-    network.load_state_dict({k: v for k, v in network.state_dict().items() if k.startswith("hold.")} | core)
+    # Checkpoints before 1.7.0 have no listener for music on hold: then it never says music.
+    listening = {k: v for k, v in network.state_dict().items() if k.startswith(("listener.", "hold."))}
+    network.load_state_dict(core if "listener.weight_hh_l0" in core else core | listening)
     high = {k[5:]: v for k, v in state.items() if k.startswith("high.")}
     if not high:
         return network.eval(), None
@@ -80,12 +82,14 @@ def recurrent(layer):
 
 def payload(network, high_band=None):
     frames = [padded(network.frames.weight[:, :, t], network.conv, FEATURES) for t in range(3)]
-    outputs = torch.cat([network.gains.weight, network.near.weight, network.hold.weight])
-    bias = torch.zeros(OUTPUTS)
-    bias[: BINS + 2] = torch.cat([network.gains.bias, network.near.bias, network.hold.bias])
+    outputs = torch.cat([network.gains.weight, network.near.weight])
+    bias, hold_bias = torch.zeros(OUTPUTS), torch.zeros(ROWS)
+    bias[: BINS + 1] = torch.cat([network.gains.bias, network.near.bias])
+    hold_bias[:1] = network.hold.bias
     parts = [matrix(torch.cat(frames, 1)), vector(network.frames.bias), vector(network.slope.weight)]
     parts += recurrent(network.first) + recurrent(network.second)
     parts += [matrix(padded(outputs, OUTPUTS, 2 * network.hidden)), vector(bias)]
+    parts += recurrent(network.listener) + [matrix(padded(network.hold.weight, ROWS, HOLD_HIDDEN)), vector(hold_bias)]
     if high_band is not None:
         parts += [matrix(high_band.layer.weight), vector(high_band.layer.bias), vector(high_band.slope.weight)]
         parts += [matrix(high_band.gains.weight), vector(high_band.gains.bias)]
@@ -100,12 +104,13 @@ def model_file(name, version, network, high_band=None):
         licence=LICENCE,
         conv=network.conv,
         hidden=network.hidden,
+        holdHidden=HOLD_HIDDEN,
         bands=BANDS if high_band is not None else 0,
         bandHidden=BAND_HIDDEN if high_band is not None else 0,
         payloadBytes=len(data),
         payloadSha256=hashlib.sha256(data).hexdigest(),
     )
-    return b"VIVA1\n" + json.dumps(header).encode() + b"\n" + data
+    return b"VIVA2\n" + json.dumps(header).encode() + b"\n" + data
 
 
 def main():

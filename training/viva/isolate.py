@@ -12,10 +12,10 @@ def gains_of(network, spectra, rate_hz, high_band=None):
     bins = power.shape[-1]
     low = torch.zeros(*power.shape[:2], BINS, dtype=power.dtype)
     low[..., : min(bins, BINS)] = power[..., :BINS]
-    both = network.layers(features(low))
+    seen, both = network.layers(features(low))
     logit = remembering(network.near(both)[..., 0])
     gains = network.gated(both, logit)
-    gate = hold_gate(network.hold(both)[..., 0])
+    gate = hold_gate(network.on_hold(seen, both))
     near = torch.sigmoid(logit) * gate
     if bins <= BINS:
         return gains[..., :bins] * gate[..., None], near

@@ -97,8 +97,8 @@ class Loss:
         # Of an 8 kHz line the engine gives the network exactly nothing above 4 kHz, unless a converter came before it.
         is_direct = narrow & (torch.rand(len(mix), device=mix.device) < 0.6)
         x = torch.cat([x[..., :129], x[..., 129:] * ~is_direct[:, None, None]], -1)
-        gains, logit, both = network(features(x.real**2 + x.imag**2, first_peak))
-        music = network.hold(both)[:, 1:, 0]
+        gains, logit, music = network(features(x.real**2 + x.imag**2, first_peak))
+        music = music[:, 1:]
         gains, logit, x, s = gains[:, 1:], logit[:, 1:], x[:, :-1], s[:, :-1]
         unit = (reference * self.scale)[:, None, None]
         y_power, s_power, x_energy, energy, size, angled, plain = self.compare(

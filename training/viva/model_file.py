@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import torch
 
-from .export import EIGHT, FEATURES, OUTPUTS
+from .export import EIGHT, FEATURES, OUTPUTS, ROWS
 from .network import BINS, HighBand, Network
 
 
@@ -45,7 +45,7 @@ def read(path):
     data = pathlib.Path(path).read_bytes()
     magic, header, body = data.split(b"\n", 2)
     header = json.loads(header)
-    if magic != b"VIVA1" or hashlib.sha256(body).hexdigest() != header["payloadSha256"]:
+    if magic != b"VIVA2" or hashlib.sha256(body).hexdigest() != header["payloadSha256"]:
         raise ValueError(f"{path} is not a whole model file")
     payload = Payload(body)
     network = Network(header["conv"], header["hidden"])
@@ -58,10 +58,11 @@ def read(path):
     outputs, bias = payload.matrix(OUTPUTS, 2 * network.hidden), payload.vector(OUTPUTS)
     network.gains.weight.copy_(outputs[:BINS])
     network.near.weight.copy_(outputs[BINS : BINS + 1])
-    network.hold.weight.copy_(outputs[BINS + 1 : BINS + 2])
     network.gains.bias.copy_(bias[:BINS])
     network.near.bias.copy_(bias[BINS : BINS + 1])
-    network.hold.bias.copy_(bias[BINS + 1 : BINS + 2])
+    read_recurrent(payload, network.listener)
+    network.hold.weight.copy_(payload.matrix(ROWS, network.listener.hidden_size)[:1])
+    network.hold.bias.copy_(payload.vector(ROWS)[:1])
     if header["bands"] == 0:
         return header, network.eval(), None
     high_band = HighBand(network.hidden)

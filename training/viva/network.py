@@ -11,6 +11,7 @@ BINS = 257
 BANDS = 16
 BAND_BINS = 16
 BAND_HIDDEN = 64
+HOLD_HIDDEN = 32
 SMALLEST_POWER = 1e-10
 FIRST_PEAK_DB = -20.0
 PEAK_DECAY_DB = 0.004
@@ -20,9 +21,10 @@ NEAR_RISES, NEAR_FALLS = 0.1, 0.02
 NEAR_MOVED, NEAR_MIDDLE = 6.0, 0.3
 # While the gate is open this share of everything stays: what is taken away entirely leaves holes in a voice.
 LEAST_GAIN = 0.04
-# Music on hold: a second of it closes the output, a few hundredths of a second of a voice open it again.
+# Music on hold: a second of it closes the output, a few hundredths of a second of a voice open it again, doubt does neither.
 HOLD_RISES, HOLD_RISES_MOST = 0.01, 0.01
-HOLD_FALLS, HOLD_FALLS_MOST = 0.03, 0.3
+HOLD_FALLS, HOLD_FALLS_MOST = 0.15, 0.3
+HOLD_DOUBT = 3.0
 HOLD_BEGINS, HOLD_CLOSED, HOLD_MOST = 1.0, 1.4, 1.6
 HOLD_LEFT = 0.01
 BIN_OFFSET_DB = 10 * math.log10(256 / 160)
@@ -65,27 +67,31 @@ class Network(nn.Module):
         self.second = nn.GRU(hidden, hidden, batch_first=True)
         self.gains = nn.Linear(2 * hidden, BINS)
         self.near = nn.Linear(2 * hidden, 1)
-        # Learnt with the rest, and fitted again to the network that ships (fit_hold.py); until then it never says music.
-        self.hold = nn.Linear(2 * hidden, 1)
+        # Listens for music on hold; trained for itself on the network that ships (train_hold.py), and until then never hears any.
+        self.listener = nn.GRU(conv + 2 * hidden, HOLD_HIDDEN, batch_first=True)
+        self.hold = nn.Linear(HOLD_HIDDEN, 1)
         with torch.no_grad():
             self.gains.bias.fill_(1.0)
             self.hold.weight.zero_()
             self.hold.bias.zero_()
 
     def layers(self, x):
-        """(batch, frames, 259) -> the hidden layers (batch, frames, 2 * hidden)."""
+        """(batch, frames, 259) -> what three frames show (batch, frames, conv), and the hidden layers (batch, frames, 2 * hidden)."""
         seen = nn.functional.pad(x, (0, 0, 2, 0)).transpose(1, 2)
         a = self.slope(self.frames(seen)).transpose(1, 2)
         b = recurrent.run(self.first, a)
         c = recurrent.run(self.second, b)
-        return torch.cat([b, c], -1)
+        return a, torch.cat([b, c], -1)
 
     def forward(self, x):
-        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and the hidden layers."""
-        both = self.layers(x)
+        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and that of music on hold."""
+        seen, both = self.layers(x)
         logit = self.near(both)[..., 0]
         recent = recurrent.recent(torch.sigmoid(logit.detach()), NEAR_RISES, NEAR_FALLS)
-        return self.gated(both, moved_by(recent, logit)), logit, both
+        return self.gated(both, moved_by(recent, logit)), logit, self.on_hold(seen, both)
+
+    def on_hold(self, seen, both):
+        return self.hold(recurrent.run(self.listener, torch.cat([seen, both], -1)))[..., 0]
 
     def gated(self, both, logit):
         gains = LEAST_GAIN + (1 - LEAST_GAIN) * torch.sigmoid(self.gains(both))
@@ -102,8 +108,9 @@ def remembering(logit):
 
 
 def hold_gate(logit):
-    """(batch, frames) logits of the layer `hold` -> what is left of the output while music is played to who is on hold."""
-    steps = (logit * torch.where(logit > 0, HOLD_RISES, HOLD_FALLS)).clamp(-HOLD_FALLS_MOST, HOLD_RISES_MOST)
+    """(batch, frames) logits of music on hold -> what is left of the output while music is played to who is on hold."""
+    falls = (logit + HOLD_DOUBT).clamp_max(0) * HOLD_FALLS
+    steps = torch.where(logit > 0, logit * HOLD_RISES, falls).clamp(-HOLD_FALLS_MOST, HOLD_RISES_MOST)
     sums, total = [], torch.zeros_like(steps[:, 0])
     for step in steps.unbind(1):
         total = (total + step).clamp(0, HOLD_MOST)

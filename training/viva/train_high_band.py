@@ -104,7 +104,7 @@ def examples(scenes, core, count):
     s = spectrum.analyse(near, analysis, RATE_HZ)[..., BINS:KEPT]
     power = x.abs().pow(2) * (spectrum.RATE_HZ / RATE_HZ) ** 2
     low = power[..., :BINS]
-    both = core.layers(features(low))
+    _, both = core.layers(features(low))
     logit = remembering(core.near(both)[..., 0])
     bands = band_features(power[..., BINS:], peak_levels(low)[1])
     return both, bands, logit, x[:, :-1, BINS:].abs() / unit, s[:, :-1].abs() / unit

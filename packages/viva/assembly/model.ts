@@ -7,8 +7,10 @@ export const FEATURES: i32 = 264;
 export const FRAMES_SEEN: i32 = 3;
 /** Of the features, from where on they are not log powers alone. */
 export const LAST_FEATURES: i32 = 256;
-/** A gain per bin, the near talker's logit and that of music on hold, up to a multiple of four. */
+/** A gain per bin and the near talker's logit, up to a multiple of four. */
 export const OUTPUTS: i32 = 260;
+/** Rows that are multiplied at once; of the layer that ends the listener for music on hold, one counts. */
+export const HOLD_OUTPUTS: i32 = 4;
 /** Above 8 kHz `pro` gives one gain per 500 Hz. */
 export const BAND_BINS: i32 = 16;
 
@@ -27,6 +29,7 @@ export class Recurrent {
 export class Model {
   conv: i32 = 0;
   hidden: i32 = 0;
+  holdHidden: i32 = 0;
   bands: i32 = 0;
   bandHidden: i32 = 0;
   frames: usize = 0;
@@ -36,6 +39,9 @@ export class Model {
   second: usize = 0;
   output: usize = 0;
   outputBias: usize = 0;
+  listener: usize = 0;
+  hold: usize = 0;
+  holdBias: usize = 0;
   bandFrames: usize = 0;
   bandFramesBias: usize = 0;
   bandFramesSlope: usize = 0;
@@ -70,11 +76,19 @@ function recurrent(inputs: i32, hidden: i32): usize {
 }
 
 /** Describes the payload at `payload`. All sizes are multiples of eight. */
-export function openModel(payload: usize, conv: i32, hidden: i32, bands: i32, bandHidden: i32): usize {
+export function openModel(
+  payload: usize,
+  conv: i32,
+  hidden: i32,
+  holdHidden: i32,
+  bands: i32,
+  bandHidden: i32,
+): usize {
   const at = take(offsetof<Model>());
   const model = changetype<Model>(at);
   model.conv = conv;
   model.hidden = hidden;
+  model.holdHidden = holdHidden;
   model.bands = bands;
   model.bandHidden = bandHidden;
   cursor = payload;
@@ -85,6 +99,9 @@ export function openModel(payload: usize, conv: i32, hidden: i32, bands: i32, ba
   model.second = recurrent(hidden, hidden);
   model.output = matrix(OUTPUTS, 2 * hidden);
   model.outputBias = vector(OUTPUTS);
+  model.listener = recurrent(conv + 2 * hidden, holdHidden);
+  model.hold = matrix(HOLD_OUTPUTS, holdHidden);
+  model.holdBias = vector(HOLD_OUTPUTS);
   if (bands > 0) {
     model.bandFrames = matrix(bandHidden, 2 * hidden + FRAMES_SEEN * bands);
     model.bandFramesBias = vector(bandHidden);

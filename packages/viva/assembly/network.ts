@@ -1,5 +1,5 @@
 import { addScaled, multiply, multiplyPart, prelu, sumRows } from "./matrix";
-import { BINS, FEATURES, FRAMES_SEEN, LAST_FEATURES, Model, OUTPUTS, Recurrent } from "./model";
+import { BINS, FEATURES, FRAMES_SEEN, HOLD_OUTPUTS, LAST_FEATURES, Model, OUTPUTS, Recurrent } from "./model";
 import { Plan } from "./plan";
 import { takeFloats } from "./room";
 import { sigmoid, tanh } from "./vector-math";
@@ -9,10 +9,11 @@ const sums = takeFloats(WIDEST);
 const inputSums = takeFloats(WIDEST);
 const hiddenSums = takeFloats(WIDEST);
 const outputs = takeFloats(OUTPUTS);
+const holdOutputs = takeFloats(HOLD_OUTPUTS);
 const bandLayer = takeFloats(WIDEST);
 const bandSums = takeFloats(WIDEST);
 
-/** Of the outputs, the four that hold the highest bin and the two logits. */
+/** Of the outputs, the four that hold the highest bin and the near talker's logit. */
 const LAST_OUTPUTS: i32 = OUTPUTS - 4;
 
 /** The gate is open in doubt: its logit is shifted by this. */
@@ -27,11 +28,12 @@ const NEAR_MIDDLE: f32 = 0.3;
 /** While the gate is open this share of everything stays: what is taken away entirely leaves holes in a voice. */
 const LEAST_GAIN: f32 = 0.04;
 
-/** A second of music on hold closes the output, a few hundredths of a second of a voice open it again. */
+/** A second of music on hold closes the output, a few hundredths of a second of a voice open it again, doubt does neither. */
 const HOLD_RISES: f32 = 0.01;
 const HOLD_RISES_MOST: f32 = 0.01;
-const HOLD_FALLS: f32 = 0.03;
+const HOLD_FALLS: f32 = 0.15;
 const HOLD_FALLS_MOST: f32 = 0.3;
+const HOLD_DOUBT: f32 = 3;
 const HOLD_BEGINS: f32 = 1;
 const HOLD_CLOSED: f32 = 1.4;
 const HOLD_MOST: f32 = 1.6;
@@ -105,11 +107,22 @@ function remembering(recent: usize, logit: f32): f32 {
 
 /** What is left of the output while music is played to who is on hold; `sum` remembers how long it has been. */
 function holdGate(sum: usize, logit: f32): f32 {
-  const step = max(-HOLD_FALLS_MOST, min(HOLD_RISES_MOST, logit * (logit > 0 ? HOLD_RISES : HOLD_FALLS)));
+  const change = logit > 0 ? logit * HOLD_RISES : min<f32>(0, logit + HOLD_DOUBT) * HOLD_FALLS;
+  const step = max(-HOLD_FALLS_MOST, min(HOLD_RISES_MOST, change));
   const total = max<f32>(0, min(HOLD_MOST, load<f32>(sum) + step));
   store<f32>(sum, total);
   const open = max<f32>(0, min<f32>(1, (HOLD_CLOSED - total) / (HOLD_CLOSED - HOLD_BEGINS)));
   return HOLD_LEFT + (1 - HOLD_LEFT) * open;
+}
+
+/** How surely it is music on hold that is heard; the listener has a memory of its own. */
+function listenForMusic(model: Model, layers: usize, listener: usize): f32 {
+  const inputs = model.conv + 2 * model.hidden;
+  memory.copy(listener, layers, <usize>inputs << 2);
+  recur(model.listener, listener, inputs, model.holdHidden);
+  const values = listener + (<usize>inputs << 2);
+  multiply(model.hold, model.holdBias, values, holdOutputs, HOLD_OUTPUTS, model.holdHidden);
+  return load<f32>(holdOutputs);
 }
 
 /**
@@ -121,7 +134,8 @@ export function runNetwork(
   plan: Plan,
   features: usize,
   layers: usize,
-  memory: usize,
+  listener: usize,
+  remembered: usize,
   gains: usize,
   bandGains: usize,
 ): f32 {
@@ -134,8 +148,8 @@ export function runNetwork(
   const heard = bins < LAST_OUTPUTS ? (bins + 3) & ~3 : LAST_OUTPUTS;
   runOutputs(model, first, 0, heard);
   runOutputs(model, first, LAST_OUTPUTS, OUTPUTS - LAST_OUTPUTS);
-  const logit = remembering(memory, load<f32>(outputs + (BINS << 2)));
-  const held = holdGate(memory + 4, load<f32>(outputs + (BINS << 2), 4));
+  const logit = remembering(remembered, load<f32>(outputs + (BINS << 2)));
+  const held = holdGate(remembered + 4, listenForMusic(model, layers, listener));
   const gate = f32x4.splat(held * likely(logit + GATE_SHIFT));
   const end = bins < LAST_OUTPUTS ? heard : OUTPUTS;
   const least = f32x4.mul(gate, f32x4.splat(LEAST_GAIN));

@@ -29,6 +29,8 @@ export class Session {
   memory: usize = 0;
   /** In a row: layer of frames, first and second recurrent layer, features of the high bands. */
   layers: usize = 0;
+  /** In a row: what the listener for music on hold hears, and its own values. */
+  listener: usize = 0;
 }
 
 export function openSession(modelAt: usize, planAt: usize): usize {
@@ -46,6 +48,7 @@ export function openSession(modelAt: usize, planAt: usize): usize {
   session.features = takeFloats(FRAMES_SEEN * FEATURES);
   session.memory = takeFloats(4);
   session.layers = takeFloats(model.conv + 2 * model.hidden + FRAMES_SEEN * model.bands);
+  session.listener = takeFloats(model.conv + 2 * model.hidden + model.holdHidden);
   session.bytes = take(0) - session.history;
   resetSession(at);
   return at;

@@ -36,7 +36,16 @@ export function step(at: usize): void {
   session.energyIn += listen(session, plan);
   analyse(session, plan);
   describe(session, plan, model);
-  const near = runNetwork(model, plan, session.features, session.layers, session.memory, gains, bandGains);
+  const near = runNetwork(
+    model,
+    plan,
+    session.features,
+    session.layers,
+    session.listener,
+    session.memory,
+    gains,
+    bandGains,
+  );
   if (near > 0.5) session.nearFrames++;
   spreadBands(plan, model);
   applyGains(session, plan);

@@ -9,12 +9,10 @@ const VOICE = new URL("../../sdk/src/speech/fixtures/table-for-two.wav", import.
 const WAV_HEADER_BYTES = 44;
 const RATE_HZ = 16_000;
 const HOP = RATE_HZ / 100;
-// The payload of `tel` ends with the outputs' weights and biases: of 260, the last but two is the near talker, the next music.
-const HOLD_BIAS_FROM_END = 8;
-const NEAR_BIAS_FROM_END = 12;
 const OUTPUTS = 260;
 const BINS = 257;
 const HIDDEN = 256;
+const HOLD_OUTPUTS = 4;
 
 test("the kernel that ships is what its sources compile to", () => {
   const shipped = readFileSync(new URL("../wasm/viva.wasm", import.meta.url));
@@ -66,32 +64,51 @@ test("while the gate is open a twenty-fifth stays of what the gains would take a
 
 /** `tel` with this for the gain of every frequency, whatever it hears. */
 function withGains(logit: number): ModelFile {
-  const { header, payload } = readModel("tel");
-  const changed = Uint8Array.from(payload);
-  const biases = changed.length - 4 * OUTPUTS;
-  const rows = biases - OUTPUTS * 2 * HIDDEN;
-  changed.fill(0, rows, rows + BINS * 2 * HIDDEN);
-  const view = new DataView(changed.buffer);
-  for (let bin = 0; bin < BINS; bin += 1) view.setFloat32(biases + 4 * bin, logit, true);
-  return { header, payload: changed };
+  return saying(logit, (model) => ({ ...outputsOf(model), columns: HIDDEN, row: 0, rows: BINS }));
 }
 
 /** `tel` with this for the near talker, whatever it hears. */
 function hearingNear(logit: number): ModelFile {
-  const { header, payload } = readModel("tel");
-  const changed = Uint8Array.from(payload);
-  const row = changed.length - 4 * OUTPUTS - 3 * 2 * HIDDEN;
-  changed.fill(0, row, row + 2 * HIDDEN);
-  new DataView(changed.buffer).setFloat32(changed.length - NEAR_BIAS_FROM_END, logit, true);
-  return { header, payload: changed };
+  return saying(logit, (model) => ({ ...outputsOf(model), columns: HIDDEN, row: BINS, rows: 1 }));
 }
 
-/** `tel` with this for music, whatever it hears; 0 is what a model says that knows nothing of it. */
+/** `tel` with this for music on hold, whatever it hears; 0 is what a model says that knows nothing of it. */
 function hearingMusic(logit: number): ModelFile {
-  const { header, payload } = readModel("tel");
-  const changed = Uint8Array.from(payload);
-  new DataView(changed.buffer).setFloat32(changed.length - HOLD_BIAS_FROM_END, logit, true);
-  return { header, payload: changed };
+  return saying(logit, ({ header, payload }) => {
+    const biases = payload.length - 4 * HOLD_OUTPUTS;
+    const columns = header.holdHidden;
+    return { weights: biases - 2 * HOLD_OUTPUTS * columns, biases, columns, row: 0, rows: 1 };
+  });
+}
+
+/** In front of the listener for music, which ends the payload of `tel`. */
+function outputsOf({ header, payload }: ModelFile): { weights: number; biases: number } {
+  const { conv, hidden, holdHidden } = header;
+  const inputs = conv + 2 * hidden;
+  const listenerWeights = 3 * holdHidden * (inputs + holdHidden) + HOLD_OUTPUTS * holdHidden;
+  const listenerBiases = 4 * holdHidden + HOLD_OUTPUTS;
+  const biases = payload.length - 2 * listenerWeights - 4 * listenerBiases - 4 * OUTPUTS;
+  return { weights: biases - 2 * OUTPUTS * HIDDEN, biases };
+}
+
+interface Rows {
+  /** Where the layer's weights and its biases begin. */
+  weights: number;
+  biases: number;
+  columns: number;
+  row: number;
+  rows: number;
+}
+
+/** `tel` with rows of a layer that say this whatever they are given. */
+function saying(logit: number, find: (model: ModelFile) => Rows): ModelFile {
+  const model = readModel("tel");
+  const { weights, biases, columns, row, rows } = find(model);
+  const payload = Uint8Array.from(model.payload);
+  payload.fill(0, weights + 2 * columns * row, weights + 2 * columns * (row + rows));
+  const view = new DataView(payload.buffer);
+  for (let at = row; at < row + rows; at += 1) view.setFloat32(biases + 4 * at, logit, true);
+  return { header: model.header, payload };
 }
 
 /** The energy that comes out while these steps of the voice go in. */

@@ -6,7 +6,14 @@ import { planSpectrum, type SpectrumPlan } from "./spectrum-plan.ts";
 interface KernelExports {
   memory: { readonly buffer: ArrayBuffer };
   take(bytes: number): number;
-  openModel(payload: number, conv: number, hidden: number, bands: number, bandHidden: number): number;
+  openModel(
+    payload: number,
+    conv: number,
+    hidden: number,
+    holdHidden: number,
+    bands: number,
+    bandHidden: number,
+  ): number;
   payloadEnd(): number;
   openPlan(
     size: number,
@@ -63,8 +70,8 @@ export class Kernel {
     this.header = header;
     const address = this.exports.take(payload.length);
     new Uint8Array(this.exports.memory.buffer).set(payload, address);
-    const { conv, hidden, bands, bandHidden } = header;
-    this.#model = this.exports.openModel(address, conv, hidden, bands, bandHidden);
+    const { conv, hidden, holdHidden, bands, bandHidden } = header;
+    this.#model = this.exports.openModel(address, conv, hidden, holdHidden, bands, bandHidden);
     if (this.exports.payloadEnd() !== address + payload.length)
       throw new Error(`The voice isolation model ${header.name} has other sizes than its header says`);
     this.#refreshViews();

@@ -11,6 +11,8 @@ export interface ModelHeader {
   /** Sizes of the layers; `bands` is 0 where nothing is known above 8 kHz. */
   conv: number;
   hidden: number;
+  /** Of the listener for music on hold. */
+  holdHidden: number;
   bands: number;
   bandHidden: number;
   payloadBytes: number;
@@ -23,7 +25,7 @@ export interface ModelFile {
   payload: Uint8Array;
 }
 
-const MAGIC = "VIVA1\n";
+const MAGIC = "VIVA2\n";
 
 /** Reads a model that comes with this package, and makes sure that it is whole. */
 export function readModel(name: ModelName): ModelFile {
