@@ -1,4 +1,4 @@
-"""Judges models by scenes (viva/scenes.py) and prints the tables of docs/voice-isolation.md.
+"""Judges models by scenes (viva/scenes.py) and prints the tables of docs/voice-isolation-figures.md.
 
 python -m viva.evaluate scenes/test none rnnoise gtcrn ulunas_stream_simple.onnx tel.viva [other.pt …] --detectors silero_v6.npz silero_v5.npz silero_v4.onnx --out results.json
 """

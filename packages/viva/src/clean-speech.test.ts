@@ -26,7 +26,7 @@ test("a clean voice keeps its level and its shape, once it was heard for a sente
   }
 });
 
-// Of real pieces some become silence and some do not: docs/voice-isolation.md has their figures.
+// Of real pieces docs/voice-isolation-figures.md has what is removed.
 test("made music becomes silence", () => {
   for (const sampleRateHz of [8_000, RATE_HZ]) {
     using engine = openEngine({ model: "tel", sampleRateHz });
