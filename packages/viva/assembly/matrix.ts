@@ -1,5 +1,28 @@
 // Weights are bfloat16: the upper half of a float32, so that a shift or a mask makes floats of them.
 // In each group of eight they are stored as 0 4 1 5 2 6 3 7: the shift gives 0…3, the mask 4…7.
+// Four rows lie beside one another, eight columns of each in turn: a step reads a whole line of the cache, one after another.
+
+/** Rows that lie beside one another. */
+const ROWS: usize = 4;
+const LINE: usize = 64;
+const PART: usize = LINE / ROWS;
+
+/** Lays the rows of a model file's matrix as `multiply` reads them; `spare` takes four of them. */
+export function interleave(weights: usize, spare: usize, rows: i32, columns: i32): void {
+  const row = <usize>columns << 1;
+  const end = weights + <usize>rows * row;
+  for (let group = weights; group < end; group += ROWS * row) {
+    memory.copy(spare, group, ROWS * row);
+    for (let at: usize = 0; at < ROWS; at++)
+      for (let part: usize = 0; part < row; part += PART)
+        v128.store(group + part * ROWS + at * PART, v128.load(spare + at * row + part));
+  }
+}
+
+/** How many bytes after the first column another begins: a multiple of eight. */
+export function columnOffset(column: i32): usize {
+  return <usize>column << 3;
+}
 
 /** output = weights · input + bias. `rows` is a multiple of 4, `columns` of 8. */
 export function multiply(
@@ -24,37 +47,39 @@ export function multiplyPart(
   columns: i32,
 ): void {
   const upper = i32x4.splat(0xffff0000);
-  const stride = <usize>width << 1;
+  const stride = columnOffset(width);
   for (let row = 0; row < rows; row += 4) {
-    let w0 = weights + <usize>row * stride;
-    let w1 = w0 + stride;
-    let w2 = w1 + stride;
-    let w3 = w2 + stride;
-    let sum0 = f32x4.splat(0);
-    let sum1 = f32x4.splat(0);
-    let sum2 = f32x4.splat(0);
-    let sum3 = f32x4.splat(0);
+    let line = weights + <usize>(row >> 2) * stride;
+    let low0 = f32x4.splat(0);
+    let low1 = f32x4.splat(0);
+    let low2 = f32x4.splat(0);
+    let low3 = f32x4.splat(0);
+    let high0 = f32x4.splat(0);
+    let high1 = f32x4.splat(0);
+    let high2 = f32x4.splat(0);
+    let high3 = f32x4.splat(0);
     const end = input + (<usize>columns << 2);
     for (let x = input; x < end; x += 32) {
       const low = v128.load(x);
       const high = v128.load(x, 16);
-      let pairs = v128.load(w0);
-      sum0 = f32x4.add(sum0, f32x4.mul(low, i32x4.shl(pairs, 16)));
-      sum0 = f32x4.add(sum0, f32x4.mul(high, v128.and(pairs, upper)));
-      pairs = v128.load(w1);
-      sum1 = f32x4.add(sum1, f32x4.mul(low, i32x4.shl(pairs, 16)));
-      sum1 = f32x4.add(sum1, f32x4.mul(high, v128.and(pairs, upper)));
-      pairs = v128.load(w2);
-      sum2 = f32x4.add(sum2, f32x4.mul(low, i32x4.shl(pairs, 16)));
-      sum2 = f32x4.add(sum2, f32x4.mul(high, v128.and(pairs, upper)));
-      pairs = v128.load(w3);
-      sum3 = f32x4.add(sum3, f32x4.mul(low, i32x4.shl(pairs, 16)));
-      sum3 = f32x4.add(sum3, f32x4.mul(high, v128.and(pairs, upper)));
-      w0 += 16;
-      w1 += 16;
-      w2 += 16;
-      w3 += 16;
+      let pairs = v128.load(line);
+      low0 = f32x4.relaxed_madd(low, i32x4.shl(pairs, 16), low0);
+      high0 = f32x4.relaxed_madd(high, v128.and(pairs, upper), high0);
+      pairs = v128.load(line, 16);
+      low1 = f32x4.relaxed_madd(low, i32x4.shl(pairs, 16), low1);
+      high1 = f32x4.relaxed_madd(high, v128.and(pairs, upper), high1);
+      pairs = v128.load(line, 32);
+      low2 = f32x4.relaxed_madd(low, i32x4.shl(pairs, 16), low2);
+      high2 = f32x4.relaxed_madd(high, v128.and(pairs, upper), high2);
+      pairs = v128.load(line, 48);
+      low3 = f32x4.relaxed_madd(low, i32x4.shl(pairs, 16), low3);
+      high3 = f32x4.relaxed_madd(high, v128.and(pairs, upper), high3);
+      line += LINE;
     }
+    const sum0 = f32x4.add(low0, high0);
+    const sum1 = f32x4.add(low1, high1);
+    const sum2 = f32x4.add(low2, high2);
+    const sum3 = f32x4.add(low3, high3);
     // Transposes the four sums, so that one addition tree ends all four rows.
     const even01 = i32x4.shuffle(sum0, sum1, 0, 4, 2, 6);
     const odd01 = i32x4.shuffle(sum0, sum1, 1, 5, 3, 7);
@@ -74,10 +99,12 @@ export function multiplyPart(
 /** Adds up `columns` of each row, at whichever place in its groups of eight a weight lies. */
 export function sumRows(weights: usize, width: i32, output: usize, rows: i32, columns: i32): void {
   for (let row = 0; row < rows; row++) {
-    const from = weights + (<usize>(row * width) << 1);
+    const from = weights + <usize>(row >> 2) * columnOffset(width) + <usize>(row & 3) * PART;
     let sum: f32 = 0;
-    for (let column: usize = 0; column < <usize>columns; column++)
-      sum += reinterpret<f32>(<u32>load<u16>(from + (column << 1)) << 16);
+    for (let column = 0; column < columns; column++) {
+      const at = from + columnOffset(column & ~7) + (<usize>(column & 7) << 1);
+      sum += reinterpret<f32>(<u32>load<u16>(at) << 16);
+    }
     store<f32>(output + (<usize>row << 2), sum);
   }
 }

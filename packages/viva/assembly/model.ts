@@ -1,4 +1,5 @@
-import { take } from "./room";
+import { interleave } from "./matrix";
+import { take, takeFloats } from "./room";
 
 /** Frequencies the network sees: 0 … 8 kHz in steps of 31.25 Hz. */
 export const BINS: i32 = 257;
@@ -51,9 +52,13 @@ export class Model {
 
 let cursor: usize = 0;
 
+/** Four rows of the widest matrix. */
+const spare = takeFloats(2 * FRAMES_SEEN * FEATURES);
+
 function matrix(rows: i32, columns: i32): usize {
   const at = cursor;
   cursor += <usize>(rows * columns) << 1;
+  interleave(at, spare, rows, columns);
   return at;
 }
 

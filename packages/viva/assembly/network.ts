@@ -1,4 +1,4 @@
-import { addScaled, multiply, multiplyPart, prelu, sumRows } from "./matrix";
+import { addScaled, columnOffset, multiply, multiplyPart, prelu, sumRows } from "./matrix";
 import { BINS, FEATURES, FRAMES_SEEN, HOLD_OUTPUTS, LAST_FEATURES, Model, OUTPUTS, Recurrent } from "./model";
 import { Plan } from "./plan";
 import { takeFloats } from "./room";
@@ -63,7 +63,7 @@ export function sumBlank(model: Model, plan: Plan): void {
   if (plan.blankFrom === LAST_FEATURES || plan.blankSums !== 0) return;
   plan.blankSums = takeFloats(FRAMES_SEEN * model.conv);
   for (let frame = 0; frame < FRAMES_SEEN; frame++) {
-    const weights = model.frames + (<usize>(frame * FEATURES + plan.blankFrom) << 1);
+    const weights = model.frames + columnOffset(frame * FEATURES + plan.blankFrom);
     const sums = plan.blankSums + (<usize>(frame * model.conv) << 2);
     sumRows(weights, FRAMES_SEEN * FEATURES, sums, model.conv, LAST_FEATURES - plan.blankFrom);
   }
@@ -86,7 +86,7 @@ function runFrames(model: Model, plan: Plan, features: usize, layer: usize): voi
   for (let from = LAST_FEATURES - FEATURES; from < width; from += FEATURES) {
     const column = max(0, from);
     const count = min(width, from + FEATURES - LAST_FEATURES + plan.blankFrom) - column;
-    const weights = model.frames + (<usize>column << 1);
+    const weights = model.frames + columnOffset(column);
     multiplyPart(weights, width, layer, features + (<usize>column << 2), layer, model.conv, count);
   }
 }
