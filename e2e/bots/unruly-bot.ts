@@ -21,6 +21,12 @@ const behaviours: Record<string, (transport: Transport, args: RunnerArguments) =
     }, 50);
     return ended(args);
   },
+  "throws when connected"(transport, args) {
+    transport.on("client-connected", () => {
+      throw new Error("thrown when connected");
+    });
+    return ended(args);
+  },
   "forgets a rejection"(_transport, args) {
     void fail("forgotten");
     return ended(args);

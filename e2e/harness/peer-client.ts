@@ -49,6 +49,8 @@ export interface PeerClientOptions {
   needsRelay?: boolean;
   /** Of this machine, to send from. @default whichever leads there */
   address?: string;
+  /** Connects with a data channel that the other side is never told of; `openChannel` opens one that it is. */
+  opensNoChannel?: boolean;
 }
 
 const OPUS = 111;
@@ -63,6 +65,7 @@ export function createPeerClient({
   iceServers = [],
   needsRelay,
   address,
+  opensNoChannel,
 }: PeerClientOptions = {}): PeerClient {
   const connection = new ndc.PeerConnection("client", {
     iceServers,
@@ -73,7 +76,7 @@ export function createPeerClient({
   const hearing = createHearing();
   const texts: string[] = [];
   const { voice, tracks } = addMedia(connection);
-  const channel = connection.createDataChannel("chat");
+  const channel = connection.createDataChannel("chat", opensNoChannel ? { negotiated: true, id: 100 } : {});
   const owned: { close(): void }[] = [...tracks, channel];
   let channelClosed = false;
   let sequenceNumber = 1000;
@@ -146,6 +149,7 @@ export function createPeerClient({
     openChannel(label) {
       const opened = connection.createDataChannel(label);
       opened.onClosed(() => undefined);
+      opened.onMessage((message) => void (typeof message === "string" && texts.push(message)));
       owned.push(opened);
       return opened;
     },
@@ -180,11 +184,12 @@ export interface CallBotOptions {
   /** More fields of the offer's request. */
   fields?: Record<string, unknown>;
   headers?: Record<string, string>;
+  peer?: PeerClientOptions;
 }
 
 /** Makes an offer, takes the answer and resolves when the connection is up. */
 export async function callBot(options: CallBotOptions): Promise<PeerClient & { pcId: string }> {
-  const peer = createPeerClient();
+  const peer = createPeerClient(options.peer);
   const body = { sdp: await peer.offer(), type: "offer", pc_id: null, ...options.fields };
   const { path = "/api/offer" } = options;
   const answer = await call(options.port, `POST ${typeof path === "string" ? path : await path()}`, {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { callBot, freePeerClients, type PeerClient } from "../harness/peer-client.ts";
+import { callBot, freePeerClients, type PeerClient, type PeerClientOptions } from "../harness/peer-client.ts";
 import { patientMs } from "../../testing/patience.ts";
 import { isAlive, processFigures } from "../harness/process-figures.ts";
 import { call } from "../harness/raw-http.ts";
@@ -50,14 +50,18 @@ interface Started {
   leave(): void;
 }
 
-async function start(mode: string, transport: "websocket" | "webrtc"): Promise<Started> {
+async function start(
+  mode: string,
+  transport: "websocket" | "webrtc",
+  peer: PeerClientOptions = {},
+): Promise<Started> {
   const answer = await call(port, "POST /start", { body: { transport, body: { mode } } });
   const id = answer.headers["x-vocalhost-session-id"]!;
   if (transport === "websocket") {
     const client = await openSocket(answer.json().wsUrl);
     return { id, client, leave: () => client.socket.close() };
   }
-  const client = await callBot({ port, path: `/sessions/${id}/api/offer` });
+  const client = await callBot({ port, path: `/sessions/${id}/api/offer`, peer });
   return { id, client, leave: () => client.close() };
 }
 
@@ -85,6 +89,10 @@ function send(client: SocketClient | PeerClient, message: unknown): void {
   else client.sendText(JSON.stringify(message));
 }
 
+async function toldOfTheEnd({ texts }: PeerClient): Promise<void> {
+  await until(() => texts.some((text) => text.includes("peerLeft")), 15_000, "peerLeft");
+}
+
 // Side by side: they mostly wait.
 describe("bad sessions", { concurrency: 2 }, () => {
   for (const transport of ["websocket", "webrtc"] as const)
@@ -104,12 +112,18 @@ describe("bad sessions", { concurrency: 2 }, () => {
             new RegExp(`error bot failed session=${bad.id.slice(0, 8)}\\n(?:\\w+)?Error: ${error}`),
           );
           if ("closed" in bad.client) assert.equal((await bad.client.closed()).code, 1011);
-          else
-            await until(
-              () => (bad.client as PeerClient).texts.some((text) => text.includes("peerLeft")),
-              15_000,
-              "peerLeft",
-            );
+          else await toldOfTheEnd(bad.client);
+          bad.leave();
+        });
+
+      if (transport === "webrtc")
+        test("webrtc: fails before the data channel is open: the client is told once it is", async () => {
+          const bad = await start("throws when connected", transport, { opensNoChannel: true });
+          const client = bad.client as PeerClient;
+          await runner.printed(new RegExp(`error bot failed session=${bad.id.slice(0, 8)}`));
+          client.openChannel("chat");
+          await toldOfTheEnd(client);
+          await endsWith("bot-failed", bad);
           bad.leave();
         });
 

@@ -6,7 +6,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** No runtime, no checks, vectors on: the kernel only takes memory and calculates. */
-const OPTIONS = ["--runtime", "stub", "--enable", "simd", "--enable", "relaxed-simd", "--enable", "bulk-memory", "-O3", "--noAssert"];
+const OPTIONS = [
+  "--runtime",
+  "stub",
+  "--enable",
+  "simd",
+  "--enable",
+  "relaxed-simd",
+  "--enable",
+  "bulk-memory",
+  "-O3",
+  "--noAssert",
+];
 
 /** The same sources and compiler give the same bytes. */
 export function compileKernel(): Buffer {

@@ -63,6 +63,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
   let ended = false;
   let lastHeardMs = performance.now();
   let hasChannel = false;
+  let channelOpened = false;
   let waitingMessages: string[] = []; // said before the data channel opened
   let waitingBytes = 0;
   const reception = createReception({ clockRateHz: OPUS_CLOCK_HZ, nowMs: () => performance.now() });
@@ -130,6 +131,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
           else connected = false;
         },
         channelOpen: () => {
+          channelOpened = true;
           emit({ type: "channel-open", connection: id });
           for (const text of waitingMessages.splice(0)) opened.sendText(text);
           waitingBytes = 0;
@@ -189,6 +191,7 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
         peer = undefined;
         former?.close();
         lastHeardMs = performance.now();
+        channelOpened = false;
       }
       peer ??= openPeer();
       hasChannel = offer.hasChannel;
@@ -245,9 +248,12 @@ export function createMediaConnection(options: MediaConnectionOptions): MediaCon
     setComplexity: (complexity) => codec?.setComplexity(complexity),
     close(sayGoodbye) {
       if (sayGoodbye && leaving) return undefined;
-      if (!sayGoodbye || (everConnected && !peer?.sendText(PEER_LEFT))) return end("requested");
+      const isTold = sayGoodbye && everConnected && (peer?.sendText(PEER_LEFT) ?? false);
+      // Connected is not all: the data channel opens a moment later, or, if the client has none, never.
+      const isToldLater = sayGoodbye && !isTold && !channelOpened && (hasChannel || !everConnected);
+      if (!isTold && !isToldLater) return end("requested");
       leaving = true;
-      setTimeout(() => end("requested"), everConnected ? GOODBYE_MS : LATE_GOODBYE_MS);
+      setTimeout(() => end("requested"), isTold ? GOODBYE_MS : LATE_GOODBYE_MS);
       return undefined;
     },
   };
