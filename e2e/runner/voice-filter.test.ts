@@ -40,6 +40,7 @@ test("a caller can look at the filter and switch it off to compare", async () =>
   await peer.speak(100, "tone");
   const { model, levels } = (await call(runner.port, `GET ${path}`)).json();
   assert.equal(model, "pro");
-  const { beforeDb, afterDb } = levels.at(-1);
-  assert.ok(beforeDb > -20 && afterDb < beforeDb - 10, `a tone of ${beforeDb} dB becomes ${afterDb} dB`);
+  // The last step of 100 ms may hold the end of the tone and some silence.
+  const loud = (levels as { beforeDb: number; afterDb: number }[]).findLast(({ beforeDb }) => beforeDb > -20);
+  assert.ok(loud && loud.afterDb < loud.beforeDb - 10, JSON.stringify(levels.slice(-3)));
 });
