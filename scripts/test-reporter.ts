@@ -40,15 +40,18 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       tally.failed += 1;
       file.failed += 1;
       const { error } = event.data.details;
-      const cause =
-        error.cause instanceof Error
-          ? (error.cause.stack ?? error.cause.message)
-          : inspect(error.cause ?? error);
-      yield `\n✖ ${place(data.file)} › ${data.name}\n${cause}\n`;
+      yield `\n✖ ${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}\n`;
     }
   }
   const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
   yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
+}
+
+// `fetch failed` alone helps nobody.
+function toldInFull(error: unknown): string {
+  if (!(error instanceof Error)) return inspect(error);
+  const own = error.stack ?? error.message;
+  return error.cause === undefined ? own : `${own}\nbecause of ${toldInFull(error.cause)}`;
 }
 
 // A suite fails by its tests, or by what comes before and after them. Missing in the type declarations.

@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { randomInt } from "node:crypto";
+import { addNetwork, deleteNetwork, freeNumber, ip, MARK, within } from "./networks.ts";
 
 /**
  * A machine's network of its own, for a service with bots in containers: its interfaces, routes and firewall are nobody
@@ -18,15 +17,12 @@ export interface HostNetwork extends Disposable {
 
 export function openHostNetwork(): HostNetwork {
   using stack = new DisposableStack(); // undoes a half-finished start
-  const number = randomInt(1, 63);
-  const mark = `vh${process.pid % 100_000}`;
-  const [name, near] = [`${mark}h`, `${mark}n`];
+  const name = stack.adopt(addNetwork("h"), deleteNetwork);
+  const near = `${MARK}n`;
+  const number = freeNumber("10.214", 62);
   // Documentation's addresses, in blocks of four; tests that run beside each other take different ones.
   const [internet, address] = [`198.51.100.${number * 4 + 1}`, `198.51.100.${number * 4 + 2}`];
   const intranet = `10.214.${number}.1`;
-  ip("netns", "add", name);
-  stack.defer(() => ip("netns", "del", name));
-  ip("-n", name, "link", "set", "lo", "up");
   ip("link", "add", near, "type", "veth", "peer", "name", "outside", "netns", name); // deleted with its other end
   ip("addr", "add", `${internet}/30`, "dev", near);
   ip("addr", "add", `${intranet}/32`, "dev", near);
@@ -36,14 +32,10 @@ export function openHostNetwork(): HostNetwork {
   ip("-n", name, "route", "add", "default", "via", internet);
   const owned = stack.move();
   return {
-    within: ["nsenter", `--net=/var/run/netns/${name}`],
+    within: within(name),
     address,
     internet,
     intranet,
     [Symbol.dispose]: () => owned.dispose(),
   };
-}
-
-function ip(...args: string[]): void {
-  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 }

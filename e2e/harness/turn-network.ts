@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { addNetwork, deleteNetwork, freeNumber, ip, MARK, within } from "./networks.ts";
 import { missingPrograms, startTurnServer } from "./turn-server.ts";
 import type { WatchedProcess } from "./watched-process.ts";
 
@@ -21,7 +21,7 @@ export interface TurnNetwork extends AsyncDisposable {
 const TURN_ADDRESS = "198.51.100.1";
 const CALLER = "10.213.2";
 const BOTS = "10.213.1";
-const HERE = "10.213.0";
+const HERE = "10.215"; // and a number, as other tests may have such networks beside us
 
 /** Why there can be none on this machine; a machine for tests must have one. */
 export function turnIsMissing(): string | false {
@@ -38,15 +38,13 @@ function reason(): string | undefined {
 
 export async function openTurnNetwork(secret: string): Promise<TurnNetwork> {
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
-  const mark = `vh${process.pid}`;
-  const [bots, caller, middle] = [`${mark}b`, `${mark}c`, `${mark}t`] as const;
-  for (const name of [bots, caller, middle]) {
-    ip("netns", "add", name);
-    stack.defer(() => ip("netns", "del", name));
-    ip("-n", name, "link", "set", "lo", "up");
+  function open(name: string): string {
+    return stack.adopt(addNetwork(name), deleteNetwork);
   }
+  const [bots, caller, middle] = [open("b"), open("c"), open("t")];
+  const here = `${HERE}.${freeNumber(HERE, 255)}`;
   // Deleted with the network at their other end.
-  link({ name: `${mark}0`, address: `${HERE}.1` }, { network: bots, address: `${HERE}.2` });
+  link({ name: `${MARK}0`, address: `${here}.1` }, { network: bots, address: `${here}.2` });
   link({ network: middle, name: "bots", address: `${BOTS}.1` }, { network: bots, address: `${BOTS}.2` });
   link(
     { network: middle, name: "caller", address: `${CALLER}.1` },
@@ -60,7 +58,7 @@ export async function openTurnNetwork(secret: string): Promise<TurnNetwork> {
   return {
     bots: within(bots),
     caller: within(caller),
-    botsAddress: `${HERE}.2`,
+    botsAddress: `${here}.2`,
     botsMediaAddress: `${BOTS}.2`,
     turnAddress: TURN_ADDRESS,
     turn,
@@ -77,19 +75,11 @@ interface LinkEnd {
 
 function link(near: LinkEnd, far: LinkEnd): void {
   const name = near.name ?? "near";
-  const farName = `to${far.address.split(".")[2]}`;
+  const farName = `to${far.address.split(".").slice(1, 3).join(".")}`;
   const inNear = near.network ? ["-n", near.network] : [];
   ip(...inNear, "link", "add", name, "type", "veth", "peer", "name", farName, "netns", far.network ?? "");
   ip(...inNear, "addr", "add", `${near.address}/30`, "dev", name);
   ip(...inNear, "link", "set", name, "up");
   ip("-n", far.network ?? "", "addr", "add", `${far.address}/30`, "dev", farName);
   ip("-n", far.network ?? "", "link", "set", farName, "up");
-}
-
-function within(network: string): string[] {
-  return ["nsenter", `--net=/var/run/netns/${network}`];
-}
-
-function ip(...args: string[]): void {
-  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 }

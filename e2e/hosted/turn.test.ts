@@ -39,19 +39,22 @@ describe("calls through TURN", { skip: turnIsMissing() }, () => {
   });
   after(() => stack.disposeAsync());
 
-  async function serve(environment: Record<string, string>): Promise<ServiceProcess> {
-    service = await startServiceProcess({
-      within: network.bots,
-      environment: {
-        VOCALHOST_HOST: network.botsAddress,
-        VOCALHOST_ICE_SERVERS: "[]",
-        VOCALHOST_TURN_URLS: `turn:${network.turnAddress}:3478?transport=udp`,
-        VOCALHOST_TURN_SECRET: SECRET,
-        ...environment,
-      },
-    });
+  async function serve(environment: Record<string, string>): Promise<AsyncDisposable> {
+    await using started = new AsyncDisposableStack(); // ends one that takes no agent
+    service = started.use(
+      await startServiceProcess({
+        within: network.bots,
+        environment: {
+          VOCALHOST_HOST: network.botsAddress,
+          VOCALHOST_ICE_SERVERS: "[]",
+          VOCALHOST_TURN_URLS: `turn:${network.turnAddress}:3478?transport=udp`,
+          VOCALHOST_TURN_SECRET: SECRET,
+          ...environment,
+        },
+      }),
+    );
     await service.deploy({ name: "echo", files: ECHO_BOT, maxSessionDuration: 600 });
-    return service;
+    return started.move();
   }
 
   async function place(relay: "of the caller" | "of the bot"): Promise<{ route: PeerRoute; bot: string }> {
