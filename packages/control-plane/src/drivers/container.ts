@@ -103,7 +103,13 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const events = watchEvents(engine, { label, changed, log });
 
   const driver: Driver = {
-    capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
+    capabilities: {
+      runs: ["image"],
+      cpuLimit: true,
+      memoryLimit: true,
+      isolation: "container",
+      onThisMachine: true,
+    },
     host: { address: hostAddress, open: (ports) => wall.open(ports) },
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),

@@ -95,7 +95,13 @@ export async function startDeciding(
     async [Symbol.asyncDispose]() {},
   };
   const driver: Driver = {
-    capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
+    capabilities: {
+      runs: ["build"],
+      cpuLimit: false,
+      memoryLimit: false,
+      isolation: "none",
+      onThisMachine: true,
+    },
     fence: (wanted) => effect(() => host.fence(wanted)),
     newestEpoch: async () => host.newestEpoch(),
     create: (spec) => effect(() => host.create(spec.id, epoch)),

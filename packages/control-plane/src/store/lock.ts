@@ -1,22 +1,19 @@
+import type { TransactionOptions } from "./store.ts";
 import { unavailable } from "./store-errors.ts";
 
 /** First come, first served. */
 export interface Lock {
   /** What the next in line said of itself when it came; undefined while nobody waits. */
-  readonly next: Taker | undefined;
+  readonly next: Required<TransactionOptions> | undefined;
   tryTake(): boolean;
-  take(taker?: Taker): Promise<void>;
+  take(taker?: Required<TransactionOptions>): Promise<void>;
   release(): void;
 }
 
-export interface Taker {
-  sharesCommit: boolean;
-}
-
-const ALONE: Taker = { sharesCommit: false };
+const ALONE = { sharesCommit: false, survivesPowerLoss: true };
 
 export function createLock({ waitLimitMs }: { waitLimitMs?: number } = {}): Lock {
-  const queue = new Map<() => void, Taker>();
+  const queue = new Map<() => void, Required<TransactionOptions>>();
   let isTaken = false;
 
   function tryTake(): boolean {

@@ -159,6 +159,73 @@ test("sqlite: a transaction is begun with its first statements and committed wit
   ]);
 });
 
+test("sqlite: what may go with the machine's power is not waited for, all else is", async () => {
+  const thread = watchThread();
+  await using store = await openSqliteStore({ file: newFile(), ...small });
+  const sent = await thread;
+  const write = (index: number, survivesPowerLoss: boolean): Promise<unknown> =>
+    store.transaction((tx) => addAgent(tx, index), { survivesPowerLoss });
+  sent.length = 0;
+  await write(1, false);
+  await write(2, false);
+  await countAgents(store);
+  await write(3, true);
+  await write(4, false);
+  await addAgent(store.db, 5);
+  await addAgent(store.db, 6);
+  const pragma = /^pragma synchronous = /;
+  const settings = sent.map((statements) =>
+    statements.flatMap(({ sql: text }) => (pragma.test(text) ? text.replace(pragma, "") : [])),
+  );
+  // Each transaction is two messages, the commit being the second.
+  assert.deepEqual(settings.flat(), ["normal", "full", "normal", "full"]);
+  assert.deepEqual(
+    settings.flatMap((each, at) => (each.length > 0 ? [at] : [])),
+    [0, 5, 7, 9],
+  );
+  assert.equal(await countAgents(store), 6);
+});
+
+test("sqlite: in a crowd nobody who waits for the disk shares the commit of one who does not", async () => {
+  const thread = watchThread();
+  await using store = await openSqliteStore({ file: newFile(), ...small });
+  const sent = await thread;
+  const isLasting = (index: number): boolean => index % 5 < 2;
+  const write = async (index: number): Promise<void> => {
+    for (let at = 0; at < index % 4; at += 1) await store.db.selectFrom("agents").select("id").execute();
+    await store.transaction(
+      async (tx) => {
+        await tx
+          .insertInto("agents")
+          .values(agentRow(`${index}`, { region: isLasting(index) ? "lasting" : "other" }))
+          .execute();
+        if (index % 9 === 8) throw new Error("no");
+      },
+      { sharesCommit: index % 7 !== 0, survivesPowerLoss: isLasting(index) },
+    );
+  };
+  sent.length = 0;
+  const outcomes = await Promise.allSettled(Array.from({ length: 200 }, (_, index) => write(index)));
+  let mode = "full";
+  let group: string[] = [];
+  const commits: { mode: string; group: string[] }[] = [];
+  for (const { sql: text, parameters } of sent.flat()) {
+    if (text.startsWith("pragma synchronous")) mode = text.split(" = ")[1] ?? "";
+    if (text.startsWith("begin")) group = [];
+    if (text.startsWith("insert")) group.push(parameters.includes("lasting") ? "lasting" : "other");
+    if (text === "commit") commits.push({ mode, group });
+  }
+  const unsafe = commits.filter((each) => each.mode !== "full" && each.group.includes("lasting"));
+  assert.deepEqual(unsafe, []);
+  assert.ok(
+    commits.some((each) => each.mode === "normal"),
+    "some were not waited for",
+  );
+  assert.ok(commits.length < 100, `${commits.length} commits of 200 transactions`);
+  const written = outcomes.filter(({ status }) => status === "fulfilled").length;
+  assert.equal(await countAgents(store), written);
+});
+
 test("sqlite: a thread that dies fails all whose commit was still to come", async () => {
   const started = Promise.withResolvers<Worker>();
   process.once("worker", (worker) => started.resolve(worker));
