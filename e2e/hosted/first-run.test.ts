@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { runProgram } from "../harness/program.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
@@ -93,6 +102,33 @@ describe("the first start", () => {
     assert.deepEqual(JSON.parse(readFileSync(join(dataFolder, "first-run.json"), "utf8")), made);
     await again.stop();
     assert.equal(again.process.exitCode, 0);
+  });
+});
+
+describe("an example that does not get there", () => {
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-example-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("one that cannot be deployed: the service runs, says so, and promises no conversation", async () => {
+    const broken = join(folder, "broken");
+    mkdirSync(broken);
+    writeFileSync(join(broken, "package.json"), '{ "type": "module" }');
+    await using service = await startServiceProcess({ args: ["--example", `parrot=${broken}`] });
+    const shown = await service.printed(/Ctrl-C ends everything/).then(() => service.output());
+    assert.match(shown, /"msg":"the example could not be deployed"/);
+    assert.match(shown, /deploy a bot from its folder: npx vocalhost deploy/);
+    assert.doesNotMatch(shown, /talk to 'parrot'|public\/parrot\/start/);
+  });
+
+  test("one that is under way when somebody ends the service: nothing more is said of either", async () => {
+    const [example, dataFolder] = [resolve("examples/parrot"), join(folder, "data")];
+    const child = spawn(process.execPath, [...nodeFlags, UP, "--example", `parrot=${example}`], {
+      env: { ...process.env, VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: dataFolder },
+    });
+    await using service = watchProcess(child, "service");
+    await service.printed(/building parrot/);
+    assert.equal(await service.end("SIGTERM"), 0);
+    assert.doesNotMatch(service.output(), /could not be deployed|is running/);
   });
 });
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, readConfig, readEnvironment } from "./config.ts";
-import { FIRST_RUN_FILE } from "./controller/first-run-file.ts";
+import { FIRST_RUN_FILE, type FirstRun } from "./controller/first-run-file.ts";
 import { createServiceLog } from "./service-log.ts";
 import { systemClock } from "./system-clock.ts";
 import { endOnSignals } from "./up/end-on-signals.ts";
@@ -32,7 +32,11 @@ async function main(): Promise<void> {
   const config = readConfig(environment);
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
   const service = await startService({ config, environment, log });
-  endOnSignals({ service, log, isUnderNpm: environment["npm_lifecycle_event"] === "start" });
+  const { isEnding } = endOnSignals({
+    service,
+    log,
+    isUnderNpm: environment["npm_lifecycle_event"] === "start",
+  });
   const { firstRun, publicUrl, ownerLink } = service;
   const { dataFolder } = config;
   if (!firstRun) {
@@ -40,20 +44,30 @@ async function main(): Promise<void> {
     const keysFile = existsSync(file) ? file : undefined;
     return void process.stdout.write(readyText({ publicUrl, dataFolder, keysFile, ownerLink }));
   }
-  const [agentName, folder] = (values.example ?? "").split("=");
-  if (agentName && folder) {
-    const { deployFolder } = await import("./up/deploy-folder.ts"); // on the very first start only
-    await deployFolder({
-      apiUrl: firstRun.apiUrl,
-      privateKey: firstRun.privateKey,
-      agentName,
-      folder: resolve(folder),
-      minAgents: 1,
-      clock: systemClock,
-      progress: (text) => process.stdout.write(`  ${text} …\n`),
-    }).catch((error: unknown) => log.error({ err: error }, "the example could not be deployed"));
+  let deployed: string | undefined;
+  try {
+    deployed = await deployExample(values.example, firstRun);
+  } catch (error) {
+    if (!isEnding()) log.error({ err: error }, "the example could not be deployed");
   }
-  process.stdout.write(welcomeText({ firstRun, agentName, dataFolder }));
+  if (!isEnding()) process.stdout.write(welcomeText({ firstRun, agentName: deployed, dataFolder }));
+}
+
+/** Gives its name, if there is one. */
+async function deployExample(
+  example: string | undefined,
+  { apiUrl, privateKey }: FirstRun,
+): Promise<string | undefined> {
+  const [agentName, folder] = (example ?? "").split("=");
+  if (!agentName || !folder) return undefined;
+  const { deployFolder } = await import("./up/deploy-folder.ts"); // on the very first start only
+  await deployFolder({
+    ...{ apiUrl, privateKey, agentName, folder: resolve(folder) },
+    minAgents: 1,
+    clock: systemClock,
+    progress: (text) => process.stdout.write(`  ${text} …\n`),
+  });
+  return agentName;
 }
 
 function isExplained(error: Error): boolean {

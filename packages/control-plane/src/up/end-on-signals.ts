@@ -12,7 +12,7 @@ export interface SignalOptions {
 }
 
 /** The first signal ends in order, the second at once. */
-export function endOnSignals({ service, log, isUnderNpm }: SignalOptions): void {
+export function endOnSignals({ service, log, isUnderNpm }: SignalOptions): { isEnding(): boolean } {
   let firstMs: number | undefined;
 
   function onSignal(signal: NodeJS.Signals): void {
@@ -36,4 +36,5 @@ export function endOnSignals({ service, log, isUnderNpm }: SignalOptions): void 
   void service.failed.then((code) => {
     if (firstMs === undefined) process.exit(code || 1);
   });
+  return { isEnding: () => firstMs !== undefined };
 }
