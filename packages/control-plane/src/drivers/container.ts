@@ -103,13 +103,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const events = watchEvents(engine, { label, changed, log });
 
   const driver: Driver = {
-    capabilities: {
-      runs: ["image"],
-      cpuLimit: true,
-      memoryLimit: true,
-      isolation: "container",
-      onThisMachine: true,
-    },
+    capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
     host: { address: hostAddress, open: (ports) => wall.open(ports) },
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),

@@ -83,8 +83,6 @@ export interface DriverCapabilities {
   cpuLimit: boolean;
   memoryLimit: boolean;
   isolation: "none" | "container";
-  /** What cuts this machine's power ends every instance too. */
-  onThisMachine: boolean;
 }
 
 /** Where a bot's program is. */

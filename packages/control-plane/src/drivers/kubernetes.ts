@@ -161,13 +161,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
   const stackOfLeader = stack.use(new DisposableStack());
 
   const driver: Driver = {
-    capabilities: {
-      runs: ["image"],
-      cpuLimit: true,
-      memoryLimit: true,
-      isolation: "container",
-      onThisMachine: false,
-    },
+    capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
     newestEpoch: () => fence.newest().catch(rethrow),
     onChange: (listener) => void listeners.add(listener),
     async fence(epoch) {

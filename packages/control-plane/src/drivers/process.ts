@@ -70,7 +70,6 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       cpuLimit: cgroups.can.cpu,
       memoryLimit: cgroups.can.memory,
       isolation: "none",
-      onThisMachine: true,
     },
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),

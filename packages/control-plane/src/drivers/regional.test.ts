@@ -94,13 +94,7 @@ async function start({ closed = "" } = {}) {
     const seen = new Map<string, SeenInstance>();
     return {
       driver: {
-        capabilities: {
-          runs: ["image"],
-          cpuLimit: true,
-          memoryLimit: true,
-          isolation: "container",
-          onThisMachine: true,
-        },
+        capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
         fence: async (epoch) => void (epochs[code] = epoch),
         newestEpoch: async () => epochs[code] ?? 0,
         onChange: () => undefined,

@@ -59,7 +59,7 @@ export async function openRegionalDriver(options: {
   const driver: Driver = {
     capabilities: {
       runs: [...new Set(options.regions.flatMap(({ runs }) => runs))],
-      ...{ cpuLimit: false, memoryLimit: false, isolation: "none", onThisMachine: false },
+      ...{ cpuLimit: false, memoryLimit: false, isolation: "none" },
     },
     regional: {
       codes: [...regions.keys()],

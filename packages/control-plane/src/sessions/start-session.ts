@@ -70,7 +70,6 @@ const QUEUE_LOOK_MS = 250;
 const LOOK_AGAIN_MS = 500;
 const REFILL_MS = 50;
 const SHARED = { sharesCommit: true }; // starts come in crowds
-const NEED_NOT_LAST = { ...SHARED, survivesPowerLoss: false };
 
 /** Resolves when the session is active: its instance has taken it, and that is written down. */
 export async function startSession(starter: Starter, request: SessionRequest): Promise<StartedSession> {
@@ -420,9 +419,7 @@ async function moveActive(
   // Stop is a stored flag; whoever commits the start must look at it. It changes the row's version too.
   const to = row.stopRequestedAt === null ? ("active" as const) : ("stopping" as const);
   const otherwise = () => new ChangedSinceError();
-  // Which instance has it is on the disk already, and a bot on this machine does not survive its power.
-  const options = world.driver.capabilities.onThisMachine ? NEED_NOT_LAST : SHARED;
-  await asLeader(world, (tx) => requireSessionMove(tx, row, { to, changes, otherwise }), options);
+  await asLeader(world, (tx) => requireSessionMove(tx, row, { to, changes, otherwise }), SHARED);
   return { ...row, ...changes, state: to, version: row.version + 1 };
 }
 

@@ -1,4 +1,4 @@
-// What a start costs the store: each message to SQLite's thread is two changes of thread, each flush a wait for the disk.
+// What a start costs the store: each message to SQLite's thread is two changes of thread, each commit a write to the disk.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,46 +10,36 @@ import type { KeyPrincipal, OrganizationId } from "../auth/principal.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Statement } from "../store/sqlite-engine.ts";
 import type { Store } from "../store/store.ts";
-import type { World } from "../world.ts";
 import { NO_PREFERENCE } from "./choose-region.ts";
 import type { DoorContext } from "./doors/door.ts";
 import { createSessionDoors, type SessionDoors } from "./doors/session-doors.ts";
-import { addWarmAgent, driverOn, prepareOrganization, starterOn } from "./testing/warm-pools.ts";
+import { addWarmAgent, prepareOrganization, starterOn } from "./testing/warm-pools.ts";
 
 interface Cost {
   messages: number;
   commits: number;
-  /** Commits that wait until the disk has them. */
-  flushes: number;
 }
 
-test("a warm start over a WebSocket costs seven messages to the store, three commits and one flush", async () => {
+test("a warm start over a WebSocket costs seven messages to the store and three commits", async () => {
   await using ground = await prepare();
   const { doors, principal } = ground;
   const asked = { ...start(principal), transport: "websocket" as const };
   const started = await ground.costOf(() => doors.start(asked));
   const { token } = started.value.answer as { token: string };
-  assert.deepEqual(started.cost, { messages: 3, commits: 1, flushes: 0 });
+  assert.deepEqual(started.cost, { messages: 3, commits: 1 });
   const routed = await ground.costOf(() => doors.routeSocket({ ingress: "generic", token }));
-  assert.deepEqual(routed.cost, { messages: 4, commits: 2, flushes: 1 });
+  assert.deepEqual(routed.cost, { messages: 4, commits: 2 });
   assert.equal(routed.value.sessionId, started.value.sessionId);
 });
 
-test("a warm start over WebRTC costs three messages to the store, two commits and one flush, with a key for repeats too", async () => {
+test("a warm start over WebRTC costs three messages to the store and two commits, with a key for repeats too", async () => {
   await using ground = await prepare();
   const { doors, principal } = ground;
   for (const idempotencyKey of [undefined, "once"]) {
     const asked = { ...start(principal), transport: "webrtc" as const, idempotencyKey };
     const { cost } = await ground.costOf(() => doors.start(asked));
-    assert.deepEqual(cost, { messages: 3, commits: 2, flushes: 1 });
+    assert.deepEqual(cost, { messages: 3, commits: 2 });
   }
-});
-
-test("what an instance elsewhere has taken is flushed too: it outlives our machine", async () => {
-  await using ground = await prepare({ driver: driverOn({ thisMachine: false }) });
-  const asked = { ...start(ground.principal), transport: "webrtc" as const };
-  const { cost } = await ground.costOf(() => ground.doors.start(asked));
-  assert.deepEqual(cost, { messages: 3, commits: 2, flushes: 2 });
 });
 
 test("starts that come together share their commits", async () => {
@@ -70,7 +60,7 @@ interface Ground extends AsyncDisposable {
   costOf<T>(run: () => Promise<T>): Promise<{ value: T; cost: Cost }>;
 }
 
-async function prepare(changes: Partial<Pick<World, "driver">> = {}): Promise<Ground> {
+async function prepare(): Promise<Ground> {
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-warm-start-"));
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -80,10 +70,7 @@ async function prepare(changes: Partial<Pick<World, "driver">> = {}): Promise<Gr
   const store = stack.use(await openSqliteStore({ file, ballastBytes: 64 * 1024 }));
   const organizationId = await prepareOrganization(store);
   await addWarmAgent(store, organizationId, { id: "agent", name: "parrot", maxAgents: PLACES });
-  const doors = createSessionDoors({
-    ...contextOn(store, changes),
-    admit: () => Promise.reject(new Error("no")),
-  });
+  const doors = createSessionDoors({ ...contextOn(store), admit: () => Promise.reject(new Error("no")) });
   const principal = await addKey(store, organizationId);
   const owned = stack.move();
   return {
@@ -93,7 +80,7 @@ async function prepare(changes: Partial<Pick<World, "driver">> = {}): Promise<Gr
       sent.length = 0;
       const value = await run();
       const commits = sent.flat().filter(({ sql }) => sql === "commit").length;
-      return { value, cost: { messages: sent.length, commits, flushes: flushesOf(sent.flat()) } };
+      return { value, cost: { messages: sent.length, commits } };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -107,21 +94,10 @@ function watch(worker: Worker, sent: (readonly Statement[])[]): void {
   };
 }
 
-// What is measured comes after a write that was flushed, so that is how it begins.
-function flushesOf(statements: readonly Statement[]): number {
-  let isFlushed = true;
-  let flushes = 0;
-  for (const { sql } of statements) {
-    if (sql.startsWith("pragma synchronous")) isFlushed = sql.endsWith("full");
-    if (sql === "commit" && isFlushed) flushes += 1;
-  }
-  return flushes;
-}
-
-function contextOn(store: Store, changes: Partial<Pick<World, "driver">>): DoorContext {
+function contextOn(store: Store): DoorContext {
   const none = () => Promise.reject(new Error("There is none"));
   return {
-    starter: starterOn(store, new Map(), changes),
+    starter: starterOn(store, new Map()),
     signer: { secret: "0123456789abcdef" },
     iceServersOf: () => [],
     queueMs: 0,

@@ -95,13 +95,7 @@ export async function startDeciding(
     async [Symbol.asyncDispose]() {},
   };
   const driver: Driver = {
-    capabilities: {
-      runs: ["build"],
-      cpuLimit: false,
-      memoryLimit: false,
-      isolation: "none",
-      onThisMachine: true,
-    },
+    capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
     fence: (wanted) => effect(() => host.fence(wanted)),
     newestEpoch: async () => host.newestEpoch(),
     create: (spec) => effect(() => host.create(spec.id, epoch)),

@@ -1,7 +1,7 @@
 import { CamelCasePlugin, type Dialect, Kysely, sql } from "kysely";
 import type { Schema } from "./schema.ts";
 import type { Lockable, Store } from "./store.ts";
-import { beginningWith, inTransactionScope } from "./transaction-scope.ts";
+import { inTransactionScope, sharingCommit } from "./transaction-scope.ts";
 
 export interface StoreParts {
   name: Store["dialect"];
@@ -23,11 +23,11 @@ export function createStore({ name, dialect, searchDialect, isDiskFull }: StoreP
     db,
     search,
     isDiskFull,
-    transaction(run, options) {
+    transaction(run, { sharesCommit = false } = {}) {
       const builder = db.transaction();
       const chosen = name === "postgres" ? builder.setIsolationLevel("read committed") : builder;
       const execute = () => chosen.execute((tx) => inTransactionScope(() => run(tx)));
-      return options ? beginningWith(options, execute) : execute();
+      return sharesCommit ? sharingCommit(execute) : execute();
     },
     forUpdate<Q extends Lockable>(query: Q, options: { skipLocked?: boolean } = {}): Q {
       if (name === "sqlite") return query;

@@ -1,19 +1,22 @@
-import type { TransactionOptions } from "./store.ts";
 import { unavailable } from "./store-errors.ts";
 
 /** First come, first served. */
 export interface Lock {
   /** What the next in line said of itself when it came; undefined while nobody waits. */
-  readonly next: Required<TransactionOptions> | undefined;
+  readonly next: Taker | undefined;
   tryTake(): boolean;
-  take(taker?: Required<TransactionOptions>): Promise<void>;
+  take(taker?: Taker): Promise<void>;
   release(): void;
 }
 
-const ALONE = { sharesCommit: false, survivesPowerLoss: true };
+export interface Taker {
+  sharesCommit: boolean;
+}
+
+const ALONE: Taker = { sharesCommit: false };
 
 export function createLock({ waitLimitMs }: { waitLimitMs?: number } = {}): Lock {
-  const queue = new Map<() => void, Required<TransactionOptions>>();
+  const queue = new Map<() => void, Taker>();
   let isTaken = false;
 
   function tryTake(): boolean {

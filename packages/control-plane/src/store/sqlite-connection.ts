@@ -1,11 +1,22 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+import type { Lock } from "./lock.ts";
 import type { Expectation, TogetherConnection } from "./round-trips.ts";
 import { UnmetError, type Outcome, type Statement } from "./sqlite-engine.ts";
 import type { SqliteLink } from "./sqlite-link.ts";
-import type { TransactionOptions } from "./store.ts";
-import type { SqliteTurns } from "./sqlite-turns.ts";
 import { fromSqliteError, unavailable } from "./store-errors.ts";
-import { optionsOfNext } from "./transaction-scope.ts";
+import { sharesCommit } from "./transaction-scope.ts";
+
+/** What all connections to one writer have in common. */
+export interface SqliteTurns {
+  lock: Lock;
+  /** Transactions that are over and wait for the commit of one behind them. Only who has the lock may look. */
+  shared: SharedCommit | undefined;
+}
+
+interface SharedCommit {
+  members: number;
+  written: PromiseWithResolvers<void>;
+}
 
 interface Unsent {
   statement: Statement;
@@ -33,21 +44,12 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
   }
 
   async begin(): Promise<void> {
-    const options = optionsOfNext();
-    this.#isSharing = options.sharesCommit;
-    await this.#turns.lock.take(options);
+    this.#isSharing = sharesCommit();
+    await this.#turns.lock.take({ sharesCommit: this.#isSharing });
     this.#hasTurn = true;
     this.#isBegun = false;
-    const statements = this.#turns.shared
-      ? [inTransaction("savepoint latest")]
-      : [...this.#turns.set(this.#waitsForDisk(options)), BEGIN];
-    this.#unsent = statements.map((statement) => ({ statement }));
-  }
-
-  /** One that need not wait for the disk does so all the same if one behind it can then share its commit. */
-  #waitsForDisk({ sharesCommit, survivesPowerLoss }: Required<TransactionOptions>): boolean {
-    const { next } = this.#turns.lock;
-    return survivesPowerLoss || (sharesCommit && next?.sharesCommit === true && next.survivesPowerLoss);
+    const statement = this.#turns.shared ? inTransaction("savepoint latest") : BEGIN;
+    this.#unsent = [{ statement }];
   }
 
   async commit(): Promise<void> {
@@ -97,24 +99,15 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
   async executeTogether(queries: readonly CompiledQuery[]): Promise<QueryResult<unknown>[]> {
     if (this.#hasTurn)
       return this.#inside(queries.map((query) => ({ statement: toStatement(query, "transaction") })));
-    const areReads = queries.every(({ query }) => query.kind === "SelectQueryNode");
-    if (areReads && this.#link.hasReader)
+    if (this.#link.hasReader && queries.every(({ query }) => query.kind === "SelectQueryNode"))
       return this.#send(queries.map((query) => toStatement(query, "reader")));
     const { lock } = this.#turns;
     if (!lock.tryTake()) await lock.take();
     try {
-      const statements = queries.map((query) => toStatement(query, "writer"));
-      return areReads ? await this.#send(statements) : await this.#write(statements);
+      return await this.#send(queries.map((query) => toStatement(query, "writer")));
     } finally {
       lock.release();
     }
-  }
-
-  async #write(statements: readonly Statement[]): Promise<QueryResult<unknown>[]> {
-    const before = this.#turns.set(true);
-    const results = await this.#send([...before, ...statements]);
-    this.#turns.isSet();
-    return results.slice(before.length);
   }
 
   sendWithNext(query: CompiledQuery, expectation?: Expectation): void {
@@ -133,9 +126,8 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
   }
 
   #mayLeaveCommit(): boolean {
-    const { lock, shared, isDurable } = this.#turns;
-    if (!this.#isSharing || (shared?.members ?? 0) >= MEMBERS_MAX) return false;
-    return lock.next?.sharesCommit === true && (isDurable || !lock.next.survivesPowerLoss);
+    const { lock, shared } = this.#turns;
+    return this.#isSharing && lock.next?.sharesCommit === true && (shared?.members ?? 0) < MEMBERS_MAX;
   }
 
   #settleShared(error?: unknown): void {
@@ -151,7 +143,6 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
     this.#isBegun = true;
     try {
       const results = await this.#send(sent.map(({ statement }) => statement));
-      this.#turns.isSet();
       return results.slice(sent.length - next.length);
     } catch (error) {
       throw (error instanceof UnmetError && sent[error.at]?.otherwise?.()) || error;

@@ -1,15 +1,14 @@
 import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { createLock } from "./lock.ts";
-import { SqliteConnection } from "./sqlite-connection.ts";
+import { SqliteConnection, type SqliteTurns } from "./sqlite-connection.ts";
 import type { SqliteLink } from "./sqlite-link.ts";
-import { SqliteTurns } from "./sqlite-turns.ts";
 import { refuseInsideTransaction } from "./transaction-scope.ts";
 
 /** One writer: transactions and single writes take turns; reads pass by where SQLite has a second connection. */
 export function createSqliteDialect(link: SqliteLink, options: { waitLimitMs?: number } = {}): Dialect {
   return {
     createAdapter: () => new TurnTakingAdapter(),
-    createDriver: () => createDriver(link, new SqliteTurns(createLock(options))),
+    createDriver: () => createDriver(link, { lock: createLock(options), shared: undefined }),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };

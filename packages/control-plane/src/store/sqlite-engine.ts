@@ -19,8 +19,8 @@ export interface SqliteEngine {
 export interface Statement {
   sql: string;
   parameters: readonly unknown[];
-  /** `reader`: sees only what is committed. `rollback`: fine when nothing is open. `setting`: of the writer itself. */
-  where: "reader" | "writer" | "transaction" | "rollback" | "setting";
+  /** `reader`: sees only what is committed. `rollback`: fine when nothing is open. */
+  where: "reader" | "writer" | "transaction" | "rollback";
   /** So many rows it gives or changes; otherwise `UnmetError`, and none of those behind it is run. */
   expects?: number;
 }
@@ -113,10 +113,6 @@ function openOnce(options: SqliteEngineOptions): SqliteEngine {
   function run({ sql, parameters, where }: Statement): Outcome {
     const isOpen = writer.isTransaction;
     if (where === "rollback" && !isOpen) return { rows: [], changes: undefined };
-    if (where === "setting") {
-      writer.exec(sql); // settings take effect when they are compiled, so none is kept
-      return { rows: [], changes: undefined };
-    }
     if (where === "transaction" && !isOpen) throw new Error("The transaction is over");
     if (where === "writer" && isOpen) throw new Error("A transaction is open");
     const { statement, hasRows } = prepare(where === "reader" ? reader : writer, sql);

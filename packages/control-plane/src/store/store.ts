@@ -31,12 +31,6 @@ export interface TransactionOptions {
    * this. @default false
    */
   sharesCommit?: boolean;
-  /**
-   * False for what is worth nothing once the machine has lost its power, or is found again by looking: it is not waited for
-   * until it is on the disk. It outlives every process all the same, and is on the disk with the next transaction that
-   * waits. @default true
-   */
-  survivesPowerLoss?: boolean;
 }
 
 export type Db = Kysely<Schema>;

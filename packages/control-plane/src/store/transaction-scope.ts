@@ -1,17 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { TransactionOptions } from "./store.ts";
 
-const scopes = new AsyncLocalStorage<{ isOpen: boolean; options?: TransactionOptions }>();
+const scopes = new AsyncLocalStorage<{ isOpen: boolean; sharesCommit?: boolean }>();
 
-/** Runs what begins a transaction with these options. */
-export function beginningWith<T>(options: TransactionOptions, run: () => Promise<T>): Promise<T> {
+/** Runs what begins a transaction whose commit may be another one's too. */
+export function sharingCommit<T>(run: () => Promise<T>): Promise<T> {
   const isOpen = scopes.getStore()?.isOpen ?? false; // one inside another is still to be refused
-  return scopes.run({ isOpen, options }, run);
+  return scopes.run({ isOpen, sharesCommit: true }, run);
 }
 
-/** Of the transaction that is about to begin. */
-export function optionsOfNext(): Required<TransactionOptions> {
-  return { sharesCommit: false, survivesPowerLoss: true, ...scopes.getStore()?.options };
+/** Whether the transaction that is about to begin may share its commit. */
+export function sharesCommit(): boolean {
+  return scopes.getStore()?.sharesCommit ?? false;
 }
 
 /** Runs the inside of a transaction so that `refuseInsideTransaction` knows. */

@@ -314,7 +314,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
             if (index % 5 === 0) throw new Error("no");
             if (index % 7 === 0) await sql`select * from nothing_of_that_name`.execute(tx);
           },
-          { sharesCommit: index % 11 !== 0, survivesPowerLoss: index % 3 !== 0 },
+          { sharesCommit: index % 11 !== 0 },
         )
         .then(
           () => "written",

@@ -17,7 +17,7 @@ async function write(name: string): Promise<never> {
         const value = String(Number((await counter.executeTakeFirstOrThrow()).value) + 1);
         await tx.updateTable("settings").set({ value }).where("name", "=", region).execute();
       },
-      { sharesCommit: true, survivesPowerLoss: count % 2 === 0 },
+      { sharesCommit: true },
     );
     process.stdout.write(`${row.id}\n`);
   }

@@ -129,7 +129,7 @@ function unopened(code: string, runs: RegionOptions["runs"]): Driver {
     throw new DriverUnavailableError(`The region '${code}' is down`);
   };
   return {
-    capabilities: { runs, cpuLimit: false, memoryLimit: false, isolation: "none", onThisMachine: false },
+    capabilities: { runs, cpuLimit: false, memoryLimit: false, isolation: "none" },
     ...{ fence: refuse, newestEpoch: refuse, prepare: refuse, create: refuse, list: refuse },
     ...{ destroy: refuse, forget: refuse },
     onChange: () => undefined,

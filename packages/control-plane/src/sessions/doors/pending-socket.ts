@@ -45,8 +45,7 @@ export async function pendingFor(
     await rememberKey(tx, request, session.id, nowMs);
     return { row: session, isRepeated: false };
   };
-  // Starts come in crowds; and a client whose socket has not come when the power fails asks again.
-  return asLeader(world, pend, { sharesCommit: true, survivesPowerLoss: false });
+  return asLeader(world, pend, { sharesCommit: true }); // starts come in crowds
 }
 
 export interface SocketAgent {

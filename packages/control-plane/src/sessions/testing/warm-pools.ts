@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { OrganizationId } from "../../auth/principal.ts";
 import type { DeploymentSpec } from "../../deployments/deployment-spec.ts";
 import { newDeployment } from "../../deployments/new-deployment.ts";
-import type { Driver, DriverCapabilities } from "../../drivers/driver.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import type { InstanceRecords } from "../../drivers/instance-records.ts";
 import type { InstanceNetwork } from "../../instances/instance-network.ts";
 import { silentLog } from "../../log.ts";
@@ -56,12 +56,6 @@ export async function addWarmAgent(
     .execute();
 }
 
-/** One that is asked for nothing else. */
-export function driverOn({ thisMachine }: { thisMachine: boolean }): Driver {
-  const capabilities: Partial<DriverCapabilities> = { onThisMachine: thisMachine };
-  return { capabilities } as Driver;
-}
-
 /** Every instance takes what it is asked, once; `taken` has the session of each. */
 export function starterOn(
   store: Store,
@@ -76,7 +70,7 @@ export function starterOn(
   };
   const world: World = {
     store,
-    driver: driverOn({ thisMachine: true }),
+    driver: {} as Driver,
     records: {} as InstanceRecords,
     network: network as InstanceNetwork,
     clock: systemClock,
