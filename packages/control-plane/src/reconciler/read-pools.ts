@@ -1,5 +1,5 @@
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
-import { prepared } from "../store/prepared.ts";
+import { prepared, preparedList } from "../store/prepared.ts";
 import { together } from "../store/round-trips.ts";
 import type { Db } from "../store/store.ts";
 import type { QuotasOf } from "../quotas/quotas.ts";
@@ -112,15 +112,14 @@ const living = prepared((db) =>
   db.selectFrom("instances").selectAll().where("state", "in", LIVE_INSTANCE_STATES),
 );
 
-/** Built each time, for there are always other names. */
-function boundOrNamed(db: Db, named: string[]) {
-  return db
+const boundOrNamed = preparedList((db, named) =>
+  db
     .selectFrom("sessions")
     .select(POOL_SESSION_COLUMNS)
     .where((is) =>
       is.or([is("state", "in", BOUND_SESSION_STATES), ...(named.length > 0 ? [is("id", "in", named)] : [])]),
-    );
-}
+    ),
+);
 
 const pendingByAgent = prepared((db) =>
   db

@@ -1,6 +1,8 @@
+import type { ExpressionBuilder } from "kysely";
 import { liveInstances } from "../pools/claim.ts";
 import { prepared } from "../store/prepared.ts";
 import { together } from "../store/round-trips.ts";
+import type { Schema } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
 import { countBound, type ConcurrencyRequest } from "./concurrency.ts";
 import { earlierSessions, type KeyedRequest } from "./idempotency.ts";
@@ -31,15 +33,22 @@ const agentsOf = prepared((db, { organizationId, agentName }: AgentName) =>
     )
     .selectAll("agents")
     .select(["deployments.id as activeId", "deployments.spec as activeSpec"])
-    .where("agents.organizationId", "=", organizationId)
-    .where("agents.name", "=", agentName)
-    .where("agents.state", "=", "live"),
+    .where(isLive({ organizationId, agentName })),
 );
 
 const instancesOf = prepared((db, { organizationId, agentName }: AgentName) =>
   liveInstances(db)
     .innerJoin("agents", "agents.id", "instances.agentId")
-    .where("agents.organizationId", "=", organizationId)
-    .where("agents.name", "=", agentName)
-    .where("agents.state", "=", "live"),
+    .where(isLive({ organizationId, agentName })),
 );
+
+// Of live ones it is said too that they are not deleted: so the index of names answers, and nobody's other agents are looked at.
+function isLive({ organizationId, agentName }: AgentName) {
+  return ({ and, eb }: ExpressionBuilder<Schema, "agents">) =>
+    and([
+      eb("agents.organizationId", "=", organizationId),
+      eb("agents.name", "=", agentName),
+      eb("agents.state", "!=", "deleted"),
+      eb("agents.state", "=", "live"),
+    ]);
+}

@@ -22,6 +22,7 @@ import { readForStart } from "./read-for-start.ts";
 import { rememberRoom } from "./session-rooms.ts";
 import { insertSession, newSessionRow } from "./session-row.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
+import { prepared } from "../store/prepared.ts";
 import { sendWithNext } from "../store/round-trips.ts";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
 import type { Db, Tx } from "../store/store.ts";
@@ -478,8 +479,13 @@ async function repeated({ world, wakeups }: Starter, first: SessionRow): Promise
 }
 
 async function readInstance(db: Db, id: string): Promise<InstanceRow | undefined> {
-  return db.selectFrom("instances").selectAll().where("id", "=", id).executeTakeFirst();
+  const { rows } = await db.executeQuery(instanceOf(db, { id }));
+  return rows[0];
 }
+
+const instanceOf = prepared((db, { id }: Pick<InstanceRow, "id">) =>
+  db.selectFrom("instances").selectAll().where("id", "=", id),
+);
 
 function toAppError(error: InstanceCallError): AppError {
   return error.delivered === "maybe"

@@ -1,4 +1,5 @@
-// What is asked often must not cost more with every session that ever was: SQLite says how it would find the answer.
+// What is asked often must not cost more with every session that ever was, or with every agent there is: SQLite says how it
+// would find the answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFacts } from "../agents/read-facts.ts";
@@ -6,6 +7,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { readPools } from "../reconciler/read-pools.ts";
+import { readForStart } from "../sessions/read-for-start.ts";
 import { createRoomCloser } from "../sessions/session-rooms.ts";
 import { createTestClock } from "../testing/test-clock.ts";
 import { createStore } from "./create-store.ts";
@@ -33,21 +35,7 @@ const asked: Record<string, (store: Store) => Promise<unknown>> = {
 
 for (const [what, ask] of Object.entries(asked))
   test(`without looking at the past: ${what}`, async () => {
-    const engine = openSqliteEngine({ memory: true });
-    const link = linkInPlace(engine);
-    const statements: string[] = [];
-    const dialect = createSqliteDialect({
-      ...link,
-      execute(all) {
-        statements.push(...all.map(({ sql }) => sql));
-        return link.execute(all);
-      },
-    });
-    await using store = createStore({ name: "sqlite", dialect, isDiskFull: () => false });
-    await migrate(store);
-    statements.length = 0;
-    await ask(store);
-    const plans = statements.filter((sql) => sql.startsWith("select")).flatMap((sql) => planOf(engine, sql));
+    const plans = await plansOf(ask);
     const ofSessions = plans.filter((step) => /^(?:SCAN|SEARCH) sessions\b/.test(step));
     assert.ok(ofSessions.length > 0, plans.join("\n"));
     assert.deepEqual(
@@ -55,6 +43,41 @@ for (const [what, ask] of Object.entries(asked))
       [],
     );
   });
+
+test("a start looks at no agents but those of the name", async () => {
+  const plans = await plansOf((store) =>
+    store.transaction((tx) =>
+      readForStart(tx, store, {
+        ...{ organizationId: ORGANIZATION, agentName: "bot", apiKeyId: "key", concurrency: 1 },
+        idempotency: { key: "once", parametersHash: "" },
+      }),
+    ),
+  );
+  const ofAgents = plans.filter((step) => /^(?:SCAN|SEARCH) agents\b/.test(step));
+  assert.deepEqual(
+    ofAgents.map((step) => step.replace(/^.*\(/, "(")),
+    ["(organization_id=? AND name=?)", "(organization_id=? AND name=?)"],
+  );
+});
+
+/** How each answer would be found. */
+async function plansOf(ask: (store: Store) => Promise<unknown>): Promise<string[]> {
+  const engine = openSqliteEngine({ memory: true });
+  const link = linkInPlace(engine);
+  const statements: string[] = [];
+  const dialect = createSqliteDialect({
+    ...link,
+    execute(all) {
+      statements.push(...all.map(({ sql }) => sql));
+      return link.execute(all);
+    },
+  });
+  await using store = createStore({ name: "sqlite", dialect, isDiskFull: () => false });
+  await migrate(store);
+  statements.length = 0;
+  await ask(store);
+  return statements.filter((sql) => sql.startsWith("select")).flatMap((sql) => planOf(engine, sql));
+}
 
 function planOf(engine: ReturnType<typeof openSqliteEngine>, sql: string): string[] {
   const [outcome] = engine.execute([{ sql: `explain query plan ${sql}`, parameters: [], where: "reader" }]);

@@ -24,8 +24,8 @@ export async function compareAndSet<Name extends Versioned>(
   row: Pick<Schema[Name], "id" | "version">,
   changes: Changes<Name>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await setAsRead(tx, table, valuesOf(row, changes)).executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const { numAffectedRows } = await tx.executeQuery(preparedSets[table](tx, valuesOf(row, changes)));
+  return numAffectedRows === 1n;
 }
 
 /** The same where that must be so: the transaction fails with what `otherwise` gives, if not here then when it commits. */

@@ -40,6 +40,22 @@ export function prepared<Row, Values extends object = object>(
   });
 }
 
+/**
+ * The same for a list of ids. It is built for one, two, four, eight and so on; the last one fills it up, so that lists of a
+ * thousand lengths do not make a thousand statements.
+ */
+export function preparedList<Row>(
+  build: (db: Db, ids: readonly string[]) => Compilable<Row>,
+): (db: Db, ids: readonly string[]) => Compilable<Row> {
+  const query = prepared((db, ids: Record<string, string>) => build(db, Object.values(ids)));
+  return (db, ids) => {
+    const last = ids.at(-1);
+    if (last === undefined) return query(db, {});
+    const length = 2 ** Math.ceil(Math.log2(ids.length));
+    return query(db, Object.fromEntries(Array.from({ length }, (_, place) => [place, ids[place] ?? last])));
+  };
+}
+
 /** Where a value goes. */
 class Place {
   readonly name: string;

@@ -1,5 +1,6 @@
-import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector } from "kysely";
 import { createLock } from "./lock.ts";
+import { SqliteCompiler } from "./sqlite-compiler.ts";
 import { SqliteConnection, type SqliteTurns } from "./sqlite-connection.ts";
 import type { SqliteLink } from "./sqlite-link.ts";
 import { refuseInsideTransaction } from "./transaction-scope.ts";
@@ -10,7 +11,7 @@ export function createSqliteDialect(link: SqliteLink, options: { waitLimitMs?: n
     createAdapter: () => new TurnTakingAdapter(),
     createDriver: () => createDriver(link, { lock: createLock(options), shared: undefined }),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new SqliteCompiler(),
   };
 }
 
