@@ -120,16 +120,38 @@ describe("an example that does not get there", () => {
     assert.doesNotMatch(shown, /talk to 'parrot'|public\/parrot\/start/);
   });
 
-  test("one that is under way when somebody ends the service: nothing more is said of either", async () => {
-    const [example, dataFolder] = [resolve("examples/parrot"), join(folder, "data")];
-    const child = spawn(process.execPath, [...nodeFlags, UP, "--example", `parrot=${example}`], {
-      env: { ...process.env, VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: dataFolder },
+  for (const step of ["building", "deploying"])
+    test(`ended while ${step} it: nothing more is said, and the next start goes on with it`, async () => {
+      const [example, dataFolder] = [resolve("examples/parrot"), join(folder, step)];
+      const start = () =>
+        watchProcess(
+          spawn(process.execPath, [...nodeFlags, UP, "--example", `parrot=${example}`], {
+            env: { ...process.env, VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: dataFolder },
+          }),
+          "service",
+        );
+      await using ended = start();
+      await ended.printed(new RegExp(`${step} parrot`));
+      assert.equal(await ended.end("SIGTERM"), 0);
+      assert.doesNotMatch(ended.output(), /could not be deployed|is running/);
+
+      await using second = start();
+      await second.printed(/talk to 'parrot'[\s\S]*Ctrl-C ends everything/);
+      const { publicKey } = JSON.parse(readFileSync(join(dataFolder, "first-run.json"), "utf8")) as FirstRun;
+      const [, startUrl = ""] = /curl -X POST (\S+)/.exec(second.output()) ?? [];
+      const started = await fetch(startUrl, {
+        method: "POST",
+        headers: { authorization: `Bearer ${publicKey}`, "content-type": "application/json" },
+        body: '{"transport":"websocket"}',
+      });
+      assert.equal(started.status, 200, await started.text());
+      assert.equal(await second.end("SIGTERM"), 0);
+
+      await using third = start();
+      await third.printed(/Vocalhost is running/);
+      assert.doesNotMatch(third.output(), /talk to 'parrot'|[sp]k_[0-9A-Za-z]{36}/);
+      assert.equal(await third.end("SIGTERM"), 0);
     });
-    await using service = watchProcess(child, "service");
-    await service.printed(/building parrot/);
-    assert.equal(await service.end("SIGTERM"), 0);
-    assert.doesNotMatch(service.output(), /could not be deployed|is running/);
-  });
 });
 
 describe("a start that cannot be", { concurrency: 2 }, () => {

@@ -7,6 +7,7 @@ import { FIRST_RUN_FILE, type FirstRun } from "./controller/first-run-file.ts";
 import { createServiceLog } from "./service-log.ts";
 import { systemClock } from "./system-clock.ts";
 import { endOnSignals } from "./up/end-on-signals.ts";
+import { openFirstStart } from "./up/first-start.ts";
 import { HELP, readyText, welcomeText } from "./up/say.ts";
 import { ServiceFailedError, startService } from "./up/service.ts";
 
@@ -37,20 +38,23 @@ async function main(): Promise<void> {
     log,
     isUnderNpm: environment["npm_lifecycle_event"] === "start",
   });
-  const { firstRun, publicUrl, ownerLink } = service;
+  const { publicUrl, ownerLink } = service;
   const { dataFolder } = config;
-  if (!firstRun) {
+  const firstStart = openFirstStart(service, dataFolder);
+  if (!firstStart) {
     const file = join(dataFolder, FIRST_RUN_FILE);
     const keysFile = existsSync(file) ? file : undefined;
     return void process.stdout.write(readyText({ publicUrl, dataFolder, keysFile, ownerLink }));
   }
   let deployed: string | undefined;
   try {
-    deployed = await deployExample(values.example, firstRun);
+    deployed = await deployExample(values.example, firstStart.made);
   } catch (error) {
     if (!isEnding()) log.error({ err: error }, "the example could not be deployed");
   }
-  if (!isEnding()) process.stdout.write(welcomeText({ firstRun, agentName: deployed, dataFolder }));
+  if (isEnding()) return; // the next start goes on with it
+  process.stdout.write(welcomeText({ firstRun: firstStart.made, agentName: deployed, dataFolder }));
+  firstStart.done();
 }
 
 /** Gives its name, if there is one. */

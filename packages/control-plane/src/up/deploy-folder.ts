@@ -16,10 +16,29 @@ export interface FolderDeployment {
 const LOOK_AGAIN_MS = 100;
 const ABOUT_THE_BASE = /^(?!STEP).*\bvocalhost\/base:/;
 
-/** Deploys a bot's folder through the REST interface, as any client would. Resolves when it takes sessions. */
+/**
+ * Deploys a bot's folder through the REST interface, as any client would. Resolves when it takes sessions. An agent of the
+ * name that is there already was deployed by an earlier start.
+ */
 export async function deployFolder(options: FolderDeployment): Promise<void> {
-  const { agentName, clock, progress } = options;
+  const { agentName, clock } = options;
   const api = createApiClient({ baseUrl: options.apiUrl, token: options.privateKey });
+  const { services } = await api.agents.list();
+  if (!services.some(({ name }) => name === agentName)) await makeAgent(api, options);
+  for (;;) {
+    const agent = await api.agents.get(agentName);
+    if (agent.ready && agent.available) return;
+    const [problem] = agent.errors ?? [];
+    if (problem) throw new Error(`${agentName} could not be deployed: ${problem.message}`);
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+async function makeAgent(
+  api: ReturnType<typeof createApiClient>,
+  options: Omit<FolderDeployment, "apiUrl" | "privateKey">,
+): Promise<void> {
+  const { agentName, clock, progress } = options;
   progress(`building ${agentName}`);
   const { uploadId, uploadUrl, uploadFields } = await api.builds.createUpload();
   const file = new Blob([new Uint8Array(await packFolder(options.folder))], { type: "application/gzip" });
@@ -41,11 +60,4 @@ export async function deployFolder(options: FolderDeployment): Promise<void> {
     buildId: build.id,
     autoScaling: { minAgents: options.minAgents, maxAgents: 10 },
   });
-  for (;;) {
-    const agent = await api.agents.get(agentName);
-    if (agent.ready && agent.available) return;
-    const [problem] = agent.errors ?? [];
-    if (problem) throw new Error(`${agentName} could not be deployed: ${problem.message}`);
-    await clock.sleep(LOOK_AGAIN_MS);
-  }
 }
