@@ -41,7 +41,19 @@ test("what will not end stays, and what cannot be read is told of and keeps no o
   );
   await end();
   assert.deepEqual(forgotten, ["recycled"]);
-  assert.deepEqual(told, ["instances cannot be forgotten, the next start will try again"]);
+  assert.deepEqual(told, ["some instances could not be forgotten; the next start will try again"]);
+});
+
+test("nobody waits for a region that is away", async () => {
+  await using store = await openStore();
+  const objects = [
+    exited("here", 0),
+    { ...exited("away", 0), region: "far" },
+    { ...running("on"), region: "far" },
+  ];
+  const { end, drained, forgotten, destroyed } = setUp(store, objects, { away: "far" });
+  await end();
+  assert.deepEqual([drained, forgotten, destroyed], [["here"], ["here"], []]);
 });
 
 async function openStore(): Promise<Store> {
@@ -58,14 +70,18 @@ async function addInstances(
     await db.insertInto("instances").values(instance({ id, state })).execute();
 }
 
-function setUp(store: Store, objects: SeenInstance[], options: { unreadable?: string } = {}) {
+function setUp(store: Store, objects: SeenInstance[], options: { unreadable?: string; away?: string } = {}) {
   const drained: string[] = [];
   const forgotten: string[] = [];
+  const destroyed: string[] = [];
   const told: string[] = [];
   const clock = createTestClock();
   const driver: Partial<Driver> = {
     list: async () => objects,
-    destroy: async () => undefined,
+    destroy: async (id) => void destroyed.push(id),
+    ...(options.away === undefined
+      ? {}
+      : { regional: { codes: [], in: () => driver as Driver, away: () => new Set([options.away!]) } }),
     forget: async (id) => void forgotten.push(id),
   };
   const records: Partial<InstanceRecords> = { remove: async () => undefined };
@@ -87,5 +103,5 @@ function setUp(store: Store, objects: SeenInstance[], options: { unreadable?: st
         },
       },
     });
-  return { end, drained, forgotten, told };
+  return { end, drained, forgotten, destroyed, told };
 }

@@ -1,6 +1,8 @@
+import type { SeenInstance } from "../drivers/driver.ts";
 import { forgetInstance } from "../drivers/forget-instance.ts";
 import { asLeader } from "../leader/leader.ts";
 import { BOUND_SESSION_STATES } from "../pools/instance-state.ts";
+import { severalAtOnce } from "../reconciler/several-at-once.ts";
 import { expirePending } from "../sessions/pending-sessions.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 import type { OrganizationId } from "../auth/principal.ts";
@@ -12,6 +14,7 @@ const SESSIONS_MS = 6_500; // the stop grace, the goodbye and a little
 const INSTANCES_GRACE_MS = 1_000;
 const CLOSED_MS = 500; // to write down those whose instance had to be killed
 const LOOK_AGAIN_MS = 50;
+const FORGOTTEN_AT_ONCE = 16;
 
 export interface EndOptions {
   world: World;
@@ -36,32 +39,41 @@ export async function endAllSessions(options: EndOptions): Promise<void> {
   await forgetAll(options);
 }
 
-// What a bot printed in the clear is not left lying about. Those whose row says stopped may still have their object: who
-// wrote that forgets them in its next pass, and there may be none.
+// What a bot printed in the clear is not left lying about. An instance whose row says stopped may still have its object: the
+// reconciler removes that one pass later, and there may be no later pass.
 async function forgetAll({ world, output }: EndOptions): Promise<void> {
-  const { store, driver, log } = world;
-  const rows = await store.db.selectFrom("instances").select("id").where("state", "!=", "stopped").execute();
-  const objects = await driver.list();
-  const open = await openSessions(world);
-  const running = objects.filter(({ state }) => state === "running");
-  const needed = new Set([...open.map(({ instanceId }) => instanceId), ...running.map(({ id }) => id)]);
-  const ids = new Set([...rows, ...objects].map(({ id }) => id));
-  const results = await Promise.allSettled(
-    [...ids].map(async (id) => {
-      await output.drain(id);
-      if (!needed.has(id)) await forgetInstance(world, id);
-    }),
-  );
-  const failures = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  if (failures.length > 0)
-    log.warn(
-      { err: failures[0], instances: failures.length },
-      "instances cannot be forgotten, the next start will try again",
+  const objects = await reachedObjects(world);
+  const open = new Set((await openSessions(world)).map(({ instanceId }) => instanceId));
+  const ended = objects.filter(({ id, state }) => state !== "running" && !open.has(id));
+  const failures = new Map<string, unknown>();
+  await severalAtOnce(objects, {
+    atOnce: FORGOTTEN_AT_ONCE,
+    async each(object) {
+      try {
+        await output.drain(object.id);
+        if (ended.includes(object)) await forgetInstance(world, object.id);
+      } catch (error) {
+        failures.set(object.id, error);
+      }
+    },
+  });
+  const [err] = failures.values();
+  if (failures.size > 0)
+    world.log.warn(
+      { err, instanceIds: [...failures.keys()] },
+      "some instances could not be forgotten; the next start will try again",
     );
 }
 
-async function runningIds({ driver }: World): Promise<string[]> {
-  return (await driver.list()).flatMap(({ id, state }) => (state === "running" ? [id] : []));
+async function runningIds(world: World): Promise<string[]> {
+  return (await reachedObjects(world)).flatMap(({ id, state }) => (state === "running" ? [id] : []));
+}
+
+/** Those of regions that answer: nobody waits for one that is away. */
+async function reachedObjects({ driver }: World): Promise<SeenInstance[]> {
+  const objects = await driver.list();
+  const away = driver.regional?.away();
+  return objects.filter(({ region = "" }) => !away?.has(region));
 }
 
 // Written down before they are ended, so that it is not taken for a crash.
