@@ -42,7 +42,7 @@ const instancesOf = prepared((db, { organizationId, agentName }: AgentName) =>
     .where(isLive({ organizationId, agentName })),
 );
 
-// Of live ones it is said too that they are not deleted: so the index of names answers, and nobody's other agents are looked at.
+// `!= 'deleted'` is implied by `= 'live'`, but SQLite uses the partial index on names only if the query says so.
 function isLive({ organizationId, agentName }: AgentName) {
   return ({ and, eb }: ExpressionBuilder<Schema, "agents">) =>
     and([

@@ -7,6 +7,8 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { readPools } from "../reconciler/read-pools.ts";
+import { NO_PREFERENCE } from "../sessions/choose-region.ts";
+import { agentsForSocket } from "../sessions/doors/pending-socket.ts";
 import { readForStart } from "../sessions/read-for-start.ts";
 import { createRoomCloser } from "../sessions/session-rooms.ts";
 import { createTestClock } from "../testing/test-clock.ts";
@@ -44,21 +46,34 @@ for (const [what, ask] of Object.entries(asked))
     );
   });
 
-test("a start looks at no agents but those of the name", async () => {
-  const plans = await plansOf((store) =>
+const starts: Record<string, (store: Store) => Promise<unknown>> = {
+  "a start": (store) =>
     store.transaction((tx) =>
       readForStart(tx, store, {
         ...{ organizationId: ORGANIZATION, agentName: "bot", apiKeyId: "key", concurrency: 1 },
         idempotency: { key: "once", parametersHash: "" },
       }),
     ),
-  );
-  const ofAgents = plans.filter((step) => /^(?:SCAN|SEARCH) agents\b/.test(step));
-  assert.deepEqual(
-    ofAgents.map((step) => step.replace(/^.*\(/, "(")),
-    ["(organization_id=? AND name=?)", "(organization_id=? AND name=?)"],
-  );
-});
+  "a start over a socket": ({ db }) =>
+    db.executeQuery(
+      agentsForSocket(db, { agentName: "bot", organizationId: ORGANIZATION, region: NO_PREFERENCE }),
+    ),
+  "a socket without a start": ({ db }) =>
+    db.executeQuery(
+      agentsForSocket(db, { agentName: "bot", organizationName: "main", region: NO_PREFERENCE }),
+    ),
+};
+
+for (const [what, ask] of Object.entries(starts))
+  test(`without looking at other agents: ${what}`, async () => {
+    const plans = await plansOf(ask);
+    const ofAgents = plans.filter((step) => /^(?:SCAN|SEARCH) agents\b/.test(step));
+    assert.ok(ofAgents.length > 0, plans.join("\n"));
+    assert.deepEqual(
+      ofAgents.filter((step) => !step.endsWith("(organization_id=? AND name=?)")),
+      [],
+    );
+  });
 
 /** How each answer would be found. */
 async function plansOf(ask: (store: Store) => Promise<unknown>): Promise<string[]> {

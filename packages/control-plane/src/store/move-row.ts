@@ -52,7 +52,8 @@ interface SetValues {
 }
 
 function valuesOf(row: { id: string; version: number }, changes: object): SetValues {
-  return { ...changes, id: row.id, readVersion: row.version, version: row.version + 1 };
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined); // as Kysely would
+  return { ...Object.fromEntries(given), id: row.id, readVersion: row.version, version: row.version + 1 };
 }
 
 const preparedSets = {

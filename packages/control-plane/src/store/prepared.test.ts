@@ -29,4 +29,6 @@ test("a list of ids finds them all, of whatever length, with few statements", as
     );
   }
   assert.equal(statements.size, 6); // none, 1, 2, 4, 8 and 16
+  const many = Array.from({ length: 20_000 }, (_, at) => ids[at] ?? `nobody-${at}`); // twice as many would be too many
+  assert.equal((await store.db.executeQuery(named(store.db, many))).rows.length, ids.length);
 });

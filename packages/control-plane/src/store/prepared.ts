@@ -40,9 +40,11 @@ export function prepared<Row, Values extends object = object>(
   });
 }
 
+const STEP = 1_024;
+
 /**
- * The same for a list of ids. It is built for one, two, four, eight and so on; the last one fills it up, so that lists of a
- * thousand lengths do not make a thousand statements.
+ * The same for a list of ids, padded by repeating the last one: to a power of two, from 1,024 on to a multiple of that.
+ * Otherwise lists of a thousand lengths would make a thousand statements.
  */
 export function preparedList<Row>(
   build: (db: Db, ids: readonly string[]) => Compilable<Row>,
@@ -51,7 +53,8 @@ export function preparedList<Row>(
   return (db, ids) => {
     const last = ids.at(-1);
     if (last === undefined) return query(db, {});
-    const length = 2 ** Math.ceil(Math.log2(ids.length));
+    const { length: asked } = ids;
+    const length = asked < STEP ? 2 ** Math.ceil(Math.log2(asked)) : Math.ceil(asked / STEP) * STEP;
     return query(db, Object.fromEntries(Array.from({ length }, (_, place) => [place, ids[place] ?? last])));
   };
 }

@@ -96,6 +96,7 @@ function agentsNamed(db: Db, name: string) {
     .selectAll("agents")
     .select(["organizations.name as organizationName", "deployments.spec"])
     .where("agents.name", "=", name)
+    .where("agents.state", "!=", "deleted") // implied, but SQLite uses its partial index only if it is said
     .where("agents.state", "=", "live");
 }
 
