@@ -7,7 +7,7 @@ import { FIRST_RUN_FILE, type FirstRun } from "./controller/first-run-file.ts";
 import { createServiceLog } from "./service-log.ts";
 import { systemClock } from "./system-clock.ts";
 import { endOnSignals } from "./up/end-on-signals.ts";
-import { openFirstStart } from "./up/first-start.ts";
+import { findUnshown, markShown } from "./up/first-start.ts";
 import { HELP, readyText, welcomeText } from "./up/say.ts";
 import { ServiceFailedError, startService } from "./up/service.ts";
 
@@ -40,21 +40,21 @@ async function main(): Promise<void> {
   });
   const { publicUrl, ownerLink } = service;
   const { dataFolder } = config;
-  const firstStart = openFirstStart(service, dataFolder);
-  if (!firstStart) {
+  const firstRun = findUnshown(service, dataFolder);
+  if (!firstRun) {
     const file = join(dataFolder, FIRST_RUN_FILE);
     const keysFile = existsSync(file) ? file : undefined;
     return void process.stdout.write(readyText({ publicUrl, dataFolder, keysFile, ownerLink }));
   }
   let deployed: string | undefined;
   try {
-    deployed = await deployExample(values.example, firstStart.made);
+    deployed = await deployExample(values.example, firstRun);
   } catch (error) {
     if (!isEnding()) log.error({ err: error }, "the example could not be deployed");
   }
   if (isEnding()) return; // the next start goes on with it
-  process.stdout.write(welcomeText({ firstRun: firstStart.made, agentName: deployed, dataFolder }));
-  firstStart.done();
+  process.stdout.write(welcomeText({ firstRun, agentName: deployed, dataFolder }));
+  markShown(dataFolder);
 }
 
 /** Gives its name, if there is one. */
@@ -64,7 +64,7 @@ async function deployExample(
 ): Promise<string | undefined> {
   const [agentName, folder] = (example ?? "").split("=");
   if (!agentName || !folder) return undefined;
-  const { deployFolder } = await import("./up/deploy-folder.ts"); // on the very first start only
+  const { deployFolder } = await import("./up/deploy-folder.ts"); // seldom needed
   await deployFolder({
     ...{ apiUrl, privateKey, agentName, folder: resolve(folder) },
     minAgents: 1,

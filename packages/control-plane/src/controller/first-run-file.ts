@@ -11,3 +11,6 @@ export interface FirstRun {
 }
 
 export const FIRST_RUN_FILE = "first-run.json";
+
+/** There until the above has been shown. */
+export const NOT_SHOWN_FILE = "first-run-not-shown";

@@ -6,7 +6,7 @@ import type { People } from "../auth/people.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { createOrganization } from "../organizations/organizations.ts";
 import type { Store } from "../store/store.ts";
-import { FIRST_RUN_FILE, type FirstRun } from "./first-run-file.ts";
+import { FIRST_RUN_FILE, NOT_SHOWN_FILE, type FirstRun } from "./first-run-file.ts";
 
 export interface FirstRunOptions {
   store: Store;
@@ -55,6 +55,7 @@ export async function firstRun(options: FirstRunOptions): Promise<FirstRun | und
       ownerLink: ownerUrl(publicUrl, token),
     };
     // Before the commit: keys that are nowhere to be read would be lost.
+    await writeOwn(options.dataFolder, NOT_SHOWN_FILE, {});
     await writeOwn(options.dataFolder, FIRST_RUN_FILE, made);
     return made;
   });

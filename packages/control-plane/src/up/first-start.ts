@@ -1,39 +1,25 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { FIRST_RUN_FILE, type FirstRun } from "../controller/first-run-file.ts";
+import { FIRST_RUN_FILE, NOT_SHOWN_FILE, type FirstRun } from "../controller/first-run-file.ts";
 import type { Service } from "./service.ts";
 
-/** A first start that has not yet shown what it made. */
-export interface FirstStart {
-  made: FirstRun;
-  /** It has been shown. */
-  done(): void;
-}
+type Started = Pick<Service, "firstRun" | "publicUrl" | "ownerLink">;
 
-const UNFINISHED_FILE = "first-start-unfinished";
-
-/** Also of a later start, if the first one was ended before it could show anything; undefined of all others. */
-export function openFirstStart(service: Service, dataFolder: string): FirstStart | undefined {
-  const marker = join(dataFolder, UNFINISHED_FILE);
-  const made = service.firstRun ?? readUnfinished(service, dataFolder);
-  const done = (): void => rmSync(marker, { force: true });
-  if (made) writeFileSync(marker, "", { mode: 0o600 });
-  else done(); // its keys are gone, or there is none
-  return made && { made, done };
-}
-
-function readUnfinished({ publicUrl, ownerLink }: Service, dataFolder: string): FirstRun | undefined {
+/** What the first start made, as long as nobody has been shown it: that start may have been ended too early. */
+export function findUnshown(service: Started, dataFolder: string): FirstRun | undefined {
+  const { firstRun, publicUrl, ownerLink } = service;
+  if (firstRun) return firstRun;
+  // Without a link somebody owns the service, and has found what was made.
+  if (ownerLink === undefined || !existsSync(join(dataFolder, NOT_SHOWN_FILE))) return undefined;
   try {
-    readFileSync(join(dataFolder, UNFINISHED_FILE));
     const made = JSON.parse(readFileSync(join(dataFolder, FIRST_RUN_FILE), "utf8")) as FirstRun;
-    // The address may be another one by now.
-    return {
-      ...made,
-      apiUrl: `${publicUrl}/v1`,
-      dashboardUrl: publicUrl,
-      ownerLink: ownerLink ?? made.ownerLink,
-    };
+    return { ...made, apiUrl: `${publicUrl}/v1`, dashboardUrl: publicUrl, ownerLink }; // the address may have changed
   } catch {
-    return undefined;
+    return undefined; // its owner has removed it
   }
+}
+
+export function markShown(dataFolder: string): void {
+  const file = join(dataFolder, NOT_SHOWN_FILE);
+  if (existsSync(file)) rmSync(file, { force: true });
 }
