@@ -66,10 +66,17 @@ export function createCandidate(options: CandidateOptions): Candidate {
     async wait(signal) {
       const sinceMs = clock.monotonicMs();
       let waitsFor: string | undefined;
+      let isAway = false;
+      let backSinceMs: number | undefined;
       while (!signal?.aborted) {
         try {
           const { holder, isFree } = await lookAtLease(lease);
-          const leadership = isFree ? await take() : undefined;
+          if (isAway) backSinceMs = clock.monotonicMs();
+          isAway = false;
+          // While the store was away nobody could renew: a leader that lives has a lease's time to do so.
+          const mayRenew = backSinceMs !== undefined && clock.monotonicMs() - backSinceMs < timing.leaseMs;
+          const isSpared = mayRenew && holder !== undefined && !isHolderDead(holder);
+          const leadership = isFree && !isSpared ? await take() : undefined;
           if (leadership) return leadership;
           if (holder !== undefined && holder !== waitsFor)
             log.warn({ ...shownHolder(holder) }, "another controller leads, waiting for it to end");
@@ -79,7 +86,8 @@ export function createCandidate(options: CandidateOptions): Candidate {
           waitsFor = holder;
         } catch (error) {
           if (!signal || error instanceof ConfigError) throw error;
-          log.warn({ err: error }, "could not look who leads"); // whoever stands by outlives a database that is away
+          isAway = true; // whoever stands by outlives that
+          log.warn({ err: error }, "could not look who leads");
         }
         await clock.sleep(LOOK_AGAIN_MS, signal);
       }
