@@ -8,9 +8,10 @@ import { keepFailuresApart } from "../../packages/sdk/src/runtime/keep-failures-
 import { createRuntimeLog } from "../../packages/sdk/src/runtime/runtime-log.ts";
 import { startRunner } from "../../packages/sdk/src/runner/start-runner.ts";
 import { createSessionApp } from "../../packages/sdk/src/server/session-app.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { mountFigures } from "./figures.ts";
 
-const CONNECT_MS = 3_000;
+const CONNECT_MS = patientMs(1_000);
 
 async function bot(args: RunnerArguments): Promise<void> {
   const transport = await createTransport(args);

@@ -110,7 +110,7 @@ describe("from an empty folder to a rollback", () => {
       "bot.ts can be loaded",
       /Built [0-9a-f]{8} in/,
       /⠋ Rolling out/,
-      "Validating: the first instance is starting",
+      /(?:Creating|Validating): /, // how far it is when it is looked at
       "Active: ",
       /'my-bot' is live: deployment [0-9a-f]{8}/,
       /Talk to it +http:/,

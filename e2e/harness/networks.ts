@@ -43,6 +43,15 @@ export function ip(...args: string[]): string {
 
 /** A run that was killed leaves its networks, with addresses that lead the next run's calls astray. */
 function deleteAbandoned(): void {
-  for (const [, name = "", pid] of ip("netns", "list").matchAll(/^(vh(\d+)[a-z])\b/gm))
-    if (!isRunning(Number(pid))) deleteNetwork(name);
+  for (const name of abandoned())
+    try {
+      deleteNetwork(name);
+    } catch (error) {
+      if (abandoned().includes(name)) throw error; // else another test was faster
+    }
+}
+
+function abandoned(): string[] {
+  const all = ip("netns", "list").matchAll(/^(vh(\d+)[a-z])\b/gm);
+  return [...all].flatMap(([, name = "", pid]) => (isRunning(Number(pid)) ? [] : [name]));
 }

@@ -221,10 +221,13 @@ function instancePids(dataFolder: string): number[] {
   const folder = join(dataFolder, "instances");
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((id) => {
-    const file = join(folder, id, "process.json");
-    if (!existsSync(file)) return [];
-    const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
-    return isRunning(pid) ? [pid] : [];
+    try {
+      const { pid } = JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as { pid: number };
+      return isRunning(pid) ? [pid] : [];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return []; // not yet, or forgotten meanwhile
+      throw error;
+    }
   });
 }
 

@@ -36,7 +36,12 @@ describe("billing", () => {
   const truthFolder = mkdtempSync(join(tmpdir(), "vocalhost-truth-"));
   let service: ServiceProcess;
   before(async () => {
-    const timing = { reconcileMs: 200, restartMs: [20], socketTokenMs: 600_000 };
+    const timing = {
+      reconcileMs: 200,
+      restartMs: [20],
+      socketTokenMs: 600_000,
+      connectDeadlineMs: patientMs(5_000),
+    };
     service = await startServiceProcess({ timing });
     const autoScaling = { minAgents: 2, maxAgents: 20 };
     await service.deploy({
@@ -184,10 +189,9 @@ describe("billing", () => {
           20_000,
           "session to be struck",
         );
-        const { pid } = JSON.parse(
-          readFileSync(join(service.dataFolder, "instances", victim.instance_id, "process.json"), "utf8"),
-        ) as { pid: number };
+        const file = join(service.dataFolder, "instances", victim.instance_id, "process.json");
         try {
+          const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
           process.kill(pid, "SIGKILL");
           killed.add(victim.id);
         } catch {
@@ -223,7 +227,14 @@ describe("billing", () => {
       assert.deepEqual([filter?.model, filter?.billed], ["tel", true]);
     }
 
-    for (const session of ended) {
+    // A controller that dies after the start and before its answer leaves a bot that nobody comes to.
+    const met = ended.filter(({ end_reason }) => end_reason !== "never-connected");
+    for (const id of connected)
+      assert.ok(
+        met.some((session) => session.id === id),
+        `${id} had its caller`,
+      );
+    for (const session of met) {
       const billedMs = (session.seconds ?? 0) * 1_000;
       const shortMs = truthMs(session) - billedMs;
       assert.ok(shortMs >= -TOLERANCE_MS - CLOCKS_MS, `${session.id}: billed ${-shortMs} ms too much`);

@@ -173,7 +173,8 @@ while (!isThere(${JSON.stringify(door)})) await new Promise((resolve) => setTime
       new Date(ms).toISOString().slice(0, 7),
     );
     const earlier = await service.api.usage(month);
-    await setClockBy(Math.round((boundaryMs - Date.now()) / 1_000) - 4);
+    const leftS = Math.round(patientMs(2_000) / 1_000);
+    await setClockBy(Math.round((boundaryMs - Date.now()) / 1_000) - leftS);
     const call = await timedCall("echo");
     await until(
       async () => {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { isRunning } from "../harness/service-process.ts";
+import { patientMs } from "../../testing/patience.ts";
 import { until } from "../../testing/wait.ts";
 import { openCall } from "./fault-call.ts";
 import { refilled, settled } from "./fault-invariants.ts";
@@ -15,7 +16,7 @@ const LIMIT_S = 3;
 const LIMIT_MS = LIMIT_S * 1000;
 const GRACE_MS = 10_000;
 const HEARTBEAT_MS = 1_000;
-const START_MS = 2_000;
+const START_MS = patientMs(700);
 const VANISHED_MS = 30_000;
 
 describe("time runs out", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServiceProcess } from "../../harness/service-process.ts";
+import { patientMs } from "../../../testing/patience.ts";
 import { until } from "../../../testing/wait.ts";
 import { ECHO_BOT, openCall, prepareCall, start } from "../hosted-calls.ts";
 
@@ -14,7 +15,7 @@ test("a public key cannot pile up sessions that wait", { timeout: 120_000 }, asy
       VOCALHOST_PENDING_PER_KEY: String(PER_KEY),
       VOCALHOST_STARTS_PER_MINUTE: String(PER_MINUTE),
     },
-    timing: { socketTokenMs: 4_000 },
+    timing: { socketTokenMs: patientMs(1_500) },
   });
   await service.deploy({ name: "echo", files: ECHO_BOT });
   const flood = await Promise.all(

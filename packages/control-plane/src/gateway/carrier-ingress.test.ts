@@ -7,6 +7,7 @@ import type { SocketRouteRequest } from "./controller-api.ts";
 import { clientFrame, twilioOpening } from "./testing/client-frames.ts";
 import { startFakeInstance } from "./testing/fake-instance.ts";
 import { closedOf, SESSION, startRig, type Rig } from "./testing/start-rig.ts";
+import { patientMs } from "../../../../testing/patience.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 const MEDIA = JSON.stringify({ event: "media", streamSid: "MZ1", media: { payload: "AAAA" } });
@@ -112,7 +113,7 @@ test("opening frames cut at any byte arrive whole", async () => {
 });
 
 test("a refusal after the upgrade is a close code", async () => {
-  await using twilio = await startTwilio({ openingMs: 300 });
+  await using twilio = await startTwilio({ openingMs: patientMs(100) });
   const { rig } = twilio;
   const refusals: [ErrorCode, number][] = [
     ["TOKEN_INVALID", 1008],

@@ -8,6 +8,7 @@ import type { SocketRouteRequest } from "./controller-api.ts";
 import { acceptFor } from "./open-instance-socket.ts";
 import { startFakeInstance, startRawInstance } from "./testing/fake-instance.ts";
 import { closedOf, nextOf, SESSION, SESSION_PATH, startRig } from "./testing/start-rig.ts";
+import { patientMs } from "../../../../testing/patience.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 const route = (address: string) => ({ sessionId: SESSION, address, token: "instance-token" });
@@ -266,7 +267,7 @@ test("a client that leaves while the instance makes up its mind is not held", as
 });
 
 test("peers that fall silent are given up where pings are due", async () => {
-  await using rig = await startRig({ timing: { silentMs: 400 } });
+  await using rig = await startRig({ timing: { silentMs: patientMs(150) } });
   const ends: number[] = [];
   await using instance = await startFakeInstance({
     onSocket(socket, request) {
@@ -286,7 +287,8 @@ test("peers that fall silent are given up where pings are due", async () => {
 });
 
 test("a client that does not read holds its instance up in bounded memory, then is closed with 1013", async () => {
-  await using rig = await startRig({ timing: { stalledMs: 700 } });
+  const stalledMs = patientMs(300);
+  await using rig = await startRig({ timing: { stalledMs } });
   let offered = 0;
   let taken = 0;
   await using instance = await startRawInstance((socket) => {
@@ -312,7 +314,7 @@ test("a client that does not read holds its instance up in bounded memory, then 
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.equal(taken, takenWhileHeld, "nothing more is taken");
   assert.ok(process.memoryUsage().rss - before < 50_000_000);
-  setTimeout(() => socket.resume(), 1_000);
+  setTimeout(() => socket.resume(), stalledMs + 300);
   const { code } = await within(closedOf(socket), 6_000, "close");
   assert.ok(code === 1013 || code === 1006, String(code));
 });

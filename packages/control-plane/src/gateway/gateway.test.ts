@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { startFakeInstance } from "./testing/fake-instance.ts";
 import { SESSION, SESSION_PATH, startRig } from "./testing/start-rig.ts";
+import { patientMs } from "../../../../testing/patience.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 const route = (address: string) => ({ sessionId: SESSION, address, token: "instance-token" });
@@ -245,7 +246,8 @@ test("a refused route and a session that is over say so, with the words of the c
 });
 
 test("a session's route is asked for once a second, and outlives the controller", async () => {
-  await using rig = await startRig({ timing: { routeFreshMs: 150, controllerAwayMs: 2_000 } });
+  const routeFreshMs = patientMs(150);
+  await using rig = await startRig({ timing: { routeFreshMs, controllerAwayMs: 2_000 } });
   await using instance = await startFakeInstance();
   let allowed = true;
   rig.controller.sessionRoute = () => {
@@ -259,7 +261,7 @@ test("a session's route is asked for once a second, and outlives the controller"
   assert.equal(await status({ authorization: "Bearer other" }), 200);
   assert.equal(rig.controller.asked.length, 2);
   await rig.controller.kill();
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await new Promise((resolve) => setTimeout(resolve, routeFreshMs + 50));
   assert.equal(await status(), 200, "an older answer is at hand");
   await rig.controller.start();
   allowed = false;
