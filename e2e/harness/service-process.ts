@@ -225,7 +225,8 @@ function instancePids(dataFolder: string): number[] {
       const { pid } = JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as { pid: number };
       return isRunning(pid) ? [pid] : [];
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return []; // not yet, or forgotten meanwhile
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (["ENOENT", "ENOTDIR"].includes(code)) return []; // not yet, forgotten meanwhile, or no instance
       throw error;
     }
   });
