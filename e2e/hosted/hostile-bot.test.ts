@@ -132,8 +132,9 @@ describe("a hostile bot in a container", () => {
     void ask("hog").catch(() => undefined);
     assert.equal(await service.sessionEnded(hostile.sessionId, READY_MS), "instance-lost");
     const { currentRevision } = await service.api.agents.get("hostile");
-    assert.equal(currentRevision?.health?.lastTerminationReason, "OOMKilled");
-    assert.match(currentRevision.health.message ?? "", /^It ran out of memory\.[\s\S]+taking all there is/);
+    const { lastTerminationReason } = currentRevision?.health ?? {};
+    assert.equal(lastTerminationReason, "OOMKilled", JSON.stringify(currentRevision?.health));
+    assert.match(currentRevision?.health?.message ?? "", /^It ran out of memory\.[\s\S]+taking all there is/);
     assert.match(service.output(), /"how":"It ran out of memory\."/);
 
     neighbour.fallSilent();
