@@ -1,5 +1,5 @@
 import type { SeenInstance } from "../drivers/driver.ts";
-import { forgetInstance } from "../drivers/forget-instance.ts";
+import { FORGOTTEN_AT_ONCE, forgetInstance } from "../drivers/forget-instance.ts";
 import { asLeader } from "../leader/leader.ts";
 import { BOUND_SESSION_STATES } from "../pools/instance-state.ts";
 import { severalAtOnce } from "../reconciler/several-at-once.ts";
@@ -14,7 +14,6 @@ const SESSIONS_MS = 6_500; // the stop grace, the goodbye and a little
 const INSTANCES_GRACE_MS = 1_000;
 const CLOSED_MS = 500; // to write down those whose instance had to be killed
 const LOOK_AGAIN_MS = 50;
-const FORGOTTEN_AT_ONCE = 16;
 
 export interface EndOptions {
   world: World;
@@ -44,16 +43,15 @@ export async function endAllSessions(options: EndOptions): Promise<void> {
 async function forgetAll({ world, output }: EndOptions): Promise<void> {
   const objects = await reachedObjects(world);
   const open = new Set((await openSessions(world)).map(({ instanceId }) => instanceId));
-  const ended = objects.filter(({ id, state }) => state !== "running" && !open.has(id));
   const failures = new Map<string, unknown>();
   await severalAtOnce(objects, {
     atOnce: FORGOTTEN_AT_ONCE,
-    async each(object) {
+    async each({ id, state }) {
       try {
-        await output.drain(object.id);
-        if (ended.includes(object)) await forgetInstance(world, object.id);
+        await output.drain(id);
+        if (state !== "running" && !open.has(id)) await forgetInstance(world, id);
       } catch (error) {
-        failures.set(object.id, error);
+        failures.set(id, error);
       }
     },
   });

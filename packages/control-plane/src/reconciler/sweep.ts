@@ -1,5 +1,5 @@
 import type { SeenInstance } from "../drivers/driver.ts";
-import { forgetInstance } from "../drivers/forget-instance.ts";
+import { FORGOTTEN_AT_ONCE, forgetInstance } from "../drivers/forget-instance.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import type { World } from "../world.ts";
 import { severalAtOnce } from "./several-at-once.ts";
@@ -14,9 +14,6 @@ export interface SweepOptions {
 
 /** After so long an object is forgotten without its last output. */
 const UNREADABLE_MS = 60_000;
-
-/** A machine that went down leaves hundreds behind; the next look at everything waits for them. */
-const FORGOTTEN_AT_ONCE = 16;
 
 /** Ends and forgets objects that no row refers to. One that cannot be forgotten does not hold up the rest. */
 export function createSweep(options: SweepOptions) {
