@@ -1,4 +1,4 @@
-import type { InstanceEvent, InstanceStatus } from "@vocalhost/protocol";
+import type { InstanceEvent, InstanceStart, InstanceStatus } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -8,8 +8,19 @@ import { silentLog } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { until } from "../../../../testing/wait.ts";
 import { openHttpInstanceNetwork } from "./http-instance-network.ts";
+import { InstanceCallError, type InstanceTarget } from "./instance-network.ts";
 
 const SESSION_ID = "0f0f4c0e-5c3d-4f7e-9f27-0a6b8e6d1c11";
+const START: InstanceStart = {
+  epoch: 1,
+  sessionId: SESSION_ID,
+  transport: "websocket",
+  body: {},
+  maxDurationMs: 1_000,
+  connectDeadlineMs: 1_000,
+  filter: null,
+  connect: { kind: "socket" },
+};
 
 test("news wake whoever listens, heartbeats do not, and both renew the report", async () => {
   await using instance = await listenAsInstance();
@@ -69,22 +80,132 @@ test("a line without an end is cut off, and the instance is listened to anew", a
   assert.equal(network.report("i1")?.status.ready, true);
 });
 
+test("a start goes over a connection that has been there since the instance said it is ready", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await connectedAhead(instance);
+  assert.equal(instance.connections(), 2, "one to listen, one to speak");
+  await network.start(instance.target, START, 20_000);
+  assert.deepEqual(instance.asked.slice(-2), ["GET /instance", "POST /instance/start"]);
+  assert.equal(instance.connections(), 2);
+});
+
+test("an instance with a session is not connected to ahead", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true, session: sessionThat("running") }));
+  await until(() => network.report("i1"), 20_000, "report");
+  await network.stop(instance.target, { epoch: 1, sessionId: SESSION_ID, reason: "stopped" });
+  assert.deepEqual(instance.asked, ["GET /instance/events", "POST /instance/stop"]);
+});
+
+test("a start over a connection that the instance was just closing is sent again over a new one", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await connectedAhead(instance);
+  instance.breakNext();
+  await network.start(instance.target, START, 20_000);
+  assert.deepEqual(instance.asked.slice(-2), ["POST /instance/start", "POST /instance/start"]);
+  assert.equal(instance.connections(), 3);
+});
+
+test("a start to an instance that dies of it may have arrived, whatever its address says afterwards", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await connectedAhead(instance);
+  instance.dieOfNext();
+  await assert.rejects(
+    network.start(instance.target, START, 20_000),
+    (error) => error instanceof InstanceCallError && error.delivered === "maybe",
+  );
+  assert.deepEqual(
+    instance.asked.filter((each) => each.startsWith("POST")),
+    ["POST /instance/start"],
+  );
+});
+
+test("a start that breaks off on a connection of its own may have arrived, and is not sent again", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  instance.breakNext();
+  await assert.rejects(
+    network.start(instance.target, START, 20_000),
+    (error) => error instanceof InstanceCallError && error.delivered === "maybe",
+  );
+  assert.deepEqual(
+    instance.asked.filter((each) => each.startsWith("POST")),
+    ["POST /instance/start"],
+  );
+});
+
+async function connectedAhead({ asked }: FakeInstance): Promise<void> {
+  await until(() => asked.includes("GET /instance"), 20_000, "connection ahead of the start");
+  // The answer is on its way within this process, and is read in the loop's next turns.
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
 interface FakeInstance extends AsyncDisposable {
-  address: string;
+  target: InstanceTarget;
+  /** Every request, the newest last. */
+  asked: string[];
+  /** There have been so many. */
+  connections(): number;
   nextStream(): Promise<ServerResponse>;
+  /** The next command is not answered, and its connection closed. */
+  breakNext(): void;
+  /** The next command is the last thing it hears. */
+  dieOfNext(): void;
 }
 
 async function listenAsInstance(): Promise<FakeInstance> {
-  const server = createServer((_request, response) => response.writeHead(200).flushHeaders());
+  const asked: string[] = [];
+  let connections = 0;
+  let isBreaking = false;
+  let isDying = false;
+  const streams: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    if (request.url === "/instance/events") {
+      response.writeHead(200).flushHeaders();
+      return void streams.push(response);
+    }
+    if (request.method === "POST" && isDying) {
+      server.close();
+      return void server.closeAllConnections();
+    }
+    if (request.method === "POST" && isBreaking) {
+      isBreaking = false;
+      return void request.socket.destroy();
+    }
+    return void response.writeHead(200).end("{}");
+  }).on("connection", () => (connections += 1));
   const listening = await listenOnLoopback(server);
   return {
-    address: listening.host,
-    nextStream: async () => ((await once(server, "request")) as [unknown, ServerResponse])[1],
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+    target: { id: "i1", address: listening.host },
+    asked,
+    connections: () => connections,
+    nextStream: () => until(() => streams.shift(), 20_000, "somebody who listens"),
+    breakNext: () => void (isBreaking = true),
+    dieOfNext: () => void (isDying = true),
+    async [Symbol.asyncDispose]() {
+      if (!isDying) await listening[Symbol.asyncDispose]();
+    },
   };
 }
 
-function listenTo({ address }: FakeInstance, { heartbeatMs }: { heartbeatMs: number }) {
+function listenTo({ target }: FakeInstance, { heartbeatMs }: { heartbeatMs: number }) {
   const heard: string[] = [];
   const network = openHttpInstanceNetwork({
     tokenOf: () => "token",
@@ -93,7 +214,7 @@ function listenTo({ address }: FakeInstance, { heartbeatMs }: { heartbeatMs: num
     log: silentLog,
     heard: (id) => void heard.push(id),
   });
-  network.watch([{ id: "i1", address }]);
+  network.watch([target]);
   return { network, heard };
 }
 
