@@ -5,7 +5,7 @@ import {
   type RevisionHealth,
   type RevisionInfo,
 } from "@vocalhost/protocol";
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { parseSpec } from "../deployments/deployment-spec.ts";
 import { toDeployment } from "../deployments/manifest.ts";
 import type { AgentRow, DeploymentRow, InstanceState } from "../store/schema.ts";
 import { toTime } from "../to-time.ts";
@@ -34,7 +34,7 @@ export function toAgentRecord(facts: AgentFacts): AgentRecord {
     .filter(({ phase, id }) => phase === "Draining" && id !== desired?.id)
     .sort((one, other) => other.createdAt - one.createdAt);
   const previous = active && active !== desired ? active : draining[0];
-  const spec = desired && DeploymentSpec.parse(JSON.parse(desired.spec));
+  const spec = desired && parseSpec(desired.spec);
   const ready = desired?.phase === "Active";
   const vendorViva = spec ? { audioFilter: spec.audioFilter } : null;
   const available = agent.state === "live" && active !== undefined && canServe(facts, active);

@@ -1,7 +1,7 @@
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { bindSecrets } from "../deployments/bind-secrets.ts";
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { type DeploymentSpec, parseSpec } from "../deployments/deployment-spec.ts";
 import { insertDeployment } from "../deployments/insert-deployment.ts";
 import { notFound } from "../refusals.ts";
 import type { Tx } from "../store/store.ts";
@@ -37,7 +37,7 @@ export async function rollBack(
       .where("id", "=", deploymentId)
       .executeTakeFirst();
     if (!earlier) throw notFound("Deployment not found");
-    const { secretVersion, ...settings } = DeploymentSpec.parse(JSON.parse(earlier.spec));
+    const { secretVersion, ...settings } = parseSpec(earlier.spec);
     const bound = await bindSecrets(tx, organizationId, { settings, region: agent.region, isNew: false });
     const spec = await withVersion(tx, organizationId, { bound, secretVersion });
     const id = context.newId();

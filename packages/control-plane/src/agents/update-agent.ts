@@ -2,7 +2,7 @@ import type { UpdateAgent } from "@vocalhost/protocol";
 import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { bindSecrets } from "../deployments/bind-secrets.ts";
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { type DeploymentSpec, parseSpec } from "../deployments/deployment-spec.ts";
 import { insertDeployment } from "../deployments/insert-deployment.ts";
 import { readSource, requireFilterBase } from "../deployments/read-source.ts";
 import { requireKeptInstances } from "../quotas/require-quota.ts";
@@ -117,7 +117,7 @@ async function readSpec(tx: Tx, organizationId: OrganizationId, id: string): Pro
     .where("organizationId", "=", organizationId)
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  return DeploymentSpec.parse(JSON.parse(spec));
+  return parseSpec(spec);
 }
 
 function requireSameName(agent: AgentRow, { serviceName }: UpdateAgent): void {

@@ -1,6 +1,6 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { DeployingOptions } from "../deployments/deploying.ts";
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { parseSpec } from "../deployments/deployment-spec.ts";
 import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import type { Store } from "../store/store.ts";
 
@@ -27,7 +27,7 @@ export function createRedactors({
       .select(["organizationId", "spec"])
       .where("id", "=", deploymentId)
       .executeTakeFirstOrThrow();
-    const { secretSet, secretVersion } = DeploymentSpec.parse(JSON.parse(row.spec));
+    const { secretSet, secretVersion } = parseSpec(row.spec);
     if (secretSet === null || secretVersion === null) return createRedactor([]);
     const secrets = await secretsOf(row.organizationId as OrganizationId, secretSet, secretVersion);
     const values = Object.values(secrets);

@@ -23,6 +23,19 @@ export const DeploymentSpec = z.object({
 });
 export type DeploymentSpec = z.infer<typeof DeploymentSpec>;
 
+const READ_MAX = 200; // the deployments in use; every start and every pass reads them again
+const read = new Map<string, Readonly<DeploymentSpec>>();
+
+/** `deployments.spec`, from its text. */
+export function parseSpec(text: string): Readonly<DeploymentSpec> {
+  const known = read.get(text);
+  if (known) return known;
+  const spec = Object.freeze(DeploymentSpec.parse(JSON.parse(text)));
+  if (read.size >= READ_MAX) read.clear();
+  read.set(text, spec);
+  return spec;
+}
+
 export const agentProfiles = {
   "agent-1x": { cpuMillicores: 500, memoryMib: 1024, manifest: { cpu: "500m", memory: "1Gi" } },
   "agent-2x": { cpuMillicores: 1000, memoryMib: 2048, manifest: { cpu: "1000m", memory: "2Gi" } },

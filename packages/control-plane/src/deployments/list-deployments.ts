@@ -3,7 +3,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { toTime } from "../to-time.ts";
-import { DeploymentSpec } from "./deployment-spec.ts";
+import { type DeploymentSpec, parseSpec } from "./deployment-spec.ts";
 import { imageDigestOf, toManifest } from "./manifest.ts";
 
 const DEPLOYMENTS_MAX = 200; // newest; older ones stay in the store
@@ -25,7 +25,7 @@ export async function listDeployments(
     .execute();
   return {
     deployments: rows.map((row) => {
-      const spec = DeploymentSpec.parse(JSON.parse(row.spec));
+      const spec = parseSpec(row.spec);
       return {
         id: row.id,
         buildId: spec.buildId,

@@ -1,7 +1,12 @@
 import { foreignManifest, type Deployment, type Manifest } from "@vocalhost/protocol";
 import type { AgentRow, DeploymentRow } from "../store/schema.ts";
 import { toTime } from "../to-time.ts";
-import { agentProfiles, DEFAULT_MAX_SESSION_DURATION_S, DeploymentSpec } from "./deployment-spec.ts";
+import {
+  agentProfiles,
+  DEFAULT_MAX_SESSION_DURATION_S,
+  type DeploymentSpec,
+  parseSpec,
+} from "./deployment-spec.ts";
 
 /** A deployment as callers see it. */
 export function toDeployment(options: {
@@ -10,7 +15,7 @@ export function toDeployment(options: {
   deployment: DeploymentRow;
 }): Deployment {
   const { agent, organizationName, deployment } = options;
-  const spec = DeploymentSpec.parse(JSON.parse(deployment.spec));
+  const spec = parseSpec(deployment.spec);
   return {
     id: deployment.id,
     serviceId: agent.id,

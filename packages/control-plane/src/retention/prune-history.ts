@@ -1,4 +1,4 @@
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { parseSpec } from "../deployments/deployment-spec.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { DeploymentPhase } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
@@ -59,7 +59,7 @@ export async function neededBuilds(db: Db): Promise<Set<string>> {
   const rows = await db.selectFrom("deployments").select("spec").execute();
   return new Set(
     rows.flatMap(({ spec }) => {
-      const { buildId, image } = DeploymentSpec.parse(JSON.parse(spec));
+      const { buildId, image } = parseSpec(spec);
       return [image, ...(buildId === null ? [] : [buildId])];
     }),
   );

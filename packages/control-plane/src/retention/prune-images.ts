@@ -1,4 +1,4 @@
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { parseSpec } from "../deployments/deployment-spec.ts";
 import type { Store } from "../store/store.ts";
 
 /** Removes images that are none of these from where instances are made; answers how many. */
@@ -12,7 +12,7 @@ export async function pruneImages({ db }: Pick<Store, "db">, keepOnly: KeepImage
     builds.flatMap(({ imageUri }) => (imageUri === null ? [] : [`localhost/${imageUri}`])),
   );
   for (const { spec } of deployments) {
-    const { pinned } = DeploymentSpec.parse(JSON.parse(spec));
+    const { pinned } = parseSpec(spec);
     if (pinned) needed.add(pinned.reference);
   }
   return keepOnly(needed);

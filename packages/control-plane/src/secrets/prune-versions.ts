@@ -1,4 +1,4 @@
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { parseSpec } from "../deployments/deployment-spec.ts";
 import type { DeploymentPhase } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 
@@ -43,7 +43,7 @@ async function pinnedVersions(store: Store): Promise<Set<string>> {
     .execute();
   return new Set(
     deployments.map(({ organizationId, spec }) => {
-      const { secretSet, secretVersion } = DeploymentSpec.parse(JSON.parse(spec));
+      const { secretSet, secretVersion } = parseSpec(spec);
       return pinOf({ organizationId, name: secretSet ?? "", version: secretVersion ?? 0 });
     }),
   );

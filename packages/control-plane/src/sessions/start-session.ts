@@ -1,7 +1,7 @@
 import { AppError, type Connect, type TransportName } from "@vocalhost/protocol";
 import type { OrganizationId } from "../auth/principal.ts";
 import { requireLive } from "../agents/find-agent.ts";
-import { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import { parseSpec } from "../deployments/deployment-spec.ts";
 import { InstanceCallError } from "../instances/instance-network.ts";
 import { asLeader } from "../leader/leader.ts";
 import { claimInstance, occupy, type Claim, type Full, type PoolInstance } from "../pools/claim.ts";
@@ -253,7 +253,7 @@ interface Starting {
 
 async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
   const { request, agent, deployment, regionReason, sessionId, claim, world, nowMs } = starting;
-  const spec = DeploymentSpec.parse(JSON.parse(deployment.spec));
+  const spec = parseSpec(deployment.spec);
   const bound = {
     agentId: agent.id, // one that waited for its socket may have been meant for another region
     region: agent.region,

@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { requireLive } from "../../agents/find-agent.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
-import { DeploymentSpec } from "../../deployments/deployment-spec.ts";
+import { type DeploymentSpec, parseSpec } from "../../deployments/deployment-spec.ts";
 import { asLeader } from "../../leader/leader.ts";
 import { prepared } from "../../store/prepared.ts";
 import { sendWithNext, together } from "../../store/round-trips.ts";
@@ -115,7 +115,7 @@ export function chooseForSocket(
   const before = tried.slice(0, tried.indexOf(chosen));
   const passedOver = new Map(before.map((row) => [row.region, "not-ready"] as const));
   const { organizationName, spec, ...agent } = chosen;
-  const deployed = DeploymentSpec.parse(JSON.parse(spec));
+  const deployed = parseSpec(spec);
   return {
     ...{ agent, organizationName },
     regionReason: reasonFor(agent, rows, { ...view, passedOver }),
