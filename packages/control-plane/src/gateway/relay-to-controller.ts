@@ -28,7 +28,9 @@ export async function relayToController(
   path: RequestPath,
 ): Promise<void> {
   const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort(); // after a whole answer there is nothing left to call off
+  });
   const options = {
     method: request.method ?? "GET",
     path: path.raw + path.query,
