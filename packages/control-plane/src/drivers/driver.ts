@@ -148,6 +148,8 @@ export interface InstanceSpec {
   memoryMib: number;
   heartbeatMs: number;
   aloneMs: number;
+  /** A session waits for it. @default false */
+  isAwaited?: boolean;
   /** How calls reach it, where that was configured. */
   media?: InstanceMedia;
   /** Whose it is, for people who look at the objects, and so that they go with the agent. */

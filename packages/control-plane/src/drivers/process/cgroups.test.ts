@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { until } from "../../../../../testing/wait.ts";
 import { silentLog } from "../../log.ts";
 import { findHierarchies } from "./cgroup-hierarchies.ts";
-import { openCgroups } from "./cgroups.ts";
+import { LOADING_SHARE } from "../loading.ts";
+import { openCgroups, type Cgroups } from "./cgroups.ts";
 
 const name = `vocalhost-test-${randomUUID().slice(0, 8)}`;
 const cpu = (await findHierarchies(name)).find(({ controllers }) => controllers.includes("cpu"));
@@ -44,38 +45,61 @@ test(
   },
 );
 
+test("an instance that loads leaves one that talks most of their time", { skip }, async () => {
+  const cgroups = await openCgroups({ name, log: silentLog });
+  await using stack = new AsyncDisposableStack();
+  const talks = await busyInstance(cgroups, stack, "talks", 1);
+  const loads = await busyInstance(cgroups, stack, "loads", LOADING_SHARE);
+  const [talkedMs, loadedMs] = [ranMs(talks), ranMs(loads)];
+  await until(() => ranMs(talks) - talkedMs > 400, 20_000, "a busy instance");
+  const share = (ranMs(loads) - loadedMs) / (ranMs(talks) - talkedMs);
+  assert.ok(share < 0.5, `the one that loads got ${share.toFixed(2)} of what the other got`);
+  await cgroups.limit("loads", { share: 1 });
+  const [laterTalkedMs, laterLoadedMs] = [ranMs(talks), ranMs(loads)];
+  await until(() => ranMs(talks) - laterTalkedMs > 400, 20_000, "a busy instance");
+  const later = (ranMs(loads) - laterLoadedMs) / (ranMs(talks) - laterTalkedMs);
+  assert.ok(later > 0.7, `when it has loaded it got ${later.toFixed(2)}`);
+});
+
 test(
   "two busy instances are not held up by two busy programs more than by each other",
   { skip },
   async () => {
     const cgroups = await openCgroups({ name, log: silentLog });
     await using stack = new AsyncDisposableStack();
-    const busy = (): ChildProcess => {
-      const child = spawn("taskset", ["-c", "0", "sh", "-c", "while :; do :; done"], { stdio: "ignore" });
-      stack.defer(() => void child.kill("SIGKILL"));
-      return child;
-    };
     cgroups.weigh(2);
-    const others = [busy(), busy()];
-    const instances = ["one", "two"].map((id) => ({ id, child: busy() }));
-    for (const { id, child } of instances) {
-      await cgroups.limit(id, { cpuMillicores: 1_000 });
-      await cgroups.add(id, child.pid ?? 0);
-      stack.defer(async () => {
-        child.kill("SIGKILL");
-        await until(async () => (await cgroups.processes(id)).length === 0, 5_000, "end of a busy instance");
-        await cgroups.remove(id);
-      });
-    }
-    const usedMs = (children: ChildProcess[]): number =>
-      children.reduce((sum, { pid }) => sum + ranMs(pid ?? 0), 0);
-    const ours = instances.map(({ child }) => child);
+    const others = [busy(stack), busy(stack)];
+    const ours = [await busyInstance(cgroups, stack, "one", 1), await busyInstance(cgroups, stack, "two", 1)];
+    const usedMs = (pids: number[]): number => pids.reduce((sum, pid) => sum + ranMs(pid), 0);
     const [oursBefore, othersBefore] = [usedMs(ours), usedMs(others)];
     await until(() => usedMs(others) - othersBefore > 400, 20_000, "busy programs");
     const share = (usedMs(ours) - oursBefore) / (usedMs(others) - othersBefore);
     assert.ok(share > 0.7, `instances got ${share.toFixed(2)} of what the others got`);
   },
 );
+
+/** Its pid; all of them want the same core. */
+function busy(stack: AsyncDisposableStack): number {
+  const child = spawn("taskset", ["-c", "0", "sh", "-c", "while :; do :; done"], { stdio: "ignore" });
+  stack.defer(() => void child.kill("SIGKILL"));
+  return child.pid ?? 0;
+}
+
+async function busyInstance(
+  cgroups: Cgroups,
+  stack: AsyncDisposableStack,
+  id: string,
+  share: number,
+): Promise<number> {
+  stack.defer(async () => {
+    await until(async () => (await cgroups.processes(id)).length === 0, 5_000, "end of a busy instance");
+    await cgroups.remove(id);
+  });
+  const pid = busy(stack);
+  await cgroups.limit(id, { cpuMillicores: 1_000, share });
+  await cgroups.add(id, pid);
+  return pid;
+}
 
 function ranMs(pid: number): number {
   const [ranNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");

@@ -26,6 +26,8 @@ export interface CgroupLimits {
   cpuMillicores?: number;
   memoryMib?: number;
   processes?: number;
+  /** Beside other instances, when the processor is short; 1 is usual. */
+  share?: number;
 }
 
 const PERIOD_US = 100_000;
@@ -77,10 +79,8 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
   async function setWeight(): Promise<void> {
     const hierarchy = of("cpu");
     if (!hierarchy) return;
-    const count = programs ?? 1;
-    const [file, weight] =
-      hierarchy.version === 2 ? ["cpu.weight", 100 * count] : ["cpu.shares", 1_024 * count];
-    await writeFile(join(hierarchy.folder, file), String(weight)).catch((error: NodeJS.ErrnoException) => {
+    const { file, weight } = weightOf(hierarchy, programs ?? 1);
+    await writeFile(join(hierarchy.folder, file), weight).catch((error: NodeJS.ErrnoException) => {
       // Without instances there is no group.
       if (error.code !== "ENOENT") log.warn({ err: error, file }, "weight of the instances not set");
     });
@@ -96,7 +96,7 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
 
   return {
     can: { cpu: !!of("cpu"), memory: !!of("memory"), pids: !!of("pids") },
-    async limit(id, { cpuMillicores, memoryMib, processes }) {
+    async limit(id, { cpuMillicores, memoryMib, processes, share }) {
       await inTurn(() => makeGroups(id)).catch((error: unknown) =>
         log.warn({ err: error, instanceId: id }, "control group not made"),
       );
@@ -107,6 +107,10 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
             ? { "cpu.max": `${quotaUs} ${PERIOD_US}` }
             : { "cpu.cfs_period_us": String(PERIOD_US), "cpu.cfs_quota_us": quotaUs };
         await write(id, "cpu", files);
+      }
+      if (share !== undefined) {
+        const { file, weight } = weightOf(of("cpu"), share);
+        await write(id, "cpu", { [file]: weight });
       }
       if (memoryMib !== undefined) {
         const bytes = String(memoryMib * 1024 * 1024);
@@ -148,6 +152,12 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       void inTurn(setWeight);
     },
   };
+}
+
+/** As much as so many programs have. */
+function weightOf(hierarchy: Hierarchy | undefined, programs: number): { file: string; weight: string } {
+  const [file, one] = hierarchy?.version === 2 ? ["cpu.weight", 100] : ["cpu.shares", 1_024];
+  return { file, weight: String(Math.round(one * programs)) };
 }
 
 async function groupsIn({ folder }: Hierarchy): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { instanceFiles } from "@vocalhost/protocol";
+import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import type { Log } from "../../log.ts";
 import type { InstanceExit, SeenInstance } from "../driver.ts";
@@ -15,6 +16,8 @@ export interface Known {
   process?: ProcessFile;
   address?: string;
   exit?: InstanceExit;
+  /** Set when it is our child. */
+  child?: Pick<ChildProcess, "exitCode" | "signalCode">;
   /** Set when it is our child: resolves when its end is written down. */
   exited?: Promise<void>;
 }
@@ -33,6 +36,11 @@ export interface KnownProcesses {
 
 const ADDRESS_MAX_BYTES = 256;
 const LAST_OUTPUT_BYTES = 4 * 1024;
+
+/** Its number can be nobody else's before we have heard of its end, so that the kernel need not be asked. */
+function isRunningChild({ child }: Known): boolean {
+  return child?.exitCode === null && child.signalCode === null;
+}
 
 export function createKnownProcesses(options: { root: string; cgroups: Cgroups; log: Log }): KnownProcesses {
   const { root, cgroups, log } = options;
@@ -99,13 +107,13 @@ export function createKnownProcesses(options: { root: string; cgroups: Cgroups; 
     const program = await find(id);
     const it = about(id);
     if (!program && (await isTaken(id))) return undefined;
-    if (!program || !isRunning(program))
+    if (!program || !(isRunningChild(it) || isRunning(program)))
       return { id, state: "exited", address: it.address, exit: await exitOf(id) };
     if (it.address === undefined) {
       const address = await readPlainText(join(root, id, instanceFiles.address), ADDRESS_MAX_BYTES);
       if (address !== undefined) {
         it.address = address;
-        await cgroups.limit(id, { cpuMillicores: program.cpuMillicores });
+        await cgroups.limit(id, { cpuMillicores: program.cpuMillicores, share: 1 });
       }
     }
     return { id, state: "running", address: it.address, exit: undefined };

@@ -10,7 +10,7 @@ import type { Fence } from "../local/fence.ts";
 import { findEntry } from "./find-entry.ts";
 import { makeFolder, requireId, writeJson, writeJsonAtOnce } from "../local/instance-folder.ts";
 import { type ExitedFile, folderFiles } from "./instance-folder.ts";
-import { LOADING_MILLICORES } from "../loading.ts";
+import { LOADING_MILLICORES, LOADING_SHARE } from "../loading.ts";
 import type { KnownProcesses } from "./known-processes.ts";
 import { identityOf } from "../local/process-identity.ts";
 import { spawnInstance } from "./spawn-instance.ts";
@@ -64,7 +64,8 @@ async function launch(
   const { execPath, nodeArguments, compileCache } = context;
   const { id, memoryMib } = spec;
   const loadingMillicores = Math.max(LOADING_MILLICORES, spec.cpuMillicores);
-  await cgroups.limit(id, { cpuMillicores: loadingMillicores, memoryMib, processes: PROCESSES_MAX });
+  const share = spec.isAwaited ? 1 : LOADING_SHARE;
+  await cgroups.limit(id, { cpuMillicores: loadingMillicores, memoryMib, processes: PROCESSES_MAX, share });
   const user = context.users && giveToUser(context.root, id, context.users);
   const how = { entry, execPath, nodeArguments, compileCache, user };
   const child = await spawnInstance({ spec, build, folder, ...how });
@@ -72,6 +73,7 @@ async function launch(
   writeJsonAtOnce(program, folder, folderFiles.process);
   const about = known.about(id);
   about.process = program;
+  about.child = child;
   about.exited = recordExit(child, { id, folder, cgroups });
   const unwatch = watchAddress(folder, changed);
   void about.exited.then(unwatch).then(changed);
