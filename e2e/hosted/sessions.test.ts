@@ -4,7 +4,7 @@ import { carrierNames } from "@vocalhost/protocol";
 import { createSpeechLike } from "@vocalhost/simulator";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -25,15 +25,22 @@ const TIMING = { heartbeatMs: 1_000, crashBackoffMs: [0, 50], idleInstanceMs: 60
 
 /** How many programs the kernel takes the group for in which the groups of all instances are. */
 function programsCounted(instancePid: number): (() => number) | undefined {
-  const [mounts, groups] = ["/proc/self/mountinfo", `/proc/${instancePid}/cgroup`].map((file) =>
-    existsSync(file) ? readFileSync(file, "utf8") : "",
-  );
-  const found = parseHierarchies(mounts!, groups!).map(({ folder }) => dirname(folder));
+  const mounts = readIfThere("/proc/self/mountinfo");
+  const groups = readIfThere(`/proc/${instancePid}/cgroup`);
+  const found = parseHierarchies(mounts, groups).map(({ folder }) => dirname(folder));
   for (const [file, one] of [["cpu.weight", 100] as const, ["cpu.shares", 1_024] as const]) {
     const folder = found.find((each) => /vocalhost-[0-9a-f]+$/.test(each) && existsSync(join(each, file)));
     if (folder) return () => Number(readFileSync(join(folder, file), "utf8")) / one;
   }
   return undefined;
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 describe("sessions of the hosted service", () => {
@@ -88,6 +95,25 @@ describe("sessions of the hosted service", () => {
     socket.close();
     await count(1);
   });
+
+  test("what waits has started what the last session needed", { skip: !existsSync("/proc") }, async () => {
+    const waiting = () =>
+      service.rows<{ id: string }>(
+        `SELECT id FROM instances WHERE state = 'ready' AND session_id IS NULL
+         AND agent_id = (SELECT id FROM agents WHERE name = 'echo')`,
+      );
+    await until(
+      () => waiting().some(({ id }) => threadsOf(id).includes("WorkerThread")),
+      20_000,
+      "an instance with a thread for sockets",
+    );
+  });
+
+  function threadsOf(instanceId: string): string[] {
+    const file = join(service.dataFolder, "instances", instanceId, "process.json");
+    const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
+    return globSync(`/proc/${pid}/task/*/comm`).map((name) => readIfThere(name).trim());
+  }
 
   const rowOf = (sessionId: string) =>
     service.rows<{ state: string; transport: string }>("SELECT * FROM sessions WHERE id = ?", sessionId)[0];

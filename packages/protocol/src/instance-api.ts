@@ -149,6 +149,8 @@ export const instanceVariables = {
   mediaAddress: "VOCALHOST_INSTANCE_MEDIA_ADDRESS",
   /** Module of the voice filter's engine, where the service has one. */
   vivaEngine: "VOCALHOST_VIVA_ENGINE",
+  /** The transport its session will probably come over, as the one before did. @default none */
+  expects: "VOCALHOST_INSTANCE_EXPECTS",
   /** `stdin`: everything else comes as a handover on standard input, and the folder holds slots. */
   handover: "VOCALHOST_INSTANCE_HANDOVER",
   /** A file that is kept when nothing else of the instance is: all its records go there, see `LastWord`. */

@@ -13,7 +13,7 @@ import {
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { Timing } from "../timing.ts";
-import { agentProfiles, DeploymentSpec } from "./deployment-spec.ts";
+import { agentProfiles, type DeploymentSpec, parseSpec } from "./deployment-spec.ts";
 import type { Preparing } from "./preparing.ts";
 import { requireFilterIn } from "./read-source.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
@@ -66,7 +66,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return {
       organizationId: row.organizationId as OrganizationId,
       region: row.region,
-      spec: DeploymentSpec.parse(JSON.parse(row.spec)),
+      spec: parseSpec(row.spec),
     };
   }
 
@@ -142,6 +142,22 @@ export function createDeploying(options: DeployingOptions): Deploying {
     return agent?.name ?? "";
   }
 
+  /** Sessions of an agent mostly come the same way. */
+  async function expectedBy(
+    organizationId: OrganizationId,
+    agentId: string,
+  ): Promise<Record<string, string>> {
+    const newest = await store.db
+      .selectFrom("sessions")
+      .select("transport")
+      .where("organizationId", "=", organizationId)
+      .where("agentId", "=", agentId)
+      .orderBy("createdAt", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    return newest ? { [instanceVariables.expects]: newest.transport } : {};
+  }
+
   async function botFileOf(buildId: string): Promise<string> {
     const { facts } = await store.db
       .selectFrom("builds")
@@ -171,7 +187,7 @@ export function createDeploying(options: DeployingOptions): Deploying {
         return { state: "refused", code, text: messageOf(error) };
       }
     },
-    async specOf({ id, agentId, deploymentId, mediaPort }) {
+    async specOf({ id, agentId, deploymentId, mediaPort, sessionId }) {
       const found = await specOfDeployment(deploymentId);
       const { organizationId, region, spec } = found;
       const resolved = await resolveSource({ store, runs: options.runsIn(region) }, organizationId, spec);
@@ -184,12 +200,14 @@ export function createDeploying(options: DeployingOptions): Deploying {
         environment: {
           ...(await environmentOf(organizationId, spec)),
           ...engineFor(spec, resolved.kind),
+          ...(await expectedBy(organizationId, agentId)),
         },
         token: options.instanceToken(id),
         cpuMillicores,
         memoryMib,
         heartbeatMs: timing.heartbeatMs,
         aloneMs: timing.instanceAloneMs,
+        isAwaited: sessionId !== null,
         ...mediaOf(mediaPort),
         owner: { agentId, agentName: await agentNameOf(agentId), deploymentId },
       };

@@ -1,4 +1,4 @@
-import { instanceVariables } from "@vocalhost/protocol";
+import { instanceVariables, transportNames, type TransportName } from "@vocalhost/protocol";
 import { isIP } from "node:net";
 import type { MediaReach } from "../media/messages.ts";
 import type { LogLevel } from "../runtime/runtime-log.ts";
@@ -25,6 +25,8 @@ export interface InstanceConfig {
   bot: string | undefined;
   logLevel: LogLevel;
   opusComplexity: number;
+  /** What its session will probably come over. */
+  expects: TransportName | undefined;
   reach: MediaReach;
   /** Module of the voice filter's engine. */
   vivaEngine: string | undefined;
@@ -77,6 +79,8 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     },
     logLevel: parseLogLevel(environment["LOG_LEVEL"]),
     opusComplexity: parseComplexity(environment["VOCALHOST_OPUS_COMPLEXITY"]),
+    // A newer service may know transports that we do not.
+    expects: transportNames.find((name) => name === environment[instanceVariables.expects]),
   };
 }
 

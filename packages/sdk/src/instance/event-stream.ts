@@ -15,7 +15,7 @@ export interface EventStream {
 
 const UNREAD_MAX_BYTES = 256 * 1024; // a controller that stopped reading opens a new stream
 const KEEP_ALIVE_MS = 15_000;
-const SOON_MS = 50; // the controller is writing down that we have the session, the gateway is connecting
+const SOON_MS = 500; // the controller is writing down that we have the session, the gateway is connecting
 
 export function createEventStream(changed: (listeners: number) => void): EventStream {
   const replies = new Set<FastifyReply["raw"]>();

@@ -148,6 +148,36 @@ test("what most bots never use is loaded when one does", { skip: !isBuilt }, asy
   assert.equal((await instance.request("POST", "/named", {})).status, 400);
 });
 
+const COUNTING_BOT = `
+process.on("worker", () => console.log("a thread starts"));
+${WAITING_BOT}
+`;
+
+for (const transport of ["websocket", "twilio", "webrtc"])
+  test(`an instance that expects a ${transport} session has started its thread before it comes`, async () => {
+    await using instance = spawnInstance({ bot: COUNTING_BOT, variables: { expects: transport } });
+    const threads = () => instance.output().split("a thread starts").length - 1;
+    await until(() => threads() === 1, 20_000, "thread");
+    const { status } = await instance.start(randomUUID(), startOver(transport));
+    assert.equal(status, 200);
+    await until(() => instance.aliveRecord() !== undefined, 20_000, "session");
+    assert.equal(threads(), 1, "and no second one with it");
+  });
+
+test("an instance that expects nothing it knows waits for its session", async () => {
+  await using instance = spawnInstance({ bot: COUNTING_BOT, variables: { expects: "telepathy" } });
+  const { status } = await instance.start(randomUUID(), startOver("webrtc"));
+  assert.equal(status, 200);
+  await until(() => instance.output().includes("a thread starts"), 20_000, "thread");
+});
+
+function startOver(transport: string): object {
+  return {
+    transport,
+    connect: transport === "webrtc" ? { kind: transport, iceServers: [] } : { kind: "socket" },
+  };
+}
+
 test("a client's WebSocket talks to the bot, and the end is on record before it is told", async () => {
   await using instance = spawnInstance({ bot: ECHO_BOT });
   const id = randomUUID();

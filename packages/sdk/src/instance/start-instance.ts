@@ -14,7 +14,7 @@ import { createVoiceIsolation, provideVoiceIsolation } from "../filters/voice-is
 import type { Log } from "../log.ts";
 import type { HeldPort } from "../media/hold-media-port.ts";
 import { startMediaHost } from "../media/media-host.ts";
-import { beginSession, mountDoors } from "../server/doors/doors.ts";
+import { beginSession, doorOf, mountDoors } from "../server/doors/doors.ts";
 import { parseRequest } from "../server/error-replies.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionRoutes } from "../server/session-routes.ts";
@@ -47,6 +47,7 @@ export interface InstanceOptions {
 
 const LINGER_MS = 1_000; // for the last event and the client's goodbye
 const MEDIA_END_MS = 3_500;
+const ALIVE_MS = 1_000; // the first sign of life must not compete with the clients who are just coming
 const START_MAX_BYTES = limits.jsonBodyBytes + 64 * 1024; // what a client may send, and the controller's words around it
 
 export function startInstance({ sessionApp, config, log }: InstanceOptions): Instance {
@@ -138,7 +139,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     media: {
       ...media,
       prepare(iceServers) {
-        heldPort?.release();
+        if (iceServers) heldPort?.release(); // its session has begun
         media.prepare(iceServers);
       },
     },
@@ -162,7 +163,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
   };
 
   function begin({ sessionId, connect }: InstanceStart): void {
-    void lease.recordAlive();
+    setTimeout(() => void lease.recordAlive(), ALIVE_MS).unref();
     const session = sessions.get(sessionId);
     if (session) beginSession(server, session, connect);
   }
@@ -210,6 +211,7 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
       heartbeat = setInterval(() => void beat(), config.heartbeatMs);
       watchAlone(events.listeners);
       await rehearsal.run(reachable, config.token); // whoever waits for us is on his way meanwhile
+      if (config.expects && lease.state === "free") doorOf(config.expects).expect?.(server);
     },
     async end() {
       if (lease.state === "open") await lease.end("shutdown");

@@ -46,6 +46,7 @@ export const carrierDoor: Door = {
     mountCarrierWebhook(server);
     mountDialOut(server);
   },
+  expect: prepareSocketVoice,
   async begin(_server, session, connect) {
     prepareSocketVoice();
     if (connect.kind === "socket" && connect.callbackUrl) callbackUrls.set(session, connect.callbackUrl);

@@ -15,6 +15,8 @@ export interface Door {
   mount(server: SessionServer): void;
   /** Adds the routes that make a session for whoever comes without one; never on an instance. */
   mountOpen?(server: SessionServer): void;
+  /** A session will probably come through here: starts the threads it would need, while nobody waits for them. */
+  expect?(server: SessionServer): void;
   /** A controller has started this session: makes ready for its client, or goes to meet it and runs the bot. */
   begin?(server: SessionServer, session: Session, connect: Connect): Promise<void>;
 }

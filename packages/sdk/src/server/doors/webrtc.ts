@@ -38,6 +38,7 @@ export const webrtcDoor: Door = {
   },
   mount: mountSessionOfferRoutes,
   mountOpen: mountOpenOfferRoutes,
+  expect: ({ media }) => media.prepare(),
   async begin({ media }, _session, connect) {
     if (connect.kind === "webrtc") media.prepare(connect.iceServers);
   },

@@ -31,6 +31,7 @@ export const websocketDoor: Door = {
     return { sessionId, answer: { wsUrl: `${wsUrl}?session=${sessionId}` } };
   },
   mount: mountClientSockets,
+  expect: prepareSocketVoice,
   begin: async () => prepareSocketVoice(),
 };
 
