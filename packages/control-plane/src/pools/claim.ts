@@ -98,7 +98,8 @@ export function liveInstances(db: Db) {
     .selectFrom("instances")
     .select(POOL_COLUMNS)
     .where("instances.state", "in", LIVE_INSTANCE_STATES)
-    .orderBy("instances.createdAt");
+    .orderBy("instances.createdAt")
+    .orderBy("instances.id");
 }
 
 function isTaken({ sessionId, state }: PoolInstance): boolean {

@@ -12,6 +12,8 @@ export function capacityOf({ organizationId, name }: { organizationId: string; n
   return `capacity:${organizationId}/${name}`;
 }
 
+const WOKEN = "woken"; // without a reason each would be an error with a stack
+
 export function createWakeups(clock: Clock): Wakeups {
   const waiting = new Map<string, Set<() => void>>();
   return {
@@ -24,7 +26,7 @@ export function createWakeups(clock: Clock): Wakeups {
       const set = waiting.get(key) ?? new Set();
       waiting.set(key, set.add(woken.resolve));
       await Promise.race([woken.promise, clock.sleep(ms, timeout.signal)]);
-      timeout.abort();
+      timeout.abort(WOKEN);
       set.delete(woken.resolve);
       if (set.size === 0) waiting.delete(key);
     },

@@ -8,7 +8,7 @@ import type { PoolStep, PoolView } from "./plan-pool.ts";
 export function planRest(view: PoolView): PoolStep[] {
   const waiting = view.instances
     .filter(({ state, sessionId }) => state === "ready" && sessionId === null)
-    .sort((one, other) => one.createdAt - other.createdAt); // as they are claimed
+    .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)); // as they are claimed
   const { keptAwake, pending } = view;
   const resting = new Set(keptAwake === undefined ? [] : waiting.slice(keptAwake + pending.count));
   return view.instances.flatMap((instance): PoolStep[] => {

@@ -18,6 +18,7 @@ export async function wakeAhead(
       .where("state", "=", "ready")
       .where("sessionId", "is", null)
       .orderBy("createdAt") // as they are claimed
+      .orderBy("id")
       .limit(1)
       .executeTakeFirst();
     if (next) await driver.wake?.(next.id);
