@@ -3,6 +3,7 @@ import { ApiError } from "@vocalhost/protocol";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
+import { inspect } from "node:util";
 import { isRunning } from "../harness/service-process.ts";
 import { patientMs } from "../../testing/patience.ts";
 import { until } from "../../testing/wait.ts";
@@ -87,13 +88,13 @@ describe("time runs out", () => {
 
   test("for an instance that never takes the session it is given: 504, and it is destroyed", async () => {
     const { service } = faults;
-    await refilled(faults, 2);
+    await refilled(faults, 3); // all there are: an older one that is still loading would be claimed first
     const pid = nextInClaim(faults);
     process.kill(pid, "SIGSTOP");
     const refusal = await service.publicApi.sessions
       .start(BRIEF_AGENT, { transport: "webrtc" })
       .catch((error: unknown) => error);
-    assert.ok(refusal instanceof ApiError, String(refusal));
+    assert.ok(refusal instanceof ApiError, inspect(refusal));
     assert.deepEqual(
       { status: refusal.status, code: refusal.code },
       { status: 504, code: "START_TIMED_OUT" },
@@ -127,7 +128,7 @@ describe("time runs out", () => {
 /** The instance that the next session of the agent gets. */
 function nextInClaim({ service, instancesAlive }: FaultService): number {
   const [next] = service.rows<{ id: string }>(
-    "SELECT id FROM instances WHERE state = 'ready' AND agent_id = (SELECT id FROM agents WHERE name = ?) ORDER BY created_at",
+    "SELECT id FROM instances WHERE state = 'ready' AND agent_id = (SELECT id FROM agents WHERE name = ?) ORDER BY created_at, id",
     BRIEF_AGENT,
   );
   const found = instancesAlive().find(({ id }) => id === next?.id);

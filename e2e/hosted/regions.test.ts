@@ -78,12 +78,12 @@ async function untilRegion(service: ServiceProcess, code: string, status: "up" |
   });
 }
 
-/** Nothing waits there that could take a session although its region is gone. */
+/** Nothing waits there that could take a session although its region is gone, or keeps a place while it cannot be ended. */
 async function untilIdle(service: ServiceProcess, region: string): Promise<void> {
   await eventually({
     what: `nothing warm in ${region}`,
     look: async () => (await service.api.agents.pool(NAME, { region })).counts,
-    until: ({ warm, starting }) => warm + starting === 0,
+    until: ({ warm, starting, draining }) => warm + starting + draining === 0,
   });
 }
 
