@@ -10,8 +10,12 @@ import { bareReads, reads } from "./reads.ts";
 import { placeCall, type Call } from "./call.ts";
 
 const WARM_STARTS = 40;
+const FIRST_STARTS = 5; // waiting instances learn from them what sessions come over
+const FIRST_MINUTE_MS = 40_000; // it loads sign-in after half a minute
 const COLD_AGENTS = 8;
 const POOL = 50; // as many as an agent may have
+const SETTLE_MS = 3_000; // the same, for fifty of them
+const REST_MS = 500; // after it is ready, an instance rehearses and starts its threads
 const READS_MS = 4_000;
 const SIZES = [10, 50, 100];
 const MESSAGES_PER_SECOND = 50;
@@ -24,6 +28,7 @@ export const hosted: Benchmark = {
   about: "the hosted service: starts, reads, relaying, memory …",
   async run() {
     await using service = await startServiceProcess();
+    const startedMs = performance.now();
     await service.deploy({
       name: "bench",
       files: { "bot.ts": BOT },
@@ -31,7 +36,7 @@ export const hosted: Benchmark = {
     });
     return [
       ...(await idleRows(service)),
-      ...(await warmRows(service)),
+      ...(await warmRows(service, startedMs)),
       ...(await coldRows()),
       ...(await burstRows()),
       ...(await readRows(service)),
@@ -59,7 +64,13 @@ async function idleRows(service: ServiceProcess): Promise<Row[]> {
   ];
 }
 
-async function warmRows(service: ServiceProcess): Promise<Row[]> {
+/** As they are when the service has run for a minute and the agent has had sessions. */
+async function warmRows(service: ServiceProcess, startedMs: number): Promise<Row[]> {
+  for (let count = 0; count < FIRST_STARTS; count++) {
+    await atRest(service);
+    (await placeCall(service, "bench"))[Symbol.dispose]();
+  }
+  await pause(Math.max(0, startedMs + FIRST_MINUTE_MS - performance.now()));
   return [
     await warmRow("at rest", service, () => atRest(service)),
     await warmRow("while others boot", service, () => warm(service, 2)),
@@ -108,27 +119,55 @@ async function burstRows(): Promise<Row[]> {
   await using service = await startServiceProcess();
   const autoScaling = { minAgents: POOL, maxAgents: POOL };
   await service.deploy({ name: "pool", files: { "bot.ts": BOT }, autoScaling });
-  await warm(service, POOL, 300_000);
-  const before = readUsage(service.pid("controller"));
-  const startedMs = performance.now();
-  const tookMs = await Promise.all(
-    Array.from({ length: POOL }, async () => {
-      await service.publicApi.sessions.start("pool", { transport: "webrtc" });
-      return performance.now() - startedMs;
-    }),
-  );
-  const cores = coresUsed(before, readUsage(service.pid("controller")));
-  const slowestMs = Math.max(...tookMs);
-  const perSecond = (POOL / slowestMs) * 1000;
+  const first = await burst(service);
+  const later = await burst(service); // instances know by now what sessions come over
   return [
     {
       what: `starts a second, ${POOL} at once against ${POOL} warm instances`,
       target: "≥ 200",
-      measured: `${figure(perSecond)}, median ${figure(median(tookMs))} ms, slowest ${figure(slowestMs)} ms`,
-      note: `${figure((cores * slowestMs) / POOL)} ms CPU of the controller a start`,
-      met: perSecond >= 200,
+      ...toldOf(later),
+      met: later.perSecond >= 200,
     },
+    { what: "the same, the first sessions the agent ever has", ...toldOf(first) },
   ];
+}
+
+interface Burst {
+  tookMs: number[];
+  slowestMs: number;
+  perSecond: number;
+  controllerCpuMs: number;
+}
+
+/** Until all are answered; then they are ended again. */
+async function burst(service: ServiceProcess): Promise<Burst> {
+  await warm(service, POOL, 300_000);
+  await pause(SETTLE_MS);
+  const before = readUsage(service.pid("controller"));
+  const startedMs = performance.now();
+  const started = await Promise.all(
+    Array.from({ length: POOL }, async () => {
+      const answer = await service.publicApi.sessions.start("pool", { transport: "webrtc" });
+      const { sessionId } = answer as { sessionId: string };
+      return { sessionId, tookMs: performance.now() - startedMs };
+    }),
+  );
+  const cores = coresUsed(before, readUsage(service.pid("controller")));
+  for (const { sessionId } of started) await service.api.sessions.stop("pool", sessionId);
+  const tookMs = started.map((each) => each.tookMs);
+  const slowestMs = Math.max(...tookMs);
+  return {
+    ...{ tookMs, slowestMs },
+    perSecond: (POOL / slowestMs) * 1000,
+    controllerCpuMs: (cores * slowestMs) / POOL,
+  };
+}
+
+function toldOf({ tookMs, slowestMs, perSecond, controllerCpuMs }: Burst): Pick<Row, "measured" | "note"> {
+  return {
+    measured: `${figure(perSecond)}, median ${figure(median(tookMs))} ms, slowest ${figure(slowestMs)} ms`,
+    note: `${figure(controllerCpuMs)} ms CPU of the controller a start`,
+  };
 }
 
 async function readRows(service: ServiceProcess): Promise<Row[]> {
@@ -218,6 +257,7 @@ async function atRest(service: ServiceProcess): Promise<void> {
     30_000,
     "a service at rest",
   );
+  await pause(REST_MS);
 }
 
 async function warm(service: ServiceProcess, count: number, timeoutMs = 30_000): Promise<void> {
