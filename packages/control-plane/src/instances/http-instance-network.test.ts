@@ -183,7 +183,7 @@ async function listenAsInstance(): Promise<FakeInstance> {
     }
     if (request.method === "POST" && isDying) {
       server.close();
-      return void server.closeAllConnections();
+      return server.closeAllConnections();
     }
     if (request.method === "POST" && isBreaking) {
       isBreaking = false;
