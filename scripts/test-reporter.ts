@@ -51,6 +51,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
 function toldInFull(error: unknown): string {
   if (!(error instanceof Error)) return inspect(error);
   const own = error.stack ?? error.message;
+  if (error instanceof SuppressedError)
+    return `${own}\nwhat failed: ${toldInFull(error.suppressed)}\nand then: ${toldInFull(error.error)}`;
   return error.cause === undefined ? own : `${own}\nbecause of ${toldInFull(error.cause)}`;
 }
 
