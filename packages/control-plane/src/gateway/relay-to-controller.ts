@@ -29,7 +29,8 @@ export async function relayToController(
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => {
-    if (!response.writableFinished) gone.abort(); // after a whole answer there is nothing left to call off
+    // After a whole answer to a whole request there is nothing left to call off.
+    if (!response.writableFinished || !request.complete) gone.abort();
   });
   const options = {
     method: request.method ?? "GET",

@@ -51,6 +51,33 @@ test(
   },
 );
 
+test(
+  "an answer before the end of the body leaves no connection to the controller behind",
+  { timeout: 30_000 },
+  async () => {
+    await using rig = await startRig({ timing: { bodyMs: 300 } });
+    const open = new Set<Socket>();
+    const asked: string[] = [];
+    rig.controller.serve = (request, response) => {
+      const { socket } = request;
+      asked.push(request.url ?? "");
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      if (request.url?.endsWith("/slow")) request.resume().once("end", () => response.end());
+      else response.writeHead(413).end("{}");
+    };
+    const calls = Array.from({ length: 10 }, (_, index) =>
+      begin(rig.gateway.port, index % 2 === 0 ? "/v1/builds" : "/auth/slow"),
+    );
+    for (const { socket, answer } of calls) {
+      await answer;
+      socket.destroy();
+    }
+    assert.equal(asked.length, calls.length);
+    while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  },
+);
+
 test("one address has only so many connections", () => {
   const server = new EventEmitter();
   limitConnectionsPerAddress(server as Server, { max: 2 });
