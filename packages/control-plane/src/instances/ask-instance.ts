@@ -9,6 +9,8 @@ export interface Question {
   token: string;
   timeoutMs: number;
   agent: Agent;
+  /** Whoever asks is gone. */
+  over: AbortSignal;
 }
 
 export interface InstanceAnswer {
@@ -20,12 +22,13 @@ export const ANSWER_MAX_BYTES = 1024 * 1024; // the bot's process is not to be t
 
 /** One request to an instance, which must mean the same when it comes twice. Rejects with `InstanceCallError`. */
 export async function askInstance(question: Question): Promise<InstanceAnswer> {
+  const untilMs = performance.now() + question.timeoutMs;
   let isSecond = false;
   try {
     return await exchange(question).catch((error: unknown) => {
-      if (!(error instanceof StaleConnectionError)) throw error;
+      if (!(error instanceof StaleConnectionError) || question.over.aborted) throw error;
       isSecond = true;
-      return exchange(question);
+      return exchange({ ...question, timeoutMs: Math.max(untilMs - performance.now(), 1) });
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -57,7 +60,10 @@ function exchange({ target, path, body, token, timeoutMs, agent }: Question): Pr
         : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) }),
     },
   });
-  const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(
+    () => request.destroy(new Error(`no answer within ${Math.round(timeoutMs)} ms`)),
+    timeoutMs,
+  );
   let isAnswered = false;
   request.on("response", (response) => {
     isAnswered = true;

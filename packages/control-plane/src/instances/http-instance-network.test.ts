@@ -150,6 +150,36 @@ test("a start that breaks off on a connection of its own may have arrived, and i
   );
 });
 
+test("a start that is under way when the controller ends is not sent again", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await connectedAhead(instance);
+  instance.keepNext();
+  const refused = assert.rejects(network.start(instance.target, START, 20_000), /did not answer/);
+  await until(() => instance.asked.includes("POST /instance/start"), 20_000, "start");
+  network[Symbol.dispose]();
+  await refused;
+  assert.deepEqual(
+    instance.asked.filter((each) => each.startsWith("POST")),
+    ["POST /instance/start"],
+  );
+});
+
+test("an instance that hangs up and goes on talking is not connected to again and again", async () => {
+  await using instance = await listenAsInstance();
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  using _ = network;
+  const stream = await instance.nextStream();
+  instance.hangUp();
+  for (let count = 0; count < 20; count++) {
+    stream.write(lineOf({ ready: true, memoryBytes: count }));
+    await until(() => network.report("i1")?.status.memoryBytes === count, 20_000, "report");
+  }
+  assert.equal(instance.asked.filter((each) => each === "GET /instance").length, 1);
+});
+
 async function connectedAhead({ asked }: FakeInstance): Promise<void> {
   await until(() => asked.includes("GET /instance"), 20_000, "connection ahead of the start");
   // The answer is on its way within this process, and is read in the loop's next turns.
@@ -167,6 +197,10 @@ interface FakeInstance extends AsyncDisposable {
   breakNext(): void;
   /** The next command is the last thing it hears. */
   dieOfNext(): void;
+  /** The next command is not answered. */
+  keepNext(): void;
+  /** From now on it closes every connection but the one over which it speaks. */
+  hangUp(): void;
 }
 
 async function listenAsInstance(): Promise<FakeInstance> {
@@ -174,6 +208,8 @@ async function listenAsInstance(): Promise<FakeInstance> {
   let connections = 0;
   let isBreaking = false;
   let isDying = false;
+  let isKeeping = false;
+  let hangsUp = false;
   const streams: ServerResponse[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -181,6 +217,8 @@ async function listenAsInstance(): Promise<FakeInstance> {
       response.writeHead(200).flushHeaders();
       return void streams.push(response);
     }
+    if (hangsUp) return void request.socket.destroy();
+    if (request.method === "POST" && isKeeping) return undefined;
     if (request.method === "POST" && isDying) {
       server.close();
       return server.closeAllConnections();
@@ -199,6 +237,8 @@ async function listenAsInstance(): Promise<FakeInstance> {
     nextStream: () => until(() => streams.shift(), 20_000, "somebody who listens"),
     breakNext: () => void (isBreaking = true),
     dieOfNext: () => void (isDying = true),
+    keepNext: () => void (isKeeping = true),
+    hangUp: () => void (hangsUp = true),
     async [Symbol.asyncDispose]() {
       if (!isDying) await listening[Symbol.asyncDispose]();
     },

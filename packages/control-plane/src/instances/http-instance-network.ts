@@ -24,6 +24,7 @@ const IDLE_MS = 60_000; // an instance closes what is idle for longer
  */
 export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): InstanceNetwork & Disposable {
   const agent = new Agent({ keepAlive: true, maxSockets: 8, timeout: IDLE_MS });
+  const over = new AbortController();
   const ears = new Map<string, Ear>();
 
   async function command(
@@ -33,7 +34,10 @@ export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): In
     timeoutMs: number,
   ): Promise<void> {
     const token = options.tokenOf(target.id);
-    const { status, text } = await askInstance({ target, path, body, timeoutMs, agent, token });
+    const { status, text } = await askInstance({
+      ...{ target, path, body, timeoutMs, agent, token },
+      over: over.signal,
+    });
     if (status >= 200 && status < 300) return;
     throw new InstanceCallError(`The instance answered ${status}: ${text.slice(0, 200)}`, "refused");
   }
@@ -44,18 +48,20 @@ export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): In
     return [agent.sockets, agent.freeSockets].some((sockets) => (sockets[name]?.length ?? 0) > 0);
   }
 
-  function connectAhead(target: InstanceTarget, token: string, { ready, session }: InstanceStatus): void {
-    if (!ready || session || isConnected(target)) return;
-    const timeoutMs = options.heartbeatMs;
-    askInstance({ target, path: "/instance", token, timeoutMs, agent }).catch(() => undefined); // a start says why
-  }
-
   function listen(target: InstanceTarget): Ear {
     const token = options.tokenOf(target.id);
+    const { heartbeatMs, clock } = options;
+    let notBeforeMs = -Infinity; // however often it speaks and hangs up
+    function connectAhead({ ready, session }: InstanceStatus): void {
+      if (!ready || session || isConnected(target) || clock.monotonicMs() < notBeforeMs) return;
+      notBeforeMs = clock.monotonicMs() + heartbeatMs;
+      const question = { target, path: "/instance", token, timeoutMs: heartbeatMs, agent, over: over.signal };
+      askInstance(question).catch(() => undefined); // a start says why
+    }
     return openEar(target, {
       ...options,
       token,
-      spoke: (status) => connectAhead(target, token, status),
+      spoke: connectAhead,
       heard: () => options.heard(target.id),
     });
   }
@@ -78,6 +84,7 @@ export function openHttpInstanceNetwork(options: HttpInstanceNetworkOptions): In
     [Symbol.dispose]() {
       for (const ear of ears.values()) ear.close();
       ears.clear();
+      over.abort("over");
       agent.destroy();
     },
   };
