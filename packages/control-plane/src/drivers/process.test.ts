@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
+  existsSync,
   mkdtempSync,
   mkdirSync,
   readdirSync,
@@ -22,7 +23,9 @@ import { driverContract, exited, listening, specOf, type DriverHarness } from ".
 import type { InstanceSource } from "./driver.ts";
 import { compileCache } from "../../../../testing/compiled-code.ts";
 import { until } from "../../../../testing/wait.ts";
-import { openProcessDriver } from "./process.ts";
+import { LOADING_SHARE } from "./loading.ts";
+import { openProcessDriver, type ProcessDriverOptions } from "./process.ts";
+import { parseHierarchies } from "./process/cgroup-hierarchies.ts";
 import { identityOf, isRunning, isThere } from "./local/process-identity.ts";
 
 driverContract("process", start);
@@ -157,6 +160,63 @@ test("a process that has ended and was not collected is over", async () => {
   }
 });
 
+const groupsHere = parseHierarchies(textOf("/proc/self/mountinfo"), textOf("/proc/self/cgroup"));
+const hasShares =
+  groupsHere.some(({ controllers }) => controllers.includes("cpu")) && process.getuid?.() === 0;
+const SLOW_BOT = `await new Promise((resolve) => setTimeout(resolve, 60_000)); ${WAITING_BOT}`;
+
+test(
+  "one that nobody waits for loads behind the others, until somebody does or it listens",
+  { skip: !hasShares },
+  async () => {
+    await using harness = await start();
+    const { driver } = await harness.open();
+    const awaited = specOf(await harness.source(SLOW_BOT), { isAwaited: true });
+    const [reserved, ready] = [
+      specOf(await harness.source(SLOW_BOT)),
+      specOf(await harness.source(WAITING_BOT)),
+    ];
+    for (const spec of [awaited, reserved, ready]) await driver.create(spec);
+    assert.deepEqual([shareOf(harness, awaited.id), shareOf(harness, reserved.id)], [1, LOADING_SHARE]);
+    driver.inUse?.(new Set([reserved.id]));
+    await until(() => shareOf(harness, reserved.id) === 1, 20_000, "share of one that a session waits for");
+    await listening(driver, ready.id);
+    assert.equal(shareOf(harness, ready.id), 1);
+  },
+);
+
+test(
+  "nothing loads behind the others for long, nor after its controller has gone",
+  { skip: !hasShares },
+  async () => {
+    await using harness = await start();
+    const [long, left] = [specOf(await harness.source(SLOW_BOT)), specOf(await harness.source(SLOW_BOT))];
+    const { driver } = await harness.open({ loadingBehindMs: 200 });
+    await driver.create(long);
+    await until(() => shareOf(harness, long.id) === 1, 20_000, "share of one that takes long");
+    const { driver: other } = await harness.open();
+    await other.create(left);
+    assert.equal(shareOf(harness, left.id), LOADING_SHARE);
+    await harness.open();
+    assert.equal(shareOf(harness, left.id), 1);
+  },
+);
+
+/** Beside other instances, as the kernel has it. */
+function shareOf({ folder }: ProcessHarness, id: string): number {
+  const { pid } = JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as { pid: number };
+  const groups = parseHierarchies(textOf("/proc/self/mountinfo"), textOf(`/proc/${pid}/cgroup`));
+  for (const [file, one] of [["cpu.weight", 100] as const, ["cpu.shares", 1_024] as const]) {
+    const found = groups.find((each) => each.folder.endsWith(id) && existsSync(join(each.folder, file)));
+    if (found) return Number(textOf(join(found.folder, file))) / one;
+  }
+  throw new Error(`${id} is in no group`);
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
+
 test("a bot's file may have any name", async () => {
   await using harness = await start();
   const { driver } = await harness.open();
@@ -271,6 +331,7 @@ test("a bot without the SDK, or without a folder, is refused with the reason", a
 
 interface ProcessHarness extends DriverHarness {
   folder: string;
+  open(options?: Pick<ProcessDriverOptions, "loadingBehindMs">): ReturnType<DriverHarness["open"]>;
   source(bot: string): Promise<InstanceSource & { kind: "build" }>;
 }
 
@@ -278,7 +339,8 @@ async function start(): Promise<ProcessHarness> {
   const temporary = mkdtempSync(join(tmpdir(), "process-driver-"));
   const folder = join(temporary, "instances");
   const opened = new AsyncDisposableStack();
-  const open = async () => opened.use(await openProcessDriver({ folder, compileCache, log: silentLog }));
+  const open: ProcessHarness["open"] = async (options = {}) =>
+    opened.use(await openProcessDriver({ folder, compileCache, log: silentLog, ...options }));
   let projects = 0;
   return {
     folder,

@@ -12,6 +12,7 @@ import { openFolderRecords } from "./process/folder-records.ts";
 import { isId, requireId } from "./local/instance-folder.ts";
 import type { ProcessFile } from "./process/instance-folder.ts";
 import { createKnownProcesses } from "./process/known-processes.ts";
+import { createLoadingBehind } from "./process/loading-behind.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
 import { findDescendants } from "./process/find-descendants.ts";
 import { identityOf, isRunning, type ProcessIdentity } from "./local/process-identity.ts";
@@ -32,6 +33,8 @@ export interface ProcessDriverOptions {
   nodeArguments?: string[];
   /** False: does as on a machine without control groups. @default true */
   usesCgroups?: boolean;
+  /** How long instances load behind others at most. @default 10 s */
+  loadingBehindMs?: number;
 }
 
 /** Instances as child processes of this machine, for code that is trusted: there is no wall around them. */
@@ -46,12 +49,13 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       {},
       "no writable control groups: bots have no limits of memory and processors, and what they start is only found by its environment",
     );
-  const known = createKnownProcesses({ root, cgroups, log });
+  const loadingBehind = createLoadingBehind(cgroups, { maxMs: options.loadingBehindMs });
+  const known = createKnownProcesses({ root, cgroups, loadingBehind, log });
   const creating = new Map<string, Promise<void>>();
   let listed: readonly string[] = [];
   const fence = createFence(root);
   const listeners = new Set<() => void>();
-  await sweepGroups(cgroups, root);
+  await takeOverGroups(cgroups, root);
   const making: MakingContext = {
     root,
     users: options.users,
@@ -61,6 +65,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     cgroups,
     fence,
     known,
+    loadingBehind,
     changed: () => listeners.forEach((listener) => listener()),
   };
 
@@ -88,7 +93,10 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       const seen = await Promise.all(ids.filter((id) => !creating.has(id)).map((id) => known.see(id)));
       return seen.filter((instance) => instance !== undefined);
     },
-    inUse: (ids) => cgroups.weigh(listed.filter((id) => ids.has(id)).length), // others are another region's
+    inUse(ids) {
+      cgroups.weigh(listed.filter((id) => ids.has(id)).length); // others are another region's
+      loadingBehind.awaited(ids);
+    },
     async destroy(id, { graceMs }) {
       fence.check();
       await creating.get(requireId(id))?.catch(() => undefined);
@@ -158,8 +166,10 @@ async function endLeftovers(
   }
 }
 
-// Groups of instances whose folder is gone.
-async function sweepGroups(cgroups: Cgroups, root: string): Promise<void> {
+// Groups of instances whose folder is gone go; the others may still load behind, and who began that is gone too.
+async function takeOverGroups(cgroups: Cgroups, root: string): Promise<void> {
   const ids = new Set(await idsIn(root));
-  for (const id of await cgroups.list()) if (!ids.has(id)) await cgroups.remove(id);
+  for (const id of await cgroups.list())
+    if (ids.has(id)) await cgroups.share(id, 1);
+    else await cgroups.remove(id);
 }

@@ -10,6 +10,8 @@ export interface Cgroups {
   readonly can: Record<Controller, boolean>;
   /** Makes the group, or changes the limits of the one that is there. */
   limit(id: string, limits: CgroupLimits): Promise<void>;
+  /** Of the processor beside other instances, when it is short; 1 is usual. Makes no group. */
+  share(id: string, share: number): Promise<void>;
   add(id: string, pid: number): Promise<void>;
   /** Whether the kernel killed something in the group for want of memory. */
   ranOutOfMemory(id: string): Promise<boolean>;
@@ -26,7 +28,7 @@ export interface CgroupLimits {
   cpuMillicores?: number;
   memoryMib?: number;
   processes?: number;
-  /** Beside other instances, when the processor is short; 1 is usual. */
+  /** See `Cgroups.share`. */
   share?: number;
 }
 
@@ -50,6 +52,11 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       await writeFile(join(hierarchy.folder, id, file), text).catch((error: unknown) =>
         log.warn({ err: error, instanceId: id, file }, "limit not set"),
       );
+  }
+
+  async function setShare(id: string, share: number): Promise<void> {
+    const { file, weight } = weightOf(of("cpu"), share);
+    await write(id, "cpu", { [file]: weight });
   }
 
   async function read(id: string, controller: Controller, file: string): Promise<string> {
@@ -108,10 +115,7 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
             : { "cpu.cfs_period_us": String(PERIOD_US), "cpu.cfs_quota_us": quotaUs };
         await write(id, "cpu", files);
       }
-      if (share !== undefined) {
-        const { file, weight } = weightOf(of("cpu"), share);
-        await write(id, "cpu", { [file]: weight });
-      }
+      if (share !== undefined) await setShare(id, share);
       if (memoryMib !== undefined) {
         const bytes = String(memoryMib * 1024 * 1024);
         const files: Record<string, string> =
@@ -120,6 +124,7 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
       }
       if (processes !== undefined) await write(id, "pids", { "pids.max": String(processes) });
     },
+    share: setShare,
     async add(id, pid) {
       for (const { folder } of hierarchies)
         await writeFile(join(folder, id, "cgroup.procs"), String(pid)).catch(

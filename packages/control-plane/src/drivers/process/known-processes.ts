@@ -5,6 +5,7 @@ import type { Log } from "../../log.ts";
 import type { InstanceExit, SeenInstance } from "../driver.ts";
 import { LOADING_MILLICORES } from "../loading.ts";
 import type { Cgroups } from "./cgroups.ts";
+import type { LoadingBehind } from "./loading-behind.ts";
 import { readPlainText } from "../local/guarded-files.ts";
 import { readJson, writeJson } from "../local/instance-folder.ts";
 import { ExitedFile, folderFiles, MakerFile, ProcessFile } from "./instance-folder.ts";
@@ -42,8 +43,13 @@ function isRunningChild({ child }: Known): boolean {
   return child?.exitCode === null && child.signalCode === null;
 }
 
-export function createKnownProcesses(options: { root: string; cgroups: Cgroups; log: Log }): KnownProcesses {
-  const { root, cgroups, log } = options;
+export function createKnownProcesses(options: {
+  root: string;
+  cgroups: Cgroups;
+  loadingBehind: LoadingBehind;
+  log: Log;
+}): KnownProcesses {
+  const { root, cgroups, loadingBehind, log } = options;
   const known = new Map<string, Known>();
   const unreadable = new Set<string>();
 
@@ -113,6 +119,7 @@ export function createKnownProcesses(options: { root: string; cgroups: Cgroups; 
       const address = await readPlainText(join(root, id, instanceFiles.address), ADDRESS_MAX_BYTES);
       if (address !== undefined) {
         it.address = address;
+        loadingBehind.end(id);
         await cgroups.limit(id, { cpuMillicores: program.cpuMillicores, share: 1 });
       }
     }

@@ -10,8 +10,9 @@ import type { Fence } from "../local/fence.ts";
 import { findEntry } from "./find-entry.ts";
 import { makeFolder, requireId, writeJson, writeJsonAtOnce } from "../local/instance-folder.ts";
 import { type ExitedFile, folderFiles } from "./instance-folder.ts";
-import { LOADING_MILLICORES, LOADING_SHARE } from "../loading.ts";
+import { LOADING_MILLICORES } from "../loading.ts";
 import type { KnownProcesses } from "./known-processes.ts";
+import type { LoadingBehind } from "./loading-behind.ts";
 import { identityOf } from "../local/process-identity.ts";
 import { spawnInstance } from "./spawn-instance.ts";
 import { watchAddress } from "../local/watch-address.ts";
@@ -25,6 +26,7 @@ export interface MakingContext {
   cgroups: Cgroups;
   fence: Fence;
   known: KnownProcesses;
+  loadingBehind: LoadingBehind;
   /** Its address appeared, or it ended. */
   changed(): void;
 }
@@ -48,6 +50,7 @@ export async function makeInstance(spec: InstanceSpec, context: MakingContext): 
   try {
     await launch(spec, { ...context, folder, entry, build });
   } catch (error) {
+    context.loadingBehind.end(spec.id);
     await cgroups.remove(spec.id);
     await rm(folder, { recursive: true, force: true });
     known.drop(spec.id);
@@ -60,11 +63,11 @@ async function launch(
   spec: InstanceSpec,
   context: MakingContext & { folder: string; entry: string; build: Build },
 ): Promise<void> {
-  const { cgroups, fence, known, folder, entry, build, changed } = context;
+  const { cgroups, fence, known, loadingBehind, folder, entry, build, changed } = context;
   const { execPath, nodeArguments, compileCache } = context;
   const { id, memoryMib } = spec;
   const loadingMillicores = Math.max(LOADING_MILLICORES, spec.cpuMillicores);
-  const share = spec.isAwaited ? 1 : LOADING_SHARE;
+  const share = loadingBehind.begin(id, { isAwaited: spec.isAwaited ?? false });
   await cgroups.limit(id, { cpuMillicores: loadingMillicores, memoryMib, processes: PROCESSES_MAX, share });
   const user = context.users && giveToUser(context.root, id, context.users);
   const how = { entry, execPath, nodeArguments, compileCache, user };
@@ -76,7 +79,11 @@ async function launch(
   about.child = child;
   about.exited = recordExit(child, { id, folder, cgroups });
   const unwatch = watchAddress(folder, changed);
-  void about.exited.then(unwatch).then(changed);
+  void about.exited.then(() => {
+    loadingBehind.end(id);
+    unwatch();
+    changed();
+  });
   try {
     fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
   } catch (error) {
