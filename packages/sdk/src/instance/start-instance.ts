@@ -162,8 +162,10 @@ export function startInstance({ sessionApp, config, log }: InstanceOptions): Ins
     dialling: undefined, // the controller does it
   };
 
-  function begin({ sessionId, connect }: InstanceStart): void {
-    setTimeout(() => void lease.recordAlive(), ALIVE_MS).unref();
+  function begin({ sessionId, connect, filter }: InstanceStart): void {
+    // Whether the filter can run decides a bill, and must be known even if we are gone at once.
+    if (filter !== null) void lease.recordAlive();
+    else setTimeout(() => void lease.recordAlive(), ALIVE_MS).unref();
     const session = sessions.get(sessionId);
     if (session) beginSession(server, session, connect);
   }

@@ -1,4 +1,4 @@
-import { encodeFrame, parseFrame, type ExitRecord } from "@vocalhost/protocol";
+import { AliveRecord, encodeFrame, parseFrame, type ExitRecord } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -62,6 +62,18 @@ test("an engine that runs is heard, and the record says how much it did", async 
   });
   // Half as loud, and the edge of a resampled sound.
   assert.ok(Math.max(...heard) < 700, `heard ${Math.max(...heard)}`);
+});
+
+test("whether the filter can run is on record as soon as its session is", async () => {
+  await using instance = spawnInstance({
+    bot: filtering("vivaFilter()"),
+    variables: { heartbeatMs: "60000" },
+  });
+  const { status } = await instance.start(randomUUID(), { filter: "tel" });
+  assert.equal(status, 200);
+  const record = AliveRecord.parse(await until(() => instance.aliveRecord(), 20_000, "sign of life"));
+  assert.ok(record.elapsedMs < 900, `it came after ${record.elapsedMs} ms`);
+  assert.equal(record.filter?.state, "unavailable");
 });
 
 test("a call goes on untouched whatever is wrong with the filter, and the record says what", async () => {
