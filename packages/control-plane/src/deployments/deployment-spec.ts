@@ -31,6 +31,7 @@ export function parseSpec(text: string): Readonly<DeploymentSpec> {
   const known = read.get(text);
   if (known) return known;
   const spec = Object.freeze(DeploymentSpec.parse(JSON.parse(text)));
+  Object.freeze(spec.pinned);
   if (read.size >= READ_MAX) read.clear();
   read.set(text, spec);
   return spec;

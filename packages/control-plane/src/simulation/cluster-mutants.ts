@@ -60,7 +60,11 @@ export const clusterMutants: ClusterMutant[] = [
     shownBy: [500, 20],
     edits: [
       { file: "reconciler/reconcile.ts", find: "AGENTS_AT_ONCE = 8;", replace: "AGENTS_AT_ONCE = 1;" },
-      { file: "reconciler/sweep.ts", find: "FORGOTTEN_AT_ONCE = 16;", replace: "FORGOTTEN_AT_ONCE = 1;" },
+      {
+        file: "drivers/forget-instance.ts",
+        find: "FORGOTTEN_AT_ONCE = 16;",
+        replace: "FORGOTTEN_AT_ONCE = 1;",
+      },
     ],
   },
 ];
