@@ -2,9 +2,26 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withRoom } from "./make-room.ts";
 import { openMemoryStore } from "./sqlite.ts";
+import type { Store, TransactionOptions } from "./store.ts";
 import { fromSqliteError, toSqliteError } from "./store-errors.ts";
 
 const SQLITE_FULL = 13;
+
+test("a transaction may share its commit as well where room is made", async () => {
+  await using memory = await openMemoryStore();
+  const asked: (TransactionOptions | undefined)[] = [];
+  const watched: Store = {
+    ...memory,
+    transaction(run, options) {
+      asked.push(options);
+      return memory.transaction(run, options);
+    },
+  };
+  const store = withRoom(watched, () => Promise.resolve());
+  await store.transaction(async () => undefined, { sharesCommit: true });
+  await store.transaction(async () => undefined);
+  assert.deepEqual(asked, [{ sharesCommit: true }, undefined]);
+});
 
 test("a transaction for which the disk has no room is tried again once there is some", async () => {
   await using memory = await openMemoryStore();

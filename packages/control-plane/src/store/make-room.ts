@@ -10,10 +10,10 @@ const TRIES_MAX = 5; // whoever fills the disk may be as quick as we are
 export function withRoom(store: Store, makeSpace: () => Promise<unknown>): Store {
   return {
     ...store,
-    async transaction(run) {
+    async transaction(run, options) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await store.transaction(run);
+          return await store.transaction(run, options);
         } catch (error) {
           if (attempt === TRIES_MAX || !isDiskFullError(error)) throw error;
           await makeSpace();

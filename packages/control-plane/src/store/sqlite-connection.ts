@@ -3,7 +3,7 @@ import type { Lock } from "./lock.ts";
 import type { Expectation, TogetherConnection } from "./round-trips.ts";
 import { UnmetError, type Outcome, type Statement } from "./sqlite-engine.ts";
 import type { SqliteLink } from "./sqlite-link.ts";
-import { fromSqliteError, unavailable } from "./store-errors.ts";
+import { fromSqliteError, isDiskFullError, unavailable } from "./store-errors.ts";
 import { sharesCommit } from "./transaction-scope.ts";
 
 /** What all connections to one writer have in common. */
@@ -37,6 +37,8 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
   #isSharing = false;
   #isBegun = false;
   #unsent: Unsent[] = [];
+  /** What ended the transaction; SQLite may have undone everybody's by itself then. */
+  #failure: unknown;
 
   constructor(link: SqliteLink, turns: SqliteTurns) {
     this.#link = link;
@@ -48,6 +50,7 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
     await this.#turns.lock.take({ sharesCommit: this.#isSharing });
     this.#hasTurn = true;
     this.#isBegun = false;
+    this.#failure = undefined;
     const statement = this.#turns.shared ? inTransaction("savepoint latest") : BEGIN;
     this.#unsent = [{ statement }];
   }
@@ -72,7 +75,7 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
       if (this.#turns.shared) await this.#rollbackAlone();
       else if (this.#isBegun) await this.#send([ROLLBACK]);
     } catch (error) {
-      this.#settleShared(error);
+      this.#settleShared(isDiskFullError(this.#failure) ? this.#failure : error);
       await this.#send([ROLLBACK]).catch(() => undefined); // the next statement says so if the database is in trouble
     }
   }
@@ -134,7 +137,11 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
     const { shared } = this.#turns;
     this.#turns.shared = undefined;
     if (error === undefined) shared?.written.resolve();
-    else shared?.written.reject(unavailable("The transaction was not written", error));
+    // Whoever hears that the disk is full can make room and try again.
+    else
+      shared?.written.reject(
+        isDiskFullError(error) ? error : unavailable("The transaction was not written", error),
+      );
   }
 
   async #inside(next: readonly Unsent[]): Promise<QueryResult<unknown>[]> {
@@ -145,6 +152,7 @@ export class SqliteConnection implements DatabaseConnection, TogetherConnection 
       const results = await this.#send(sent.map(({ statement }) => statement));
       return results.slice(sent.length - next.length);
     } catch (error) {
+      this.#failure = error;
       throw (error instanceof UnmetError && sent[error.at]?.otherwise?.()) || error;
     }
   }
