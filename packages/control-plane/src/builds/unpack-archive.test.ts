@@ -31,7 +31,7 @@ test("files, folders and links within come out as they went in", async () => {
     { header: { name: "hard", size: 0, type: "link", linkname: "bot.ts" } },
     folder("empty/"),
   ]);
-  assert.equal(seen.entries, 9);
+  assert.equal(seen.entries, 11); // two folders have none of their own
   assert.equal(place.read("bot.ts"), "export const bot = 1;");
   assert.equal(place.read("here").length, 100_000);
   assert.equal(place.read("deep/up"), place.read("bot.ts"));
@@ -66,6 +66,9 @@ test("what would end up elsewhere is refused", async () => {
     ["twice", [file("a", "1"), file("a", "2")], /twice/],
     ["file as folder", [file("a", "1"), file("a/b", "2")], /cannot be read/],
     ["long name", [file("x".repeat(2_000), "1")], /leaves its folder/],
+    ["deep file", [file("a/".repeat(64) + "x", "1")], /path of more than 64 parts: "a\/a/],
+    ["deep folder", [folder("a/".repeat(65))], /path of more than 64 parts/],
+    ["deep link", [link("a/".repeat(64) + "x", "a")], /path of more than 64 parts/],
   ];
   for (const [name, entries, text] of hostile) {
     using place = start();
@@ -92,6 +95,28 @@ test("hard links count as the copies they become", async () => {
     /more than 50000 bytes/,
   );
   assert.ok(readdirSync(place.folder).length <= 5);
+});
+
+test("folders that no entry names count as well, as what they take on a disk", async () => {
+  const deep = Array.from({ length: 10 }, (_, at) => file(`${at}${"/a".repeat(50)}/x`, ""));
+  using place = start();
+  await assert.rejects(place.unpack(deep, { entries: 200, bytes: 1e9 }), /more than 200 entries/);
+  assert.ok(readdirSync(place.folder, { recursive: true }).length <= 200 + 64);
+  using other = start();
+  await assert.rejects(other.unpack(deep, { entries: 1e6, bytes: 100 * 4_096 }), /more than 409600 bytes/);
+  assert.ok(readdirSync(other.folder, { recursive: true }).length <= 100 + 64);
+  using named = start();
+  const folders = Array.from({ length: 20 }, (_, at) => folder(`f${at}/`));
+  await assert.rejects(named.unpack(folders, { entries: 100, bytes: 10 * 4_096 }), /more than 40960 bytes/);
+  using whole = start();
+  const seen = await whole.unpack([
+    file("a/b/x", "123"),
+    folder("a/"),
+    folder("a/b/"),
+    folder("a/c/"),
+    folder("./"),
+  ]);
+  assert.deepEqual(seen, { entries: 7, bytes: 3 + 3 * 4_096 });
 });
 
 test("what is no archive is refused with a sentence", async () => {

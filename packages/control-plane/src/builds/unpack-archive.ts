@@ -14,6 +14,8 @@ export interface UnpackLimits {
 export const UNPACK_LIMITS: UnpackLimits = { bytes: 2 * 1024 ** 3, entries: 100_000 };
 
 const NAME_MAX_BYTES = 1_024;
+const DEPTH_MAX = 64; // deeper than npm or people go, and no single path makes more folders than this
+const FOLDER_BYTES = 4_096; // what an empty one takes on most disks
 
 /** Into an empty folder. Whatever would end up anywhere else is refused. */
 export async function unpackArchive(
@@ -27,15 +29,11 @@ export async function unpackArchive(
   const gunzip = createGunzip();
   file.on("error", (error) => gunzip.destroy(error));
   const bytesOut = Readable.toWeb(file.pipe(gunzip)) as ReadableStream<Uint8Array>;
-  let [entries, bytes] = [0, 0];
+  const tally = createTally(limits);
   try {
     for await (const entry of bytesOut.pipeThrough(createTarDecoder({ strict: true }))) {
-      entries += 1;
-      bytes += await sizeOf(entry, root);
-      if (entries > limits.entries)
-        throw new BuildProblem(`The archive has more than ${limits.entries} entries`);
-      if (bytes > limits.bytes)
-        throw new BuildProblem(`The archive has more than ${limits.bytes} bytes unpacked`);
+      tally.add({ entries: 1, bytes: await sizeOf(entry, root) });
+      tally.add(await makeFolders(entry, root));
       const link = await place(entry, root);
       if (link) links.push(link);
     }
@@ -52,7 +50,27 @@ export async function unpackArchive(
     gunzip.destroy();
   }
   await makeLinks(links, root);
-  return { entries, bytes };
+  return tally.seen();
+}
+
+interface Tally {
+  add(more: { entries: number; bytes: number }): void;
+  seen(): { entries: number; bytes: number };
+}
+
+function createTally(limits: UnpackLimits): Tally {
+  let [entries, bytes] = [0, 0];
+  return {
+    add(more) {
+      entries += more.entries;
+      bytes += more.bytes;
+      if (entries > limits.entries)
+        throw new BuildProblem(`The archive has more than ${limits.entries} entries, folders included`);
+      if (bytes > limits.bytes)
+        throw new BuildProblem(`The archive has more than ${limits.bytes} bytes unpacked`);
+    },
+    seen: () => ({ entries, bytes }),
+  };
 }
 
 /** A hard link becomes a copy, so it takes as much as what it names. */
@@ -60,6 +78,24 @@ async function sizeOf({ header }: ParsedTarEntry, root: string): Promise<number>
   if (header.type !== "link") return header.size;
   const named = await stat(pathOf(header.linkname ?? "", root));
   return Math.max(header.size, named.size);
+}
+
+/** The folder it is or lies in, and all above: an archive need not name them, so a short one could make millions. */
+async function makeFolders(
+  { header }: ParsedTarEntry,
+  root: string,
+): Promise<{ entries: number; bytes: number }> {
+  const path = pathOf(header.name, root);
+  const isFolder = header.type === "directory";
+  const folder = isFolder || path === root ? path : dirname(path);
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return { entries: 0, bytes: 0 };
+  const made = depthOf(folder) - depthOf(first) + 1;
+  return { entries: isFolder ? made - 1 : made, bytes: made * FOLDER_BYTES };
+}
+
+function depthOf(path: string): number {
+  return path.split(sep).length;
 }
 
 async function place(
@@ -70,13 +106,11 @@ async function place(
   const { type = "file" } = header;
   if (type !== "file") await body.cancel();
   if (path === root) return undefined;
-  if (type !== "directory") await mkdir(dirname(path), { recursive: true });
   switch (type) {
     case "file":
       await writeNew(path, { body, isProgram: ((header.mode ?? 0) & 0o111) !== 0, name: header.name });
       return undefined;
     case "directory":
-      await mkdir(path, { recursive: true });
       return undefined;
     case "link":
       await copyFile(pathOf(header.linkname ?? "", root), path);
@@ -95,6 +129,10 @@ function pathOf(name: string, root: string): string {
   if (isOdd || Buffer.byteLength(name) > NAME_MAX_BYTES)
     throw new BuildProblem(
       `The archive holds a path that leaves its folder: ${JSON.stringify(name.slice(0, 200))}`,
+    );
+  if (parts.length > DEPTH_MAX)
+    throw new BuildProblem(
+      `The archive holds a path of more than ${DEPTH_MAX} parts: ${JSON.stringify(name.slice(0, 200))}. Put it less deep`,
     );
   return join(root, ...parts);
 }
