@@ -1,6 +1,7 @@
 import { FOREIGN_CODE_HEADER, REGION_HEADER, REGION_REASON_HEADER } from "@vocalhost/protocol";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RawHeaders } from "./headers.ts";
+import { afterUnreadBody } from "./request-body.ts";
 
 /** Browsers of any site may start and reach sessions: the key is the right, and it is never a cookie. */
 export function corsHeaders(path: string): RawHeaders {
@@ -20,7 +21,7 @@ export function isPreflight(request: IncomingMessage, path: string): boolean {
 }
 
 export function answerPreflight(response: ServerResponse): void {
-  response.writeHead(204, PREFLIGHT).end();
+  response.writeHead(204, [...PREFLIGHT, ...afterUnreadBody(response)]).end();
 }
 
 const ALLOWED: RawHeaders = [

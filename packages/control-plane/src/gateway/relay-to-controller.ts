@@ -6,6 +6,7 @@ import { clientAddress } from "./client-address.ts";
 import { unavailable, type ControllerLink } from "./controller-link.ts";
 import { corsHeaders, isPublic } from "./cors.ts";
 import { headersEndToEnd, withoutCors, withoutForwarded, type RawHeaders } from "./headers.ts";
+import { afterUnreadBody, bodyFraming, hasBody } from "./request-body.ts";
 import type { RequestPath } from "./request-path.ts";
 
 export interface ControllerRelay {
@@ -100,21 +101,6 @@ function sendBack(told: IncomingMessage, response: ServerResponse, path: string)
 function isStoreRead(request: IncomingMessage, { raw }: RequestPath): boolean {
   const isRead = request.method === "GET" || request.method === "HEAD";
   return isRead && raw.startsWith("/v1/") && !hasBody(request);
-}
-
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers["content-length"];
-  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-}
-
-/** An answer that comes before the request has ended may leave bytes nobody reads: the connection ends with it. */
-export function afterUnreadBody({ req: request }: ServerResponse): RawHeaders {
-  return request.complete ? [] : ["connection", "close"];
-}
-
-/** How a body of unknown length goes on; a known length is in the headers already. */
-export function bodyFraming({ headers }: IncomingMessage): RawHeaders {
-  return headers["transfer-encoding"] === undefined ? [] : ["transfer-encoding", "chunked"];
 }
 
 function headersForController(

@@ -5,6 +5,7 @@ import type { ClientSocket } from "./client-socket.ts";
 import { KEEP_ALIVE_MS } from "./client-socket.ts";
 import { headersEndToEnd } from "./headers.ts";
 import { openInstanceSocket, parseAddress } from "./open-instance-socket.ts";
+import { afterUnreadBody } from "./request-body.ts";
 import type { RequestPath } from "./request-path.ts";
 import type { SocketEnd, SocketRelay } from "./session-socket.ts";
 
@@ -73,7 +74,10 @@ export async function relayToRooms(
   }).catch((cause: unknown) => {
     throw new AppError("SERVICE_UNAVAILABLE", { cause });
   });
-  response.writeHead(told.statusCode ?? 502, headersEndToEnd(told.rawHeaders));
+  response.writeHead(told.statusCode ?? 502, [
+    ...headersEndToEnd(told.rawHeaders),
+    ...afterUnreadBody(response),
+  ]);
   pipeline(told, response, () => undefined);
 }
 

@@ -8,7 +8,7 @@ import { corsHeaders } from "./cors.ts";
 import type { GatewayLimits, GatewayTiming } from "./gateway-options.ts";
 import { headersForInstance, headersFromInstance } from "./headers.ts";
 import { parseAddress } from "./open-instance-socket.ts";
-import { afterUnreadBody, bodyFraming, hasBody } from "./relay-to-controller.ts";
+import { afterUnreadBody, bodyFraming, hasBody } from "./request-body.ts";
 import { isReserved, type RequestPath, type SessionPath } from "./request-path.ts";
 import type { SessionRoutes } from "./session-routes.ts";
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import type { Server } from "node:http";
-import { connect, type Socket } from "node:net";
+import { createServer, type Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
+import { promisify } from "node:util";
+import { within } from "../../../../testing/wait.ts";
 import { limitConnectionsPerAddress } from "./connections-per-address.ts";
-import { startRig } from "./testing/start-rig.ts";
+import { SESSION_PATH, startRig } from "./testing/start-rig.ts";
 
 const HEAD = "Host: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{";
 
@@ -50,6 +52,87 @@ test(
     for (const { socket } of all) socket.destroy();
   },
 );
+
+const LONG_HEAD = HEAD.replace("100", "1000000");
+
+const EARLY_ANSWERS: [string, string, string][] = [
+  ["preflight", "OPTIONS /v1/public/parrot/start", "Access-Control-Request-Method: POST\r\n"],
+  ["preflight of a session", `OPTIONS ${SESSION_PATH}/offer`, "Access-Control-Request-Method: POST\r\n"],
+  ["health", "POST /healthz", ""],
+  ["private path", "POST /internal/session-route", ""],
+  ["odd path", "POST /%2e%2e/x", ""],
+  ["two hosts", "POST /v1/agents", "Host: y\r\n"],
+  ["path of carriers", "POST /ws/twilio", ""],
+  ["rooms", "GET /rtc/validate", ""],
+  ["unknown expectation", "POST /v1/agents", "Expect: wonders\r\n"],
+];
+
+for (const [name, line, header] of EARLY_ANSWERS)
+  test(`the rest of a body is not waited for after an answer: ${name}`, { timeout: 60_000 }, async () => {
+    await using rooms = await startRooms();
+    await using rig = await startRig({ timing: { bodyMs: 600_000, slowBodyMs: 600_000 } });
+    rig.gateway.setRoomServer(rooms.address);
+    const socket = connect(rig.gateway.port, "127.0.0.1");
+    const trickle = setInterval(() => socket.write(" "), 20);
+    socket.write(`${line} HTTP/1.1\r\n${header}${LONG_HEAD}`);
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    socket.on("error", () => undefined);
+    const closed = once(socket, "close");
+    await within(closed, 2_000, "end of the connection").finally(() => {
+      clearInterval(trickle);
+      socket.destroy();
+    });
+    assert.match(text, /^HTTP\/1.1 [245]\d\d /);
+  });
+
+test("one that was answered and has gone is no slow body", { timeout: 60_000 }, async () => {
+  await using rig = await startRig({
+    timing: { bodyMs: 600_000, slowBodyMs: 200 },
+    limits: { slowBodiesPerAddress: 1 },
+  });
+  rig.controller.serve = (request, response) => {
+    if (request.url === "/v1/builds") response.writeHead(413).end("{}");
+    else request.resume().once("end", () => response.end());
+  };
+  for (const path of ["/healthz", "/v1/builds", "/internal/x"]) {
+    const { socket, answer } = begin(rig.gateway.port, path);
+    socket.on("error", () => undefined);
+    await answer;
+    if (!socket.destroyed) await once(socket, "close");
+  }
+  const both = [1, 2].map(() => begin(rig.gateway.port, "/v1/builds/uploads/1"));
+  const refused = await Promise.race(both.map(async (each) => ({ each, line: await each.answer })));
+  assert.equal(refused.line, "HTTP/1.1 408 Request Timeout");
+  const kept = both.find((each) => each !== refused.each);
+  kept?.socket.write(" ".repeat(99));
+  assert.equal(await kept?.answer, "HTTP/1.1 200 OK");
+  kept?.socket.destroy();
+});
+
+test("a body that does not come is waited for nowhere", { timeout: 30_000 }, async () => {
+  await using rooms = await startRooms({ isSilent: true });
+  await using rig = await startRig({ timing: { bodyMs: 300 } });
+  rig.gateway.setRoomServer(rooms.address);
+  const socket = connect(rig.gateway.port, "127.0.0.1");
+  socket.write(`GET /rtc/validate HTTP/1.1\r\n${HEAD}`);
+  const [text] = (await once(socket.setEncoding("utf8"), "data")) as [string];
+  assert.match(text, /^HTTP\/1.1 408 /);
+  await once(socket, "close");
+});
+
+async function startRooms({ isSilent = false } = {}): Promise<AsyncDisposable & { address: string }> {
+  const server = createServer((_request, response) => (isSilent ? undefined : response.end("success")));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await promisify(server.close.bind(server))();
+    },
+  };
+}
 
 test(
   "an answer before the end of the body leaves no connection to the controller behind",

@@ -23,9 +23,11 @@ export function createSlowBodies(
         slow.set(address, others + 1);
       }, timing.slowBodyMs);
       const isOver = mayTakeLong ? undefined : setTimeout(tooSlow, timing.bodyMs);
+      const { socket } = request;
       const settle = (): void => {
         clearTimeout(becameSlow);
         clearTimeout(isOver);
+        socket.off("close", settle);
         if (!isCounted) return;
         isCounted = false;
         const left = (slow.get(address) ?? 1) - 1;
@@ -34,6 +36,7 @@ export function createSlowBodies(
       };
       request.once("end", settle);
       request.once("close", settle);
+      socket.once("close", settle); // a request that was answered hears nothing of it
     },
   };
 }

@@ -24,10 +24,11 @@ import {
 } from "./gateway-options.ts";
 import { valuesOf } from "./headers.ts";
 import { isIngressPath } from "./ingress-address.ts";
-import { hasBody, relayToController, type ControllerRelay } from "./relay-to-controller.ts";
+import { relayToController, type ControllerRelay } from "./relay-to-controller.ts";
 import { isRoomPath, relayToRooms, takeRoomSocket } from "./relay-to-rooms.ts";
 import { relayToSession } from "./relay-to-session.ts";
 import { createRelayedSockets, type RelayedSockets } from "./relayed-sockets.ts";
+import { hasBody } from "./request-body.ts";
 import {
   isInternal,
   isUpload,
@@ -119,12 +120,28 @@ async function takeRequest(doors: Doors, request: IncomingMessage, response: Ser
   });
   response.on("error", () => undefined); // a client that has gone needs no answer
   request.on("error", () => undefined);
+  watchBody(doors, request, response, path);
   try {
     await route(doors, request, response, path);
   } catch (error) {
     if (!(error instanceof AppError)) doors.log.error({ error }, "request failed");
     answer(response, path?.raw ?? "", toAnswer(error));
   }
+}
+
+/** Before anything is decided: a body that trickles in behind a refusal holds the connection as well. */
+function watchBody(
+  { slowBodies, forwarding }: Doors,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: RequestPath | undefined,
+): void {
+  if (!hasBody(request)) return;
+  slowBodies.watch(request, {
+    address: clientAddress(request, forwarding),
+    mayTakeLong: path !== undefined && (parseSessionPath(path) !== undefined || isUpload(path)),
+    tooSlow: () => refuseSlowBody(response, path?.raw ?? ""),
+  });
 }
 
 function route(
@@ -148,12 +165,6 @@ function route(
     });
   if (isPreflight(request, path.raw)) return answerPreflight(response);
   const session = parseSessionPath(path);
-  if (hasBody(request))
-    doors.slowBodies.watch(request, {
-      address: clientAddress(request, doors.forwarding),
-      mayTakeLong: session !== undefined || isUpload(path),
-      tooSlow: () => refuseSlowBody(response, path),
-    });
   if (session) return relayToSession(doors, request, response, { ...path, ...session });
   return relayToController(doors, request, response, path);
 }
@@ -198,11 +209,11 @@ async function routeUpgrade(doors: Doors, { request, socket, head, path }: Upgra
     : takeIngressSocket(doors, client, path);
 }
 
-function refuseSlowBody(response: ServerResponse, path: RequestPath): void {
+function refuseSlowBody(response: ServerResponse, path: string): void {
   const told = toAnswer(
     new AppError("GENERIC_BAD_REQUEST", { message: "The request's body came too slowly" }),
   );
-  answer(response, path.raw, { ...told, status: 408 });
+  answer(response, path, { ...told, status: 408 });
   response.req.socket.destroySoon(); // whatever still comes is not read
 }
 
@@ -233,6 +244,12 @@ function createHttpServer(timing: GatewayTiming, limits: GatewayLimits): Server 
   // An event stream may be silent for long, but only if its client has taken all there was.
   server.on("timeout", (socket) => {
     if (!busy.has(socket) || socket.writableLength > 0) socket.destroy();
+  });
+  // Node's own refusal would leave the connection to the body.
+  server.on("checkExpectation", (_request, response: ServerResponse) => {
+    const text = "Only 100-continue may be expected";
+    const told = toAnswer(new AppError("GENERIC_BAD_REQUEST", { message: text }));
+    answer(response, "", { ...told, status: 417 });
   });
   server.on("connect", (_request, socket) => {
     socket.on("error", () => undefined);
