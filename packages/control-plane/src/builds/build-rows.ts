@@ -75,7 +75,16 @@ export async function startBuild(
     const same = await sameBuilds(tx).execute();
     // What became one since we looked is there.
     const earlier = same.find(({ id, status }) => status !== "success" || (thereById.get(id) ?? true));
-    if (earlier) return { build: toBuild(earlier), contextHash, cached: true };
+    if (earlier) {
+      // A deployment is about to name it, so it must not go as one that nobody needs.
+      const touched = await tx
+        .updateTable("builds")
+        .set({ updatedAt: nowMs })
+        .where("id", "=", earlier.id)
+        .returningAll()
+        .executeTakeFirst();
+      if (touched) return { build: toBuild(touched), contextHash, cached: true };
+    }
     await requireBuildQuota({ store, tx, quotasOf }, organizationId);
     await requireDiskQuota({ store, tx, quotasOf }, organizationId);
     await tx.insertInto("builds").values(row).execute();

@@ -82,7 +82,10 @@ test("the same files are built once, also while they are being built and however
   assert.notEqual(second.contextHash, first.contextHash);
   service.run();
   assert.equal((await service.final(first.build)).status, "success");
+  await service.store.db.updateTable("builds").set({ updatedAt: 1 }).execute();
   assert.equal((await service.upload(otherwise)).build.id, first.build.id);
+  const { updatedAt } = await service.store.db.selectFrom("builds").selectAll().executeTakeFirstOrThrow();
+  assert.ok(updatedAt > 1, "it must not be cleared away before a deployment names it");
   const page = { limit: 20, offset: 0 };
   const contentHash = createHash("md5").update(gunzipSync(archive)).digest("hex").slice(0, 16);
   for (const contextHash of [first.contextHash, contentHash])

@@ -55,7 +55,7 @@ export async function requireDiskQuota(taking: Taking, organizationId: string, m
   if (used + moreBytes / 1024 ** 2 <= diskMib) return;
   throw exceeded(
     `This organisation's uploads and builds may take ${diskMib} MiB and take ${Math.ceil(used)}: ` +
-      "delete agents, wait until old builds are cleared away, or ask for more",
+      "delete agents (within two hours their builds are gone), wait until old builds are cleared away, or ask for more",
   );
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Depot } from "../depot/depot.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
-import { neededBuilds } from "./prune-history.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
+import { namedByDeployments, releasedBeforeMs } from "./needed-builds.ts";
 import { DAY_MS, type Retention } from "./retention.ts";
 
 export interface BuildPruneOptions {
@@ -21,17 +21,7 @@ const YOUNG_MS = DAY_MS; // a folder may be there a moment before its row says s
 /** Builds that no deployment can ask for any more, with their logs, folders and uploads. Answers how many. */
 export async function pruneBuilds(store: Store, options: BuildPruneOptions): Promise<number> {
   const beforeMs = options.nowMs - options.retention.debrisDays * DAY_MS;
-  const needed = await neededBuilds(store.db);
-  const old = await store.db
-    .selectFrom("builds")
-    .select(["id", "imageUri", "status"])
-    .where("status", "in", ["success", "failed", "timeout"])
-    .where("updatedAt", "<", beforeMs)
-    .execute();
-  const unneeded = old
-    .filter(({ id, imageUri }) => !needed.has(id) && (imageUri === null || !needed.has(imageUri)))
-    .map(({ id }) => ({ id }));
-  const deleted = await deleteInBatches(store, "builds", async (_db, limit) => unneeded.splice(0, limit));
+  const unneeded = await deleteUnneeded(store, { nowMs: options.nowMs, beforeMs });
   await deleteInBatches(store, "uploads", (db, limit) =>
     db
       .selectFrom("uploads")
@@ -41,14 +31,47 @@ export async function pruneBuilds(store: Store, options: BuildPruneOptions): Pro
       .limit(limit)
       .execute(),
   );
+  const deleted = new Set(unneeded);
   for (const table of ["builds", "uploads"] as const) {
-    await sweep(store, options, table);
-    if (options.depot) await sweepDepot(store, { ...options, depot: options.depot }, table);
+    await sweep(store, { ...options, deleted }, table);
+    if (options.depot) await sweepDepot(store, { ...options, deleted, depot: options.depot }, table);
   }
-  return deleted.length;
+  return deleted.size;
+}
+
+/** Those of deleted agents at once, so that the organisation has its share of the disk back; others when they are old. */
+async function deleteUnneeded(
+  { db }: Store,
+  { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
+): Promise<string[]> {
+  const youngFromMs = releasedBeforeMs(nowMs);
+  const named = await namedByDeployments(db, nowMs);
+  const finished = await db
+    .selectFrom("builds")
+    .select(["id", "imageUri", "updatedAt"])
+    .where("status", "in", ["success", "failed", "timeout"])
+    .where("updatedAt", "<", youngFromMs)
+    .execute();
+  const unneeded = finished.filter(({ id, imageUri, updatedAt }) => {
+    const isIn = (names: Set<string>): boolean => names.has(id) || (imageUri !== null && names.has(imageUri));
+    return !isIn(named.builds) && (updatedAt < beforeMs || isIn(named.released));
+  });
+  const deleted: string[] = [];
+  for (const { id } of unneeded) {
+    // Unless somebody has just asked for it again.
+    const still = db.deleteFrom("builds").where("id", "=", id).where("updatedAt", "<", youngFromMs);
+    const { numDeletedRows } = await still.executeTakeFirstOrThrow();
+    if (numDeletedRows > 0n) deleted.push(id);
+  }
+  return deleted;
 }
 
 type Swept = "builds" | "uploads";
+
+interface SweepOptions extends BuildPruneOptions {
+  /** Their rows were there and are gone: however young their files are, no row will come. */
+  deleted: ReadonlySet<string>;
+}
 
 /** Files are named after the row; a dot before it says that they are not finished. */
 function idOf(name: string): string {
@@ -63,7 +86,7 @@ async function knownIds(store: Store, table: Swept): Promise<Set<string>> {
 /** Files whose row is gone, from now or from a crash. One that cannot be removed keeps none of the others. */
 async function sweep(
   store: Store,
-  { dataFolder, nowMs, log }: BuildPruneOptions,
+  { dataFolder, nowMs, log, deleted }: SweepOptions,
   swept: Swept,
 ): Promise<void> {
   const folder = join(dataFolder, swept);
@@ -73,7 +96,8 @@ async function sweep(
     if (known.has(idOf(name))) continue;
     const path = join(folder, name);
     try {
-      if ((await stat(path)).mtimeMs < nowMs - YOUNG_MS) await rm(path, { recursive: true, force: true });
+      const isOver = deleted.has(idOf(name)) || (await stat(path)).mtimeMs < nowMs - YOUNG_MS;
+      if (isOver) await rm(path, { recursive: true, force: true });
     } catch (error) {
       log.warn({ err: error, path }, "old files could not be removed");
     }
@@ -83,14 +107,15 @@ async function sweep(
 /** The same in the depot; one that is away keeps nothing else from being cut back. */
 async function sweepDepot(
   store: Store,
-  { depot, nowMs, log }: BuildPruneOptions & { depot: Depot },
+  { depot, nowMs, log, deleted }: SweepOptions & { depot: Depot },
   swept: Swept,
 ): Promise<void> {
   try {
     const known = await knownIds(store, swept);
     for await (const { key, putAtMs } of depot.list(`${swept}/`)) {
-      const isNeeded = known.has(idOf(key.slice(swept.length + 1)));
-      if (!isNeeded && putAtMs < nowMs - YOUNG_MS) await depot.remove(key);
+      const id = idOf(key.slice(swept.length + 1));
+      if (known.has(id)) continue;
+      if (deleted.has(id) || putAtMs < nowMs - YOUNG_MS) await depot.remove(key);
     }
   } catch (error) {
     log.warn({ err: error }, "old uploads and builds could not be removed from the bucket");

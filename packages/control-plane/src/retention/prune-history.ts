@@ -1,8 +1,8 @@
-import { parseSpec } from "../deployments/deployment-spec.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
 import type { DeploymentPhase } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
+import { keptAgents } from "./kept-agents.ts";
 import { DAY_MS, type Retention } from "./retention.ts";
 
 export interface PruneOptions {
@@ -30,6 +30,9 @@ export async function pruneHistory(store: Store, { nowMs, retention }: PruneOpti
       .execute(),
   );
   const deployments = await pruneDeployments(store, { nowMs, retention });
+  const ofDeleted = await deleteInBatches(store, "deployments", (db, limit) =>
+    deploymentsOfDeleted(db, before(retention.debrisDays)).limit(limit).execute(),
+  );
   const agents = await deleteInBatches(store, "agents", (db, limit) =>
     forgottenAgents(db).limit(limit).execute(),
   );
@@ -47,22 +50,11 @@ export async function pruneHistory(store: Store, { nowMs, retention }: PruneOpti
   return {
     sessions: sessions.length,
     instances: instances.length,
-    deployments,
+    deployments: deployments + ofDeleted.length,
     agents: agents.length,
     audit: audit.length,
     outbox: outbox.length,
   };
-}
-
-/** Builds that a deployment which is still there runs, or could be rolled back to. */
-export async function neededBuilds(db: Db): Promise<Set<string>> {
-  const rows = await db.selectFrom("deployments").select("spec").execute();
-  return new Set(
-    rows.flatMap(({ spec }) => {
-      const { buildId, image } = parseSpec(spec);
-      return [image, ...(buildId === null ? [] : [buildId])];
-    }),
-  );
 }
 
 function endedSessions(db: Db, beforeMs: number) {
@@ -115,6 +107,16 @@ async function pruneDeployments(store: Store, { nowMs, retention }: PruneOptions
   return deleted;
 }
 
+/** Their sessions keep the id; nothing looks for more. Also those of agents that were forgotten before them. */
+function deploymentsOfDeleted(db: Db, beforeMs: number) {
+  return db
+    .selectFrom("deployments")
+    .select("id")
+    .where("updatedAt", "<", beforeMs)
+    .where("agentId", "not in", keptAgents(db, beforeMs))
+    .where("id", "not in", (from) => from.selectFrom("instances").select("deploymentId"));
+}
+
 /** Deleted, and nothing left that names them but bills, which keep the name's place by the id. */
 function forgottenAgents(db: Db) {
   return db
@@ -123,5 +125,6 @@ function forgottenAgents(db: Db) {
     .where("state", "=", "deleted")
     .where("id", "not in", (from) => from.selectFrom("sessions").select("agentId"))
     .where("id", "not in", (from) => from.selectFrom("usage").select("agentId"))
-    .where("id", "not in", (from) => from.selectFrom("instances").select("agentId"));
+    .where("id", "not in", (from) => from.selectFrom("instances").select("agentId"))
+    .where("id", "not in", (from) => from.selectFrom("deployments").select("agentId"));
 }

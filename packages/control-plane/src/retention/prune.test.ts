@@ -8,6 +8,7 @@ import { newInstanceRow } from "../pools/claim.ts";
 import { newSessionRow } from "../sessions/session-row.ts";
 import { silentLog } from "../log.ts";
 import type { AgentRow, BuildRow, DeploymentRow, SessionState } from "../store/schema.ts";
+import { countDiskMib } from "../quotas/used-quotas.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { eachStore } from "../testing/each-store.ts";
@@ -52,6 +53,55 @@ eachStore((open) => {
     assert.deepEqual(await ids("builds"), ["build-of-0", "build-of-24"]);
     assert.ok(existsSync(join(folder.path, "builds/build-of-0")));
     assert.ok(!existsSync(join(folder.path, "builds/nobody's")));
+    assert.equal((await store.db.selectFrom("usage").selectAll().execute()).length, 1);
+  });
+});
+
+eachStore((open) => {
+  test("a deleted agent gives back its disk soon and its deployments later, and its usage stays", async () => {
+    await using store = await open();
+    using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
+    const folderOf = (id: string): string => join(folder.path, "builds", id);
+    await fillDeleted(store);
+    for (const id of ["only-deleted", "shared", "asked-for-again", "still-runs"])
+      mkdirSync(folderOf(id), { recursive: true });
+    let keptImages: string[] = [];
+    const pruneAt = (nowMs: number): Promise<void> =>
+      prune(store, {
+        nowMs,
+        retention: defaultRetention,
+        idempotencyMs: DAY_MS,
+        dataFolder: folder.path,
+        log: silentLog,
+        keepImages: async (needed) => {
+          keptImages = [...needed].sort();
+          return 0;
+        },
+      });
+    const idsOf = async (table: "builds" | "deployments" | "agents" | "sessions") =>
+      (await store.db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id);
+
+    await pruneAt(NOW_MS);
+    assert.deepEqual(await idsOf("builds"), ["asked-for-again", "never-deployed", "shared", "still-runs"]);
+    assert.ok(!existsSync(folderOf("only-deleted")), "its folder is gone with its row");
+    for (const id of ["shared", "asked-for-again", "still-runs"]) assert.ok(existsSync(folderOf(id)), id);
+    assert.equal(await countDiskMib(store.db, "o"), 4);
+    assert.deepEqual(keptImages, [
+      ...[
+        "localhost/asked-for-again",
+        "localhost/never-deployed",
+        "localhost/shared",
+        "localhost/still-runs",
+      ],
+      ...["pinned:living", "pinned:running"],
+    ]);
+    assert.equal((await idsOf("deployments")).length, 6, "whoever looks why it failed still finds them");
+
+    await pruneAt(NOW_MS + 31 * DAY_MS);
+    assert.deepEqual(await idsOf("deployments"), ["living", "running"]);
+    assert.deepEqual(await idsOf("builds"), ["shared", "still-runs"]);
+    assert.deepEqual(await idsOf("agents"), ["billed", "living", "running"]);
+    assert.deepEqual(await idsOf("sessions"), ["of-billed"]);
     assert.equal((await store.db.selectFrom("usage").selectAll().execute()).length, 1);
   });
 });
@@ -144,6 +194,72 @@ async function fill({ db }: Store): Promise<void> {
     .values(Array.from({ length: 25 }, (_, at) => deployment(at)))
     .execute();
   await db.insertInto("builds").values(["build-of-0", "build-of-24", "build-of-none"].map(build)).execute();
+}
+
+/** Agents that were deleted a day ago, and one that lives; what builds they have is said by the builds' names. */
+async function fillDeleted({ db }: Store): Promise<void> {
+  const agent = (id: string, state: AgentRow["state"]): AgentRow => ({
+    ...{ id, organizationId: "o", name: id, region: "us-west", state, minAgents: 0, maxAgents: 1 },
+    ...{ desiredDeploymentId: id, reconciledDeploymentId: id, version: 1, createdAt: 0, updatedAt: 0 },
+    deletedAt: state === "live" ? null : daysAgo(1),
+  });
+  const billed = agent("billed", "deleted");
+  const running = agent("running", "deleted");
+  await db
+    .insertInto("agents")
+    .values([agent("living", "live"), billed, agent("unbilled", "deleted"), running])
+    .execute();
+  const of = (agentId: string, id: string, image: string): DeploymentRow => {
+    const row = deployment(24);
+    const pinned = { reference: `pinned:${id}`, baseVersion: null, filterVersion: null };
+    const spec = JSON.stringify({ ...(JSON.parse(row.spec) as object), image, pinned });
+    return { ...row, id, agentId, spec, phase: "Retired", updatedAt: daysAgo(1) };
+  };
+  await db
+    .insertInto("deployments")
+    .values([
+      of("living", "living", "shared"),
+      of("billed", "billed", "shared"),
+      of("billed", "billed-2", "only-deleted"),
+      of("unbilled", "unbilled", "asked-for-again"),
+      of("running", "running", "still-runs"),
+      of("forgotten-earlier", "orphan", "only-deleted"),
+    ])
+    .execute();
+  const sized = (id: string, updatedAt: number): BuildRow => ({
+    ...{ ...build(id), updatedAt, imageSizeBytes: 1024 ** 2 },
+  });
+  await db
+    .insertInto("builds")
+    .values([
+      sized("only-deleted", daysAgo(2)),
+      sized("shared", daysAgo(2)),
+      sized("asked-for-again", NOW_MS - 1_000),
+      sized("never-deployed", daysAgo(2)),
+      sized("still-runs", daysAgo(2)),
+    ])
+    .execute();
+  await db
+    .insertInto("instances")
+    .values({
+      ...newInstanceRow({
+        ...{ agent: running, deploymentId: "running", sessionId: null, mediaPort: null, epoch: 1, nowMs: 1 },
+        newId: () => "instance",
+      }),
+      state: "draining",
+    })
+    .execute();
+  const request = { transport: "webrtc", apiKeyId: null } as const;
+  const session = newSessionRow({ request, agent: billed, sessionId: "of-billed", nowMs: daysAgo(2) });
+  await db
+    .insertInto("sessions")
+    .values({ ...session, state: "ended", endedAt: daysAgo(2), deploymentId: "billed" })
+    .execute();
+  const usage = { period: "2026-11", organizationId: "o", agentId: "billed", seconds: 60 };
+  await db
+    .insertInto("usage")
+    .values({ ...usage, sessionId: "of-billed" })
+    .execute();
 }
 
 /** 0 is the oldest, and the one that runs. */

@@ -33,15 +33,16 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
     .execute();
   const history = await pruneHistory(store, { nowMs, retention });
   const builds = await pruneBuilds(store, options);
-  const images = options.keepImages ? await imagesOf(store, options.keepImages, log) : 0;
+  const images = await imagesOf(store, options);
   const removed = { logLines, secretVersions, ...history, builds, images };
   if (Object.values(removed).some((count) => count > 0)) log.info(removed, "old records removed");
   await store.compact();
 }
 
 /** An engine that is away keeps nothing else from being cut back. */
-async function imagesOf(store: Store, keepImages: KeepImages, log: Log): Promise<number> {
-  return pruneImages(store, keepImages).catch((error: unknown) => {
+async function imagesOf(store: Store, { nowMs, keepImages, log }: PruneAllOptions): Promise<number> {
+  if (!keepImages) return 0;
+  return pruneImages(store, { nowMs, keepOnly: keepImages }).catch((error: unknown) => {
     log.warn({ err: error }, "old images could not be removed");
     return 0;
   });
