@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream, existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Readable, PassThrough, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,12 +11,21 @@ import type { Depot } from "../depot/depot.ts";
 
 /** Uploaded archives, each with what was found out while it came in: on the disk, and in the depot if there is one. */
 export interface UploadFiles {
-  /** Resolves when it is complete, where every controller finds it. */
-  receive(uploadId: string, file: Readable): Promise<UploadInfo>;
+  /** Takes in a body beside the others of the same upload. `hold`: resolves when so many more bytes may be written. */
+  take(uploadId: string, file: Readable, hold: (bytes: number) => Promise<void>): Promise<TakenUpload>;
   /** Its file, brought here if another controller has taken it in. */
   bring(uploadId: string): Promise<string>;
   info(uploadId: string): Promise<UploadInfo | undefined>;
   remove(uploadId: string): Promise<void>;
+  /** Removes what controllers that died while a body came in have left here. */
+  sweepPartial(nowMs: number): Promise<void>;
+}
+
+/** A body that is whole, under a name of its own. */
+export interface TakenUpload extends AsyncDisposable {
+  info: UploadInfo;
+  /** From now on it is the upload's, and every controller finds it. */
+  keep(): Promise<void>;
 }
 
 export const UploadInfo = z
@@ -37,6 +46,8 @@ export interface UploadLimits {
 
 const LIMITS: UploadLimits = { compressedBytes: 500 * 1024 ** 2, unpackedBytes: 2 * 1024 ** 3 };
 const HASH_DIGITS = 16;
+const PARTIAL = ".part";
+const PARTIAL_DEAD_MS = 3_600_000; // the gateway gives a body a quarter of that
 
 export function createUploadFiles(
   dataFolder: string,
@@ -50,7 +61,26 @@ export function createUploadFiles(
     info: `uploads/${uploadId}.json`,
   });
 
+  async function keep(uploadId: string, { archive, info }: { archive: string; info: string }): Promise<void> {
+    const keys = keysOf(uploadId);
+    await rename(archive, path(uploadId));
+    await depot?.put(keys.archive, path(uploadId));
+    await depot?.put(keys.info, info);
+    await rename(info, infoPath(uploadId)); // last, as in the depot: what has this is whole
+  }
+
+  async function sweepPartial(nowMs: number): Promise<void> {
+    if (!existsSync(folder)) return;
+    for (const name of await readdir(folder)) {
+      if (!name.endsWith(PARTIAL)) continue;
+      const partial = join(folder, name);
+      const about = await stat(partial).catch(() => undefined); // it may have been finished meanwhile
+      if (about && about.mtimeMs < nowMs - PARTIAL_DEAD_MS) await rm(partial, { force: true });
+    }
+  }
+
   return {
+    sweepPartial,
     async bring(uploadId) {
       const file = path(uploadId);
       if (!depot || existsSync(file)) return file;
@@ -58,18 +88,21 @@ export function createUploadFiles(
       if (await depot.fetch(keysOf(uploadId).archive, file)) return file;
       throw new Error(`The upload ${uploadId} is gone`);
     },
-    async receive(uploadId, file) {
+    async take(uploadId, file, hold) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const partial = join(folder, `${uploadId}.${randomUUID()}.part`);
+      await sweepPartial(Date.now()).catch(() => undefined); // here, because only the leader looks otherwise
+      const attempt = join(folder, `${uploadId}.${randomUUID()}`);
+      const [archive, info] = [`${attempt}.tgz${PARTIAL}`, `${attempt}.json${PARTIAL}`];
+      const clear = async (): Promise<void> => {
+        for (const partial of [archive, info]) await rm(partial, { force: true });
+      };
       try {
-        const info = await store(file, partial, limits);
-        await writeFile(infoPath(uploadId), JSON.stringify(info));
-        await rename(partial, path(uploadId));
-        await depot?.put(keysOf(uploadId).archive, path(uploadId));
-        await depot?.put(keysOf(uploadId).info, infoPath(uploadId)); // last: what has this is whole
-        return info;
-      } finally {
-        await rm(partial, { force: true });
+        const found = await store(file, { path: archive, limits, hold });
+        await writeFile(info, JSON.stringify(found), { mode: 0o600, flush: true });
+        return { info: found, keep: () => keep(uploadId, { archive, info }), [Symbol.asyncDispose]: clear };
+      } catch (error) {
+        await clear();
+        throw error;
       }
     },
     async info(uploadId) {
@@ -88,7 +121,10 @@ export function createUploadFiles(
 }
 
 // Unpacked for a hash only, so that the same files count as the same whoever compressed them.
-async function store(file: Readable, path: string, limits: UploadLimits): Promise<UploadInfo> {
+async function store(
+  file: Readable,
+  { path, limits, hold }: { path: string; limits: UploadLimits; hold: (bytes: number) => Promise<void> },
+): Promise<UploadInfo> {
   const contextHash = createHash("md5");
   const contentHash = createHash("md5");
   const compressed = counting(limits.compressedBytes);
@@ -107,6 +143,7 @@ async function store(file: Readable, path: string, limits: UploadLimits): Promis
     compressed.stream,
     async function* (source: AsyncIterable<Buffer>) {
       for await (const bytes of source) {
+        await hold(bytes.length);
         contextHash.update(bytes);
         if (!copy.write(bytes)) await drained(copy, signal);
         yield bytes;

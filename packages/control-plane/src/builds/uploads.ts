@@ -1,4 +1,4 @@
-import { AppError, isAppError, type Upload } from "@vocalhost/protocol";
+import { AppError, type Upload } from "@vocalhost/protocol";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Readable } from "node:stream";
 import { writeAudit } from "../auth/audit.ts";
@@ -6,10 +6,14 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { requireDiskQuota } from "../quotas/require-quota.ts";
 import type { UploadRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
-import type { UploadFiles } from "./upload-files.ts";
+import { holdDisk } from "./hold-disk.ts";
+import type { TakenUpload, UploadFiles } from "./upload-files.ts";
+import { usedUp } from "./upload-refusals.ts";
 
 const UPLOAD_LIFE_MS = 15 * 60_000;
 const KEPT_MS = 24 * 3_600_000; // after which another build of it is unlikely
+/** A body that began in time has ended by then, or its controller died, and what it held is free again. */
+const OVER_MS = 3_600_000;
 
 /** Gives the right to send one archive, for a quarter of an hour. */
 export async function createUpload(
@@ -46,10 +50,11 @@ export async function createUpload(
 
 /** Takes an archive sent with the right form fields. */
 export async function receiveUpload(
-  { store, clock, log, quotasOf }: BuildContext,
+  context: BuildContext,
   files: UploadFiles,
   upload: { uploadId: string; fields: Record<string, string>; file: Readable },
 ): Promise<void> {
+  const { store, clock } = context;
   const { uploadId, fields, file } = upload;
   const row = await store.db.selectFrom("uploads").selectAll().where("id", "=", uploadId).executeTakeFirst();
   const isHolder = timingSafeEqual(
@@ -60,31 +65,73 @@ export async function receiveUpload(
   if (row.expiresAt <= clock.nowMs())
     throw new AppError("ACCESS_DENIED", { message: "The upload address has expired" });
   if (row.receivedAt !== null) throw usedUp();
-  const { sizeBytes } = await files.receive(uploadId, file);
+  const held = holdDisk(context, row);
   try {
-    await store.transaction(async (tx) => {
-      await requireDiskQuota({ store, tx, quotasOf }, row.organizationId, sizeBytes);
-      const { numUpdatedRows } = await tx
-        .updateTable("uploads")
-        .set({ receivedAt: clock.nowMs(), sizeBytes })
-        .where("id", "=", uploadId)
-        .where("receivedAt", "is", null)
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) throw usedUp();
-    });
+    await using taken = await files.take(uploadId, file, held.more);
+    await takeRow(context, row, taken.info.sizeBytes);
+    await keepOrFree(context, files, { uploadId, taken });
+    context.log.info({ uploadId, sizeBytes: taken.info.sizeBytes }, "upload received");
   } catch (error) {
-    if (isAppError(error) && error.code === "QUOTA_EXCEEDED") await files.remove(uploadId);
+    await held.release();
     throw error;
   }
-  log.info({ uploadId, sizeBytes }, "upload received");
+}
+
+/** Of several bodies for one upload only the first that is whole gets it; what it held becomes what it takes. */
+async function takeRow(
+  { store, clock, quotasOf }: BuildContext,
+  { id, organizationId }: UploadRow,
+  sizeBytes: number,
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    const held = await tx.selectFrom("uploads").select("sizeBytes").where("id", "=", id).executeTakeFirst();
+    const moreBytes = Math.max(0, sizeBytes - (held?.sizeBytes ?? 0)); // usually none: enough was held
+    await requireDiskQuota({ store, tx, quotasOf }, organizationId, moreBytes);
+    const { numUpdatedRows } = await tx
+      .updateTable("uploads")
+      .set({ receivedAt: clock.nowMs(), sizeBytes })
+      .where("id", "=", id)
+      .where("receivedAt", "is", null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) throw usedUp();
+  });
+}
+
+/** What cannot be kept can be sent again. */
+async function keepOrFree(
+  { store, log }: BuildContext,
+  files: UploadFiles,
+  { uploadId, taken }: { uploadId: string; taken: TakenUpload },
+): Promise<void> {
+  try {
+    await taken.keep();
+  } catch (error) {
+    // Before the row is free: afterwards they may be somebody else's.
+    await files
+      .remove(uploadId)
+      .catch((problem: unknown) => log.warn({ err: problem, uploadId }, "an upload's files were left"));
+    await store.db
+      .updateTable("uploads")
+      .set({ receivedAt: null, sizeBytes: null })
+      .where("id", "=", uploadId)
+      .execute();
+    throw error;
+  }
 }
 
 /** Removes archives that are of no more use. */
 export async function sweepUploads({ store, clock }: BuildContext, files: UploadFiles): Promise<void> {
+  const nowMs = clock.nowMs();
+  await files.sweepPartial(nowMs);
+  await store.db
+    .deleteFrom("uploads")
+    .where("receivedAt", "is", null)
+    .where("expiresAt", "<", nowMs - OVER_MS)
+    .execute();
   const old = await store.db
     .selectFrom("uploads")
     .select("id")
-    .where("expiresAt", "<", clock.nowMs() - KEPT_MS)
+    .where("expiresAt", "<", nowMs - KEPT_MS)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -110,10 +157,6 @@ export function requireRegion(regions: readonly string[], wanted: string | null 
 }
 
 const NOBODY = "00".repeat(32);
-
-function usedUp(): AppError {
-  return new AppError("GENERIC_BAD_REQUEST", { message: "This upload address has been used" });
-}
 
 function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();

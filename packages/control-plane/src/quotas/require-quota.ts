@@ -50,9 +50,19 @@ export async function requireBuildQuota(taking: Taking, organizationId: string):
 
 /** `moreBytes`: of what is about to be kept; at least one. */
 export async function requireDiskQuota(taking: Taking, organizationId: string, moreBytes = 1): Promise<void> {
+  await takeDiskQuota(taking, organizationId, { neededBytes: moreBytes, wantedBytes: moreBytes });
+}
+
+/** Answers how many bytes there are: as many as are wanted if possible, and never fewer than are needed. */
+export async function takeDiskQuota(
+  taking: Taking,
+  organizationId: string,
+  { neededBytes, wantedBytes }: { neededBytes: number; wantedBytes: number },
+): Promise<number> {
   const { diskMib } = await lockQuotas(taking, organizationId);
   const used = await countDiskMib(taking.tx, organizationId);
-  if (used + moreBytes / 1024 ** 2 <= diskMib) return;
+  const freeBytes = Math.floor((diskMib - used) * 1024 ** 2);
+  if (freeBytes >= neededBytes) return Math.min(freeBytes, wantedBytes);
   throw exceeded(
     `This organisation's uploads and builds may take ${diskMib} MiB and take ${Math.ceil(used)}: ` +
       "delete agents (within two hours their builds are gone), wait until old builds are cleared away, or ask for more",

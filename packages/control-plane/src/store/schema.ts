@@ -275,6 +275,7 @@ export interface UploadRow {
   policySha256: string;
   expiresAt: Ms;
   receivedAt: Ms | null;
+  /** Until it is received: how much of the disk is held for what is coming in. */
   sizeBytes: number | null;
   createdAt: Ms;
 }
