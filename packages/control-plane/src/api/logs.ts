@@ -9,6 +9,7 @@ import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 import { createPlaces } from "./stream-places.ts";
+import { whileTaken } from "./while-taken.ts";
 
 const tag = "Logs";
 const TailHeaders = z.object({ "last-event-id": z.string().max(255).optional() });
@@ -74,7 +75,8 @@ export function logOperations(ports: ApiPorts): Operation[] {
         reply.header("content-type", "text/event-stream; charset=utf-8");
         const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
         const watched = { organizationId, agentIds, query: followed, stillAllowed };
-        return Readable.from(events(ports, { ...watched, first, signal }));
+        const lines = events(ports, { ...watched, first, signal });
+        return Readable.from(whileTaken(lines, { clock: ports.clock, answer: reply.raw }));
       },
     }),
   ];
@@ -106,7 +108,10 @@ async function* events({ store, clock, log }: ApiPorts, watched: Watched): Async
   yield ": the log follows\n\n";
   try {
     while (!signal.aborted) {
-      for (const { cursor, ...line } of tail.lines) yield `id: ${cursor}\ndata: ${JSON.stringify(line)}\n\n`;
+      const told = tail.lines.map(
+        ({ cursor, ...line }) => `id: ${cursor}\ndata: ${JSON.stringify(line)}\n\n`,
+      );
+      if (told.length > 0) yield told.join("");
       const nowMs = clock.monotonicMs();
       if (tail.lines.length > 0) spokenAtMs = nowMs;
       else if (nowMs - spokenAtMs > TAIL_SIGN_OF_LIFE_MS) {

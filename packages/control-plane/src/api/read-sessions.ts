@@ -21,7 +21,7 @@ import type { Db, Store } from "../store/store.ts";
 
 /** Newest first. */
 export async function listSessions(
-  { db }: Pick<Store, "db">,
+  { db, search }: Pick<Store, "db" | "search">,
   organizationId: OrganizationId,
   { name, query }: { name: string; query: SessionListQuery },
 ): Promise<SessionList> {
@@ -29,7 +29,7 @@ export async function listSessions(
   const agentIds = await agentIdsOf(db, organizationId, { name, region });
   if (query.deploymentId !== undefined)
     await requireDeployment(db, organizationId, { agentIds, deploymentId: query.deploymentId });
-  const matching = filtered(db, organizationId, agentIds, query);
+  const matching = filtered(search, organizationId, agentIds, query);
   // Few sessions are open. `+ 0` keeps SQLite from walking the whole table in creation order to find them.
   const age = query.status === "active" ? sql<number>`created_at + 0` : sql.ref<number>("createdAt");
   const rows = await matching

@@ -1,15 +1,22 @@
 import { Usage, UsageDays, UsageQuery } from "@vocalhost/protocol";
+import { Readable } from "node:stream";
 import { z } from "zod";
 import { toTime } from "../to-time.ts";
 import type { Clock } from "../clock.ts";
 import { readUsageDays } from "../ledger/read-usage-days.ts";
-import { readUsage, usageCsv } from "../ledger/read-usage.ts";
+import { readUsage } from "../ledger/read-usage.ts";
+import { usageCsv } from "../ledger/usage-csv.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import type { Log } from "../log.ts";
 import type { ApiPorts } from "./ports.ts";
+import { createPlaces } from "./stream-places.ts";
+import { whileTaken } from "./while-taken.ts";
 
 const tag = "Usage";
+const TABLES_MAX = 16; // each reads page after page for as long as its client takes them
 
-export function usageOperations({ store, clock }: ApiPorts): Operation[] {
+export function usageOperations({ store, clock, log }: ApiPorts): Operation[] {
+  const tables = createPlaces({ max: TABLES_MAX, refusal: "Too many tables of usage are being read" });
   return [
     defineOperation({
       id: "getUsage",
@@ -61,12 +68,25 @@ export function usageOperations({ store, clock }: ApiPorts): Operation[] {
       },
       run: async ({ organizationId, query, reply }) => {
         const month = monthOf(query, clock);
+        tables.takeFor(reply.raw);
+        const pages = toldWhenBroken(usageCsv(store, organizationId, month), log);
         reply.header("content-type", "text/csv; charset=utf-8");
         reply.header("content-disposition", `attachment; filename="usage-${month}.csv"`);
-        return usageCsv(store, organizationId, month);
+        const taken = whileTaken(pages, { clock, answer: reply.raw });
+        return Readable.from(taken, { highWaterMark: 1 });
       },
     }),
   ];
+}
+
+/** It cannot be answered any more; the connection is cut, so that nobody takes it for the whole. */
+async function* toldWhenBroken(pages: AsyncIterable<string>, log: Log): AsyncGenerator<string, void> {
+  try {
+    yield* pages;
+  } catch (error) {
+    log.warn({ err: error }, "table of usage broke off");
+    throw error;
+  }
 }
 
 function monthOf({ month }: UsageQuery, clock: Clock): string {

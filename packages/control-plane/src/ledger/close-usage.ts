@@ -12,10 +12,15 @@ export async function writeUsage(
   session: ClosingSession,
   { nowMs }: { nowMs: number },
 ): Promise<void> {
-  for (const row of usageRowsFor(session)) await writeRow(tx, row, nowMs);
+  const startedAt = session.boundAt ?? 0;
+  for (const row of usageRowsFor(session)) await writeRow(tx, row, { nowMs, startedAt });
 }
 
-async function writeRow(tx: Tx, row: UsageRow, nowMs: number): Promise<void> {
+async function writeRow(
+  tx: Tx,
+  row: UsageRow,
+  { nowMs, startedAt }: { nowMs: number; startedAt: number },
+): Promise<void> {
   if (await isEntered(tx, row)) return;
   const correction = await isClosed(tx, row);
   if (correction) {
@@ -28,7 +33,7 @@ async function writeRow(tx: Tx, row: UsageRow, nowMs: number): Promise<void> {
   } else {
     await tx
       .insertInto("usage")
-      .values(row)
+      .values({ ...row, startedAt })
       .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())
       .execute();
   }

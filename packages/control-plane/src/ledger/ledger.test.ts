@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { OrganizationId } from "../auth/principal.ts";
 import { createTestClock } from "../testing/test-clock.ts";
@@ -14,7 +15,8 @@ import { exportUsage, HELD_AFTER_MS } from "./export.ts";
 import { createExportTeller } from "./tell-export.ts";
 import { silentLog } from "../log.ts";
 import { filterReport } from "./filter-report.ts";
-import { readUsage, usageCsv } from "./read-usage.ts";
+import { readUsage } from "./read-usage.ts";
+import { usageCsv } from "./usage-csv.ts";
 
 const ours = "organization" as OrganizationId;
 const others = "other" as OrganizationId;
@@ -152,7 +154,7 @@ test("the CSV has a line per session and is no programme", async () => {
     .execute();
   await close(store, session);
   await close(store, { ...session, id: "s2" });
-  const [head, ...lines] = (await usageCsv(store, ours, "2026-01")).split("\r\n");
+  const [head, ...lines] = (await csvOf(store, ours)).split("\r\n");
   assert.equal(
     head,
     "kind,period,session,agent,filter,started,ended,seconds,found,filter_state,model_version,frames_in," +
@@ -165,7 +167,7 @@ test("the CSV has a line per session and is no programme", async () => {
     `not-billed,2026-01,s3,'=cmd(),pro,${began}1Z,,0,,unavailable,,0,0,0,,,0,0,${warningOf("unavailable")}`,
     "",
   ]);
-  assert.equal((await usageCsv(store, others, "2026-01")).split("\r\n").length, 2);
+  assert.equal((await csvOf(store, others)).split("\r\n").length, 2);
 });
 
 test("rows are sent until they are taken, under their own name, and held after 23 h", async () => {
@@ -236,6 +238,10 @@ test("nobody at the address is no error, only a later time", async () => {
   assert.match(round.problem ?? "", /ECONNREFUSED|bad port/);
   assert.deepEqual({ ...round, problem: "" }, { sent: 0, held: 0, failed: 1, problem: "" });
 });
+
+function csvOf(store: Store, organizationId: OrganizationId): Promise<string> {
+  return text(usageCsv(store, organizationId, "2026-01"));
+}
 
 async function openFilled(): Promise<Store> {
   const store = await openMemoryStore();

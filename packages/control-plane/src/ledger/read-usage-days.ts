@@ -94,7 +94,7 @@ async function readParts(store: Store, organizationId: OrganizationId, period: P
   const leftMs = sql`((${day} + 1) * ${sql.lit(DAY_MS)} - ${sql.ref("sessions.boundAt")})`;
   const seconds = sql.ref("sessions.seconds");
   const onFirst = sql`case when ${seconds} * 1000 <= ${leftMs} then ${seconds} else ${leftMs} / 1000 end`;
-  return await store.db
+  return await store.search
     .selectFrom("sessions")
     .leftJoin("agents", "agents.id", "sessions.agentId")
     .select(["sessions.agentId", "agents.name", "sessions.filter", "sessions.filterState", day.as("day")])

@@ -1,6 +1,7 @@
 // What locks, sums and conflicts differently there: each once, against a real server.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { createApiKeys } from "../auth/api-keys.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
@@ -11,7 +12,8 @@ import { closePeriods } from "../ledger/close-periods.ts";
 import { writeUsage } from "../ledger/close-usage.ts";
 import { exportUsage } from "../ledger/export.ts";
 import { readUsageDays } from "../ledger/read-usage-days.ts";
-import { readUsage, usageCsv } from "../ledger/read-usage.ts";
+import { readUsage } from "../ledger/read-usage.ts";
+import { usageCsv } from "../ledger/usage-csv.ts";
 import { silentLog } from "../log.ts";
 import type { MasterKeys } from "../secrets/master-keys.ts";
 import { parseSecretPut } from "../secrets/secret-put.ts";
@@ -110,7 +112,7 @@ test("keys, secrets, members and usage on Postgres", { skip: postgresIsMissing()
       [58, 2, true, 1],
     );
     assert.equal((await readUsage(store, acme, "2026-02")).seconds, 96);
-    assert.equal((await usageCsv(store, acme, "2026-01")).split("\r\n").length, 5);
+    assert.equal((await text(usageCsv(store, acme, "2026-01"))).split("\r\n").length, 5);
     await store.db
       .insertInto("sessions")
       .values({

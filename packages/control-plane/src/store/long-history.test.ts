@@ -1,9 +1,15 @@
 // What is asked often must not cost more with every session that ever was, or with every agent there is: SQLite says how it
 // would find the answer.
+import { SessionListQuery } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { readFacts } from "../agents/read-facts.ts";
 import type { OrganizationId } from "../auth/principal.ts";
+import { listSessions } from "../api/read-sessions.ts";
+import { readUsageDays } from "../ledger/read-usage-days.ts";
+import { readUsage } from "../ledger/read-usage.ts";
+import { usageCsv } from "../ledger/usage-csv.ts";
 import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { readPools } from "../reconciler/read-pools.ts";
@@ -11,6 +17,7 @@ import { NO_PREFERENCE } from "../sessions/choose-region.ts";
 import { agentsForSocket } from "../sessions/doors/pending-socket.ts";
 import { readForStart } from "../sessions/read-for-start.ts";
 import { createRoomCloser } from "../sessions/session-rooms.ts";
+import { agentRow } from "../testing/store-contract.ts";
 import { createTestClock } from "../testing/test-clock.ts";
 import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
@@ -75,23 +82,80 @@ for (const [what, ask] of Object.entries(starts))
     );
   });
 
+const wholeMonths: Record<string, (store: Store) => Promise<unknown>> = {
+  "sessions of an agent": (store) =>
+    listSessions(store, ORGANIZATION, { name: "bot", query: SessionListQuery.parse({}) }),
+  "usage of a month": (store) => readUsage(store, ORGANIZATION, "2026-01"),
+  "usage by day": (store) => readUsageDays(store, ORGANIZATION, { period: "2026-01", nowMs: 1 }),
+  "usage as a table": (store) => text(usageCsv(store, ORGANIZATION, "2026-01")),
+};
+
+for (const [what, ask] of Object.entries(wholeMonths))
+  test(`without holding up those who write: ${what}`, async () => {
+    const { asked, searched } = await statementsOf(ask);
+    const ofMany = (sql: string): boolean => /(?:from|join) "(?:sessions|usage|corrections)"/.test(sql);
+    assert.ok(
+      searched.some(({ sql }) => ofMany(sql)),
+      "it looks at many rows",
+    );
+    assert.deepEqual(
+      asked.filter(({ sql }) => ofMany(sql)),
+      [],
+    );
+  });
+
+test("a page of a month's table begins where the one before ended", async () => {
+  const { searched } = await statementsOf((store) => text(usageCsv(store, ORGANIZATION, "2026-01")));
+  const plans = searched.flatMap(({ plan }) => plan);
+  const ofMany = plans.filter((step) => /^(?:SCAN|SEARCH) (?:sessions|usage)\b/.test(step));
+  const index =
+    /USING (?:COVERING )?INDEX (?:usage_in_order|sessions_organization) \(organization_id=\? AND|\((?:id)=\?\)/;
+  assert.ok(ofMany.length > 0, plans.join("\n"));
+  assert.deepEqual(
+    ofMany.filter((step) => !index.test(step)),
+    [],
+  );
+});
+
 /** How each answer would be found. */
 async function plansOf(ask: (store: Store) => Promise<unknown>): Promise<string[]> {
+  const { asked } = await statementsOf(ask);
+  return asked.filter(({ sql }) => sql.startsWith("select")).flatMap(({ plan }) => plan);
+}
+
+interface Asked {
+  sql: string;
+  plan: string[];
+}
+
+/** What is asked of the connection that also writes, and of the one for long reads. */
+async function statementsOf(
+  ask: (store: Store) => Promise<unknown>,
+): Promise<{ asked: Asked[]; searched: Asked[] }> {
   const engine = openSqliteEngine({ memory: true });
   const link = linkInPlace(engine);
-  const statements: string[] = [];
-  const dialect = createSqliteDialect({
-    ...link,
-    execute(all) {
-      statements.push(...all.map(({ sql }) => sql));
-      return link.execute(all);
-    },
-  });
-  await using store = createStore({ name: "sqlite", dialect, isDiskFull: () => false });
+  const noting = (statements: string[]) =>
+    createSqliteDialect({
+      ...link,
+      execute(all) {
+        statements.push(...all.map(({ sql }) => sql));
+        return link.execute(all);
+      },
+      close: async () => undefined,
+    });
+  const [asked, searched]: [string[], string[]] = [[], []];
+  const dialects = { dialect: noting(asked), searchDialect: noting(searched) };
+  await using store = createStore({ name: "sqlite", ...dialects, isDiskFull: () => false });
   await migrate(store);
-  statements.length = 0;
+  await store.db
+    .insertInto("agents")
+    .values(agentRow("bot", { organizationId: ORGANIZATION }))
+    .execute();
+  asked.length = 0;
   await ask(store);
-  return statements.filter((sql) => sql.startsWith("select")).flatMap((sql) => planOf(engine, sql));
+  const planned = (statements: string[]): Asked[] =>
+    statements.map((sql) => ({ sql, plan: planOf(engine, sql) }));
+  return { asked: planned(asked), searched: planned(searched) };
 }
 
 function planOf(engine: ReturnType<typeof openSqliteEngine>, sql: string): string[] {

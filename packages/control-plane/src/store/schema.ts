@@ -1,5 +1,6 @@
 // Text ids, integer milliseconds since 1970, JSON as text. Columns are snake case in the database.
 import type { FilterStatus, RoomProviderName, TransportName, VoiceFilter } from "@vocalhost/protocol";
+import type { Generated } from "kysely";
 
 export interface Schema {
   organizations: OrganizationRow;
@@ -18,7 +19,7 @@ export interface Schema {
   uploads: UploadRow;
   builds: BuildRow;
   buildLogLines: BuildLogLineRow;
-  usage: UsageRow;
+  usage: UsageRow & UsageStart;
   periods: PeriodRow;
   corrections: CorrectionRow;
   outbox: OutboxRow;
@@ -319,6 +320,12 @@ export interface UsageRow {
   organizationId: Id;
   agentId: Id;
   seconds: number;
+}
+
+/** Only what puts a month's usage in order; no part of what is billed. */
+interface UsageStart {
+  /** When its session was bound; 0 for what was entered before this was noted and has no session any more. */
+  startedAt: Generated<Ms>;
 }
 
 export interface PeriodRow {

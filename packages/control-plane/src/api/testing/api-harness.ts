@@ -1,4 +1,4 @@
-// A whole interface on a socket, over a store in memory. For tests.
+// A whole interface on a socket, over a store in memory unless it is given one. For tests.
 import { createApiClient, type ApiClient, type Started } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -73,7 +73,7 @@ const UNLIMITED = { reads: Infinity, changes: Infinity }; // tests ask more ofte
 export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promise<ApiHarness> {
   await using stack = new AsyncDisposableStack();
   const clock = systemClock;
-  const store = stack.use(await openMemoryStore());
+  const store = overrides.store ?? stack.use(await openMemoryStore());
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const failpoint = () => undefined;
   const apiKeys = createApiKeys({ store, clock, cache: keyCache, failpoint });

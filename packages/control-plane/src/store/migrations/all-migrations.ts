@@ -9,6 +9,7 @@ import { deploymentProgress } from "./0008-deployment-progress.ts";
 import { publicKeys } from "./0009-public-keys.ts";
 import { buildContents } from "./0010-build-contents.ts";
 import { agentsInRegions } from "./0011-agents-in-regions.ts";
+import { usageInOrder } from "./0012-usage-in-order.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -23,4 +24,5 @@ export const allMigrations: readonly Migration[] = [
   publicKeys,
   buildContents,
   agentsInRegions,
+  usageInOrder,
 ];

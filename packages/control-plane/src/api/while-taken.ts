@@ -1,0 +1,22 @@
+import type { ServerResponse } from "node:http";
+import type { Clock } from "../clock.ts";
+
+const TAKEN_WITHIN_MS = 60_000; // a page, even over a poor line
+
+/** Hands out what there is, piece by piece. Whoever does not take a piece in time gets no more, and keeps nothing. */
+export async function* whileTaken<T>(
+  pieces: AsyncIterable<T>,
+  { clock, answer }: { clock: Clock; answer: Pick<ServerResponse, "destroy"> },
+): AsyncGenerator<T, void> {
+  for await (const piece of pieces) {
+    const taken = new AbortController();
+    void clock.sleep(TAKEN_WITHIN_MS, taken.signal).then(() => {
+      if (!taken.signal.aborted) answer.destroy();
+    });
+    try {
+      yield piece;
+    } finally {
+      taken.abort();
+    }
+  }
+}
