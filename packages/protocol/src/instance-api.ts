@@ -2,6 +2,7 @@
 // Every request carries `Authorization: Bearer <instance token>`; the gateway uses the same token.
 import { z } from "zod";
 import { VoiceFilter } from "./rest/agent-settings.ts";
+import { isBounded, ToldAmount, ToldCount, ToldMark, ToldReason, ToldTime } from "./told-values.ts";
 import { Connect, transportNames } from "./transports.ts";
 
 /** `POST /instance/start`: run this session. The same id again gives the same answer, another id 409. */
@@ -30,9 +31,9 @@ export type InstanceStop = z.infer<typeof InstanceStop>;
 
 /** Moments of a session, in milliseconds after the instance acknowledged it. */
 export const SessionMarks = z.object({
-  clientConnected: z.number().optional(),
-  botEntered: z.number().optional(),
-  firstAudio: z.number().optional(),
+  clientConnected: ToldMark,
+  botEntered: ToldMark,
+  firstAudio: ToldMark,
 });
 export type SessionMarks = z.infer<typeof SessionMarks>;
 
@@ -72,54 +73,57 @@ export const FilterStatus = z.object({
   asked: VoiceFilter,
   /** `not-attached`: the bot does not use it. `unavailable`: the engine is not there. `failed`: it did not do its work. */
   state: z.enum(["ran", "not-attached", "unavailable", "failed"]),
-  framesIn: z.number().int().nonnegative(),
-  framesFiltered: z.number().int().nonnegative(),
+  framesIn: ToldCount,
+  framesFiltered: ToldCount,
   /** Left out by older instances; a figure that makes no sense must not cost the session its record. */
-  figures: FilterFigures.catch(noFilterFigures),
+  figures: FilterFigures.refine(isBounded).catch(noFilterFigures),
 });
 export type FilterStatus = z.infer<typeof FilterStatus>;
+
+const ToldMarks = SessionMarks.catch({});
+const ToldFilter = FilterStatus.nullable().optional().catch(undefined);
 
 /** Written beside the bot when a session ends, before anybody is told: `exit-{sessionId}.json`. */
 export const ExitRecord = z.object({
   sessionId: z.uuid(),
-  reason: z.string(),
+  reason: ToldReason,
   /** From the acknowledgement to the end, on the instance's monotonic clock. */
-  elapsedMs: z.number().nonnegative(),
-  endedAtMs: z.number(),
+  elapsedMs: ToldAmount,
+  endedAtMs: ToldTime,
   /** When it was first asked to stop, on the same clock as `elapsedMs`. */
-  stopAskedMs: z.number().nonnegative().optional(),
-  marks: SessionMarks,
+  stopAskedMs: ToldMark,
+  marks: ToldMarks,
   /** Left out by instances that know nothing of filters. */
-  filter: FilterStatus.nullable().optional(),
+  filter: ToldFilter,
 });
 export type ExitRecord = z.infer<typeof ExitRecord>;
 
 /** Written beside the bot with every heartbeat while a session runs: `alive.json`. */
 export const AliveRecord = z.object({
   sessionId: z.uuid(),
-  elapsedMs: z.number().nonnegative(),
-  atMs: z.number(),
-  filter: FilterStatus.nullable().optional(),
+  elapsedMs: ToldAmount,
+  atMs: ToldTime,
+  filter: ToldFilter,
 });
 export type AliveRecord = z.infer<typeof AliveRecord>;
 
 /** `GET /instance`. */
 export const InstanceStatus = z.object({
   instanceId: z.string(),
-  epoch: z.number(),
+  epoch: ToldCount,
   /** Loaded, and the bot's own `readyz` agrees: may take a session. */
   ready: z.boolean(),
   session: z
     .object({
       sessionId: z.uuid(),
       state: z.enum(["waiting", "running", "ended"]),
-      elapsedMs: z.number(),
-      marks: SessionMarks,
+      elapsedMs: ToldAmount,
+      marks: ToldMarks,
       exit: ExitRecord.nullable(),
     })
     .nullable(),
-  cpuMs: z.number(),
-  memoryBytes: z.number(),
+  cpuMs: ToldAmount,
+  memoryBytes: ToldCount,
 });
 export type InstanceStatus = z.infer<typeof InstanceStatus>;
 

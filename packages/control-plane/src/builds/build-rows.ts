@@ -10,6 +10,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
 import type { Db } from "../store/store.ts";
+import { toTime } from "../to-time.ts";
 import type { BuildContext } from "./build-context.ts";
 import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";
@@ -179,8 +180,8 @@ export function toBuild(row: BuildRow): Build {
       startedAt === null || completedAt === null ? null : Math.round((completedAt - startedAt) / 1000),
     startedAt: timeOf(startedAt),
     completedAt: timeOf(completedAt),
-    createdAt: new Date(row.createdAt).toISOString(),
-    updatedAt: new Date(row.updatedAt).toISOString(),
+    createdAt: toTime(row.createdAt),
+    updatedAt: toTime(row.updatedAt),
   };
 }
 
@@ -224,5 +225,5 @@ function requireRelative(path: string): string {
 }
 
 function timeOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
+  return ms === null ? null : toTime(ms);
 }

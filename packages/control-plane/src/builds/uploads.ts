@@ -5,6 +5,7 @@ import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { requireDiskQuota } from "../quotas/require-quota.ts";
 import type { UploadRow } from "../store/schema.ts";
+import { toTime } from "../to-time.ts";
 import type { BuildContext } from "./build-context.ts";
 import { holdDisk } from "./hold-disk.ts";
 import type { TakenUpload, UploadFiles } from "./upload-files.ts";
@@ -44,7 +45,7 @@ export async function createUpload(
   return {
     uploadId: row.id,
     uploadFields: { key: `uploads/${row.id}.tgz`, "Content-Type": "application/gzip", Policy: policy },
-    expiresAt: new Date(row.expiresAt).toISOString(),
+    expiresAt: toTime(row.expiresAt),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Store } from "../store/store.ts";
+import { toTime } from "../to-time.ts";
 import { toCsv } from "./csv.ts";
 import { filterReport, type FilterRow } from "./filter-report.ts";
 import type { Period } from "./periods.ts";
@@ -80,5 +81,5 @@ function filterCells(row: FilterRow): (string | number)[] {
 }
 
 function toIso(atMs: number | null): string {
-  return atMs === null ? "" : new Date(atMs).toISOString();
+  return atMs === null ? "" : toTime(atMs);
 }

@@ -2,6 +2,7 @@ import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
 import { writeUsage } from "../ledger/close-usage.ts";
 import {
   BILLED_STOP_GRACE_MS,
+  billedMs,
   billedSeconds,
   lengthCorrectionMs,
   type SessionFacts,
@@ -48,7 +49,7 @@ export async function closeSession(tx: Tx, session: ClosingRow, ending: Ending):
   const moved = await moveSession(tx, session, {
     to: "ended",
     changes: {
-      endedAt: exit?.endedAtMs ?? nowMs,
+      endedAt: endedAt(facts, ending),
       endReason:
         exit?.reason ?? (session.state === "stopping" ? (session.stopReason ?? "stopped") : "instance-lost"),
       elapsedMs,
@@ -67,6 +68,15 @@ export async function closeSession(tx: Tx, session: ClosingRow, ending: Ending):
   if (!exit && instance?.state === "busy")
     await moveInstance(tx, instance, { to: "lost", cause: "it is gone and left no exit record", nowMs });
   return true;
+}
+
+/**
+ * By the bot's wall clock, for when nobody was there to see it. But a bot can set that: its session has lasted for as
+ * long as it is billed, and is over by now.
+ */
+function endedAt(facts: SessionFacts, { exit, nowMs }: Ending): number {
+  const earliest = Math.round((facts.boundAt ?? 0) + billedMs(facts));
+  return Math.min(Math.max(exit?.endedAtMs ?? nowMs, earliest), nowMs);
 }
 
 function roundedMs(ms: number | null): number | null {

@@ -3,7 +3,9 @@ import type { SessionRow } from "../store/schema.ts";
 
 /** The steps of a start as they are stored, with those the instance has told of. */
 export function withMarks({ timeline }: Pick<SessionRow, "timeline">, marks: SessionMarks = {}): string {
-  const steps = Object.entries(marks).map(([name, ms]) => [`${name}Ms`, Math.round(ms)]);
+  const steps = Object.entries(marks).flatMap(([name, ms]: [string, number | undefined]) =>
+    ms === undefined ? [] : [[`${name}Ms`, Math.round(ms)]],
+  );
   return JSON.stringify({
     ...(JSON.parse(timeline) as StartTimeline),
     ...(Object.fromEntries(steps) as StartTimeline),

@@ -23,8 +23,8 @@ export const SessionFilter = z.object({
   model: VoiceFilter,
   /** Null: nobody knows, or not yet. */
   state: FilterStatus.shape.state.nullable(),
-  framesIn: FilterStatus.shape.framesIn,
-  framesFiltered: FilterStatus.shape.framesFiltered,
+  framesIn: z.number().int().nonnegative(),
+  framesFiltered: z.number().int().nonnegative(),
   ...FilterFigures.shape,
   /** False where the service could not run it. */
   billed: z.boolean(),
