@@ -111,7 +111,10 @@ test("private keys are shown once, public ones to their managers, and both end w
   await rejects(keys.revoke(randomUUID()), 404, "NOT_FOUND", "Key not found");
   await rejects(api.clientOf(api.other.privateKey).keys.revoke(id), 404, "NOT_FOUND", "Key not found");
   for (let count = 0; count < 4; count += 1) await keys.create({ name: "more", type: "public" });
-  await assert.rejects(keys.create({ name: "sixth", type: "public" }), { status: 400 });
+  await assert.rejects(keys.create({ name: "sixth", type: "public" }), {
+    status: 403,
+    code: "QUOTA_EXCEEDED",
+  });
 });
 
 test("usage of a month, as figures and as a table", async () => {

@@ -46,16 +46,40 @@ test("five usable keys of each kind, not more", async () => {
     keys.create(acme, { kind, name: "", expiresAt }, "system");
   const [first] = await Promise.all([1, 2, 3, 4].map(() => create("private")));
   await create("private", clock.now + 1_000);
-  await assert.rejects(create("private"), { code: "GENERIC_BAD_REQUEST", message: /5 private keys/ });
+  await assert.rejects(create("private"), { code: "QUOTA_EXCEEDED", message: /5 private keys/ });
   for (let count = 0; count < 5; count += 1) await create("public");
-  await assert.rejects(create("public"), { code: "GENERIC_BAD_REQUEST" });
+  await assert.rejects(create("public"), { code: "QUOTA_EXCEEDED" });
   await keys.create(other, { kind: "private", name: "" }, "system");
 
   await keys.revoke(acme, first?.id ?? "", "system");
   await create("private");
   clock.now += 1_000; // one has expired
   await create("private");
-  await assert.rejects(create("private"), { code: "GENERIC_BAD_REQUEST" });
+  await assert.rejects(create("private"), { code: "QUOTA_EXCEEDED" });
+});
+
+test("a list has every usable key, and of revoked ones the newest hundred", async () => {
+  await using world = await openWorld();
+  const { keys, acme, store, clock } = world;
+  const oldest = await keys.create(acme, { kind: "private", name: "oldest" }, "system");
+  const [template] = await store.db.selectFrom("apiKeys").selectAll().execute();
+  assert.ok(template);
+  const revoked = (at: number) => ({
+    ...{ ...template, id: `revoked-${at}`, sha256: `${at}` },
+    ...{ createdAt: clock.now + at, revokedAt: clock.now + at },
+  });
+  await store.db
+    .insertInto("apiKeys")
+    .values(Array.from({ length: 150 }, (_, at) => revoked(at + 1)))
+    .execute();
+  clock.now += 1_000;
+  const newest = await keys.create(acme, { kind: "public", name: "newest" }, "system");
+  const ids = (await keys.list(acme)).map(({ id }) => id);
+  assert.equal(ids.length, 102);
+  assert.deepEqual(
+    [ids[0], ids[1], ids.at(-2), ids.at(-1)],
+    [oldest.id, "revoked-51", "revoked-150", newest.id],
+  );
 });
 
 test("of six creations at once, five succeed", async () => {
@@ -116,7 +140,7 @@ test("rotation does not pile up keys", async () => {
     ({ id } = await keys.rotate(acme, id, { overlapMs: ROTATION_OVERLAP_MAX_MS, actor: "system" }));
   }
   await assert.rejects(keys.rotate(acme, id, { overlapMs: 0, actor: "system" }), {
-    code: "GENERIC_BAD_REQUEST",
+    code: "QUOTA_EXCEEDED",
   });
 });
 

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { AppError } from "@vocalhost/protocol";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Clock } from "../clock.ts";
 import type { Failpoint } from "../failpoints.ts";
-import type { ApiKeyRow } from "../store/schema.ts";
+import type { ApiKeyRow, Schema } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
 import { writeAudit } from "./audit.ts";
 import type { KeyCache } from "./key-cache.ts";
@@ -15,6 +16,7 @@ export const ROTATION_OVERLAP_MAX_MS = 7 * 86_400_000;
 /** Old keys of rotations live on beside the five; somebody who rotates daily must wait for them to end. */
 const KEYS_PER_KIND_WITH_OLD_ONES = 10;
 const NAME_LENGTH = 100;
+const ENDED_KEYS_LISTED = 100; // who rotates daily has hundreds within the time they are kept
 
 export interface ApiKeysOptions {
   store: Store;
@@ -51,6 +53,7 @@ export interface CreatedKey {
 
 export interface ApiKeys {
   create(organizationId: OrganizationId, input: KeyInput, actor: string): Promise<CreatedKey>;
+  /** All that are usable, and the newest of those that are no longer. */
   list(organizationId: OrganizationId): Promise<ListedKey[]>;
   /** It stops working at once here, within a second elsewhere; its record stays. */
   revoke(organizationId: OrganizationId, id: string, actor: string): Promise<void>;
@@ -77,14 +80,19 @@ export function createApiKeys({ store, clock, cache, failpoint }: ApiKeysOptions
     },
 
     async list(organizationId) {
-      const rows = await store.db
+      const nowMs = clock.nowMs();
+      const keys = store.db
         .selectFrom("apiKeys")
         .selectAll()
         .where("organizationId", "=", organizationId)
-        .orderBy("createdAt")
-        .orderBy("id")
+        .orderBy("createdAt", "desc")
+        .orderBy("id", "desc");
+      const usable = await keys.where((is) => whichAreUsable(is, nowMs)).execute();
+      const ended = await keys
+        .where((is) => is.not(whichAreUsable(is, nowMs)))
+        .limit(ENDED_KEYS_LISTED)
         .execute();
-      return rows.map(toListed);
+      return [...usable, ...ended].sort(byAge).map(toListed);
     },
 
     async revoke(organizationId, id, actor) {
@@ -135,6 +143,18 @@ export function createApiKeys({ store, clock, cache, failpoint }: ApiKeysOptions
 
 export function isUsable(row: Pick<ApiKeyRow, "revokedAt" | "expiresAt">, nowMs: number): boolean {
   return row.revokedAt === null && (row.expiresAt === null || row.expiresAt > nowMs);
+}
+
+/** `isUsable` for rows that are still in the store. */
+function whichAreUsable(is: ExpressionBuilder<Schema, "apiKeys">, nowMs: number): Expression<SqlBool> {
+  return is.and([
+    is("revokedAt", "is", null),
+    is.or([is("expiresAt", "is", null), is("expiresAt", ">", nowMs)]),
+  ]);
+}
+
+function byAge(one: ApiKeyRow, other: ApiKeyRow): number {
+  return one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1);
 }
 
 /** With its audit row. Also for the first start, which has a transaction of its own. */
@@ -193,14 +213,17 @@ async function requireFreePlace(
   // Two creations at once must not both see a place for one.
   const organization = tx.selectFrom("organizations").select("id").where("id", "=", organizationId);
   await store.forUpdate(organization).execute();
-  const keys = await tx
+  const { count } = await tx
     .selectFrom("apiKeys")
-    .select(["revokedAt", "expiresAt"])
+    .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("organizationId", "=", organizationId)
     .where("kind", "=", kind)
-    .execute();
-  if (keys.filter((key) => isUsable(key, nowMs)).length < limit) return;
-  throw badRequest(`An organisation can have ${limit} ${kind} keys at once. Revoke one first.`);
+    .where((is) => whichAreUsable(is, nowMs))
+    .executeTakeFirstOrThrow();
+  if (count < limit) return;
+  throw new AppError("QUOTA_EXCEEDED", {
+    message: `An organisation can have ${limit} ${kind} keys at once. Revoke one first.`,
+  });
 }
 
 async function requireKey(tx: Tx, organizationId: OrganizationId, id: string): Promise<ApiKeyRow> {

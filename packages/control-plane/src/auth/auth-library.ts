@@ -40,6 +40,8 @@ export interface AuthLibrary {
   deleteUser(userId: string): Promise<void>;
   /** Removes those that have expired; gives how many are open. */
   countDeviceCodes(): Promise<number>;
+  /** Removes sign-ins, verifications and device codes that have expired; answers how many. */
+  forgetExpired(): Promise<number>;
 }
 
 /** Takes most of a second, so nothing that must be quick may wait for it. Makes its own tables. */
@@ -84,11 +86,21 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
     endSessions: (userId) => internalAdapter.deleteUserSessions(userId),
     deleteUser: (userId) => internalAdapter.deleteUser(userId),
     async countDeviceCodes() {
-      const expired = { field: "expiresAt", operator: "lt", value: new Date() } as const;
-      await adapter.deleteMany({ model: "deviceCode", where: [expired] });
+      await removeExpired("deviceCode");
       return adapter.count({ model: "deviceCode" });
     },
+    async forgetExpired() {
+      let removed = 0;
+      for (const model of ["session", "verification", "deviceCode"] as const)
+        removed += await removeExpired(model);
+      return removed;
+    },
   };
+
+  function removeExpired(model: "session" | "verification" | "deviceCode"): Promise<number> {
+    const where = [{ field: "expiresAt", operator: "lt", value: new Date() } as const];
+    return adapter.deleteMany({ model, where });
+  }
 
   async function linkPassword(userId: string, value: string): Promise<void> {
     await internalAdapter.linkAccount({

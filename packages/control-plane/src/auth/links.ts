@@ -56,6 +56,14 @@ export async function takeLinks(tx: Tx, nowMs: number, isWanted: (link: Link) =>
   return taken;
 }
 
+/** Answers how many there were. */
+export async function forgetExpiredLinks(db: Db, nowMs: number): Promise<number> {
+  const rows = await db.selectFrom("settings").selectAll().where("name", "like", `${PREFIX}%`).execute();
+  const expired = rows.filter(({ value }) => unexpired(value, nowMs) === undefined);
+  for (const { name } of expired) await db.deleteFrom("settings").where("name", "=", name).execute();
+  return expired.length;
+}
+
 /** The links of one organisation that can still be used. */
 export async function listLinks(
   db: Db,

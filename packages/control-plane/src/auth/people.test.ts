@@ -132,6 +132,63 @@ for (const [name, withStore] of openers) {
       );
     }),
   );
+
+  test(`what has expired of signing in is forgotten: ${name}`, { skip }, () =>
+    withStore(async (store) => {
+      const { people, organizationId } = await setUp(store);
+      const token = await people.createOwnerLink(organizationId);
+      await people.handler(post("/auth/redeem-link", { token, ...ada }));
+      await signIn(people, ada);
+      for (let codes = 0; codes < 2; codes += 1)
+        await people.handler(post("/auth/device/code", { client_id: CLI_CLIENT_ID }, { origin: null }));
+      // Column names are the library's own.
+      const db = store.db.withoutPlugins().withTables<Record<(typeof authTables)[number], AuthRow>>();
+      const past = store.dialect === "postgres" ? new Date(1_000) : new Date(1_000).toISOString();
+      const later = new Date(Date.now() + day);
+      const future = store.dialect === "postgres" ? later : later.toISOString();
+      for (const [id, expiresAt] of [
+        ["old", past],
+        ["new", future],
+      ] as const)
+        await db
+          .insertInto("authVerifications")
+          .values({ id, identifier: id, value: "x", createdAt: past, updatedAt: past, expiresAt })
+          .execute();
+      for (const table of ["authSessions", "authDeviceCodes"] as const) {
+        const row = await db.selectFrom(table).select("id").limit(1).executeTakeFirstOrThrow();
+        await db.updateTable(table).set({ expiresAt: past }).where("id", "=", row.id).execute();
+      }
+      const actor = "user:1";
+      await people.invite(organizationId, { email: "eve@example.com", role: "viewer", actor });
+      const link = { organizationId, role: "viewer", email: "bob@example.com", invitedBy: actor };
+      const expired = { name: "link:expired", value: JSON.stringify({ ...link, expiresAt: 1_000 }) };
+      await store.db
+        .insertInto("settings")
+        .values([expired, { name: "other", value: "x" }])
+        .execute();
+
+      assert.equal(await people.forgetExpired(), 4);
+      for (const table of authTables) {
+        const rows = await db.selectFrom(table).select("id").execute();
+        assert.equal(rows.length, 1, table);
+      }
+      const settings = await store.db.selectFrom("settings").select("name").orderBy("name").execute();
+      assert.equal(settings.length, 2);
+      assert.ok(settings.some(({ name: setting }) => setting === "other"));
+      assert.equal((await people.invitationsOf(organizationId)).length, 1);
+      assert.equal(await people.forgetExpired(), 0);
+    }),
+  );
+}
+
+const authTables = ["authSessions", "authVerifications", "authDeviceCodes"] as const;
+interface AuthRow {
+  id: string;
+  identifier: string;
+  value: string;
+  createdAt: Date | string;
+  updatedAt: Date | string;
+  expiresAt: Date | string;
 }
 
 test("of two who use a link at once, one gets in", async () => {

@@ -7,7 +7,7 @@ import { writeAudit } from "./audit.ts";
 import { loadAuthLibrary } from "./auth-library.ts";
 import type { AuthLibrary, OidcProvider } from "./auth-library.ts";
 import { createAuthHandler } from "./auth-handler.ts";
-import { deleteLink, insertLink, linkId, listLinks, takeLinks } from "./links.ts";
+import { deleteLink, forgetExpiredLinks, insertLink, linkId, listLinks, takeLinks } from "./links.ts";
 import { addMember } from "./members.ts";
 import type { Role } from "./members.ts";
 import type { OrganizationId } from "./principal.ts";
@@ -48,6 +48,8 @@ export interface People extends SignedInPeople {
   userOf(userId: string): Promise<SignedInUser | undefined>;
   /** Signs somebody out everywhere. */
   endSessions(userId: string): Promise<void>;
+  /** Removes sign-ins, links and codes that can no longer be used; answers how many. */
+  forgetExpired(): Promise<number>;
 }
 
 export interface Invitation {
@@ -95,6 +97,10 @@ export function openPeople(options: PeopleOptions): People {
     redeemLink: redeem,
     userOf: async (userId) => (await load()).findUserById(userId),
     endSessions: async (userId) => (await load()).endSessions(userId),
+    async forgetExpired() {
+      const links = await forgetExpiredLinks(store.db, clock.nowMs());
+      return links + (await (await load()).forgetExpired());
+    },
 
     createOwnerLink(organizationId) {
       const nowMs = clock.nowMs();

@@ -1,6 +1,7 @@
 import { relinkSdk } from "../builds/link-sdk.ts";
 import type { Clock } from "../clock.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
+import type { Log } from "../log.ts";
 import type { People } from "../auth/people.ts";
 import { measureDataFolder } from "../metrics/data-folder.ts";
 import { provisionSecrets } from "../secrets/provision.ts";
@@ -58,7 +59,7 @@ export async function startLeading(
         { name: "reconciler", run: (until) => reconciler.run(until) },
         { name: "builds", run: (until) => builds.run(until) },
         { name: "output", run: output.run },
-        { name: "sign-in", run: (until) => loadSignIn(people, { clock, signal: until }) },
+        { name: "sign-in", run: (until) => keepSignIn(people, { clock, log, signal: until }) },
         { name: "measuring the data folder", run: (until) => keepMeasuring(ground, until) },
         createRoomCloser({ world, close: rooms.close }),
       ],
@@ -79,10 +80,20 @@ export async function startLeading(
 
 const SIGN_IN_MS = 30_000;
 
+const FORGET_MS = 3_600_000;
+
 /** Whoever signs in earlier has it loaded then; calls that wait for a new controller come first. */
-async function loadSignIn(people: People, { clock, signal }: { clock: Clock; signal: AbortSignal }) {
+async function keepSignIn(
+  people: People,
+  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+): Promise<void> {
   await clock.sleep(SIGN_IN_MS, signal);
-  if (!signal.aborted) await people.ready();
+  while (!signal.aborted) {
+    await people.ready();
+    const removed = await people.forgetExpired();
+    if (removed > 0) log.info({ removed }, "expired sign-ins removed");
+    await clock.sleep(FORGET_MS, signal);
+  }
 }
 
 const MEASURE_MS = 300_000; // every file is looked at

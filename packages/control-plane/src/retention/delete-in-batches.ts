@@ -11,6 +11,7 @@ type TableWithId =
   | "builds"
   | "audit"
   | "outbox"
+  | "apiKeys"
   | "uploads";
 
 /** Deletes what `find` names, a batch at a time, until it names nothing. Answers the ids. */

@@ -47,6 +47,11 @@ export async function pruneHistory(store: Store, { nowMs, retention }: PruneOpti
       .limit(limit)
       .execute(),
   );
+  // For as long as an entry of the audit trail or a session may name them.
+  const keysBeforeMs = before(Math.max(retention.auditDays, retention.sessionDays));
+  const apiKeys = await deleteInBatches(store, "apiKeys", (db, limit) =>
+    endedKeys(db, keysBeforeMs).limit(limit).execute(),
+  );
   return {
     sessions: sessions.length,
     instances: instances.length,
@@ -54,6 +59,7 @@ export async function pruneHistory(store: Store, { nowMs, retention }: PruneOpti
     agents: agents.length,
     audit: audit.length,
     outbox: outbox.length,
+    apiKeys: apiKeys.length,
   };
 }
 
@@ -64,6 +70,18 @@ function endedSessions(db: Db, beforeMs: number) {
     .where("state", "not in", [...OPEN_SESSION_STATES])
     .where("createdAt", "<", beforeMs)
     .where((is) => is.or([is("endedAt", "is", null), is("endedAt", "<", beforeMs)]));
+}
+
+function endedKeys(db: Db, beforeMs: number) {
+  return db
+    .selectFrom("apiKeys")
+    .select("id")
+    .where((is) =>
+      is.or([
+        is("revokedAt", "<", beforeMs),
+        is.and([is("revokedAt", "is", null), is("expiresAt", "<", beforeMs)]),
+      ]),
+    );
 }
 
 async function pruneDeployments(store: Store, { nowMs, retention }: PruneOptions): Promise<number> {

@@ -39,11 +39,12 @@ eachStore((open) => {
     });
     // Those of builds that stay, and of deployments that stay: 1 to 4 are pruned.
     assert.deepEqual(keptImages, ["localhost/build-of-0", "localhost/build-of-24", "pinned:0", "pinned:24"]);
-    const ids = async (table: "sessions" | "instances" | "builds" | "audit" | "outbox") =>
+    const ids = async (table: "sessions" | "instances" | "builds" | "audit" | "outbox" | "apiKeys") =>
       (await store.db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id);
     assert.deepEqual(await ids("sessions"), ["ended-399", "open-500"]);
     assert.deepEqual(await ids("instances"), ["live-31", "stopped-29"]);
     assert.deepEqual(await ids("audit"), ["audit-399"]);
+    assert.deepEqual(await ids("apiKeys"), ["expired-399", "revoked-399", "usable"]);
     assert.deepEqual(await ids("outbox"), ["sent-29", "waiting-500"]);
     const deployments = await store.db.selectFrom("deployments").select("id").execute();
     assert.deepEqual(
@@ -179,6 +180,29 @@ async function fill({ db }: Store): Promise<void> {
     .values([
       { ...old, id: "audit-401", at: daysAgo(401) },
       { ...old, id: "audit-399", at: daysAgo(399) },
+    ])
+    .execute();
+  const key = (id: string, ended: { revokedAt?: number; expiresAt?: number }) => ({
+    ...{
+      id,
+      organizationId: "o",
+      sha256: id,
+      kind: "private" as const,
+      name: "",
+      lastFour: "",
+      agents: null,
+    },
+    ...{ publicValue: null, ratePerMinute: null, concurrency: null, createdBy: "system", createdAt: 0 },
+    ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, ...ended },
+  });
+  await db
+    .insertInto("apiKeys")
+    .values([
+      key("usable", { expiresAt: NOW_MS + 1 }),
+      key("revoked-399", { revokedAt: daysAgo(399), expiresAt: daysAgo(500) }),
+      key("revoked-401", { revokedAt: daysAgo(401) }),
+      key("expired-399", { expiresAt: daysAgo(399) }),
+      key("expired-401", { expiresAt: daysAgo(401) }),
     ])
     .execute();
   await db
