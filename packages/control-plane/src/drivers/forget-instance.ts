@@ -1,13 +1,28 @@
-import type { OpenedDriver } from "./driver.ts";
+import type { Driver } from "./driver.ts";
+import type { InstanceRecords } from "./instance-records.ts";
 
 /** A machine that went down leaves hundreds behind, and others wait until they are forgotten. */
 export const FORGOTTEN_AT_ONCE = 16;
 
+/** The object is gone, its records are not: they can be removed once more. */
+export class RecordsLeftError extends Error {
+  override readonly name = "RecordsLeftError";
+}
+
 /** Removes all there is of an instance that has ended. */
 export async function forgetInstance(
-  { driver, records }: Pick<OpenedDriver, "driver" | "records">,
+  { driver, records }: { driver: Pick<Driver, "forget">; records: Pick<InstanceRecords, "remove"> },
   id: string,
 ): Promise<void> {
-  await records.remove(id); // first: after a crash here the object is still in the list
-  await driver.forget(id);
+  const left = await records.remove(id).then(
+    () => undefined,
+    (cause: unknown) => ({ cause }),
+  ); // first: after a crash here the object is still in the list
+  await driver.forget(id); // all the same: nobody else would end what it has started, or give back its place
+  if (left)
+    throw new RecordsLeftError(`The records of instance ${id} cannot be removed: ${textOf(left)}`, left);
+}
+
+function textOf({ cause }: { cause: unknown }): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

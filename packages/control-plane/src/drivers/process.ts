@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, realpath, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inheritedArguments } from "../inherited-arguments.ts";
 import type { Log } from "../log.ts";
 import type { UserRange } from "../own-users.ts";
+import { removeTree } from "../remove-tree.ts";
 import type { Driver, OpenedDriver } from "./driver.ts";
 import { openCgroups, type Cgroups } from "./process/cgroups.ts";
 import { endProcess, killLeftovers } from "./process/end-process.ts";
@@ -124,7 +125,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   async function removeOrSetAside(id: string): Promise<void> {
     const folder = join(root, id);
     try {
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
     } catch (error) {
       const aside = join(root, `.aside-${id}`);
       await rename(folder, aside);

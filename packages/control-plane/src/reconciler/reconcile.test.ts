@@ -54,6 +54,23 @@ test("an object that cannot be removed keeps no other from being removed", async
   assert.deepEqual(forgotten, ["good"]);
 });
 
+test("records that cannot be removed keep no object, and are tried again", async () => {
+  await using store = await openMemoryStore();
+  const tried: string[] = [];
+  const { reconciler, forgotten, told } = setUp(store, {
+    objects: [exited("closed", 1), exited("good", 1)],
+    removeRecords: async (id) => {
+      tried.push(id);
+      if (id === "closed" && tried.filter((each) => each === id).length < 3) throw new Error("closed folder");
+    },
+  });
+  await reconciler.pass();
+  assert.deepEqual(forgotten.sort(), ["closed", "good"]);
+  for (let pass = 0; pass < 4; pass += 1) await reconciler.pass();
+  assert.deepEqual(tried.sort(), ["closed", "closed", "closed", "good"]);
+  assert.deepEqual(told, ["instance cannot be forgotten, will be retried"]);
+});
+
 test("what follows a pass cannot fail it", async () => {
   await using store = await openMemoryStore();
   const { reconciler, told } = setUp(store, {
@@ -211,6 +228,7 @@ interface SetUp {
   range?: PortRange;
   create?(id: string): Promise<void>;
   cannotForget?: string;
+  removeRecords?(id: string): Promise<void>;
   beforeForget?(id: string): Promise<void>;
   passed?(): Promise<void>;
 }
@@ -231,7 +249,7 @@ function setUp(store: Store, options: SetUp) {
     },
     forgetAgent: async (id) => void forgotten.push(`agent ${id}`),
   };
-  const records: Partial<InstanceRecords> = { remove: async () => undefined };
+  const records: Partial<InstanceRecords> = { remove: async (id) => options.removeRecords?.(id) };
   const network: Partial<InstanceNetwork> = {
     watch: () => undefined,
     report: () => undefined,

@@ -1,5 +1,5 @@
 import type { SeenInstance } from "../drivers/driver.ts";
-import { FORGOTTEN_AT_ONCE, forgetInstance } from "../drivers/forget-instance.ts";
+import { FORGOTTEN_AT_ONCE, forgetInstance, RecordsLeftError } from "../drivers/forget-instance.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import type { World } from "../world.ts";
 import { severalAtOnce } from "./several-at-once.ts";
@@ -19,6 +19,7 @@ const UNREADABLE_MS = 60_000;
 export function createSweep(options: SweepOptions) {
   const { world } = options;
   const failingSinceMs = new Map<string, number>();
+  const recordsLeft = new Set<string>(); // their objects are gone, so no list names them any more
 
   async function forget(id: string): Promise<void> {
     const sinceMs = failingSinceMs.get(id);
@@ -26,22 +27,36 @@ export function createSweep(options: SweepOptions) {
       await options.beforeForget?.(id);
     await forgetInstance(world, id);
     failingSinceMs.delete(id);
+    recordsLeft.delete(id);
+  }
+
+  function noteFailure(id: string, error: unknown): void {
+    if (error instanceof LeadershipLostError) throw error;
+    if (error instanceof RecordsLeftError) recordsLeft.add(id);
+    if (failingSinceMs.has(id)) return;
+    world.log.error({ err: error, instanceId: id }, "instance cannot be forgotten, will be retried");
+    failingSinceMs.set(id, world.clock.monotonicMs());
+  }
+
+  async function removeRecords(id: string): Promise<void> {
+    const isGone = await world.records.remove(id).then(
+      () => true,
+      () => false, // told when it failed first
+    );
+    if (isGone) recordsLeft.delete(id);
   }
 
   return async (live: ReadonlySet<string>, seen: ReadonlyMap<string, SeenInstance>): Promise<void> => {
-    for (const id of failingSinceMs.keys()) if (!seen.has(id)) failingSinceMs.delete(id);
+    const again = [...recordsLeft].filter((id) => !seen.has(id));
+    await severalAtOnce(again, { atOnce: FORGOTTEN_AT_ONCE, each: removeRecords });
+    for (const id of failingSinceMs.keys())
+      if (!seen.has(id) && !recordsLeft.has(id)) failingSinceMs.delete(id);
     const strays = [...seen.values()].filter(({ id }) => !live.has(id));
     for (const { id, state } of strays) if (state === "running") options.destroy(id, 0);
     const ended = strays.filter(({ id, state }) => state !== "running" && !options.isBeingDestroyed(id));
     await severalAtOnce(ended, {
       atOnce: FORGOTTEN_AT_ONCE,
-      each: ({ id }) =>
-        forget(id).catch((error: unknown) => {
-          if (error instanceof LeadershipLostError) throw error;
-          if (!failingSinceMs.has(id))
-            world.log.error({ err: error, instanceId: id }, "instance cannot be forgotten, will be retried");
-          if (!failingSinceMs.has(id)) failingSinceMs.set(id, world.clock.monotonicMs());
-        }),
+      each: ({ id }) => forget(id).catch((error: unknown) => noteFailure(id, error)),
     });
   };
 }

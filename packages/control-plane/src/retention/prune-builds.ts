@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Depot } from "../depot/depot.ts";
 import type { Log } from "../log.ts";
+import { removeTree } from "../remove-tree.ts";
 import type { Store } from "../store/store.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
 import { namedByDeployments, releasedBeforeMs } from "./needed-builds.ts";
@@ -97,7 +98,7 @@ async function sweep(
     const path = join(folder, name);
     try {
       const isOver = deleted.has(idOf(name)) || (await stat(path)).mtimeMs < nowMs - YOUNG_MS;
-      if (isOver) await rm(path, { recursive: true, force: true });
+      if (isOver) await removeTree(path);
     } catch (error) {
       log.warn({ err: error, path }, "old files could not be removed");
     }

@@ -1,7 +1,8 @@
 import { AliveRecord, ExitRecord, instanceFiles } from "@vocalhost/protocol";
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceRecords } from "../instance-records.ts";
+import { removeTree } from "../../remove-tree.ts";
 import { readJson, requireId } from "../local/instance-folder.ts";
 import { folderFiles } from "./instance-folder.ts";
 import { dropOutput } from "../local/output-file.ts";
@@ -32,7 +33,8 @@ export function openFolderRecords(options: {
       output.forget(id);
       const names = await readdir(folder).catch(() => []);
       const records = names.filter((name) => !OF_THE_DRIVER.includes(name));
-      for (const name of records) await rm(join(folder, name), { recursive: true, force: true });
+      const removed = await Promise.allSettled(records.map((name) => removeTree(join(folder, name))));
+      for (const each of removed) if (each.status === "rejected") throw each.reason;
     },
   };
 }
