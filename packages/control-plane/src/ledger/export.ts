@@ -1,12 +1,16 @@
 import type { Clock } from "../clock.ts";
 import type { Failpoint } from "../failpoints.ts";
-import type { OutboxRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 
 /** Receivers remember an identifier for 24 h; afterwards a repetition might count twice, so a person decides. */
 export const HELD_AFTER_MS = 23 * 3_600_000;
 const SEND_TIMEOUT_MS = 10_000;
 const ROWS_PER_ROUND = 500;
+const NEW_ROWS_PER_ROUND = 400; // the others are for rows whose turn has come again
+const AGAIN_MS = 30_000; // doubles with every refusal
+const AGAIN_MAX_MS = 15 * 60_000;
+/** Who sends, how often or just now is wrong, not the row. */
+const NOT_OF_THE_ROW = new Set([401, 407, 408, 425, 429]);
 
 export interface ExportOptions {
   store: Store;
@@ -22,39 +26,86 @@ export interface ExportOptions {
 export interface ExportRound {
   sent: number;
   held: number;
+  /** Those that were refused or met nobody, in this round or before, and wait for another try. */
   failed: number;
-  /** Why the last one that failed did. */
+  /** Why the last one that failed in this round did. */
   problem?: string;
 }
 
-/** Sends what has not been sent, at least once, each under its own identifier. */
+/** Sends what has not been sent, at least once, each under its own identifier. What fails waits by itself. */
 export async function exportUsage(options: ExportOptions): Promise<ExportRound> {
   const { store, clock, failpoint } = options;
   const round: ExportRound = { sent: 0, held: await holdOld(store, clock.nowMs()), failed: 0 };
-  const rows = await store.db
-    .selectFrom("outbox")
-    .selectAll()
-    .where("sentAt", "is", null)
-    .where("heldAt", "is", null)
-    .orderBy("createdAt")
-    .orderBy("id")
-    .limit(ROWS_PER_ROUND)
-    .execute();
-  for (const row of rows) {
+  for (const row of await dueRows(store, clock.nowMs())) {
     failpoint("export.sent.before");
     const outcome = await send(row, options);
     failpoint("export.sent.after");
     if (outcome.kind === "taken") {
       round.sent += 1;
       await store.db.updateTable("outbox").set({ sentAt: clock.nowMs() }).where("id", "=", row.id).execute();
-    } else {
-      round.failed += 1;
-      round.problem = outcome.why;
-      // The receiver is down: the others would only wait for nothing.
-      if (outcome.kind === "unreachable") break;
+      continue;
     }
+    round.problem = outcome.why;
+    await putOff(store, row, { outcome, nowMs: clock.nowMs() });
+    // The receiver is down: the others would only wait for nothing. In the next round another row tries.
+    if (outcome.kind === "unreachable") break;
   }
+  round.failed = await countPutOff(store);
   return round;
+}
+
+interface DueRow {
+  id: string;
+  payload: string;
+  refusals: number;
+}
+
+/** New ones before those that failed: however many of these there are, they hold up nothing. */
+async function dueRows(store: Store, nowMs: number): Promise<DueRow[]> {
+  const columns = ["id", "payload", "refusals"] as const;
+  const fresh = await unsent(store)
+    .select(columns)
+    .where("againAt", "=", 0)
+    .orderBy("createdAt")
+    .orderBy("id")
+    .limit(NEW_ROWS_PER_ROUND)
+    .execute();
+  const again = await unsent(store)
+    .select(columns)
+    .where("againAt", ">", 0)
+    .where("againAt", "<=", nowMs)
+    .orderBy("againAt")
+    .orderBy("createdAt")
+    .orderBy("id")
+    .limit(ROWS_PER_ROUND - fresh.length)
+    .execute();
+  return [...fresh, ...again];
+}
+
+async function putOff(
+  store: Store,
+  { id, refusals }: DueRow,
+  { outcome, nowMs }: { outcome: Outcome; nowMs: number },
+): Promise<void> {
+  const isRefused = outcome.kind === "refused";
+  const waitMs = isRefused ? Math.min(AGAIN_MS * 2 ** refusals, AGAIN_MAX_MS) : AGAIN_MS;
+  await store.db
+    .updateTable("outbox")
+    .set({ againAt: nowMs + waitMs, refusals: refusals + Number(isRefused) })
+    .where("id", "=", id)
+    .execute();
+}
+
+async function countPutOff(store: Store): Promise<number> {
+  const { count } = await unsent(store)
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("againAt", ">", 0)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function unsent({ db }: Store) {
+  return db.selectFrom("outbox").where("sentAt", "is", null).where("heldAt", "is", null);
 }
 
 async function holdOld(store: Store, nowMs: number): Promise<number> {
@@ -70,7 +121,7 @@ async function holdOld(store: Store, nowMs: number): Promise<number> {
 
 type Outcome = { kind: "taken" } | { kind: "refused" | "unreachable"; why: string };
 
-async function send(row: OutboxRow, { url, token, signal }: ExportOptions): Promise<Outcome> {
+async function send(row: DueRow, { url, token, signal }: ExportOptions): Promise<Outcome> {
   const timeout = AbortSignal.timeout(SEND_TIMEOUT_MS);
   try {
     const response = await fetch(url, {
@@ -87,7 +138,8 @@ async function send(row: OutboxRow, { url, token, signal }: ExportOptions): Prom
     await response.body?.cancel();
     if (response.ok) return { kind: "taken" };
     const why = `the receiver answers ${response.status}`;
-    return { kind: response.status >= 500 ? "unreachable" : "refused", why };
+    const isOfTheRow = response.status < 500 && !NOT_OF_THE_ROW.has(response.status);
+    return { kind: isOfTheRow ? "refused" : "unreachable", why };
   } catch (error) {
     const { cause } = error as Error;
     return { kind: "unreachable", why: cause instanceof Error ? cause.message : String(error) };

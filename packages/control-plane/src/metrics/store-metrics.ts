@@ -19,13 +19,11 @@ export function addStoreMetrics(registry: Registry, store: Store): void {
   registry.registerMetric(
     new Gauge({
       name: "vocalhost_usage_exports",
-      help: "Usage entries that were not exported: waiting to be sent, or held for a person after 23 hours",
+      help: "Usage entries that were not exported: waiting to be sent, refused and to be tried again, or held for a person after 23 hours",
       labelNames: ["state"],
       registers: [],
       async collect() {
-        const { waiting, held } = await countExports(store);
-        this.set({ state: "waiting" }, waiting);
-        this.set({ state: "held" }, held);
+        for (const [state, count] of Object.entries(await countExports(store))) this.set({ state }, count);
       },
     }),
   );
@@ -43,7 +41,7 @@ export function addStoreMetrics(registry: Registry, store: Store): void {
 
 async function countByState(store: Store, table: "sessions" | "instances") {
   const over = table === "sessions" ? ["ended", "failed", "expired"] : ["stopped", "lost"];
-  return store.db
+  return store.search
     .selectFrom(table)
     .select("state")
     .select((select) => select.fn.countAll<number>().as("count"))
@@ -52,11 +50,17 @@ async function countByState(store: Store, table: "sessions" | "instances") {
     .execute();
 }
 
-async function countExports(store: Store): Promise<{ waiting: number; held: number }> {
-  const { unsent, held } = await store.db
+async function countExports(store: Store): Promise<Record<"waiting" | "refused" | "held", number>> {
+  const { all, refused, held } = await store.search
     .selectFrom("outbox")
-    .select(({ fn }) => [fn.countAll<number>().as("unsent"), fn.count<number>("heldAt").as("held")])
+    .select(({ fn }) => [fn.countAll<number>().as("all"), fn.count<number>("heldAt").as("held")])
+    .select(({ fn, eb }) =>
+      fn
+        .countAll<number>()
+        .filterWhere(eb.and([eb("heldAt", "is", null), eb("refusals", ">", 0)]))
+        .as("refused"),
+    )
     .where("sentAt", "is", null)
     .executeTakeFirstOrThrow();
-  return { waiting: unsent - held, held };
+  return { waiting: all - refused - held, refused, held };
 }

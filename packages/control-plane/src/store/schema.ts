@@ -22,7 +22,7 @@ export interface Schema {
   usage: UsageRow & UsageStart;
   periods: PeriodRow;
   corrections: CorrectionRow;
-  outbox: OutboxRow;
+  outbox: OutboxRow & OutboxRetry;
   logLines: LogLineRow;
   outputCursors: OutputCursorRow;
   samples: SampleRow;
@@ -349,6 +349,13 @@ export interface OutboxRow {
   createdAt: Ms;
   sentAt: Ms | null;
   heldAt: Ms | null;
+}
+
+interface OutboxRetry {
+  /** How often the receiver would not take it. */
+  refusals: Generated<number>;
+  /** Not before; 0: it was not tried yet. */
+  againAt: Generated<Ms>;
 }
 
 export interface LogLineRow {

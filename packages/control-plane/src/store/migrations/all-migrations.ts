@@ -10,6 +10,7 @@ import { publicKeys } from "./0009-public-keys.ts";
 import { buildContents } from "./0010-build-contents.ts";
 import { agentsInRegions } from "./0011-agents-in-regions.ts";
 import { usageInOrder } from "./0012-usage-in-order.ts";
+import { exportsAgain } from "./0013-exports-again.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -25,4 +26,5 @@ export const allMigrations: readonly Migration[] = [
   buildContents,
   agentsInRegions,
   usageInOrder,
+  exportsAgain,
 ];
