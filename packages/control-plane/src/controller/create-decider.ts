@@ -61,7 +61,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
   const wakeups = createWakeups(clock);
   const secretsOf: DeployingOptions["secretsOf"] = (organizationId, setName, version) =>
     environmentOf({ db: store.db, masterKeys }, organizationId, { setName, version });
-  const redactorOf = createRedactors({ store, secretsOf });
+  const redactorOf = createRedactors({ store, log, secretsOf });
   const output = createOutputWork({ store, records, clock, log, redactorOf });
   const reconciler = createReconciler({
     world,

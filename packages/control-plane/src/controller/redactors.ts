@@ -1,6 +1,7 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { DeployingOptions } from "../deployments/deploying.ts";
 import { parseSpec } from "../deployments/deployment-spec.ts";
+import type { Log } from "../log.ts";
 import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import type { Store } from "../store/store.ts";
 
@@ -13,12 +14,15 @@ const SEARCHED_CHARACTERS_MAX = 4 * 1024 * 1024; // of all of them together; eac
 /** Kept per deployment: the secrets of one never change. */
 export function createRedactors({
   store,
+  log,
   secretsOf,
 }: {
   store: Store;
+  log: Log;
   secretsOf: DeployingOptions["secretsOf"];
 }): RedactorOf {
   const redactors = new Map<string, Promise<Redactor>>();
+  const tooLarge = new Set<string>(); // that were named in the log
   let characters = 0;
 
   async function make(deploymentId: string): Promise<Redactor> {
@@ -32,7 +36,16 @@ export function createRedactors({
     const secrets = await secretsOf(row.organizationId as OrganizationId, secretSet, secretVersion);
     const values = Object.values(secrets);
     characters += values.reduce((sum, { length }) => sum + length, 0);
-    return createRedactor(values);
+    return createRedactor(values, (leftOut) => {
+      const name = [row.organizationId, secretSet, secretVersion].join("|");
+      if (tooLarge.has(name)) return;
+      if (tooLarge.size >= REDACTORS_MAX) tooLarge.clear();
+      tooLarge.add(name);
+      log.warn(
+        { organizationId: row.organizationId, secretSet, secretVersion, leftOut },
+        "secret set is too large to be hidden whole, some of it may show in the output of bots",
+      );
+    });
   }
 
   return (deploymentId) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createRedactor } from "./redact.ts";
+import { createRedactor, redactsWhole } from "./redact.ts";
 
 test("known values disappear, everything else stays", () => {
   const redact = createRedactor(["hunter2-hunter2", "short", 'quo"te/slash+plus']);
@@ -52,6 +52,21 @@ test("what is left of a value that was cut off at either end is hidden", () => {
   const redact = createRedactor([value]);
   assert.equal(redact(`key=${value.slice(0, 4_000)}`), "key=[redacted]");
   assert.equal(redact(`${value.slice(4_000)} and more`), "[redacted] and more");
+});
+
+test("a redactor says how much it leaves out, and what a set may have at most is hidden whole", () => {
+  const toldOf = (values: string[]): number => {
+    let told = 0;
+    createRedactor(values, (leftOut) => (told += leftOut));
+    return told;
+  };
+  const value = (): string => randomBytes(24 * 1024).toString("base64");
+  const most = Array.from({ length: 32 }, value); // 1 MiB
+  assert.equal(toldOf(most), 0);
+  assert.equal(redactsWhole(most), true);
+  const tooMany = Array.from({ length: 160 }, value);
+  assert.ok(toldOf(tooMany) > 30);
+  assert.equal(redactsWhole(tooMany), false);
 });
 
 test("values that overlap leave nothing between them", () => {

@@ -4,7 +4,7 @@ import { createValueFinder, type Span } from "./find-values.ts";
 export const REDACTED_FROM_LENGTH = 8;
 /** A value cut off at the end of the text is redacted when at least this much of it is there. */
 const FRAGMENT_FROM_LENGTH = 32;
-/** No environment holds more; what is left out first are the forms inside URLs. */
+/** Each costs some dozen bytes of memory. In older sets, which may be larger, the forms inside URLs are left out first. */
 const SEARCHED_CHARACTERS_MAX = 4 * 1024 * 1024;
 const REDACTED = "[redacted]";
 const WITHHELD = "[withheld: secret values could not be searched for]";
@@ -12,13 +12,22 @@ const WITHHELD = "[withheld: secret values could not be searched for]";
 export type Redactor = (text: string) => string;
 
 /** Replaces known secret values, also as they look inside JSON and URLs, and each line of those with several. */
-export function createRedactor(values: Iterable<string>): Redactor {
+export function createRedactor(
+  values: Iterable<string>,
+  leavesOut: (forms: number) => void = () => undefined,
+): Redactor {
   try {
-    const redact = redactorOf([...values]);
+    const redact = redactorOf([...values], leavesOut);
     return (text) => shownOnlyIf(() => redact(text));
   } catch {
     return () => WITHHELD;
   }
+}
+
+/** Whether a redactor of these leaves nothing out. */
+export function redactsWhole(values: Iterable<string>): boolean {
+  const forms = formsOf([...values]);
+  return searchedOf(forms).length === forms.length;
 }
 
 // An error may quote what it failed on, and errors are logged.
@@ -30,8 +39,10 @@ function shownOnlyIf(redact: () => string): string {
   }
 }
 
-function redactorOf(values: string[]): Redactor {
-  const forms = formsOf(values);
+function redactorOf(values: string[], leavesOut: (forms: number) => void): Redactor {
+  const all = formsOf(values);
+  const forms = searchedOf(all);
+  if (forms.length < all.length) leavesOut(all.length - forms.length);
   if (forms.length === 0) return (text) => text;
   const whole = createValueFinder(forms);
   const long = forms.filter(({ length }) => length >= FRAGMENT_FROM_LENGTH);
@@ -50,9 +61,12 @@ function redactorOf(values: string[]): Redactor {
 function formsOf(values: string[]): string[] {
   const parts = new Set(values.flatMap((value) => [value, ...value.split(/\r?\n/)]));
   const kept = [...parts].filter(({ length }) => length >= REDACTED_FROM_LENGTH);
-  const forms = new Set([...kept, ...kept.map(encodeForJson), ...kept.map(encodeForUrl)]);
+  return [...new Set([...kept, ...kept.map(encodeForJson), ...kept.map(encodeForUrl)])];
+}
+
+function searchedOf(forms: string[]): string[] {
   let characters = 0;
-  return [...forms].filter(({ length }) => (characters += length) <= SEARCHED_CHARACTERS_MAX);
+  return forms.filter(({ length }) => (characters += length) <= SEARCHED_CHARACTERS_MAX);
 }
 
 function blackOut(text: string, spans: Span[]): string {

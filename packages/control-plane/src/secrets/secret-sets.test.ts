@@ -35,6 +35,31 @@ test("values are merged into new versions, and never shown", async () => {
   assert.deepEqual(shown.secrets, [{ fieldName: "B" }, { fieldName: "C" }]);
 });
 
+test("a set has values of 1 MiB at most, however they came into it", async () => {
+  await using world = await openWorld();
+  const { sets, acme, put, environment } = world;
+  const value = (): string => randomBytes(24 * 1024).toString("base64"); // 32 KiB
+  const filled = Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`KEY_${at}`, value()]));
+  await put("bot", fields(filled));
+  const tooLarge = {
+    code: "GENERIC_BAD_REQUEST",
+    message: /may have 1024 KiB of names and values, and would have 10\d\d KiB: delete secrets/,
+  };
+  await assert.rejects(put("bot", fields({ ONE: value(), MORE: "x".repeat(1_024) })), tooLarge);
+  assert.deepEqual(await environment("bot", 1), filled);
+  await put("bot", fields({ KEY_0: value() })); // in place of another
+  await sets.deleteKey(acme, "bot", { fieldName: "KEY_1", actor: "system" });
+  await put("bot", fields({ MORE: value() }));
+  const odd = Object.fromEntries(
+    Array.from({ length: 36 }, (_, at) => [`KEY_${at}`, `${at}\u0001`.repeat(10_000)]),
+  );
+  await assert.rejects(put("odd", fields(odd)), {
+    code: "GENERIC_BAD_REQUEST",
+    message: /special characters/,
+  });
+  await assert.rejects(sets.get(acme, "odd"), { code: "NOT_FOUND" });
+});
+
 test("a set is pending until its values can be read back", async () => {
   await using world = await openWorld();
   const { store, sets, acme, put } = world;

@@ -15,6 +15,7 @@ import { imagePullIncomplete, SECRET_SET_NAME } from "./secret-put.ts";
 import type { SecretPut } from "./secret-put.ts";
 import { IMAGE_PULL_FIELD, insertVersion, readFieldNames, readValues } from "./secret-values.ts";
 import { removeSet } from "./remove-set.ts";
+import { requireHideable } from "./require-hideable.ts";
 
 export interface SecretSetsOptions {
   store: Store;
@@ -102,6 +103,7 @@ export function createSecretSets(options: SecretSetsOptions): SecretSets {
           : await insertSet(tx, { organizationId, name, region, kind: put.kind, host, nowMs });
         const before = set?.kind === "secret" ? await readValues(tx, options.masterKeys, set) : [];
         const values = new Map([...before, ...valuesOf(put)]);
+        if (put.kind === "secret") requireHideable(values);
         await insertVersion(tx, options.masterKeys, { set: next, values, nowMs });
         const action = set ? "secrets-changed" : "secrets-created";
         const details = { region, fields: [...valuesOf(put).keys()] };

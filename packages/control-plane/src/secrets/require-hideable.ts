@@ -1,0 +1,22 @@
+import { badRequest } from "../refusals.ts";
+import { redactsWhole } from "./redact.ts";
+
+/** Names and values together. What is larger could not be hidden whole in what bots print. */
+const SET_BYTES_MAX = 1024 * 1024;
+const KIB = 1024;
+
+/** Refuses a set that is too large for its values to be hidden wherever they show up. */
+export function requireHideable(values: ReadonlyMap<string, string>): void {
+  let bytes = 0;
+  for (const [name, value] of values) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  if (bytes > SET_BYTES_MAX)
+    throw badRequest(
+      `A secret set may have ${SET_BYTES_MAX / KIB} KiB of names and values, and would have ${Math.ceil(bytes / KIB)} KiB: ` +
+        "delete secrets that are no longer needed",
+    );
+  if (!redactsWhole(values.values()))
+    throw badRequest(
+      "The values of this secret set have too many special characters to be hidden in the output of bots: " +
+        "delete some, or store them as base64",
+    );
+}
