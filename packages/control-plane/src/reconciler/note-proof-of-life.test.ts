@@ -33,6 +33,22 @@ eachStore((open) => {
     assert.deepEqual(seen, [{ lastSeenAt: HEARD_AT }, { lastSeenAt: HEARD_AT }]);
   });
 
+  test("an instance that tells of a session that is not its own proves nothing", async () => {
+    await using store = await open();
+    await prepareOrganization(store);
+    const [liar, victim] = await add(store, [
+      { id: "own", state: "active", elapsedMs: 5 },
+      { id: "other", state: "active", elapsedMs: 6, timeline: "{}" },
+    ]);
+    assert.ok(liar && victim);
+    await note(store, [liar], () => victim.sessionId ?? "");
+    assert.equal((await read(store, "other")).elapsedMs, 6);
+    assert.deepEqual((await read(store, "other")).timeline, {});
+    assert.equal((await read(store, "own")).elapsedMs, 5);
+    const seen = await store.db.selectFrom("instances").select("lastSeenAt").execute();
+    assert.deepEqual(seen, [{ lastSeenAt: null }, { lastSeenAt: null }]);
+  });
+
   test("hundreds of calls take a few statements", async () => {
     await using store = await open();
     await prepareOrganization(store);
@@ -75,10 +91,15 @@ async function add(
   return instances;
 }
 
-function note(store: Store, instances: InstanceRow[]): Promise<void> {
+function note(
+  store: Store,
+  instances: InstanceRow[],
+  toldSession = ({ sessionId }: InstanceRow): string => sessionId ?? "",
+): Promise<void> {
   const reports = new Map(
-    instances.map(({ id, sessionId }) => {
-      const session = { sessionId: sessionId ?? "", state: "running" as const, elapsedMs: ELAPSED_MS };
+    instances.map((row) => {
+      const { id } = row;
+      const session = { sessionId: toldSession(row), state: "running" as const, elapsedMs: ELAPSED_MS };
       const status = {
         ...{ instanceId: id, epoch: 1, ready: false, cpuMs: 0, memoryBytes: 0 },
         session: { ...session, marks: { botEntered: 12 }, exit: null },

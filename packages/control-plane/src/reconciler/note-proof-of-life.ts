@@ -26,12 +26,14 @@ export async function noteProofOfLife(
   const all = pools
     .flatMap(({ instances }) => instances)
     .filter(({ state }) => state === "busy")
-    .flatMap(({ id, lastSeenAt }): News[] => {
+    .flatMap(({ id, sessionId, lastSeenAt }): News[] => {
       const { heardAt, status } = reports.get(id) ?? {};
+      const session = status?.session ?? undefined;
+      if (session && session.sessionId !== sessionId) return []; // of another one it can prove nothing
       // Either way: the clock may have been set back.
       const isNews =
         heardAt !== undefined && Math.abs(heardAt - (lastSeenAt ?? 0)) >= world.timing.heartbeatMs / 2;
-      return isNews ? [{ id, heardAt, session: status?.session ?? undefined }] : [];
+      return isNews ? [{ id, heardAt, session }] : [];
     });
   // In the same order every time: nobody who notes the same rows waits crosswise.
   const news = all.toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,10 +1,11 @@
+import type { InstanceStatus } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestClock } from "../testing/test-clock.ts";
 import { until } from "../../../../testing/wait.ts";
 import type { Driver, InstanceSpec, SeenInstance } from "../drivers/driver.ts";
 import type { InstanceRecords } from "../drivers/instance-records.ts";
-import type { InstanceNetwork } from "../instances/instance-network.ts";
+import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { silentLog } from "../log.ts";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
@@ -16,7 +17,7 @@ import type { Store } from "../store/store.ts";
 import { defaultTiming } from "../timing.ts";
 import type { World } from "../world.ts";
 import { createReconciler } from "./reconcile.ts";
-import { agent, deployment, exited, instance, running } from "./testing/check-plan.ts";
+import { agent, deployment, exited, instance, running, session } from "./testing/check-plan.ts";
 
 test("an object whose output cannot be read keeps no other from being forgotten", async () => {
   await using store = await openMemoryStore();
@@ -205,6 +206,25 @@ test("the driver hears of an agent that is deleted, once its instances are gone"
   assert.deepEqual(forgotten, ["agent parrot"]);
 });
 
+test("telling of another session's end does not hide how long one's own lasts", async () => {
+  await using store = await openMemoryStore();
+  await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+  await addRequested(store, "liar");
+  const busy = { state: "busy", sessionId: "own" } as const;
+  await store.db.updateTable("instances").set(busy).execute();
+  const own = session({ id: "own", agentId: "liar", instanceId: "liar", state: "active", startMs: 0 });
+  await store.db.insertInto("sessions").values(own).execute();
+  const exit = { sessionId: "other", reason: "idle", elapsedMs: 1, endedAtMs: 1, marks: {} };
+  const { reconciler, clock, sightings } = setUp(store, {
+    objects: [running("liar")],
+    told: { sessionId: "other", state: "ended", elapsedMs: 1, marks: {}, exit },
+  });
+  await reconciler.pass();
+  clock.monotonic += 7_000;
+  await reconciler.pass();
+  assert.equal(sightings.atLeastMs(own), 7_000);
+});
+
 /** An agent with one instance that is to be made, all of the same name. */
 async function addRequested({ db }: Store, id: string, organizationId?: string): Promise<void> {
   const owner = organizationId === undefined ? {} : { organizationId };
@@ -231,6 +251,8 @@ interface SetUp {
   removeRecords?(id: string): Promise<void>;
   beforeForget?(id: string): Promise<void>;
   passed?(): Promise<void>;
+  /** What every instance says of its session. */
+  told?: InstanceStatus["session"];
 }
 
 function setUp(store: Store, options: SetUp) {
@@ -250,9 +272,18 @@ function setUp(store: Store, options: SetUp) {
     forgetAgent: async (id) => void forgotten.push(`agent ${id}`),
   };
   const records: Partial<InstanceRecords> = { remove: async (id) => options.removeRecords?.(id) };
+  const { told: toldSession } = options;
+  const reportOf = (instanceId: string): InstanceReport | undefined =>
+    toldSession
+      ? {
+          status: { instanceId, epoch: 1, ready: false, cpuMs: 0, memoryBytes: 0, session: toldSession },
+          ...{ heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs() },
+        }
+      : undefined;
+  const sightings = createSightings();
   const network: Partial<InstanceNetwork> = {
     watch: () => undefined,
-    report: () => undefined,
+    report: reportOf,
     missed: () => 0,
   };
   const world: World = {
@@ -266,7 +297,7 @@ function setUp(store: Store, options: SetUp) {
     pendingLimits: defaultPendingLimits,
     quotasOf: createQuotas(defaultQuotas),
     mediaPorts: createMediaPorts({ range: options.range, log: silentLog }),
-    sightings: createSightings(),
+    sightings,
     failpoint: () => undefined,
     log: { ...silentLog, error: (_fields, sentence) => void told.push(sentence) },
     hasVoiceEngine: false,
@@ -284,5 +315,5 @@ function setUp(store: Store, options: SetUp) {
     ...(options.beforeForget ? { beforeForget: options.beforeForget } : {}),
     ...(options.passed ? { passed: options.passed } : {}),
   });
-  return { reconciler, forgotten, told, clock };
+  return { reconciler, forgotten, told, clock, sightings };
 }

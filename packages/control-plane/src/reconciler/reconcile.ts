@@ -292,7 +292,8 @@ function noteSightings(
   for (const session of sessions) {
     const id = session.instanceId ?? "";
     const isOn = seen.get(id)?.state === "running" && !missed.has(id);
-    const hasEnded = reports.get(id)?.status.session?.exit ?? false;
+    const told = reports.get(id)?.status.session;
+    const hasEnded = told?.sessionId === session.id && told.exit !== null;
     if (session.state === "active" && isOn && !hasEnded) world.sightings.alive(session, listedAtMs);
   }
 }
