@@ -34,6 +34,30 @@ eachStore((open) => {
     await pruneSamples(store, { nowMs: START_MS + 250_000, retentionMs: 0 });
     assert.equal((await resourceMetrics(store, organizationId, "session"))?.sampleCount, 51);
   });
+
+  test("an odd figure of one instance costs no other its sample", async () => {
+    await using store = await open();
+    for (const odd of [NaN, Infinity, -Infinity, -1, -1.5, 0.5, 9e15, 1e300]) {
+      await store.db.deleteFrom("samples").execute();
+      await writeSamples(store.db, [
+        sample(1),
+        { ...sample(2), cpuMillicores: odd },
+        { ...sample(3), memoryBytes: odd },
+        { ...sample(4), at: odd },
+        sample(5),
+      ]);
+      const rows = await store.db.selectFrom("samples").selectAll().orderBy("at").execute();
+      for (const good of [sample(1), sample(5)])
+        assert.deepEqual(
+          rows.find(({ at }) => at === good.at),
+          good,
+          String(odd),
+        );
+      for (const { cpuMillicores, memoryBytes } of rows)
+        assert.ok(cpuMillicores >= 0 && memoryBytes >= 0 && cpuMillicores + memoryBytes < 2e15, String(odd));
+      assert.ok(summarize("session", rows), String(odd));
+    }
+  });
 });
 
 test("one sample is every percentile", () => {

@@ -1,6 +1,7 @@
 import type { OrganizationId } from "../auth/principal.ts";
 import type { SampleRow } from "../store/schema.ts";
 import type { Db, Store, Tx } from "../store/store.ts";
+import { toTime } from "../to-time.ts";
 
 /** What a session used at one moment. The same moment twice counts once. */
 export async function writeSample(db: Db | Tx, sample: SampleRow): Promise<void> {
@@ -8,17 +9,29 @@ export async function writeSample(db: Db | Tx, sample: SampleRow): Promise<void>
 }
 
 export async function writeSamples(db: Db | Tx, samples: SampleRow[]): Promise<void> {
-  if (samples.length === 0) return;
-  const values = samples.map((sample) => ({
+  const values = samples.filter(isSample).map((sample) => ({
     ...sample,
-    at: Math.round(sample.at),
-    memoryBytes: Math.round(sample.memoryBytes),
+    at: Math.round(within(sample.at)),
+    cpuMillicores: within(sample.cpuMillicores),
+    memoryBytes: Math.round(within(sample.memoryBytes)),
   }));
+  if (values.length === 0) return;
   await db
     .insertInto("samples")
     .values(values)
     .onConflict((conflict) => conflict.columns(["sessionId", "at"]).doNothing())
     .execute();
+}
+
+const FIGURE_MAX = 2 ** 50; // beyond any machine, and whole numbers up to it stay exact
+
+// They are written together, and each comes from the process of a bot: one that makes no sense must not cost the others.
+function isSample({ at, cpuMillicores, memoryBytes }: SampleRow): boolean {
+  return [at, cpuMillicores, memoryBytes].every(Number.isFinite);
+}
+
+function within(figure: number): number {
+  return Math.min(Math.max(figure, 0), FIGURE_MAX);
 }
 
 export interface ResourceMetrics {
@@ -81,8 +94,8 @@ export function summarize(sessionId: string, samples: readonly SampleRow[]): Res
       c: Math.round(sample.cpuMillicores),
       m: sample.memoryBytes,
     })),
-    eventTs: new Date(last.at).toISOString(),
-    createdAt: new Date(first.at).toISOString(),
+    eventTs: toTime(last.at),
+    createdAt: toTime(first.at),
   };
 }
 
