@@ -179,6 +179,44 @@ test("a bot's own npm settings and packages from elsewhere run nothing", async (
   }
 });
 
+test("a lock file leads to nothing outside of the bot's folder, and workspaces stay", async () => {
+  await using service = await start();
+  const manifest = (more: object): string => JSON.stringify({ name: "bot", type: "module", ...more });
+  const lock = (packages: object): string => JSON.stringify({ name: "bot", lockfileVersion: 3, packages });
+  for (const [resolved, at] of [
+    ["../../..", "x"],
+    ["../nothing-yet", "x"],
+    ["../../..", "@scope/x"],
+  ] as const) {
+    const dependencies = { [at]: "1.0.0" };
+    const files = {
+      "bot.ts": BOT,
+      "package.json": manifest({ dependencies }),
+      "package-lock.json": lock({
+        "": { name: "bot", dependencies },
+        [`node_modules/${at}`]: { resolved, link: true },
+        [resolved]: { name: at, version: "1.0.0" },
+      }),
+    };
+    const build = await service.final((await service.deploy(files)).build);
+    assert.equal(build.status, "failed", resolved);
+    const text = `The build holds a link that leaves its folder: node_modules/${at}.`;
+    assert.ok(build.errorMessage?.startsWith(text), build.errorMessage ?? "");
+    assert.ok(!existsSync(buildFolder(service.data, build.id)));
+  }
+  const whole = {
+    "bot.ts": BOT,
+    "package.json": manifest({ workspaces: ["packages/*"], dependencies: { inner: "1.0.0" } }),
+    "packages/inner/package.json": JSON.stringify({ name: "inner", version: "1.0.0", main: "main.js" }),
+    "packages/inner/main.js": "exports.inner = 1;",
+  };
+  const build = await service.final((await service.deploy(whole)).build);
+  assert.equal(build.status, "success", build.errorMessage ?? "");
+  const link = join(buildFolder(service.data, build.id), "node_modules/inner");
+  assert.ok(lstatSync(link).isSymbolicLink());
+  assert.match(readFileSync(join(link, "main.js"), "utf8"), /inner = 1/);
+});
+
 test("the voice filter that comes with the command line is not taken for the bot's", async () => {
   const lock = {
     packages: {

@@ -8,6 +8,7 @@ import { type BotManifest, neededPackages, wantedSdk, writeManifest } from "./bo
 import { BuildProblem } from "./build-problem.ts";
 import { refuseForeignPackages } from "./foreign-packages.ts";
 import { fitsRange } from "./fits-range.ts";
+import { keepBuildLinksInside } from "./keep-links-inside.ts";
 
 export interface PackageOptions {
   folder: string;
@@ -64,6 +65,7 @@ export async function installPackages(options: InstallOptions): Promise<void> {
   else {
     if (isBrought) await rename(brought, aside); // npm removes what it was not asked for
     await installWithNpm(options, needed);
+    await keepBuildLinksInside(folder);
     if (isBrought) await rename(aside, brought);
   }
   if (!isBrought) {

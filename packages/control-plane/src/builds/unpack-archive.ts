@@ -1,10 +1,11 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { createReadStream } from "node:fs";
-import { copyFile, mkdir, open, realpath, rm, stat, symlink } from "node:fs/promises";
-import { dirname, join, resolve, sep } from "node:path";
+import { copyFile, mkdir, open, realpath, stat, symlink } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { BuildProblem } from "./build-problem.ts";
+import { type Fold, requireInside, settleLinks } from "./keep-links-inside.ts";
 
 export interface UnpackLimits {
   bytes: number;
@@ -147,20 +148,14 @@ async function writeNew(
   for await (const bytes of file.body) await handle.writeFile(bytes);
 }
 
-/** Links may point at links, so only the file system knows where one leads; nothing has followed them until then. */
 async function makeLinks(links: { path: string; target: string }[], root: string): Promise<void> {
-  const isInside = (path: string): boolean => path === root || path.startsWith(root + sep);
-  for (const { path, target } of links) {
-    if (target.startsWith("/") || !isInside(resolve(dirname(path), target))) throw escaping(path, root);
-    await symlink(target, path);
+  const fold: Fold = { root, holder: "archive" };
+  for (const link of links) {
+    requireInside(link, fold);
+    await symlink(link.target, link.path);
   }
-  for (const { path } of links) {
-    const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) await rm(path); // leads nowhere, as it did where it came from
-    else if (!isInside(real)) throw escaping(path, root);
-  }
-}
-
-function escaping(path: string, root: string): BuildProblem {
-  return new BuildProblem(`The archive holds a link that leaves its folder: ${path.slice(root.length + 1)}`);
+  await settleLinks(
+    links.map(({ path }) => path),
+    fold,
+  );
 }

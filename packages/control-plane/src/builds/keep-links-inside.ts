@@ -1,0 +1,46 @@
+import { readdir, readlink, realpath, rm } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { BuildProblem } from "./build-problem.ts";
+
+/** A folder whose links may lead nowhere else. */
+export interface Fold {
+  root: string;
+  /** Who is told to hold a link that leaves. */
+  holder: "archive" | "build";
+}
+
+/** What npm made of a lock file: that may say of any package that it is a link, and to where. */
+export async function keepBuildLinksInside(folder: string): Promise<void> {
+  const fold: Fold = { root: await realpath(folder), holder: "build" };
+  const entries = await readdir(fold.root, { withFileTypes: true, recursive: true });
+  const paths = entries.flatMap((each) => (each.isSymbolicLink() ? [join(each.parentPath, each.name)] : []));
+  for (const path of paths) requireInside({ path, target: await readlink(path) }, fold);
+  await settleLinks(paths, fold);
+}
+
+/** As far as its words say. */
+export function requireInside({ path, target }: { path: string; target: string }, fold: Fold): void {
+  if (target.startsWith("/") || !isInside(resolve(dirname(path), target), fold)) throw escaping(path, fold);
+}
+
+/** Links may point at links, so only the file system knows where one leads; nothing has followed them until then. */
+export async function settleLinks(paths: readonly string[], fold: Fold): Promise<void> {
+  for (const path of paths) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) await rm(path); // leads nowhere, as it did where it came from
+    else if (!isInside(real, fold)) throw escaping(path, fold);
+  }
+}
+
+function isInside(path: string, { root }: Fold): boolean {
+  return path === root || path.startsWith(root + sep);
+}
+
+function escaping(path: string, { root, holder }: Fold): BuildProblem {
+  const what = `The ${holder} holds a link that leaves its folder: ${path.slice(root.length + 1)}`;
+  return new BuildProblem(
+    holder === "archive"
+      ? what
+      : `${what}. Put the package into the bot's folder, and make package-lock.json anew`,
+  );
+}
