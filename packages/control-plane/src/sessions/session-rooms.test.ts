@@ -1,6 +1,7 @@
 import type { Connect } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pause, until } from "../../../../testing/wait.ts";
 import { silentLog } from "../log.ts";
 import type { SessionState } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
@@ -21,8 +22,14 @@ function roomConnect(roomName: string, more: Partial<RoomConnect> = {}): RoomCon
 
 const CALL = { streamId: "domain", callId: "call", from: "+1", to: "+2", body: {} };
 
-async function makeSession(store: Store, id: string, state: SessionState, connect: Connect): Promise<void> {
-  const endedAt = ["ended", "failed"].includes(state) ? 0 : null;
+async function makeSession(
+  store: Store,
+  id: string,
+  state: SessionState,
+  connect: Connect,
+  overAt = 0,
+): Promise<void> {
+  const endedAt = ["ended", "failed"].includes(state) ? overAt : null;
   await store.transaction(async (tx) => {
     await tx.insertInto("sessions").values(sessionRow({ id, state, endedAt })).execute();
     await rememberRoom(tx, connect, id);
@@ -74,6 +81,65 @@ eachStore((open) => {
     assert.deepEqual(await store.db.selectFrom("sessionRooms").selectAll().execute(), []);
   });
 
+  test("rooms that wait for another try hold up no others, however many they are", async () => {
+    await using store = await open();
+    const { pass, closed, refuse, clock } = await openCloser(store);
+    refuse(({ roomName }) => roomName.startsWith("stubborn"));
+    for (let index = 0; index < 60; index += 1)
+      await makeSession(store, `s-${index}`, "ended", roomConnect(`stubborn ${index}`));
+    clock.now = SETTLED_MS;
+    for (let passes = 0; passes < 30; passes += 1) await pass();
+    await makeSession(store, "later", "ended", roomConnect("easy"), 1);
+    for (let passes = 0; passes < 2; passes += 1) await pass();
+    assert.deepEqual(closed, ["daily easy"]);
+
+    clock.now += 60_000; // all of them come due at once, and a new one goes first
+    await makeSession(store, "last", "ended", roomConnect("easy too"), 2);
+    await pass();
+    assert.deepEqual(closed, ["daily easy", "daily easy too"]);
+    refuse(() => false);
+    clock.now += 60_000;
+    for (let passes = 0; passes < 3; passes += 1) await pass();
+    assert.equal(closed.length, 62);
+    assert.deepEqual(await store.db.selectFrom("sessionRooms").selectAll().execute(), []);
+  });
+
+  test("a provider in trouble holds up no other, and is asked little", async () => {
+    await using store = await open();
+    const { pass, closed, tried, refuse, clock } = await openCloser(store);
+    refuse(({ provider }) => provider === "daily");
+    for (let index = 0; index < 60; index += 1)
+      await makeSession(store, `s-${index}`, "ended", roomConnect(`room ${index}`));
+    await makeSession(store, "other", "ended", roomConnect("elsewhere", { provider: "livekit" }), 1);
+    clock.now = SETTLED_MS;
+    await pass();
+    assert.deepEqual(closed, ["livekit elsewhere"]);
+    const asked = tried.filter((each) => each.startsWith("daily")).length;
+    assert.ok(asked >= 1 && asked <= 5, `asked ${asked} times`);
+    refuse(() => false);
+    clock.now += 60_000;
+    for (let passes = 0; passes < 3; passes += 1) await pass();
+    assert.equal(closed.length, 61);
+  });
+
+  test("a provider that answers late holds up no other", async () => {
+    await using store = await open();
+    const { run, closed, refuse, clock } = await openCloser(store);
+    const answered = Promise.withResolvers<boolean>();
+    refuse(({ provider }) => provider === "livekit" && answered.promise);
+    const livekit = roomConnect("late", { provider: "livekit" });
+    await makeSession(store, "late", "ended", livekit);
+    await makeSession(store, "easy", "ended", roomConnect("easy"), 1);
+    clock.now = SETTLED_MS;
+    const ending = new AbortController();
+    const running = run(ending.signal);
+    await until(() => closed.includes("daily easy"), 30_000, "the other's room to be closed");
+    answered.resolve(false);
+    await until(() => closed.includes("livekit late"), 30_000, "the late one to be closed");
+    ending.abort();
+    await running;
+  });
+
   test("a room shows the call that waits for it, while its session lasts", async () => {
     await using store = await open();
     await makeSession(store, "held", "active", roomConnect("for a call", { callData: CALL }));
@@ -89,16 +155,18 @@ eachStore((open) => {
 
 async function openCloser(store: Store, refusals = { left: 0 }) {
   await store.db.insertInto("leader").values({ id: 1, holder: "test", epoch: 1, until: 1 }).execute();
-  const clock = createTestClock(0);
+  const clock = { ...createTestClock(0), sleep: () => pause(5) };
   const [tried, closed]: [string[], string[]] = [[], []];
-  const { pass } = createRoomCloser({
+  let isRefused: (room: { provider: string; roomName: string }) => boolean | Promise<boolean> = () => false;
+  const { pass, run } = createRoomCloser({
     world: { store, clock, epoch: 1, log: silentLog },
     async close(provider, roomName) {
       tried.push(`${provider} ${roomName}`);
       refusals.left -= 1;
-      if (refusals.left >= 0) throw new Error("not now");
+      if (refusals.left >= 0 || (await isRefused({ provider, roomName }))) throw new Error("not now");
       closed.push(`${provider} ${roomName}`);
     },
   });
-  return { pass, closed, tried, clock };
+  const refuse = (which: typeof isRefused): void => void (isRefused = which);
+  return { pass, run, closed, tried, refuse, clock };
 }

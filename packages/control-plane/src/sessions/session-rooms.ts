@@ -1,4 +1,4 @@
-import type { Connect, RoomProviderName } from "@vocalhost/protocol";
+import { roomProviderNames, type Connect, type RoomProviderName } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { SessionRoomRow } from "../store/schema.ts";
 import { sendWithNext } from "../store/round-trips.ts";
@@ -15,6 +15,7 @@ export interface HeldCall {
 const LOOK_MS = 2_000;
 const AT_A_TIME = 50;
 const AGAIN_MS = 60_000;
+const FAILURES_MAX = 3; // in a row; then the provider is in trouble, and asked again at the next look
 const LASTS_MS = 4 * 3_600_000; // then Daily ends it by itself
 // A start whose instance died is tried again with the same room, as another session.
 const SETTLED_MS = 5_000;
@@ -55,7 +56,6 @@ export function createRoomCloser({ world, close }: RoomCloserOptions): {
   pass(): Promise<void>;
 } {
   const { store, clock, log } = world;
-  const waitsUntilMs = new Map<string, number>();
 
   async function closeOne({ sessionId, provider, roomName }: EndedRoom): Promise<boolean> {
     try {
@@ -63,49 +63,77 @@ export function createRoomCloser({ world, close }: RoomCloserOptions): {
       return true;
     } catch (error) {
       log.warn({ err: error, sessionId, provider }, "room of an ended session could not be closed");
-      waitsUntilMs.set(sessionId, clock.nowMs() + AGAIN_MS);
       return false;
     }
   }
 
-  async function pass(): Promise<void> {
+  async function passOf(provider: RoomProviderName): Promise<void> {
     const nowMs = clock.nowMs();
-    for (const room of await endedRooms(store.db, nowMs)) {
-      if ((waitsUntilMs.get(room.sessionId) ?? 0) > nowMs) continue;
+    let failuresInARow = 0;
+    for (const room of await endedRooms(store.db, { provider, nowMs })) {
+      const { sessionId } = room;
+      const isClosed = await closeOne(room);
       const isGivenUp = (room.endedAt ?? 0) < nowMs - LASTS_MS;
-      if (!(await closeOne(room)) && !isGivenUp) continue;
-      waitsUntilMs.delete(room.sessionId);
-      await asLeader(world, (tx) =>
-        tx.deleteFrom("sessionRooms").where("sessionId", "=", room.sessionId).execute(),
-      );
+      await asLeader(world, async (tx) => {
+        if (isClosed || isGivenUp)
+          await tx.deleteFrom("sessionRooms").where("sessionId", "=", sessionId).execute();
+        else await putOff(tx, sessionId, clock.nowMs() + AGAIN_MS);
+      });
+      failuresInARow = isClosed ? 0 : failuresInARow + 1;
+      if (failuresInARow === FAILURES_MAX) return;
+    }
+  }
+
+  async function keepPassing(provider: RoomProviderName, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await passOf(provider);
+      await clock.sleep(LOOK_MS, signal);
     }
   }
 
   return {
     name: "closing rooms",
+    /** Each provider by itself: one that answers late holds up no other. */
     async run(signal) {
-      while (!signal.aborted) {
-        await pass();
-        await clock.sleep(LOOK_MS, signal);
-      }
+      const ending = new AbortController();
+      const until = AbortSignal.any([signal, ending.signal]);
+      const ended = await Promise.allSettled(
+        roomProviderNames.map((provider) => keepPassing(provider, until).finally(() => ending.abort())),
+      );
+      for (const each of ended) if (each.status === "rejected") throw each.reason;
     },
-    pass,
+    async pass() {
+      for (const provider of roomProviderNames) await passOf(provider);
+    },
   };
+}
+
+async function putOff(tx: Tx, sessionId: string, againAt: number): Promise<void> {
+  await tx.updateTable("sessionRooms").set({ againAt }).where("sessionId", "=", sessionId).execute();
 }
 
 interface EndedRoom extends Pick<SessionRoomRow, "sessionId" | "provider" | "roomName"> {
   endedAt: number | null;
 }
 
-/** From the few rooms to their sessions: in a join of another kind SQLite looks at every session there ever was. */
-function endedRooms(db: Db, nowMs: number): Promise<EndedRoom[]> {
+/**
+ * Those whose turn it is; new ones before those that failed. From the few rooms to their sessions: in a join of another kind
+ * SQLite looks at every session there ever was.
+ */
+function endedRooms(
+  db: Db,
+  { provider, nowMs }: { provider: RoomProviderName; nowMs: number },
+): Promise<EndedRoom[]> {
   return db
     .selectFrom("sessionRooms")
     .crossJoin("sessions")
     .whereRef("sessions.id", "=", "sessionRooms.sessionId")
     .select(["sessionId", "provider", "roomName", "sessions.endedAt"])
+    .where("provider", "=", provider)
+    .where("againAt", "<=", nowMs)
     .where("sessions.state", "not in", OPEN_SESSION_STATES)
     .where("sessions.endedAt", "<", nowMs - SETTLED_MS)
+    .orderBy("againAt")
     .orderBy("sessions.endedAt")
     .limit(AT_A_TIME)
     .execute();

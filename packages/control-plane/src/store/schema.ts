@@ -219,6 +219,8 @@ export interface SessionRoomRow {
   /** Of a caller on hold at Daily, for whom the room was made. */
   callId: string | null;
   callDomain: string | null;
+  /** Is not tried again before; 0: it was not tried yet. */
+  againAt: Generated<Ms>;
 }
 
 export interface IdempotencyRow {

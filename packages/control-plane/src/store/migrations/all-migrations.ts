@@ -11,6 +11,7 @@ import { buildContents } from "./0010-build-contents.ts";
 import { agentsInRegions } from "./0011-agents-in-regions.ts";
 import { usageInOrder } from "./0012-usage-in-order.ts";
 import { exportsAgain } from "./0013-exports-again.ts";
+import { roomsAgain } from "./0014-rooms-again.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -27,4 +28,5 @@ export const allMigrations: readonly Migration[] = [
   agentsInRegions,
   usageInOrder,
   exportsAgain,
+  roomsAgain,
 ];
