@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Failpoint } from "../failpoints.ts";
 import type { SessionState } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
@@ -29,7 +30,11 @@ export async function closePeriods(
 async function candidates(store: Store, nowMs: number): Promise<ClosedPeriod[]> {
   const last = periodBefore(periodOf(nowMs));
   const organizations = await store.db.selectFrom("organizations").select(["id", "createdAt"]).execute();
-  const used = await store.db.selectFrom("usage").select(["organizationId", "period"]).distinct().execute();
+  const used = await store.search
+    .selectFrom("usage")
+    .select(["organizationId", "period"])
+    .distinct()
+    .execute();
   const closed = await store.db.selectFrom("periods").select(["organizationId", "period"]).execute();
   const all = [
     ...used,
@@ -51,7 +56,8 @@ async function close(tx: Tx, { organizationId, period }: ClosedPeriod, nowMs: nu
     .select("id")
     .where("organizationId", "=", organizationId)
     .where("state", "in", openStates)
-    .where("createdAt", "<", periodEndMs(period))
+    // Few sessions are open. `+ 0` keeps SQLite from looking at all that began before.
+    .where(sql<number>`created_at + 0`, "<", periodEndMs(period))
     .limit(1)
     .executeTakeFirst();
   if (open) return false;

@@ -14,7 +14,7 @@ type TableWithId =
   | "apiKeys"
   | "uploads";
 
-/** Deletes what `find` names, a batch at a time, until it names nothing. Answers the ids. */
+/** Deletes what `find` names, which may have to look at everything there is, a batch at a time, until it names nothing. Answers the ids. */
 export async function deleteInBatches(
   store: Store,
   table: TableWithId,
@@ -22,7 +22,7 @@ export async function deleteInBatches(
 ): Promise<string[]> {
   const deleted: string[] = [];
   for (;;) {
-    const ids = (await find(store.db, ROWS_PER_DELETE)).map(({ id }) => id);
+    const ids = (await find(store.search, ROWS_PER_DELETE)).map(({ id }) => id);
     if (ids.length > 0) await store.db.deleteFrom(table).where("id", "in", ids).execute();
     deleted.push(...ids);
     if (ids.length < ROWS_PER_DELETE) return deleted;

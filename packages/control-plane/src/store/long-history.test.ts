@@ -7,12 +7,15 @@ import { test } from "node:test";
 import { readFacts } from "../agents/read-facts.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { listSessions } from "../api/read-sessions.ts";
+import { closePeriods } from "../ledger/close-periods.ts";
 import { readUsageDays } from "../ledger/read-usage-days.ts";
 import { readUsage } from "../ledger/read-usage.ts";
 import { usageCsv } from "../ledger/usage-csv.ts";
 import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { readPools } from "../reconciler/read-pools.ts";
+import { pruneHistory } from "../retention/prune-history.ts";
+import { defaultRetention } from "../retention/retention.ts";
 import { NO_PREFERENCE } from "../sessions/choose-region.ts";
 import { agentsForSocket } from "../sessions/doors/pending-socket.ts";
 import { readForStart } from "../sessions/read-for-start.ts";
@@ -35,6 +38,14 @@ const asked: Record<string, (store: Store) => Promise<unknown>> = {
   "records of all agents": ({ db }) => readFacts(db, { organizationId: ORGANIZATION }),
   "a look at the pools": ({ db }) =>
     readPools(db, { nowMs: 2, demandMs: 1, quotasOf: createQuotas(defaultQuotas) }),
+  "a month to close": async (store) => {
+    const names = { name: "main", verboseName: "main", properties: "{}" };
+    await store.db
+      .insertInto("organizations")
+      .values({ id: ORGANIZATION, ...names, createdAt: 0 })
+      .execute();
+    await closePeriods(store, { nowMs: Date.parse("2026-02-02"), failpoint: () => undefined });
+  },
   "rooms to close": (store) =>
     createRoomCloser({
       world: { store, clock: createTestClock(0), epoch: 1, log: silentLog },
@@ -87,6 +98,10 @@ const wholeMonths: Record<string, (store: Store) => Promise<unknown>> = {
     listSessions(store, ORGANIZATION, { name: "bot", query: SessionListQuery.parse({}) }),
   "usage of a month": (store) => readUsage(store, ORGANIZATION, "2026-01"),
   "usage by day": (store) => readUsageDays(store, ORGANIZATION, { period: "2026-01", nowMs: 1 }),
+  "months to close": (store) =>
+    closePeriods(store, { nowMs: Date.parse("2026-02-02"), failpoint: () => undefined }),
+  "sessions and agents to forget": (store) =>
+    pruneHistory(store, { nowMs: Date.parse("2026-02-02"), retention: defaultRetention }),
   "usage as a table": (store) => text(usageCsv(store, ORGANIZATION, "2026-01")),
 };
 
