@@ -43,9 +43,9 @@ export const mutants: Mutant[] = [
       { file: "store/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" },
       {
         file: "ledger/close-usage.ts",
-        find: '.values(row)\n      .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())',
+        find: '.values({ ...row, startedAt })\n      .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())',
         replace:
-          '.values(row).onConflict((conflict) => conflict.columns(["sessionId", "period"]).doUpdateSet((is) => ({ seconds: is("usage.seconds", "+", is.ref("excluded.seconds")) })))',
+          '.values({ ...row, startedAt }).onConflict((conflict) => conflict.columns(["sessionId", "period"]).doUpdateSet((is) => ({ seconds: is("usage.seconds", "+", is.ref("excluded.seconds")) })))',
       },
     ],
   },
