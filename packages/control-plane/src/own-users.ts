@@ -1,7 +1,7 @@
 // Users of their own for builds and bots, when the service is root: numbers nobody else on this machine has.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { lchown, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -51,11 +51,18 @@ export function whyUsersCannotRun(
   return status === 0 ? undefined : (/^(?:Error: )(.*)$/m.exec(stderr)?.[1] ?? `exit code ${status}`);
 }
 
-/** Gives the folder, one of those in `root`, to a user that has no other of them. At once, so that nobody comes between. */
-export function giveToUser(root: string, name: string, { first, last }: UserRange): RunAs {
-  const taken = new Set(
-    readdirSync(root).map((each) => lstatSync(join(root, each), { throwIfNoEntry: false })?.gid),
+/** Where instances that share a range of users have their folders. */
+export interface InstanceRoots {
+  root: string;
+  others: readonly string[];
+}
+
+/** Gives the folder, one of those in `root`, to a user that has no other anywhere. At once, so that nobody comes between. */
+export function giveToUser({ root, others }: InstanceRoots, name: string, { first, last }: UserRange): RunAs {
+  const folders = [root, ...others].flatMap((each) =>
+    existsSync(each) ? readdirSync(each).map((folder) => join(each, folder)) : [],
   );
+  const taken = new Set(folders.map((folder) => lstatSync(folder, { throwIfNoEntry: false })?.gid));
   const firstInstance = first + BUILDERS_MAX;
   const count = last - firstInstance + 1;
   const start = createHash("sha256").update(name).digest().readUInt32BE(0) % count;
@@ -67,6 +74,12 @@ export function giveToUser(root: string, name: string, { first, last }: UserRang
     return { uid: id, gid: id };
   }
   throw new Error(`All ${count} users for instances are in use`);
+}
+
+/** Who the folder was given to; undefined if it was to nobody. */
+export function userOf(folder: string, { first, last }: UserRange): number | undefined {
+  const gid = lstatSync(folder, { throwIfNoEntry: false })?.gid;
+  return gid !== undefined && gid >= first + BUILDERS_MAX && gid <= last ? gid : undefined;
 }
 
 /** The folder and all in it; links themselves, not what they name. */

@@ -11,6 +11,8 @@ import type { Wall } from "../wall/wall-rules.ts";
 export interface OpenDriverOptions {
   log: Log;
   builderEnvironment: NodeJS.ProcessEnv;
+  /** Where this service keeps processes, in all of its regions. */
+  folders?: readonly string[];
 }
 
 /** The driver the service was configured with, or one for all that its regions have. */
@@ -20,13 +22,14 @@ export async function openDrivers(
 ): Promise<OpenedDriver> {
   const own = regions.flatMap(({ code, driver: config }) => (config ? [{ code, config }] : []));
   if (own.length === 0) return openDriver(driver, options);
+  const folders = own.flatMap(({ config }) => (config.kind === "process" ? [config.folder] : []));
   const { openRegionalDriver } = await import("./regional.ts");
   return openRegionalDriver({
     log: options.log,
     regions: own.map(({ code, config }) => ({
       code,
       runs: config.kind === "process" ? ["build"] : ["image"],
-      open: () => openDriver(config, { ...options, log: options.log.child({ region: code }) }),
+      open: () => openDriver(config, { ...options, folders, log: options.log.child({ region: code }) }),
     })),
   });
 }
@@ -40,11 +43,15 @@ async function openDriver(config: DriverConfig, options: OpenDriverOptions): Pro
 
 async function open(
   config: DriverConfig,
-  { log, builderEnvironment }: OpenDriverOptions,
+  { log, builderEnvironment, folders = [] }: OpenDriverOptions,
 ): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
-      return openProcessDriver({ ...config, log });
+      return openProcessDriver({
+        ...config,
+        usersAlsoIn: folders.filter((folder) => folder !== config.folder),
+        log,
+      });
     case "container": {
       const { folder, network, registries, reach } = config;
       const { registry } = config.builds;

@@ -18,15 +18,16 @@ import type { Writable } from "node:stream";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLog } from "../log.ts";
+import { openWays } from "../own-users.ts";
 import { writeBotProject } from "../testing/bot-project.ts";
 import { driverContract, exited, listening, specOf, type DriverHarness } from "../testing/driver-contract.ts";
-import type { InstanceSource } from "./driver.ts";
+import type { InstanceSource, OpenedDriver } from "./driver.ts";
 import { compileCache } from "../../../../testing/compiled-code.ts";
 import { until } from "../../../../testing/wait.ts";
 import { LOADING_SHARE } from "./loading.ts";
 import { openProcessDriver, type ProcessDriverOptions } from "./process.ts";
 import { parseHierarchies } from "./process/cgroup-hierarchies.ts";
-import { identityOf, isRunning, isThere } from "./local/process-identity.ts";
+import { identityOf, isRunning, isThere, type ProcessIdentity } from "./local/process-identity.ts";
 
 driverContract("process", start);
 
@@ -247,40 +248,141 @@ import { randomUUID } from "node:crypto";
   await until(() => !isRunning(child), 20_000, "end of the child");
 });
 
-for (const how of ["stopped", "crashed"])
-  test(`without control groups, what left a bot that is ${how} ends too`, async () => {
+/** As an orphan in a session of its own, as soon as the shell has ended. */
+const LEAVERS: Record<string, string> = {
+  "keeps its environment": "setsid sleep 300 >/dev/null 2>&1 </dev/null",
+  "keeps what it prints to": "env -i setsid sleep 300",
+  "stays in its folder": 'cd "$FOLDER" && exec env -i setsid sleep 300 >/dev/null 2>&1',
+  "keeps its session": `exec env -i perl -e 'setpgrp(0, 0); exec("sleep", "300")' >/dev/null 2>&1 </dev/null`,
+};
+
+/** Prints the number of a child that has left it, and waits. */
+function leavingBot(command: string): string {
+  return `
+    import { readFileSync, readlinkSync } from "node:fs";
+    import { spawnSync } from "node:child_process";
+    import { dirname } from "node:path";
+    const env = { ...process.env, FOLDER: dirname(readlinkSync("/proc/self/fd/1")) };
+    const shell = ${JSON.stringify(`(${command}) 3>&- & echo $! >&3`)};
+    const { output } = spawnSync("sh", ["-c", shell], { env, stdio: ["ignore", "inherit", "inherit", "pipe"] });
+    const pid = String(output[3]).trim();
+    const isSleeping = () => readFileSync("/proc/" + pid + "/comm", "utf8").trim() === "sleep";
+    while (!isSleeping()) await new Promise((resolve) => setTimeout(resolve, 20));
+    console.log("child " + pid);
+    ${WAITING_BOT}
+  `;
+}
+
+async function childOf({ records }: Pick<OpenedDriver, "records">, id: string): Promise<ProcessIdentity> {
+  const pid = await until(
+    async () => {
+      const { lines } = await records.output(id, 0);
+      return /child (\d+)/.exec(lines.map(({ text }) => text).join("\n"))?.[1];
+    },
+    20_000,
+    "number of the child",
+  );
+  return identityOf(Number(pid));
+}
+
+for (const [leaver, command] of Object.entries(LEAVERS))
+  for (const how of ["stopped", "crashed"])
+    test(`without control groups, what left a bot that is ${how} and ${leaver} ends too`, async () => {
+      await using harness = await start();
+      const told: string[] = [];
+      const log = { ...silentLog, warn: (_fields: object, sentence: string) => void told.push(sentence) };
+      const { driver, records } = await harness.open({ log, usesCgroups: false });
+      assert.match(told.join(), /^no writable control groups.*what gives up all of these outlives it/);
+      const spec = specOf(await harness.source(leavingBot(command)));
+      await driver.create(spec);
+      await listening(driver, spec.id);
+      const child = await childOf({ records }, spec.id);
+      assert.ok(isRunning(child));
+      const neighbour = spawn("tail", ["-f", join(harness.folder, spec.id, "output")], { detached: true });
+      try {
+        if (how === "crashed") {
+          const program = readFileSync(join(harness.folder, spec.id, "process.json"), "utf8");
+          process.kill((JSON.parse(program) as { pid: number }).pid, "SIGKILL");
+          await exited(driver);
+          await driver.forget(spec.id);
+        } else await driver.destroy(spec.id, { graceMs: 5_000 });
+        assert.ok(!isRunning(child));
+        assert.ok(isRunning(identityOf(neighbour.pid ?? 0)), "who only reads what it printed");
+      } finally {
+        neighbour.kill("SIGKILL");
+      }
+    });
+
+const USERS = { first: 300_000, last: 300_100 };
+const isRoot = process.getuid?.() === 0;
+
+for (const how of ["stopped", "crashed", "crashed, its number lost"])
+  test(`of a bot that is ${how} and ran as a user of its own nothing stays`, { skip: !isRoot }, async () => {
     await using harness = await start();
+    openWays([join(harness.folder, ".."), harness.folder]);
     const told: string[] = [];
     const log = { ...silentLog, warn: (_fields: object, sentence: string) => void told.push(sentence) };
-    await using opened = await openProcessDriver({
-      folder: harness.folder,
-      compileCache,
+    const { driver, records } = await harness.open({
       log,
       usesCgroups: false,
+      users: USERS,
+      compileCache: undefined,
     });
-    const { driver, records } = opened;
-    assert.match(told.join(), /^no writable control groups/);
-    // A session of its own, and an orphan as soon as the shell has ended.
-    const bot = `
-      import { execFileSync } from "node:child_process";
-      const pid = execFileSync("sh", ["-c", "setsid sleep 300 >/dev/null 2>&1 & echo $!"]).toString().trim();
-      console.log("child " + pid);
-      ${WAITING_BOT}
-    `;
-    const spec = specOf(await harness.source(bot));
-    await driver.create(spec);
-    await listening(driver, spec.id);
-    const { lines } = await records.output(spec.id, 0);
-    const child = identityOf(Number(/child (\d+)/.exec(lines[0]?.text ?? "")?.[1]));
-    assert.ok(isRunning(child));
-    if (how === "crashed") {
-      const program = readFileSync(join(harness.folder, spec.id, "process.json"), "utf8");
-      process.kill((JSON.parse(program) as { pid: number }).pid, "SIGKILL");
-      await exited(driver);
-      await driver.forget(spec.id);
-    } else await driver.destroy(spec.id, { graceMs: 5_000 });
+    assert.match(told.join(), /^no writable control groups.*found by its user/);
+    const bot = leavingBot("env -i setsid sleep 300 </dev/null >/dev/null 2>&1");
+    const [spec, other] = [specOf(await harness.source(bot)), specOf(await harness.source(bot))];
+    for (const each of [spec, other]) {
+      await driver.create(each);
+      await until(
+        async () => (await driver.list()).find(({ id }) => id === each.id)?.address,
+        20_000,
+        "address",
+      );
+    }
+    const [child, stranger] = [await childOf({ records }, spec.id), await childOf({ records }, other.id)];
+    assert.ok(isRunning(child) && isRunning(stranger));
+    if (how === "stopped") await driver.destroy(spec.id, { graceMs: 5_000 });
+    else {
+      const file = join(harness.folder, spec.id, "process.json");
+      const program = JSON.parse(readFileSync(file, "utf8")) as { pid: number };
+      process.kill(program.pid, "SIGKILL");
+      await until(() => !isThere(program.pid), 20_000, "end of the bot");
+      if (how !== "crashed")
+        for (const name of ["process.json", "maker.json"]) rmSync(join(file, "..", name));
+      const { driver: next } =
+        how === "crashed"
+          ? { driver }
+          : await harness.open({ usesCgroups: false, users: USERS, compileCache: undefined });
+      await next.forget(spec.id);
+    }
     assert.ok(!isRunning(child));
+    assert.ok(isRunning(stranger), "another instance's");
   });
+
+test("drivers that share users give each to one instance only", { skip: !isRoot }, async () => {
+  await using one = await start();
+  await using other = await start();
+  const users = { first: USERS.first, last: USERS.first + 17 }; // two instances
+  const open = async (harness: ProcessHarness, neighbour: ProcessHarness) =>
+    harness.open({ users, usersAlsoIn: [neighbour.folder], compileCache: undefined });
+  const [{ driver }, { driver: next }] = [await open(one, other), await open(other, one)];
+  const specs = [];
+  for (const [harness, each] of [
+    [one, driver],
+    [other, next],
+  ] as const) {
+    openWays([join(harness.folder, ".."), harness.folder]);
+    const spec = specOf(await harness.source(WAITING_BOT));
+    await each.create(spec);
+    specs.push(join(harness.folder, spec.id));
+  }
+  const [first, second] = specs.map((folder) => statSync(folder).gid);
+  assert.notEqual(first, second);
+  await assert.rejects(
+    driver.create(specOf(await one.source(WAITING_BOT))),
+    /All 2 users for instances are in use/,
+  );
+});
 
 test("instances go on when the controller is gone, with their output", async () => {
   await using harness = await start();
@@ -331,7 +433,7 @@ test("a bot without the SDK, or without a folder, is refused with the reason", a
 
 interface ProcessHarness extends DriverHarness {
   folder: string;
-  open(options?: Pick<ProcessDriverOptions, "loadingBehindMs">): ReturnType<DriverHarness["open"]>;
+  open(options?: Partial<ProcessDriverOptions>): ReturnType<DriverHarness["open"]>;
   source(bot: string): Promise<InstanceSource & { kind: "build" }>;
 }
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, realpath, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { inheritedArguments } from "../inherited-arguments.ts";
 import type { Log } from "../log.ts";
-import type { UserRange } from "../own-users.ts";
+import { type UserRange, userOf } from "../own-users.ts";
 import { removeTree } from "../remove-tree.ts";
 import type { Driver, OpenedDriver } from "./driver.ts";
 import { openCgroups, type Cgroups } from "./process/cgroups.ts";
@@ -15,16 +15,23 @@ import type { ProcessFile } from "./process/instance-folder.ts";
 import { createKnownProcesses } from "./process/known-processes.ts";
 import { createLoadingBehind } from "./process/loading-behind.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
-import { findDescendants } from "./process/find-descendants.ts";
+import { findDescendants, type Origin } from "./process/find-descendants.ts";
 import { identityOf, isRunning, type ProcessIdentity } from "./local/process-identity.ts";
 
 const ROUNDS_MAX = 5;
+
+const FOUND_BY_USER = "what they start is found by its user";
+const FOUND_BY_MARKS =
+  "what they start is only found by its environment, its session and its instance's folder: " +
+  "what gives up all of these outlives it, unless the service is root and VOCALHOST_BOT_UIDS is set";
 
 export interface ProcessDriverOptions {
   /** One folder per instance in it. */
   folder: string;
   /** Each instance runs as one of them. @default as who we are */
   users?: UserRange | undefined;
+  /** Folders of other drivers whose instances run as the same users. */
+  usersAlsoIn?: readonly string[];
   /** Folder of compiled code that all instances share. @default one per build */
   compileCache?: string | undefined;
   log: Log;
@@ -48,7 +55,9 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   if (!cgroups.can.pids)
     log.warn(
       {},
-      "no writable control groups: bots have no limits of memory and processors, and what they start is only found by its environment",
+      `no writable control groups: bots have no limits of memory and processors, and ${
+        options.users ? FOUND_BY_USER : FOUND_BY_MARKS
+      }`,
     );
   const loadingBehind = createLoadingBehind(cgroups, { maxMs: options.loadingBehindMs });
   const known = createKnownProcesses({ root, cgroups, loadingBehind, log });
@@ -60,6 +69,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   const making: MakingContext = {
     root,
     users: options.users,
+    usersAlsoIn: options.usersAlsoIn ?? [],
     execPath: options.execPath ?? process.execPath,
     nodeArguments: options.nodeArguments ?? inheritedArguments(),
     compileCache: options.compileCache,
@@ -103,23 +113,27 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       await creating.get(requireId(id))?.catch(() => undefined);
       const program = await known.find(id);
       if (!program) return;
-      const started = findDescendants(id, program.pid); // before its end: orphans no longer say whose they are
+      const origin = originOf(id, program);
+      const started = findDescendants(origin); // before its end: orphans no longer say whose they are
       await endProcess(program, graceMs);
       await known.about(id).exited;
-      await endLeftovers(cgroups, id, { program, started });
+      await endLeftovers(cgroups, origin, started);
     },
     async forget(id) {
       const program = await known.find(requireId(id));
-      if (program) {
-        if (isRunning(program)) throw new Error(`Instance ${id} still runs`);
-        await known.about(id).exited;
-        await endLeftovers(cgroups, id, { program, started: [] });
-      }
+      if (program && isRunning(program)) throw new Error(`Instance ${id} still runs`);
+      await known.about(id).exited;
+      await endLeftovers(cgroups, originOf(id, program), []); // before its folder goes, and with that its user
       await cgroups.remove(id);
       await removeOrSetAside(id);
       known.drop(id);
     },
   };
+
+  function originOf(id: string, program: ProcessFile | undefined): Origin {
+    const folder = join(root, id);
+    return { id, folder, uid: options.users && userOf(folder, options.users), program };
+  }
 
   // Out of the way of all others; a person has to look at it.
   async function removeOrSetAside(id: string): Promise<void> {
@@ -153,18 +167,26 @@ async function idsIn(root: string): Promise<string[]> {
 
 async function endLeftovers(
   cgroups: Cgroups,
-  id: string,
-  { program, started }: { program: ProcessFile; started: ProcessIdentity[] },
+  origin: Origin,
+  started: readonly ProcessIdentity[],
 ): Promise<void> {
-  killLeftovers(program.pid);
-  for (const left of await cgroups.processes(id)) await endProcess(identityOf(left), 0);
-  for (const left of started) await endProcess(left, 0);
+  const { id, program, uid } = origin;
+  if (program) killLeftovers(program.pid);
+  const grouped = (await cgroups.processes(id)).map(identityOf);
+  await endAtOnce([...grouped, ...started]);
   // Again until none is left: what is being ended may have started another.
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const marked = findDescendants(id);
-    if (marked.length === 0) return;
-    for (const left of marked) await endProcess(left, 0);
+    const left = findDescendants(origin);
+    if (left.length === 0) return;
+    await endAtOnce(left);
   }
+  // The next bot that was given this user would be theirs.
+  if (uid !== undefined && findDescendants(origin).length > 0)
+    throw new Error(`Processes of instance ${id}, of user ${uid}, start others faster than they are ended`);
+}
+
+async function endAtOnce(processes: readonly ProcessIdentity[]): Promise<void> {
+  await Promise.all(processes.map((each) => endProcess(each, 0)));
 }
 
 // Groups of instances whose folder is gone go; the others may still load behind, and who began that is gone too.

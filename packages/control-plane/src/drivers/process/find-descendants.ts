@@ -1,29 +1,65 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { identityOf, isRunning, type ProcessIdentity } from "../local/process-identity.ts";
+import { identityOf, isRunning, isThere, type ProcessIdentity } from "../local/process-identity.ts";
+import { holdsFolder } from "./holds-folder.ts";
+import { isOfUser, readProcesses, readText, type Process } from "./read-processes.ts";
 
 /** In the environment of an instance and, unlike what names its folder, of all it starts. */
 export const ORIGIN_VARIABLE = "VOCALHOST_ORIGIN";
 
+/** What is known of an instance whose processes are looked for. */
+export interface Origin {
+  id: string;
+  /** As an absolute path. */
+  folder: string;
+  /** Nobody else runs as this one. */
+  uid: number | undefined;
+  program: ProcessIdentity | undefined;
+}
+
 const NONE = "";
 
 /**
- * What an instance has started, wherever that went: children of children, and whatever carries its mark though its
- * parent is gone. Where there are no control groups nothing else knows.
+ * What an instance has started, wherever that went, without the instance itself: children of children, and what carries a
+ * mark of it though its parent is gone. Where there are no control groups nothing else knows.
  */
-export function findDescendants(instanceId: string, pid?: number): ProcessIdentity[] {
+export function findDescendants(origin: Origin): ProcessIdentity[] {
   const processes = readProcesses();
+  const { program } = origin;
+  const mine = program && isRunning(program) ? childrenOf(program.pid, processes) : new Set<number>();
+  const isMarked = marksOf(origin, processes);
+  for (const each of processes) if (isMarked(each)) mine.add(each.pid);
+  for (const pid of [program?.pid, process.pid]) if (pid !== undefined) mine.delete(pid);
+  return [...mine].map(identityOf).filter(isRunning);
+}
+
+function childrenOf(pid: number, processes: readonly Process[]): Set<number> {
   const found = new Set<number>();
-  const queue = pid === undefined ? [] : [pid];
+  const queue = [pid];
   for (let parent = queue.pop(); parent !== undefined; parent = queue.pop())
     for (const child of processes) {
       if (child.parentPid !== parent || found.has(child.pid)) continue;
       found.add(child.pid);
       queue.push(child.pid);
     }
+  return found;
+}
+
+// An environment can be cleared and a session left; a user cannot be changed.
+function marksOf(
+  { id, folder, uid, program }: Origin,
+  processes: readonly Process[],
+): (each: Process) => boolean {
   const origins = readOrigins(processes);
-  for (const each of processes)
-    if (each.pid !== pid && origins.get(keyOf(each)) === instanceId) found.add(each.pid);
-  return [...found].map(identityOf).filter(isRunning);
+  // The number of a session is nobody else's before the last process of it has ended.
+  const session = program && (isRunning(program) || !isThere(program.pid)) ? program.pid : undefined;
+  const since = BigInt(program?.startedTicks ?? 0);
+  return (each) => {
+    if (uid !== undefined && isOfUser(each.pid, uid)) return true;
+    const from = origins.get(keyOf(each)) ?? NONE;
+    if (from !== NONE) return from === id;
+    if (each.sessionId === session || each.groupId === session) return true;
+    // A person at a terminal may look around there.
+    return !each.hasTerminal && BigInt(each.startedTicks) >= since && holdsFolder(each.pid, folder);
+  };
 }
 
 // By process: what it was started with does not change, and there may be thousands of others.
@@ -48,42 +84,6 @@ function originOf(pid: number): string | undefined {
   return entry?.slice(mark.length);
 }
 
-interface Process {
-  pid: number;
-  parentPid: number;
-  startedTicks: string;
-}
-
 function keyOf({ pid, startedTicks }: Process): string {
   return `${pid} ${startedTicks}`;
-}
-
-function readProcesses(): Process[] {
-  const names = readFolder("/proc").filter((name) => /^\d+$/.test(name));
-  return names.flatMap((name) => {
-    // The program's name comes second, in brackets, and may hold anything.
-    const fields = readText(`/proc/${name}/stat`)
-      ?.replace(/^.*\)\s/s, "")
-      .split(" ");
-    const [parentPid, startedTicks] = [fields?.[1], fields?.[19]];
-    return parentPid && startedTicks
-      ? [{ pid: Number(name), parentPid: Number(parentPid), startedTicks }]
-      : [];
-  });
-}
-
-function readFolder(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined; // ended meanwhile, or somebody else's
-  }
 }

@@ -20,6 +20,8 @@ import { watchAddress } from "../local/watch-address.ts";
 export interface MakingContext {
   root: string;
   users: UserRange | undefined;
+  /** Others whose instances run as the same users. */
+  usersAlsoIn: readonly string[];
   execPath: string;
   nodeArguments: string[];
   compileCache: string | undefined;
@@ -69,7 +71,8 @@ async function launch(
   const loadingMillicores = Math.max(LOADING_MILLICORES, spec.cpuMillicores);
   const share = loadingBehind.begin(id, { isAwaited: spec.isAwaited ?? false });
   await cgroups.limit(id, { cpuMillicores: loadingMillicores, memoryMib, processes: PROCESSES_MAX, share });
-  const user = context.users && giveToUser(context.root, id, context.users);
+  const user =
+    context.users && giveToUser({ root: context.root, others: context.usersAlsoIn }, id, context.users);
   const how = { entry, execPath, nodeArguments, compileCache, user };
   const child = await spawnInstance({ spec, build, folder, ...how });
   const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores };
