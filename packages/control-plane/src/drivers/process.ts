@@ -132,7 +132,8 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
 
   function originOf(id: string, program: ProcessFile | undefined): Origin {
     const folder = join(root, id);
-    return { id, folder, uid: options.users && userOf(folder, options.users), program };
+    const uid = options.users && userOf(folder, options.users);
+    return { id, folder: cgroups.can.pids ? undefined : folder, uid, program };
   }
 
   // Out of the way of all others; a person has to look at it.

@@ -8,8 +8,8 @@ export const ORIGIN_VARIABLE = "VOCALHOST_ORIGIN";
 /** What is known of an instance whose processes are looked for. */
 export interface Origin {
   id: string;
-  /** As an absolute path. */
-  folder: string;
+  /** As an absolute path. Left out where a control group knows all that was started: to look who holds it takes a while. */
+  folder: string | undefined;
   /** Nobody else runs as this one. */
   uid: number | undefined;
   program: ProcessIdentity | undefined;
@@ -57,6 +57,7 @@ function marksOf(
     const from = origins.get(keyOf(each)) ?? NONE;
     if (from !== NONE) return from === id;
     if (each.sessionId === session || each.groupId === session) return true;
+    if (folder === undefined) return false;
     // A person at a terminal may look around there.
     return !each.hasTerminal && BigInt(each.startedTicks) >= since && holdsFolder(each.pid, folder);
   };
