@@ -1,6 +1,7 @@
 import { isAppError } from "@vocalhost/protocol";
 import { chmod, chown, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { cutLine, toInertLines } from "../inert-text.ts";
 import { builderUser, changeOwner, type RunAs } from "../own-users.ts";
 import { requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
@@ -141,7 +142,8 @@ function imageUriOf(row: BuildRow): string {
 }
 
 function problemOf(outcome: Exclude<BuildOutcome, { status: "success" }>): string {
-  return outcome.status === "failed" ? outcome.message : "The build took too long";
+  // Quotes the upload, and whatever installs its packages.
+  return outcome.status === "failed" ? cutLine(toInertLines(outcome.message)) : "The build took too long";
 }
 
 function lastLine(outcome: BuildOutcome): string {

@@ -20,7 +20,7 @@ export const BuilderMessage = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("done"),
     facts: BuildFacts,
-    bytes: z.number(),
+    bytes: z.number().int().nonnegative(),
     /** Whether the bot's own Dockerfile says how its image is made. */
     hasDockerfile: z.boolean(),
   }),

@@ -13,7 +13,9 @@ import type { OrganizationId } from "../auth/principal.ts";
 import { silentLog } from "../log.ts";
 import { createQuotas, defaultQuotas, type Quotas } from "../quotas/quotas.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
+import type { Store } from "../store/store.ts";
 import { systemClock } from "../system-clock.ts";
+import { eachStore } from "../testing/each-store.ts";
 import { requireRegistry } from "../testing/require-registry.ts";
 import { until } from "../../../../testing/wait.ts";
 import { buildFolder, createBuildFolders } from "./build-folders.ts";
@@ -122,6 +124,23 @@ test("builds that cannot succeed say what to fix", async () => {
     assert.ok(!existsSync(buildFolder(service.data, build.id)));
     assert.equal((await service.deploy(files)).cached, false);
   }
+});
+
+eachStore((open) => {
+  test("what a build quotes of an upload is written down whatever it is", async () => {
+    await using service = await start({ store: await open() });
+    const wanted = "file:../\0\u001b[2J".repeat(20_000);
+    const manifest = JSON.stringify({ dependencies: { "\0odd": wanted } });
+    const build = await service.final(
+      (await service.deploy({ "bot.ts": BOT, "package.json": manifest })).build,
+    );
+    assert.equal(build.status, "failed");
+    assert.match(
+      build.errorMessage ?? "",
+      /^The dependency ␀odd is outside .*: file:\.\.\/␀␛\[2J.* \(cut, \d+ more\)$/,
+    );
+    assert.match((await service.logs(build, 500)).logs.at(-1) ?? "", /^Build failed: The dependency ␀odd/);
+  });
 });
 
 test("a build runs nothing of the bot or its packages", async () => {
@@ -392,11 +411,18 @@ async function start({
   buildTimeoutMs = 60_000,
   atOnce = 1,
   quotas = {},
-}: { isRunning?: boolean; buildTimeoutMs?: number; atOnce?: number; quotas?: Partial<Quotas> } = {}) {
+  store: given,
+}: {
+  isRunning?: boolean;
+  buildTimeoutMs?: number;
+  atOnce?: number;
+  quotas?: Partial<Quotas>;
+  store?: Store;
+} = {}) {
   const temporary = mkdtempSync(join(tmpdir(), "builds-"));
   const data = join(temporary, "data");
   mkdirSync(data);
-  const store = await openSqliteStore({ file: join(temporary, "vocalhost.db"), log: silentLog });
+  const store = given ?? (await openSqliteStore({ file: join(temporary, "vocalhost.db"), log: silentLog }));
   const organization = randomUUID() as OrganizationId;
   const stranger = randomUUID() as OrganizationId;
   const builds = createBuilds({

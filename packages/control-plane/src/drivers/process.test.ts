@@ -49,6 +49,28 @@ test("secrets are in the environment of the process only", async () => {
   assert.doesNotMatch(readFileSync(`/proc/${pid}/cmdline`, "utf8"), /hush-hush/);
 });
 
+test("what a bot has written in the place of its address is believed only if it is one", async () => {
+  await using harness = await start();
+  const { driver } = await harness.open();
+  const spec = specOf(await harness.source(`await new Promise(() => setInterval(() => undefined, 1e6));`));
+  await driver.create(spec);
+  for (const odd of [
+    "127.0.0.1:80\0",
+    "\0",
+    "somewhere:80",
+    "127.0.0.1:",
+    "127.0.0.1:99999",
+    "127.0.0.1:80\n",
+    "",
+  ]) {
+    writeFileSync(join(harness.folder, spec.id, "address"), odd);
+    const [seen] = await driver.list();
+    assert.deepEqual([seen?.state, seen?.address], ["running", undefined], JSON.stringify(odd));
+  }
+  writeFileSync(join(harness.folder, spec.id, "address"), "[::1]:80");
+  assert.equal((await driver.list())[0]?.address, "[::1]:80");
+});
+
 test("a controller killed while it made an instance wedges nothing", async () => {
   await using harness = await start();
   const { driver } = await harness.open();

@@ -4,7 +4,7 @@ import type { InstanceRecords, OutputLine } from "../drivers/instance-records.ts
 import type { Log } from "../log.ts";
 import type { LogLineRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
-import { cutLine, toInertText } from "./inert-text.ts";
+import { cutLine, toInertText } from "../inert-text.ts";
 import { createStamps, type Stamps } from "./line-stamps.ts";
 import { newestLineAt, readCursors, writeOutput } from "./output-rows.ts";
 import { firstReading, type OutputLimits, type Reading, takeLines } from "./take-lines.ts";

@@ -3,16 +3,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestClock } from "../testing/test-clock.ts";
 import { until } from "../../../../testing/wait.ts";
+import type { Preparation } from "../deployments/deploying.ts";
 import type { Driver, InstanceSpec, SeenInstance } from "../drivers/driver.ts";
 import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
 import { silentLog } from "../log.ts";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
+import { eachStore } from "../testing/each-store.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
 import { openMemoryStore } from "../store/sqlite.ts";
+import type { DeploymentPhase, DeploymentRow, InstanceState } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import { defaultTiming } from "../timing.ts";
 import type { World } from "../world.ts";
@@ -225,6 +228,68 @@ test("telling of another session's end does not hide how long one's own lasts", 
   assert.equal(sightings.atLeastMs(own), 7_000);
 });
 
+eachStore((open) => {
+  const ODD = "one\0\u001b[2Jtwo\nthree\ud800";
+  const INERT = "one␀␛[2Jtwo\nthree\ufffd";
+
+  async function fill(
+    store: Store,
+    {
+      phase = "Active",
+      state = "requested",
+      crashes = 0,
+    }: { phase?: DeploymentPhase; state?: InstanceState; crashes?: number },
+  ): Promise<void> {
+    await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+    await addRequested(store, "bot");
+    const lastCrashAt = createTestClock().nowMs();
+    await store.db.updateTable("deployments").set({ phase, crashes, lastCrashAt }).execute();
+    await store.db.updateTable("instances").set({ state }).execute();
+  }
+
+  test("whatever a crashing bot printed is written down, and harmless", async () => {
+    await using store = await open();
+    await fill(store, { phase: "Validating", crashes: 4, state: "starting" });
+    const printed = exited("bot", 1);
+    Object.assign(printed.exit ?? {}, { lastOutput: `${ODD}\nError: ${ODD}` });
+    const { reconciler, told } = setUp(store, { objects: [printed] });
+    for (const _ of ["crashed", "failed"]) await reconciler.pass();
+    assert.deepEqual(told, []);
+    const { phase, crashText, failureText } = await only(store);
+    assert.equal(crashText, `It exited with code 1.\n${INERT}\nError: ${INERT}`);
+    assert.equal(phase, "Failed");
+    assert.match(failureText ?? "", /crashed 5 times before it was ready: Error: one␀␛\[2Jtwo$/);
+  });
+
+  test("whatever a driver says of one that it cannot make is written down", async () => {
+    await using store = await open();
+    await fill(store, {});
+    const { reconciler, told } = setUp(store, { objects: [], create: () => Promise.reject(new Error(ODD)) });
+    await reconciler.pass();
+    await reconciler.madeAll();
+    assert.deepEqual(told, []);
+    assert.equal((await only(store)).crashText, INERT);
+  });
+
+  test("whatever is wrong with what is deployed is written down", async () => {
+    await using store = await open();
+    await fill(store, { phase: "Creating", state: "stopped" });
+    const outcomes: Preparation[] = [
+      { state: "working", text: ODD },
+      { state: "refused", code: "UNKNOWN_ERROR", text: ODD },
+    ];
+    const { reconciler, told } = setUp(store, { objects: [], prepare: () => outcomes.shift() });
+    await reconciler.pass();
+    assert.equal((await only(store)).progressText, INERT);
+    await reconciler.pass();
+    assert.deepEqual(told, []);
+    assert.equal((await only(store)).failureText, INERT);
+  });
+
+  const only = ({ db }: Store): Promise<DeploymentRow> =>
+    db.selectFrom("deployments").selectAll().executeTakeFirstOrThrow();
+});
+
 /** An agent with one instance that is to be made, all of the same name. */
 async function addRequested({ db }: Store, id: string, organizationId?: string): Promise<void> {
   const owner = organizationId === undefined ? {} : { organizationId };
@@ -247,6 +312,7 @@ interface SetUp {
   seen?(): Promise<void>;
   range?: PortRange;
   create?(id: string): Promise<void>;
+  prepare?(): Preparation | undefined;
   cannotForget?: string;
   removeRecords?(id: string): Promise<void>;
   beforeForget?(id: string): Promise<void>;
@@ -309,7 +375,7 @@ function setUp(store: Store, options: SetUp) {
     bootsAtOnce: 1,
     redact: async (_instance, text) => text,
     deploying: {
-      prepare: async () => undefined,
+      prepare: async () => options.prepare?.(),
       specOf: async ({ id }) => ({ id }) as InstanceSpec,
     },
     ...(options.beforeForget ? { beforeForget: options.beforeForget } : {}),

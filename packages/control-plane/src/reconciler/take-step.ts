@@ -2,6 +2,7 @@ import type { SessionFilter } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { Deploying } from "../deployments/deploying.ts";
 import { DriverUnavailableError } from "../drivers/driver.ts";
+import { toInertLines } from "../inert-text.ts";
 import { closeSession, type Ending } from "../sessions/close-session.ts";
 import { closedFilter } from "../sessions/filter-facts.ts";
 import { failSession } from "../sessions/fail-session.ts";
@@ -168,7 +169,7 @@ export async function launch({ instance }: Launch, context: StepContext): Promis
     await world.driver.create(await deploying.specOf(instance));
   } catch (error) {
     if (error instanceof DriverUnavailableError) throw error; // no fault of the bot: asked again, and not counted
-    const text = error instanceof Error ? error.message : String(error);
+    const text = toInertLines(error instanceof Error ? error.message : String(error));
     const nowMs = world.clock.nowMs();
     await asLeader(world, async (tx) => {
       const moved = await moveInstance(tx, instance, {
@@ -209,7 +210,7 @@ async function shown(
   instance: InstanceRow,
   { redact }: StepContext,
 ): Promise<Crash | undefined> {
-  return crash && { ...crash, text: await redact(instance, crash.text) };
+  return crash && { ...crash, text: toInertLines(await redact(instance, crash.text)) };
 }
 
 async function countCrash(
@@ -251,7 +252,7 @@ async function prepare(
   const preparation = await deploying.prepare(deployment);
   const nowMs = world.clock.nowMs();
   if (preparation?.state === "working") {
-    await tellProgress(deployment, preparation.text, world);
+    await tellProgress(deployment, toInertLines(preparation.text), world);
     return "waiting";
   }
   await asLeader(world, (tx) =>
@@ -259,7 +260,11 @@ async function prepare(
       ? moveDeployment(tx, deployment, {
           to: "Failed",
           nowMs,
-          changes: { failureCode: preparation.code, failureText: preparation.text, progressText: null },
+          changes: {
+            failureCode: preparation.code,
+            failureText: toInertLines(preparation.text),
+            progressText: null,
+          },
         })
       : moveDeployment(tx, deployment, {
           to: "Validating",

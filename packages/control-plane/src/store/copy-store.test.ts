@@ -54,6 +54,15 @@ suite("copying a store", { skip: postgresIsMissing() }, () => {
       );
   });
 
+  test("what only SQLite keeps does not stop a copy", async () => {
+    await using from = await sqlite("with-nul.db");
+    await using to = await openPostgresStore({ url: await server.newDatabase() });
+    await from.db.insertInto("settings").values({ name: "a", value: "before\0after" }).execute();
+    await copyStore({ from, to });
+    const { value } = await to.db.selectFrom("settings").selectAll().executeTakeFirstOrThrow();
+    assert.equal(value, "before␀after");
+  });
+
   test("a store with data is never copied into", async () => {
     await using from = await sqlite("from.db");
     await using to = await openPostgresStore({ url: await server.newDatabase() });

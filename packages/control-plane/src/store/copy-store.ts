@@ -99,12 +99,13 @@ async function* pagesByRowId(tx: Side["tx"], table: string): AsyncGenerator<Row[
   }
 }
 
-/** SQLite keeps the sign-in library's booleans as numbers and its dates as text. */
+/** SQLite keeps the sign-in library's booleans as numbers and its dates as text, and takes text with a NUL in it. */
 function createConversion(table: TableMetadata, to: Store["dialect"]): (row: Row) => Row {
   const booleans = new Set(
     table.columns.filter(({ dataType }) => dataType === "bool").map(({ name }) => name),
   );
   const convert = (name: string, value: unknown): unknown => {
+    if (to === "postgres" && typeof value === "string") return value.replaceAll("\0", "␀");
     if (to === "postgres") return booleans.has(name) && typeof value === "number" ? value !== 0 : value;
     return value instanceof Date ? value.toISOString() : value;
   };

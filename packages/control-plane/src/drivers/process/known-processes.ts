@@ -1,5 +1,6 @@
 import { instanceFiles } from "@vocalhost/protocol";
 import type { ChildProcess } from "node:child_process";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Log } from "../../log.ts";
 import type { InstanceExit, SeenInstance } from "../driver.ts";
@@ -41,6 +42,12 @@ const LAST_OUTPUT_BYTES = 4 * 1024;
 /** Its number can be nobody else's before we have heard of its end, so that the kernel need not be asked. */
 function isRunningChild({ child }: Known): boolean {
   return child?.exitCode === null && child.signalCode === null;
+}
+
+/** The bot can write there too. */
+function isAddress(text: string): boolean {
+  const [, host = "", port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(text) ?? [];
+  return isIP(host) > 0 && Number(port) <= 65_535;
 }
 
 export function createKnownProcesses(options: {
@@ -117,7 +124,7 @@ export function createKnownProcesses(options: {
       return { id, state: "exited", address: it.address, exit: await exitOf(id) };
     if (it.address === undefined) {
       const address = await readPlainText(join(root, id, instanceFiles.address), ADDRESS_MAX_BYTES);
-      if (address !== undefined) {
+      if (address !== undefined && isAddress(address)) {
         it.address = address;
         loadingBehind.end(id);
         await cgroups.limit(id, { cpuMillicores: program.cpuMillicores, share: 1 });

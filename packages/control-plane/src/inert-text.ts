@@ -17,6 +17,11 @@ export function toInertText(text: string): string {
     .toWellFormed();
 }
 
+/** The same of several lines: for what is kept of them, which databases refuse with a NUL in it. */
+export function toInertLines(text: string): string {
+  return text.split("\n").map(toInertText).join("\n");
+}
+
 /** At most 16 KiB; says how much is missing. */
 export function cutLine(text: string, alreadyMissing = 0): string {
   if (alreadyMissing === 0 && text.length * 3 <= LINE_MAX_BYTES) return text;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cutLine, toInertText } from "./inert-text.ts";
+import { cutLine, toInertLines, toInertText } from "./inert-text.ts";
 
 test("control characters become pictures of themselves", () => {
   const check = (text: string, expected: string): void => assert.equal(toInertText(text), expected);
@@ -19,4 +19,8 @@ test("long lines are cut between characters", () => {
   assert.equal(cutLine("a".repeat(16_385)), `${"a".repeat(16_384)} … (cut, 1 more)`);
   assert.equal(cutLine(`a${"€".repeat(6_000)}`), `a${"€".repeat(5_461)} … (cut, 1617 more)`);
   assert.equal(cutLine("short", 10), "short … (cut, 10 more)");
+});
+
+test("several lines stay several lines", () => {
+  assert.equal(toInertLines("a\0b\r\n\u001b[2J\tc\n"), "a␀b\n␛[2J\tc\n");
 });
