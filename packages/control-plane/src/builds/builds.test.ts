@@ -1,35 +1,25 @@
-import { type Build, isAppError } from "@vocalhost/protocol";
+import { isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { OrganizationId } from "../auth/principal.ts";
-import { silentLog } from "../log.ts";
-import { createQuotas, defaultQuotas, type Quotas } from "../quotas/quotas.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
-import type { Store } from "../store/store.ts";
-import { systemClock } from "../system-clock.ts";
 import { eachStore } from "../testing/each-store.ts";
 import { requireRegistry } from "../testing/require-registry.ts";
 import { until } from "../../../../testing/wait.ts";
-import { buildFolder, createBuildFolders } from "./build-folders.ts";
-import { createBuilds } from "./builds.ts";
-import { packFolder } from "./pack-folder.ts";
+import { buildFolder } from "./build-folders.ts";
+import { startBuilds } from "./testing/start-builds.ts";
 
-const SDK = fileURLToPath(new URL("../../../sdk", import.meta.url));
 const BOT = `import type { RunnerArguments } from "vocalhost";
 export async function bot(args: RunnerArguments): Promise<void> { void args; }
 `;
 
 test("a bot's folder becomes one that instances can run in, once", async () => {
   await requireRegistry();
-  await using service = await start();
+  await using service = await startBuilds();
   const files = {
     "bot.ts": BOT,
     "package.json": JSON.stringify({
@@ -74,7 +64,7 @@ test("a bot's folder becomes one that instances can run in, once", async () => {
 });
 
 test("the same files are built once, also while they are being built and however they were compressed", async () => {
-  await using service = await start({ isRunning: false });
+  await using service = await startBuilds({ isRunning: false });
   const archive = await service.pack({ "bot.ts": BOT });
   const first = await service.upload(archive);
   assert.equal(first.contextHash, createHash("md5").update(archive).digest("hex").slice(0, 16));
@@ -96,7 +86,7 @@ test("the same files are built once, also while they are being built and however
 
 test("builds that cannot succeed say what to fix", async () => {
   await requireRegistry();
-  await using service = await start();
+  await using service = await startBuilds();
   const cases: [Record<string, string>, RegExp][] = [
     [{ "main.ts": BOT }, /No bot found/],
     [{ "bot.ts": "export async function bot( {" }, /bot\.ts/],
@@ -128,7 +118,7 @@ test("builds that cannot succeed say what to fix", async () => {
 
 eachStore((open) => {
   test("what a build quotes of an upload is written down whatever it is", async () => {
-    await using service = await start({ store: await open() });
+    await using service = await startBuilds({ store: await open() });
     const wanted = "file:../\0\u001b[2J".repeat(20_000);
     const manifest = JSON.stringify({ dependencies: { "\0odd": wanted } });
     const build = await service.final(
@@ -144,7 +134,7 @@ eachStore((open) => {
 });
 
 test("a build runs nothing of the bot or its packages", async () => {
-  await using service = await start();
+  await using service = await startBuilds();
   const trap = join(service.data, "trap");
   const spring = `require("node:fs").writeFileSync(${JSON.stringify(trap)}, "sprung");`;
   const scripts = {
@@ -166,7 +156,7 @@ test("a build runs nothing of the bot or its packages", async () => {
 });
 
 test("a bot's own npm settings and packages from elsewhere run nothing", async () => {
-  await using service = await start();
+  await using service = await startBuilds();
   const [trap, program] = [join(service.data, "trap"), join(service.data, "trap.sh")];
   writeFileSync(program, `#!/bin/sh\ntouch '${trap}'\nexit 1\n`, { mode: 0o755 });
   const git = "git+ssh://git@127.0.0.1/never/there.git";
@@ -199,7 +189,7 @@ test("a bot's own npm settings and packages from elsewhere run nothing", async (
 });
 
 test("a lock file leads to nothing outside of the bot's folder, and workspaces stay", async () => {
-  await using service = await start();
+  await using service = await startBuilds();
   const manifest = (more: object): string => JSON.stringify({ name: "bot", type: "module", ...more });
   const lock = (packages: object): string => JSON.stringify({ name: "bot", lockfileVersion: 3, packages });
   for (const [resolved, at] of [
@@ -245,7 +235,7 @@ test("the voice filter that comes with the command line is not taken for the bot
       "node_modules/@vocalhost/viva": { dev: true },
     },
   };
-  await using service = await start();
+  await using service = await startBuilds();
   const { build } = await service.deploy({
     "bot.ts": BOT,
     "package.json": JSON.stringify({ devDependencies: { "@vocalhost/cli": "^0.1.0" } }),
@@ -255,7 +245,7 @@ test("the voice filter that comes with the command line is not taken for the bot
 });
 
 test("voice filter packages are refused wherever they are named", async () => {
-  await using service = await start();
+  await using service = await startBuilds();
   const build = await service.final(
     (
       await service.deploy({
@@ -278,7 +268,7 @@ test("voice filter packages are refused wherever they are named", async () => {
 });
 
 test("an upload takes one archive, of whoever has its fields, while it is open", async () => {
-  await using service = await start();
+  await using service = await startBuilds();
   const { uploadId, uploadFields } = await service.builds.createUpload(service.organization, {
     region: undefined,
     actor: "key:1",
@@ -325,14 +315,14 @@ test("an upload takes one archive, of whoever has its fields, while it is open",
 });
 
 test("a build that takes too long is ended with everything it started", async () => {
-  await using service = await start({ buildTimeoutMs: 1 });
+  await using service = await startBuilds({ buildTimeoutMs: 1 });
   const build = await service.final((await service.deploy({ "bot.ts": BOT })).build);
   assert.equal(build.status, "timeout");
   assert.match(build.errorMessage ?? "", /too long/);
 });
 
 test("a build that a crash has cut short is built again", async () => {
-  await using service = await start({ isRunning: false });
+  await using service = await startBuilds({ isRunning: false });
   const { build } = await service.deploy({ "bot.ts": BOT });
   await service.store.db.updateTable("builds").set({ status: "building", startedAt: 1 }).execute();
   const half = join(service.data, "builds", `.${build.id}`);
@@ -345,7 +335,7 @@ test("a build that a crash has cut short is built again", async () => {
 });
 
 test("two build at once, and no more than that", async () => {
-  await using service = await start({ isRunning: false, atOnce: 2 });
+  await using service = await startBuilds({ isRunning: false, atOnce: 2 });
   const files = (name: string) => ({ "bot.ts": `${BOT}// ${name}` });
   const all = await Promise.all(["a", "b", "c"].map((name) => service.deploy(files(name))));
   const building = () =>
@@ -366,7 +356,7 @@ test("two build at once, and no more than that", async () => {
 });
 
 test("an organisation has so many builds waiting, and so much of the disk", async () => {
-  await using service = await start({ isRunning: false, quotas: { builds: 1, diskMib: 1 } });
+  await using service = await startBuilds({ isRunning: false, quotas: { builds: 1, diskMib: 1 } });
   const noise = randomBytes(700 * 1024).toString("base64"); // 0.7 MiB that gzip cannot make smaller
   const { build } = await service.deploy({ "bot.ts": BOT, noise });
   await refused(service.deploy({ "bot.ts": `${BOT}//` }), "TOO_MANY_BUILDS");
@@ -389,7 +379,7 @@ test("an organisation has so many builds waiting, and so much of the disk", asyn
 });
 
 test("archives nobody needs any more are removed", async () => {
-  await using service = await start({ isRunning: false });
+  await using service = await startBuilds({ isRunning: false });
   const { build } = await service.deploy({ "bot.ts": BOT });
   await service.store.db.updateTable("uploads").set({ expiresAt: 1 }).execute();
   service.run();
@@ -404,113 +394,4 @@ test("archives nobody needs any more are removed", async () => {
 
 async function refused(promise: Promise<unknown>, code: string): Promise<void> {
   await assert.rejects(promise, (error) => isAppError(error) && error.code === code);
-}
-
-async function start({
-  isRunning = true,
-  buildTimeoutMs = 60_000,
-  atOnce = 1,
-  quotas = {},
-  store: given,
-}: {
-  isRunning?: boolean;
-  buildTimeoutMs?: number;
-  atOnce?: number;
-  quotas?: Partial<Quotas>;
-  store?: Store;
-} = {}) {
-  const temporary = mkdtempSync(join(tmpdir(), "builds-"));
-  const data = join(temporary, "data");
-  mkdirSync(data);
-  const store = given ?? (await openSqliteStore({ file: join(temporary, "vocalhost.db"), log: silentLog }));
-  const organization = randomUUID() as OrganizationId;
-  const stranger = randomUUID() as OrganizationId;
-  const builds = createBuilds({
-    store,
-    clock: systemClock,
-    newId: randomUUID,
-    log: silentLog,
-    regions: ["here", "there"],
-    dataFolder: data,
-    folders: createBuildFolders({ dataFolder: data, depot: undefined, sdkFolder: SDK }),
-    sdkFolder: SDK,
-    buildTimeoutMs,
-    atOnce,
-    quotasOf: createQuotas({ ...defaultQuotas, ...quotas }),
-  });
-  for (const [name, id] of [
-    ["own", organization],
-    ["strange", stranger],
-  ] as const)
-    await store.db
-      .insertInto("organizations")
-      .values({ id, name, verboseName: name, properties: "{}", createdAt: 1 })
-      .execute();
-  let ending = new AbortController();
-  let running: Promise<void> | undefined;
-  let projects = 0;
-  const stop = async (): Promise<void> => {
-    ending.abort();
-    await running;
-  };
-  const run = (): void => {
-    ending = new AbortController();
-    running = builds.run(ending.signal);
-  };
-
-  async function pack(files: Record<string, string>): Promise<Buffer> {
-    projects += 1;
-    const folder = join(temporary, `project-${projects}`);
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
-    }
-    return packFolder(folder);
-  }
-
-  async function upload(archive: Buffer, { dockerfilePath = "Dockerfile" } = {}) {
-    const actor = "key:1";
-    const { uploadId, uploadFields } = await builds.createUpload(organization, { region: undefined, actor });
-    await builds.receiveUpload({ uploadId, fields: uploadFields, file: Readable.from([archive]) });
-    return builds.create(organization, { uploadId, dockerfilePath, actor });
-  }
-
-  if (isRunning) run();
-  return {
-    builds,
-    data,
-    store,
-    organization,
-    stranger,
-    pack,
-    run,
-    stop,
-    upload,
-    deploy: async (files: Record<string, string>, options?: { dockerfilePath?: string }) =>
-      upload(await pack(files), options),
-    final: ({ id }: Build) =>
-      until(
-        async () => {
-          const build = await builds.read(organization, id);
-          return build.status !== "pending" && build.status !== "building" && build;
-        },
-        20_000,
-        "end of the build",
-      ),
-    async facts({ id }: Build): Promise<unknown> {
-      const { facts } = await store.db
-        .selectFrom("builds")
-        .select("facts")
-        .where("id", "=", id)
-        .executeTakeFirstOrThrow();
-      return JSON.parse(facts);
-    },
-    logs: ({ id }: Build, limit: number, nextToken?: string) =>
-      builds.readLogs(organization, { buildId: id, limit, nextToken }),
-    async [Symbol.asyncDispose]() {
-      await stop();
-      await store[Symbol.asyncDispose]();
-      rmSync(temporary, { recursive: true, force: true });
-    },
-  };
 }

@@ -82,11 +82,8 @@ test("a line without an end is cut off, and the instance is listened to anew", a
 
 test("a start goes over a connection that has been there since the instance said it is ready", async () => {
   await using instance = await listenAsInstance();
-  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  const network = await listenToReady(instance);
   using _ = network;
-  const stream = await instance.nextStream();
-  stream.write(lineOf({ ready: true }));
-  await connectedAhead(instance);
   assert.equal(instance.connections(), 2, "one to listen, one to speak");
   await network.start(instance.target, START, 20_000);
   assert.deepEqual(instance.asked.slice(-2), ["GET /instance", "POST /instance/start"]);
@@ -106,11 +103,8 @@ test("an instance with a session is not connected to ahead", async () => {
 
 test("a start over a connection that the instance was just closing is sent again over a new one", async () => {
   await using instance = await listenAsInstance();
-  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  const network = await listenToReady(instance);
   using _ = network;
-  const stream = await instance.nextStream();
-  stream.write(lineOf({ ready: true }));
-  await connectedAhead(instance);
   instance.breakNext();
   await network.start(instance.target, START, 20_000);
   assert.deepEqual(instance.asked.slice(-2), ["POST /instance/start", "POST /instance/start"]);
@@ -119,20 +113,14 @@ test("a start over a connection that the instance was just closing is sent again
 
 test("a start to an instance that dies of it may have arrived, whatever its address says afterwards", async () => {
   await using instance = await listenAsInstance();
-  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  const network = await listenToReady(instance);
   using _ = network;
-  const stream = await instance.nextStream();
-  stream.write(lineOf({ ready: true }));
-  await connectedAhead(instance);
   instance.dieOfNext();
   await assert.rejects(
     network.start(instance.target, START, 20_000),
     (error) => error instanceof InstanceCallError && error.delivered === "maybe",
   );
-  assert.deepEqual(
-    instance.asked.filter((each) => each.startsWith("POST")),
-    ["POST /instance/start"],
-  );
+  assert.deepEqual(commandsOf(instance), ["POST /instance/start"]);
 });
 
 test("a start that breaks off on a connection of its own may have arrived, and is not sent again", async () => {
@@ -144,27 +132,18 @@ test("a start that breaks off on a connection of its own may have arrived, and i
     network.start(instance.target, START, 20_000),
     (error) => error instanceof InstanceCallError && error.delivered === "maybe",
   );
-  assert.deepEqual(
-    instance.asked.filter((each) => each.startsWith("POST")),
-    ["POST /instance/start"],
-  );
+  assert.deepEqual(commandsOf(instance), ["POST /instance/start"]);
 });
 
 test("a start that is under way when the controller ends is not sent again", async () => {
   await using instance = await listenAsInstance();
-  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
-  const stream = await instance.nextStream();
-  stream.write(lineOf({ ready: true }));
-  await connectedAhead(instance);
+  const network = await listenToReady(instance);
   instance.keepNext();
   const refused = assert.rejects(network.start(instance.target, START, 20_000), /did not answer/);
   await until(() => instance.asked.includes("POST /instance/start"), 20_000, "start");
   network[Symbol.dispose]();
   await refused;
-  assert.deepEqual(
-    instance.asked.filter((each) => each.startsWith("POST")),
-    ["POST /instance/start"],
-  );
+  assert.deepEqual(commandsOf(instance), ["POST /instance/start"]);
 });
 
 test("an instance that hangs up and goes on talking is not connected to again and again", async () => {
@@ -179,6 +158,19 @@ test("an instance that hangs up and goes on talking is not connected to again an
   }
   assert.equal(instance.asked.filter((each) => each === "GET /instance").length, 1);
 });
+
+/** Connected ahead of a start. */
+async function listenToReady(instance: FakeInstance) {
+  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  const stream = await instance.nextStream();
+  stream.write(lineOf({ ready: true }));
+  await connectedAhead(instance);
+  return network;
+}
+
+function commandsOf({ asked }: FakeInstance): string[] {
+  return asked.filter((each) => each.startsWith("POST"));
+}
 
 async function connectedAhead({ asked }: FakeInstance): Promise<void> {
   await until(() => asked.includes("GET /instance"), 20_000, "connection ahead of the start");

@@ -23,20 +23,9 @@ eachStore((open) => {
     await using store = await open();
     using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
     await fill(store);
-    let keptImages: string[] = [];
     for (const id of ["build-of-0", "build-of-24", "nobody's"])
       oldFolder(join(folder.path, "builds", id), daysAgo(50));
-    await prune(store, {
-      nowMs: NOW_MS,
-      retention: defaultRetention,
-      idempotencyMs: DAY_MS,
-      dataFolder: folder.path,
-      log: silentLog,
-      keepImages: async (needed) => {
-        keptImages = [...needed].sort();
-        return 0;
-      },
-    });
+    const keptImages = await pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS });
     // Those of builds that stay, and of deployments that stay: 1 to 4 are pruned.
     assert.deepEqual(keptImages, ["localhost/build-of-0", "localhost/build-of-24", "pinned:0", "pinned:24"]);
     const ids = async (table: "sessions" | "instances" | "builds" | "audit" | "outbox" | "apiKeys") =>
@@ -66,23 +55,10 @@ eachStore((open) => {
     await fillDeleted(store);
     for (const id of ["only-deleted", "shared", "asked-for-again", "still-runs"])
       mkdirSync(folderOf(id), { recursive: true });
-    let keptImages: string[] = [];
-    const pruneAt = (nowMs: number): Promise<void> =>
-      prune(store, {
-        nowMs,
-        retention: defaultRetention,
-        idempotencyMs: DAY_MS,
-        dataFolder: folder.path,
-        log: silentLog,
-        keepImages: async (needed) => {
-          keptImages = [...needed].sort();
-          return 0;
-        },
-      });
     const idsOf = async (table: "builds" | "deployments" | "agents" | "sessions") =>
       (await store.db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id);
 
-    await pruneAt(NOW_MS);
+    const keptImages = await pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS });
     assert.deepEqual(await idsOf("builds"), ["asked-for-again", "never-deployed", "shared", "still-runs"]);
     assert.ok(!existsSync(folderOf("only-deleted")), "its folder is gone with its row");
     for (const id of ["shared", "asked-for-again", "still-runs"]) assert.ok(existsSync(folderOf(id)), id);
@@ -98,7 +74,7 @@ eachStore((open) => {
     ]);
     assert.equal((await idsOf("deployments")).length, 6, "whoever looks why it failed still finds them");
 
-    await pruneAt(NOW_MS + 31 * DAY_MS);
+    await pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS + 31 * DAY_MS });
     assert.deepEqual(await idsOf("deployments"), ["living", "running"]);
     assert.deepEqual(await idsOf("builds"), ["shared", "still-runs"]);
     assert.deepEqual(await idsOf("agents"), ["billed", "living", "running"]);
@@ -123,6 +99,22 @@ test("a SQLite file gives back what its rows no longer need", async () => {
   await store.compact();
   assert.equal(await freePages(), 0);
 });
+
+/** Answers which images were to be kept. */
+async function pruneAll(store: Store, at: { dataFolder: string; nowMs: number }): Promise<string[]> {
+  let kept: string[] = [];
+  await prune(store, {
+    ...at,
+    retention: defaultRetention,
+    idempotencyMs: DAY_MS,
+    log: silentLog,
+    keepImages: async (needed) => {
+      kept = [...needed].sort();
+      return 0;
+    },
+  });
+  return kept;
+}
 
 function oldFolder(path: string, atMs: number): void {
   mkdirSync(path, { recursive: true });
