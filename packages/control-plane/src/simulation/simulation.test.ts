@@ -46,6 +46,11 @@ if (CLUSTER_SEEDS > 0)
     assert.equal(run.code, 0, run.output);
   });
 
+test("every fault that is put into the code still finds its place", async () => {
+  for (const { edits } of [...mutants, ...clusterMutants])
+    for (const edit of edits) await withFault(SOURCE, edit);
+});
+
 for (const mutant of mutants.slice(0, MUTANTS))
   test(`a simulation of "${mutant.name}" finds the fault`, async () => {
     foundFault(await runMutant(mutant, (source) => runSeeds(source, [0, MUTANT_SEEDS, "stop"])));
@@ -73,19 +78,18 @@ async function runMutant(mutant: Mutant, run: (source: string) => Promise<Run>):
     await cp(SOURCE, join(folder, "src"), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
     await symlink(MODULES, join(folder, "node_modules"));
     await writeFile(join(folder, "package.json"), '{"type":"module"}');
-    for (const { file, find, replace } of mutant.edits) {
-      const path = join(folder, "src", file);
-      const text = await readFile(path, "utf8");
-      assert.equal(text.split(find).length, 2, `"${find}" is not once in ${file}`);
-      await writeFile(
-        path,
-        text.replace(find, () => replace),
-      );
-    }
-    return await run(join(folder, "src"));
+    const source = join(folder, "src");
+    for (const edit of mutant.edits) await writeFile(join(source, edit.file), await withFault(source, edit));
+    return await run(source);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function withFault(source: string, { file, find, replace }: Mutant["edits"][number]): Promise<string> {
+  const parts = (await readFile(join(source, file), "utf8")).split(find);
+  assert.equal(parts.length, 2, `"${find}" is not once in ${file}`);
+  return parts.join(replace);
 }
 
 function runSeeds(source: string, rest: (string | number)[]): Promise<Run> {
