@@ -117,7 +117,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   wall: [],
   dashboard: [],
   backup: ["auth", "builds", "store"],
-  retention: ["depot", "deployments", "logs", "samples", "secrets", "sessions", "store"],
+  retention: ["depot", "deployments", "logs", "pools", "samples", "secrets", "sessions", "store"],
   store: [],
 };
 

@@ -79,10 +79,9 @@ export async function startLeading(
 }
 
 const SIGN_IN_MS = 30_000;
-
 const FORGET_MS = 3_600_000;
 
-/** Whoever signs in earlier has it loaded then; calls that wait for a new controller come first. */
+/** Loads sign-in, and forgets what has expired. Whoever is earlier has it loaded then; calls that wait for a new controller come first. */
 async function keepSignIn(
   people: People,
   { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },

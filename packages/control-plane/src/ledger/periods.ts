@@ -4,6 +4,8 @@ export type Period = string;
 /** A month is closed this long after its end, so that its last calls are over. */
 export const CLOSE_AFTER_MS = 6 * 3_600_000;
 
+export const DAY_MS = 86_400_000;
+
 const PERIOD = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
 export function periodOf(atMs: number): Period {

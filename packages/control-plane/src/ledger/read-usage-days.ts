@@ -1,11 +1,9 @@
 import { sql } from "kysely";
 import type { OrganizationId } from "../auth/principal.ts";
 import type { Store } from "../store/store.ts";
-import { periodEndMs, periodStartMs, type Period } from "./periods.ts";
+import { DAY_MS, periodEndMs, periodStartMs, type Period } from "./periods.ts";
 import { priceOf, toExactUsd, toInvoiceUsd } from "./price.ts";
 import { isFilterBilled } from "./usage.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface Used {
   sessions: number;

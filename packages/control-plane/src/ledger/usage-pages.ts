@@ -2,7 +2,7 @@ import type { OrganizationId } from "../auth/principal.ts";
 import type { SessionRow } from "../store/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { FilterRow } from "./filter-report.ts";
-import { periodEndMs, periodStartMs, type Period } from "./periods.ts";
+import { DAY_MS, periodEndMs, periodStartMs, type Period } from "./periods.ts";
 import type { UsageCorrection } from "./read-usage.ts";
 
 /** Of a session that was forgotten only what it used is left. */
@@ -18,7 +18,6 @@ export interface UsedSession extends FilterRow {
 
 const PAGE_ROWS = 500; // some milliseconds, for which others who search wait
 const LOOKED_AT_ROWS = 2_000; // of which all may fit, or none
-const DAY_MS = 86_400_000;
 const FILTER_COLUMNS = [
   "sessions.filter",
   "sessions.filterState",

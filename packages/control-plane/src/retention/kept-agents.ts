@@ -1,7 +1,5 @@
-import type { InstanceState } from "../store/schema.ts";
+import { LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 import type { Db } from "../store/store.ts";
-
-const living: InstanceState[] = ["requested", "starting", "ready", "busy", "draining"];
 
 /** Ids of agents whose deployments may still be run: all but those deleted before then that have no instance left. */
 export function keptAgents(db: Db, deletedBeforeMs: number) {
@@ -18,7 +16,7 @@ export function keptAgents(db: Db, deletedBeforeMs: number) {
             .selectFrom("instances")
             .select("instances.id")
             .whereRef("instances.agentId", "=", "agents.id")
-            .where("instances.state", "in", living),
+            .where("instances.state", "in", LIVE_INSTANCE_STATES),
         ),
       ]),
     );
