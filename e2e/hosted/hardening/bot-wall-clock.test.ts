@@ -13,6 +13,7 @@ const clocks = [
   { name: "fraction", now: "1763500000000.5" },
   { name: "far", now: "9e15" },
   { name: "frozen", now: "0" },
+  { name: "none", now: "Number.NaN" },
 ];
 
 test("a bot that bends its wall clock ends at the service's", { timeout: 300_000 }, async (t) => {

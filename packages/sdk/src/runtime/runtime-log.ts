@@ -11,13 +11,15 @@ export interface RuntimeLog {
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 export type LogFormat = "text" | "json";
 
+const clock = Date.now; // taken before a bot's code is loaded, which may bend the one others see
+
 export function createRuntimeLog(output: (text: string) => void = print): RuntimeLog {
   let format: LogFormat = "text";
   const destination = {
     write: (line: string): void =>
       output(format === "json" ? line : formatLogLine(line, process.stdout.isTTY)),
   };
-  const levels = pino({ level: "trace", base: null }, destination);
+  const levels = pino({ level: "trace", base: null, timestamp: () => `,"time":${clock()}` }, destination);
   let enabled: pino.Level = "info";
   return {
     log: levelled(levels, () => enabled),
@@ -37,7 +39,12 @@ function levelled(logger: pino.Logger, enabled: () => pino.Level): Log {
   const at =
     (level: pino.Level) =>
     (fields: object, message: string): void => {
-      if (pino.levels.values[level]! >= pino.levels.values[enabled()]!) logger[level](fields, message);
+      if (pino.levels.values[level]! < pino.levels.values[enabled()]!) return;
+      try {
+        logger[level](fields, message);
+      } catch {
+        sayAtLeast(logger, level, message);
+      }
     };
   return {
     trace: at("trace"),
@@ -47,4 +54,13 @@ function levelled(logger: pino.Logger, enabled: () => pino.Level): Log {
     error: at("error"),
     child: (fields) => levelled(logger.child(fields), enabled),
   };
+}
+
+// An error of a bot may not let itself be read, and its output not be written to. A session must not go wrong over a line.
+function sayAtLeast(logger: pino.Logger, level: pino.Level, message: string): void {
+  try {
+    logger[level](message);
+  } catch {
+    // there is nobody left to tell
+  }
 }
