@@ -161,6 +161,28 @@ test(
   },
 );
 
+test(
+  "a body that has come is not slow, however long the controller is away",
+  { timeout: 30_000 },
+  async () => {
+    await using rig = await startRig({
+      timing: { bodyMs: 300, slowBodyMs: 100, controllerAwayMs: 20_000 },
+      limits: { slowBodiesPerAddress: 1 },
+    });
+    await rig.controller.kill();
+    const asked = Array.from({ length: 3 }, () =>
+      rig.fetch("/v1/public/parrot/start", { method: "POST", body: "{}" }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    rig.controller.serve = (request, response) => void request.resume().once("end", () => response.end());
+    await rig.controller.start();
+    assert.deepEqual(
+      (await Promise.all(asked)).map(({ status }) => status),
+      [200, 200, 200],
+    );
+  },
+);
+
 test("one address has only so many connections", () => {
   const server = new EventEmitter();
   limitConnectionsPerAddress(server as Server, { max: 2 });

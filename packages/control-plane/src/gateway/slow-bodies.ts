@@ -17,12 +17,14 @@ export function createSlowBodies(
     watch(request, { address, mayTakeLong, tooSlow }) {
       let isCounted = false;
       const becameSlow = setTimeout(() => {
+        if (request.complete) return; // it is us who have not read it: the controller is away for a moment
         const others = slow.get(address) ?? 0;
         if (others >= limits.slowBodiesPerAddress) return tooSlow();
         isCounted = true;
         slow.set(address, others + 1);
       }, timing.slowBodyMs);
-      const isOver = mayTakeLong ? undefined : setTimeout(tooSlow, timing.bodyMs);
+      const giveUp = (): void => (request.complete ? undefined : tooSlow());
+      const isOver = mayTakeLong ? undefined : setTimeout(giveUp, timing.bodyMs);
       const { socket } = request;
       const settle = (): void => {
         clearTimeout(becameSlow);
