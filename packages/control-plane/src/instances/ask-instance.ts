@@ -18,7 +18,7 @@ export interface InstanceAnswer {
   text: string;
 }
 
-export const ANSWER_MAX_BYTES = 1024 * 1024; // the bot's process is not to be trusted with our memory
+const ANSWER_MAX_BYTES = 1024 * 1024; // the bot's process is not to be trusted with our memory
 
 /** One request to an instance, which must mean the same when it comes twice. Rejects with `InstanceCallError`. */
 export async function askInstance(question: Question): Promise<InstanceAnswer> {
@@ -64,6 +64,7 @@ function exchange({ target, path, body, token, timeoutMs, agent }: Question): Pr
     () => request.destroy(new Error(`no answer within ${Math.round(timeoutMs)} ms`)),
     timeoutMs,
   );
+  request.on("information", () => request.destroy(new Error("it does not come to the point")));
   let isAnswered = false;
   request.on("response", (response) => {
     isAnswered = true;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { test } from "node:test";
 import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
-import { silentLog } from "../log.ts";
+import { silentLog, type Log } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { until } from "../../../../testing/wait.ts";
 import { openHttpInstanceNetwork } from "./http-instance-network.ts";
@@ -69,7 +69,7 @@ test("silence counts as missed heartbeats and wakes, until there is a word again
 
 test("a line without an end is cut off, and the instance is listened to anew", async () => {
   await using instance = await listenAsInstance();
-  const { network } = listenTo(instance, { heartbeatMs: 60_000 });
+  const { network } = listenTo(instance, { heartbeatMs: 500 });
   using _ = network;
   const flood = await instance.nextStream();
   flood.write("x".repeat(1024 * 1024 + 1));
@@ -79,6 +79,29 @@ test("a line without an end is cut off, and the instance is listened to anew", a
   await until(() => network.report("i1"), 20_000, "report");
   assert.equal(network.report("i1")?.status.ready, true);
 });
+
+const FLOODS: [string, string][] = [
+  ["nothing", "\n"],
+  ["that it is ready, and that it is not", lineOf({ ready: true }) + lineOf({ ready: false })],
+];
+
+for (const [what, text] of FLOODS)
+  test(`one that says ${what} without a pause is not listened to without one`, async () => {
+    await using instance = await listenAsInstance();
+    const warned: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, sentence: string) => void warned.push(sentence) };
+    const { network, heard } = listenTo(instance, { heartbeatMs: 3_000, log });
+    using _ = network;
+    const flood = await instance.nextStream();
+    flood.write(text.repeat(10_000));
+    await once(flood, "close");
+    assert.ok(warned.length <= 1 && heard.length <= 10, `${warned.length} warnings, ${heard.length} news`);
+    const hungUpAtMs = performance.now();
+    const stream = await instance.nextStream();
+    assert.ok(performance.now() - hungUpAtMs > 2_000, "it has to wait");
+    stream.write(lineOf({ memoryBytes: 7 }));
+    await until(() => network.report("i1")?.status.memoryBytes === 7, 20_000, "report");
+  });
 
 test("a start goes over a connection that has been there since the instance said it is ready", async () => {
   await using instance = await listenAsInstance();
@@ -237,13 +260,16 @@ async function listenAsInstance(): Promise<FakeInstance> {
   };
 }
 
-function listenTo({ target }: FakeInstance, { heartbeatMs }: { heartbeatMs: number }) {
+function listenTo(
+  { target }: FakeInstance,
+  { heartbeatMs, log = silentLog }: { heartbeatMs: number; log?: Log },
+) {
   const heard: string[] = [];
   const network = openHttpInstanceNetwork({
     tokenOf: () => "token",
     clock: systemClock,
     heartbeatMs,
-    log: silentLog,
+    log,
     heard: (id) => void heard.push(id),
   });
   network.watch([target]);
