@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { within } from "../../../../testing/wait.ts";
+import { pause, within } from "../../../../testing/wait.ts";
 import { limitConnectionsPerAddress } from "./connections-per-address.ts";
 import { SESSION_PATH, startRig } from "./testing/start-rig.ts";
 
@@ -182,6 +182,24 @@ test(
     );
   },
 );
+
+test("requests behind one another are nothing to warn of", { timeout: 30_000 }, async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", note);
+  await using rig = await startRig();
+  const answered = Promise.withResolvers<void>();
+  rig.controller.serve = (request, response) =>
+    void request.resume().once("end", () => void answered.promise.then(() => response.end()));
+  const socket = connect(rig.gateway.port, "127.0.0.1");
+  socket.write(`POST /v1/agents HTTP/1.1\r\n${HEAD}${" ".repeat(99)}`.repeat(20));
+  await pause(200);
+  answered.resolve();
+  await once(socket, "data");
+  socket.destroy();
+  process.off("warning", note);
+  assert.deepEqual(warnings, []);
+});
 
 test("one address has only so many connections", () => {
   const server = new EventEmitter();

@@ -26,6 +26,7 @@ export function createSlowBodies(
       const giveUp = (): void => (request.complete ? undefined : tooSlow());
       const isOver = mayTakeLong ? undefined : setTimeout(giveUp, timing.bodyMs);
       const { socket } = request;
+      socket.setMaxListeners(0); // requests may come one behind the other, and Node would tell of a leak
       const settle = (): void => {
         clearTimeout(becameSlow);
         clearTimeout(isOver);
