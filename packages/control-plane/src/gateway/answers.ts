@@ -3,6 +3,7 @@ import { STATUS_CODES, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { corsHeaders } from "./cors.ts";
 import type { RawHeaders } from "./headers.ts";
+import { afterUnreadBody } from "./request-body.ts";
 
 /** An answer made up by the gateway, or passed on from the controller as it is. */
 export interface Answer {
@@ -32,8 +33,7 @@ export function answer(response: ServerResponse, path: string, { status, headers
     ...headers,
     ...["content-length", String(Buffer.byteLength(body)), "x-content-type-options", "nosniff"],
     ...corsHeaders(path),
-    // What is left of the request's body is not waited for.
-    ...(response.req.complete ? [] : ["connection", "close"]),
+    ...afterUnreadBody(response),
   ]);
   response.end(body);
 }

@@ -86,6 +86,14 @@ for (const [name, line, header] of EARLY_ANSWERS)
     assert.match(text, /^HTTP\/1.1 [245]\d\d /);
   });
 
+for (const path of ["/healthz", "/internal/x", "/v1/%2e%2e"])
+  test(`where there is no body the connection is kept after an answer: ${path}`, async () => {
+    await using rig = await startRig();
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\n`;
+    const text = await rig.raw(`${head}\r\n${head}Connection: close\r\n\r\n`);
+    assert.equal(text.split("HTTP/1.1 ").length - 1, 2, text);
+  });
+
 test("one that was answered and has gone is no slow body", { timeout: 60_000 }, async () => {
   await using rig = await startRig({
     timing: { bodyMs: 600_000, slowBodyMs: 200 },
