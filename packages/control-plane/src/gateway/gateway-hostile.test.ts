@@ -3,6 +3,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -17,6 +18,29 @@ import { SESSION, SESSION_PATH, startRig } from "./testing/start-rig.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
 const route = (address: string) => ({ sessionId: SESSION, address, token: "instance-token" });
+
+for (const [what, lineBreak] of [
+  ["line breaks", "%0d%0a"],
+  ["letters that end in the bytes of line breaks", encodeURIComponent("\u010d\u010a")],
+])
+  test(`a token of a room with ${what} is no more than a token`, async () => {
+    const heard: string[] = [];
+    const rooms = createServer((socket) => {
+      socket.setEncoding("latin1").on("data", (text: string) => heard.push(text));
+      socket.on("error", () => undefined).end("HTTP/1.1 401 Unauthorized\r\n\r\n");
+    }).listen(0, "127.0.0.1");
+    await once(rooms, "listening");
+    await using rig = await startRig();
+    rig.gateway.setRoomServer(`127.0.0.1:${(rooms.address() as AddressInfo).port}`);
+    const more = ["x", "", "POST /twirp/livekit.RoomService/ListRooms HTTP/1.1", "Host: x", "", ""];
+    const { status } = await rig.refused(
+      `/rtc?access_token=${more.map(encodeURIComponent).join(lineBreak).replaceAll("%2F", "/")}`,
+    );
+    assert.equal(status, 502);
+    rooms.close();
+    assert.equal(heard.join("").split("\r\n\r\n").length, 2, heard.join(""));
+    assert.doesNotMatch(heard.join(""), /^POST /m);
+  });
 
 test("three hundred hostile paths reach nobody", async () => {
   await using rig = await startRig();

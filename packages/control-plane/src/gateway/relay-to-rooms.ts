@@ -21,10 +21,9 @@ export async function takeRoomSocket(
   { path, address }: { path: RequestPath; address: string | undefined },
 ): Promise<SocketEnd> {
   if (address === undefined) throw new AppError("NOT_FOUND");
-  const bearer = /^bearer +(\S+) *$/i.exec(client.request.headers.authorization ?? "")?.[1];
   const server = await openInstanceSocket({
     address,
-    token: bearer ?? new URLSearchParams(path.query).get("access_token") ?? "none",
+    token: tokenOf(client.request, path),
     path: path.raw + path.query,
     headers: [],
     protocols: client.protocols,
@@ -48,6 +47,13 @@ export async function takeRoomSocket(
     isPinged: false, // both ends ping each other in words of their own
   }).ended;
   return { status: 101 };
+}
+
+/** It is written into a header line, and what was encoded in a query may hold line breaks. */
+function tokenOf({ headers: { authorization = "" } }: IncomingMessage, { query }: RequestPath): string {
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const token = bearer ?? new URLSearchParams(query).get("access_token") ?? "";
+  return /^[\x21-\x7e]+$/.test(token) ? token : "none";
 }
 
 const CLIENT_LEFT = 499; // only in the access log
