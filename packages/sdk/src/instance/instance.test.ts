@@ -293,6 +293,19 @@ test("a bot may say that it is not ready", async () => {
   assert.equal((await instance.start(id)).status, 200);
 });
 
+for (const [answer, ready] of [
+  ["undefined", false],
+  ["null", false],
+  ["{}", false],
+  ["1", true],
+] as const)
+  test(`a bot whose readyz gives ${answer} is ${ready ? "" : "not "}ready, and its instance says so`, async () => {
+    await using instance = spawnInstance({
+      bot: `export const readyz = async () => (${answer}); export async function bot() {}`,
+    });
+    assert.equal((await instance.status()).ready, ready);
+  });
+
 test("the log has the level that was asked for, and no colours", async () => {
   await using quiet = spawnInstance({
     bot: WAITING_BOT,
