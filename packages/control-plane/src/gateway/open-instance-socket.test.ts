@@ -1,7 +1,9 @@
 import { isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
-import { acceptFor, checkUpgrade, parseAddress } from "./open-instance-socket.ts";
+import { acceptFor, checkUpgrade, openInstanceSocket, parseAddress } from "./open-instance-socket.ts";
 
 const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
 const RIGHT = [
@@ -46,3 +48,34 @@ test("an address is a host and a port", () => {
   for (const address of ["", "x", "x:0", "x:65536", "x:80/y", "a@b:80", "x:80 ", "/tmp/x:1"])
     assert.throws(() => parseAddress(address), isAppError, address);
 });
+
+for (const [what, more] of Object.entries({
+  token: { token: "x\r\nHost: y" },
+  path: { path: "/x HTTP/1.1\r\n\r\nGET /y" },
+  header: { headers: ["x-a", "b\nc"] },
+  protocol: { protocols: ["a\u010a"] }, // its lower byte is a line's end
+}))
+  test(`a line's end in a ${what} is sent to nobody`, async (t) => {
+    let heard = 0;
+    const instance = createServer((socket) => {
+      socket.on("data", ({ length }) => (heard += length)).on("error", () => undefined);
+    }).listen(0, "127.0.0.1");
+    t.after(() => void instance.close());
+    await once(instance, "listening");
+    const connected = once(instance, "connection");
+    const opening = openInstanceSocket({
+      address: `127.0.0.1:${(instance.address() as AddressInfo).port}`,
+      token: "token",
+      path: "/ws",
+      headers: [],
+      protocols: [],
+      connectMs: 10_000,
+      upgradeMs: 1_000,
+      headBytes: 1_000,
+      ...more,
+    });
+    const refused = assert.rejects(opening, { code: "ERR_INVALID_CHAR" });
+    const [socket] = await connected;
+    await Promise.all([refused, once(socket, "close")]);
+    assert.equal(heard, 0);
+  });

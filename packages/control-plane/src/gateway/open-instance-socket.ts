@@ -1,5 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHash, randomBytes } from "node:crypto";
+import { validateHeaderValue } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tokensOf, valuesOf, type RawHeaders } from "./headers.ts";
 
@@ -98,6 +99,7 @@ function upgradeRequest(
   ];
   const lines = [`GET ${path} HTTP/1.1`];
   for (let index = 0; index + 1 < all.length; index += 2) lines.push(`${all[index]}: ${all[index + 1]}`);
+  for (const line of lines) validateHeaderValue("line", line); // whatever made it, it is no more than a line
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
