@@ -127,12 +127,15 @@ async function pruneDeployments(store: Store, { nowMs, retention }: PruneOptions
 
 /** Their sessions keep the id; nothing looks for more. Also those of agents that were forgotten before them. */
 function deploymentsOfDeleted(db: Db, beforeMs: number) {
-  return db
-    .selectFrom("deployments")
-    .select("id")
-    .where("updatedAt", "<", beforeMs)
-    .where("agentId", "not in", keptAgents(db, beforeMs))
-    .where("id", "not in", (from) => from.selectFrom("instances").select("deploymentId"));
+  return (
+    db
+      .selectFrom("deployments")
+      .select("id")
+      .where("updatedAt", "<", beforeMs)
+      .where("agentId", "not in", keptAgents(db, beforeMs))
+      // `distinct`, here and below: then Postgres keeps the few ids at hand, and does not read all the rows for each of ours.
+      .where("id", "not in", (from) => from.selectFrom("instances").select("deploymentId").distinct())
+  );
 }
 
 /** Deleted, and nothing left that names them but bills, which keep the name's place by the id. */
@@ -141,8 +144,8 @@ function forgottenAgents(db: Db) {
     .selectFrom("agents")
     .select("id")
     .where("state", "=", "deleted")
-    .where("id", "not in", (from) => from.selectFrom("sessions").select("agentId"))
-    .where("id", "not in", (from) => from.selectFrom("usage").select("agentId"))
-    .where("id", "not in", (from) => from.selectFrom("instances").select("agentId"))
-    .where("id", "not in", (from) => from.selectFrom("deployments").select("agentId"));
+    .where("id", "not in", (from) => from.selectFrom("sessions").select("agentId").distinct())
+    .where("id", "not in", (from) => from.selectFrom("usage").select("agentId").distinct())
+    .where("id", "not in", (from) => from.selectFrom("instances").select("agentId").distinct())
+    .where("id", "not in", (from) => from.selectFrom("deployments").select("agentId").distinct());
 }
