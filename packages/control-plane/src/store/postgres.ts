@@ -12,44 +12,49 @@ export interface PostgresStoreOptions {
   log?: Log;
   /** @default 10 */
   connections?: number;
+  /** Longest that a statement may take. @default 30,000 */
+  statementMs?: number;
 }
 
 const CONNECTIONS = 10;
 const SEARCH_CONNECTIONS = 2;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
+const MIGRATION_MS = 3_600_000; // of every row of a large table, or while another controller is at it
 const IDLE_IN_TRANSACTION_MS = 15_000; // a frozen controller must not keep others from its rows
 
 export async function openPostgresStore({
   url,
   log = silentLog,
-  connections,
+  connections = CONNECTIONS,
+  statementMs = STATEMENT_MS,
 }: PostgresStoreOptions): Promise<Store> {
   const postgres = (await import("pg")).default; // most services never need it
-  const open = (max: number): pg.Pool => openPool(postgres, { url, max, log });
-  const store = createStore({
-    name: "postgres",
-    dialect: new PostgresDialect({ pool: watched(open(connections ?? CONNECTIONS)) }),
-    searchDialect: new PostgresDialect({ pool: watched(open(SEARCH_CONNECTIONS)) }),
-    isDiskFull: () => false,
-  });
-  try {
-    await migrate(store);
-    return store;
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
+  const open = (max: number, longestMs: number): PostgresDialect =>
+    new PostgresDialect({ pool: watched(openPool(postgres, { url, max, log, statementMs: longestMs })) });
+  const parts = { name: "postgres", isDiskFull: () => false } as const;
+  {
+    await using migrating = createStore({ ...parts, dialect: open(1, MIGRATION_MS) });
+    await migrate(migrating);
   }
+  return createStore({
+    ...parts,
+    dialect: open(connections, statementMs),
+    searchDialect: open(SEARCH_CONNECTIONS, statementMs),
+  });
 }
 
-function openPool(postgres: typeof pg, { url, max, log }: { url: string; max: number; log: Log }): pg.Pool {
+function openPool(
+  postgres: typeof pg,
+  { url, max, log, statementMs }: { url: string; max: number; log: Log; statementMs: number },
+): pg.Pool {
   const pool = new postgres.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
-    statement_timeout: STATEMENT_MS,
-    query_timeout: STATEMENT_MS + CONNECT_MS, // for a server that no longer answers at all
+    statement_timeout: statementMs,
+    query_timeout: statementMs + CONNECT_MS, // for a server that no longer answers at all
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types: numbersAsNumbers(postgres.types),
   });

@@ -5,6 +5,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { sql } from "kysely";
@@ -50,6 +51,22 @@ suite("postgres", { skip: postgresIsMissing() }, () => {
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore({ url })));
     assert.deepEqual(await Promise.all(stores.map(countAgents)), [0, 0, 0]);
     for (const store of stores) await store[Symbol.asyncDispose]();
+  });
+
+  test("postgres: a change of the schema may take longer than other statements", async () => {
+    const url = await server.newDatabase();
+    await using other = await openPostgresStore({ url });
+    const isBegun = Promise.withResolvers<void>();
+    const changing = other.transaction(async (tx) => {
+      await migrate({ ...other, transaction: (run) => run(tx) }); // holds the lock until the end
+      isBegun.resolve();
+      await setTimeout(1_000);
+    });
+    await isBegun.promise;
+    await using store = await openPostgresStore({ url, statementMs: 200 });
+    await changing;
+    assert.equal(await countAgents(store), 0);
+    await assert.rejects(sql`select pg_sleep(1)`.execute(store.db), isUnavailable);
   });
 
   test("postgres: a restart of the server fails statements, not the store", async () => {
