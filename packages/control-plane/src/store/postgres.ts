@@ -19,6 +19,7 @@ export interface PostgresStoreOptions {
 const CONNECTIONS = 10;
 const SEARCH_CONNECTIONS = 2;
 const CONNECT_MS = 5_000;
+const SEARCH_WAIT_MS = 30_000; // one search waits for others; months are closed and lists are read there too
 const STATEMENT_MS = 30_000;
 const MIGRATION_MS = 3_600_000; // of every row of a large table, or while another controller is at it
 const IDLE_IN_TRANSACTION_MS = 15_000; // a frozen controller must not keep others from its rows
@@ -30,28 +31,37 @@ export async function openPostgresStore({
   statementMs = STATEMENT_MS,
 }: PostgresStoreOptions): Promise<Store> {
   const postgres = (await import("pg")).default; // most services never need it
-  const open = (max: number, longestMs: number): PostgresDialect =>
-    new PostgresDialect({ pool: watched(openPool(postgres, { url, max, log, statementMs: longestMs })) });
+  const open = (pool: Omit<PoolOptions, "url" | "log">): PostgresDialect =>
+    new PostgresDialect({ pool: watched(openPool(postgres, { url, log, ...pool })) });
   const parts = { name: "postgres", isDiskFull: () => false } as const;
   {
-    await using migrating = createStore({ ...parts, dialect: open(1, MIGRATION_MS) });
+    await using migrating = createStore({ ...parts, dialect: open({ max: 1, statementMs: MIGRATION_MS }) });
     await migrate(migrating);
   }
   return createStore({
     ...parts,
-    dialect: open(connections, statementMs),
-    searchDialect: open(SEARCH_CONNECTIONS, statementMs),
+    dialect: open({ max: connections, statementMs }),
+    searchDialect: open({ max: SEARCH_CONNECTIONS, statementMs, connectMs: SEARCH_WAIT_MS }),
   });
+}
+
+interface PoolOptions {
+  url: string;
+  log: Log;
+  max: number;
+  statementMs: number;
+  /** For a connection, which may have to be given back by somebody first. */
+  connectMs?: number;
 }
 
 function openPool(
   postgres: typeof pg,
-  { url, max, log, statementMs }: { url: string; max: number; log: Log; statementMs: number },
+  { url, log, max, statementMs, connectMs = CONNECT_MS }: PoolOptions,
 ): pg.Pool {
   const pool = new postgres.Pool({
     connectionString: url,
     max,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: connectMs,
     keepAlive: true,
     statement_timeout: statementMs,
     query_timeout: statementMs + CONNECT_MS, // for a server that no longer answers at all

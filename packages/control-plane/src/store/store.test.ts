@@ -69,6 +69,13 @@ suite("postgres", { skip: postgresIsMissing() }, () => {
     await assert.rejects(sql`select pg_sleep(1)`.execute(store.db), isUnavailable);
   });
 
+  test("postgres: whoever searches waits for others who do", async () => {
+    await using store = await openPostgresStore({ url: await server.newDatabase() });
+    const searching = [1, 2].map(() => sql`select pg_sleep(5.5)`.execute(store.search));
+    const [rows] = await Promise.all([store.search.selectFrom("agents").selectAll().execute(), ...searching]);
+    assert.deepEqual(rows, []);
+  });
+
   test("postgres: a restart of the server fails statements, not the store", async () => {
     await using store = await openPostgresStore({ url: await server.newDatabase() });
     const begun = Promise.withResolvers<void>();
