@@ -77,6 +77,20 @@ eachStore((open) => {
     assert.deepEqual(receiver.taken(), ["good-1", "good-2", "poison"]);
   });
 
+  test("a clock that was ahead does not keep what failed meanwhile", async () => {
+    await using store = await open();
+    await using receiver = await startReceiver(() => 500);
+    await enter(store, ["late"], 1);
+    const exporting = createExporting(store, receiver.url);
+    const aheadMs = 120 * MINUTE_MS;
+    exporting.clock.now += aheadMs;
+    await exporting.rounds(1);
+    exporting.clock.now -= aheadMs;
+    receiver.answer = () => 204;
+    await exporting.rounds(1);
+    assert.deepEqual(receiver.taken(), ["late"]);
+  });
+
   test("a receiver that wants fewer or does not know us is not asked for every row", async () => {
     for (const status of [401, 429, 503]) {
       await using store = await open();

@@ -73,7 +73,8 @@ async function dueRows(store: Store, nowMs: number): Promise<DueRow[]> {
   const again = await unsent(store)
     .select(columns)
     .where("againAt", ">", 0)
-    .where("againAt", "<=", nowMs)
+    // Nobody waits for so long: the clock was set back.
+    .where((is) => is.or([is("againAt", "<=", nowMs), is("againAt", ">", nowMs + AGAIN_MAX_MS)]))
     .orderBy("againAt")
     .orderBy("createdAt")
     .orderBy("id")
