@@ -104,6 +104,19 @@ eachStore((open) => {
     assert.deepEqual(await store.db.selectFrom("sessionRooms").selectAll().execute(), []);
   });
 
+  test("a clock that was ahead does not keep rooms that it has put off", async () => {
+    await using store = await open();
+    const { pass, closed, refuse, clock } = await openCloser(store);
+    await makeSession(store, "s", "ended", roomConnect("room"));
+    refuse(() => true);
+    clock.now = SETTLED_MS + 2 * 3_600_000;
+    await pass();
+    refuse(() => false);
+    clock.now = SETTLED_MS;
+    await pass();
+    assert.deepEqual(closed, ["daily room"]);
+  });
+
   test("a provider in trouble holds up no other, and is asked little", async () => {
     await using store = await open();
     const { pass, closed, tried, refuse, clock } = await openCloser(store);

@@ -124,19 +124,22 @@ function endedRooms(
   db: Db,
   { provider, nowMs }: { provider: RoomProviderName; nowMs: number },
 ): Promise<EndedRoom[]> {
-  return db
-    .selectFrom("sessionRooms")
-    .crossJoin("sessions")
-    .whereRef("sessions.id", "=", "sessionRooms.sessionId")
-    .select(["sessionId", "provider", "roomName", "sessions.endedAt"])
-    .where("provider", "=", provider)
-    .where("againAt", "<=", nowMs)
-    .where("sessions.state", "not in", OPEN_SESSION_STATES)
-    .where("sessions.endedAt", "<", nowMs - SETTLED_MS)
-    .orderBy("againAt")
-    .orderBy("sessions.endedAt")
-    .limit(AT_A_TIME)
-    .execute();
+  return (
+    db
+      .selectFrom("sessionRooms")
+      .crossJoin("sessions")
+      .whereRef("sessions.id", "=", "sessionRooms.sessionId")
+      .select(["sessionId", "provider", "roomName", "sessions.endedAt"])
+      .where("provider", "=", provider)
+      // None waits for longer than `AGAIN_MS`: then the clock was set back.
+      .where((is) => is.or([is("againAt", "<=", nowMs), is("againAt", ">", nowMs + AGAIN_MS)]))
+      .where("sessions.state", "not in", OPEN_SESSION_STATES)
+      .where("sessions.endedAt", "<", nowMs - SETTLED_MS)
+      .orderBy("againAt")
+      .orderBy("sessions.endedAt")
+      .limit(AT_A_TIME)
+      .execute()
+  );
 }
 
 async function isUsed(db: Db, roomName: string): Promise<boolean> {
