@@ -270,12 +270,17 @@ import { randomUUID } from "node:crypto";
   await until(() => !isRunning(child), 20_000, "end of the child");
 });
 
+const ORPHAN_OF_A_GROUP =
+  "$leader = fork // die; sleep 300 if !$leader; " +
+  'setpgrp($leader, $leader); setpgrp(0, $leader); kill 9, $leader; waitpid $leader, 0; exec("sleep", "300")';
+
 /** As an orphan in a session of its own, as soon as the shell has ended. */
 const LEAVERS: Record<string, string> = {
   "keeps its environment": "setsid sleep 300 >/dev/null 2>&1 </dev/null",
   "keeps what it prints to": "env -i setsid sleep 300",
   "stays in its folder": 'cd "$FOLDER" && exec env -i setsid sleep 300 >/dev/null 2>&1',
   "keeps its session": `exec env -i perl -e 'setpgrp(0, 0); exec("sleep", "300")' >/dev/null 2>&1 </dev/null`,
+  "is in a group whose leader is gone": `exec perl -e '${ORPHAN_OF_A_GROUP}' >/dev/null 2>&1 </dev/null`,
 };
 
 /** Prints the number of a child that has left it, and waits. */

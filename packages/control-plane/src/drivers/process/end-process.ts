@@ -9,6 +9,7 @@ export async function endProcess(target: ProcessIdentity, graceMs: number): Prom
   if (graceMs > 0 && signal(target, "SIGTERM") && (await isOver(target, graceMs))) return;
   if (!isRunning(target)) return;
   killGroup(target.pid);
+  signal(target, "SIGKILL"); // it may be in a group whose leader is long gone
   if (!(await isOver(target, KILLED_MS))) throw new Error(`Process ${target.pid} does not end`);
 }
 
