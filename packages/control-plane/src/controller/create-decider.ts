@@ -61,7 +61,8 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
   const wakeups = createWakeups(clock);
   const secretsOf: DeployingOptions["secretsOf"] = (organizationId, setName, version) =>
     environmentOf({ db: store.db, masterKeys }, organizationId, { setName, version });
-  const redactorOf = createRedactors({ store, log, secretsOf });
+  const redactors = createRedactors({ store, log, clock, secretsOf });
+  const { redactorOf } = redactors;
   const output = createOutputWork({ store, records, clock, log, redactorOf });
   const reconciler = createReconciler({
     world,
@@ -76,7 +77,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
       vivaEngine: ground.vivaEngine,
       buildFolder: ground.buildFolders.bring,
       buildPullSecretIn: (region) => buildPullSecretOf(config, region),
-      secretsOf,
+      secretsOf: redactors.secretsOf,
       pullSecretOf: (organizationId, name) =>
         imagePullCredentialOf({ db: store.db, masterKeys }, organizationId, name),
     }),

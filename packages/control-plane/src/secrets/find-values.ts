@@ -13,28 +13,68 @@ export interface Span {
 
 const ROOT = 0;
 const NONE = -1; // no character has this number
+const NODES_AT_ONCE = 16_384;
 
-/** Aho and Corasick's automaton. A regular expression of long values is refused by the engine, aloud. */
-export function createValueFinder(values: readonly string[]): ValueFinder {
-  const nodesMax = values.reduce((sum, { length }) => sum + length, 1);
-  // Most nodes have one child, and it is the next one; the few other edges are in the map.
-  const nextCharacter = new Int32Array(nodesMax).fill(NONE);
-  const hasBranches = new Uint8Array(nodesMax);
-  const branches = new Map<number, number>();
-  const fallback = new Int32Array(nodesMax);
-  const depth = new Int32Array(nodesMax);
-  const parentOf = new Int32Array(nodesMax);
-  const characterOf = new Uint16Array(nodesMax);
-  const longestEnd = new Int32Array(nodesMax);
-  let nodes = 1;
-
-  for (const value of values) insert(value);
-  link();
-
-  function childOf(node: number, character: number): number {
-    if (nextCharacter[node] === character) return node + 1;
-    return hasBranches[node] ? (branches.get(node * 0x10000 + character) ?? NONE) : NONE;
+/**
+ * Aho and Corasick's automaton. A regular expression of long values is refused by the engine, aloud.
+ * It has as many nodes as the values have characters, so it is built in steps, between which others can have their turn.
+ */
+export function* buildValueFinder(values: readonly string[]): Generator<void, ValueFinder> {
+  const graph = createGraph(values.reduce((sum, { length }) => sum + length, 1));
+  const growing = createGrowing(graph);
+  for (const value of values) {
+    growing.insert(value);
+    yield;
   }
+  // What a node falls back to is nearer to the root, so it must have been linked before.
+  const sorted = yield* byDepth(graph.depth.subarray(0, growing.nodes()));
+  for (let at = 0; at < sorted.length; at += NODES_AT_ONCE) {
+    growing.link(sorted.subarray(at, at + NODES_AT_ONCE));
+    yield;
+  }
+  return finderIn(graph);
+}
+
+/** What is kept of it. */
+interface Graph {
+  // Most nodes have one child, and it is the next one; the few other edges are in the map.
+  nextCharacter: Int32Array;
+  hasBranches: Uint8Array;
+  branches: Map<number, number>;
+  fallback: Int32Array;
+  depth: Int32Array;
+  longestEnd: Int32Array;
+}
+
+function createGraph(nodesMax: number): Graph {
+  return {
+    nextCharacter: new Int32Array(nodesMax).fill(NONE),
+    hasBranches: new Uint8Array(nodesMax),
+    branches: new Map(),
+    fallback: new Int32Array(nodesMax),
+    depth: new Int32Array(nodesMax),
+    longestEnd: new Int32Array(nodesMax),
+  };
+}
+
+function childOf({ nextCharacter, hasBranches, branches }: Graph, node: number, character: number): number {
+  if (nextCharacter[node] === character) return node + 1;
+  return hasBranches[node] ? (branches.get(node * 0x10000 + character) ?? NONE) : NONE;
+}
+
+function step(graph: Graph, from: number, character: number): number {
+  for (let node = from; ; node = graph.fallback[node]!) {
+    const child = childOf(graph, node, character);
+    if (child !== NONE) return child;
+    if (node === ROOT) return ROOT;
+  }
+}
+
+function createGrowing(graph: Graph) {
+  const { nextCharacter, hasBranches, branches, fallback, depth, longestEnd } = graph;
+  const parentOf = new Int32Array(depth.length);
+  const characterOf = new Uint16Array(depth.length);
+  let nodes = 1;
 
   function addEdge(node: number, character: number, child: number): void {
     if (child === node + 1) nextCharacter[node] = character;
@@ -44,55 +84,50 @@ export function createValueFinder(values: readonly string[]): ValueFinder {
     }
   }
 
-  function insert(value: string): void {
-    let node = ROOT;
-    for (let at = 0; at < value.length; at += 1) {
-      const character = value.charCodeAt(at);
-      let child = childOf(node, character);
-      if (child === NONE) {
-        child = nodes;
-        nodes += 1;
-        depth[child] = at + 1;
-        parentOf[child] = node;
-        characterOf[child] = character;
-        addEdge(node, character, child);
+  return {
+    nodes: () => nodes,
+    insert(value: string): void {
+      let node = ROOT;
+      for (let at = 0; at < value.length; at += 1) {
+        const character = value.charCodeAt(at);
+        let child = childOf(graph, node, character);
+        if (child === NONE) {
+          child = nodes;
+          nodes += 1;
+          depth[child] = at + 1;
+          parentOf[child] = node;
+          characterOf[child] = character;
+          addEdge(node, character, child);
+        }
+        node = child;
       }
-      node = child;
-    }
-    longestEnd[node] = value.length;
-  }
+      longestEnd[node] = value.length;
+    },
+    link(sorted: Int32Array): void {
+      for (const node of sorted) {
+        if (depth[node]! > 1) fallback[node] = step(graph, fallback[parentOf[node]!]!, characterOf[node]!);
+        longestEnd[node] ||= longestEnd[fallback[node]!]!;
+      }
+    },
+  };
+}
 
-  // What a node falls back to is nearer to the root, so it must have been linked before.
-  function link(): void {
-    for (const node of byDepth(depth.subarray(0, nodes))) {
-      if (depth[node]! > 1) fallback[node] = step(fallback[parentOf[node]!]!, characterOf[node]!);
-      longestEnd[node] ||= longestEnd[fallback[node]!]!;
-    }
-  }
-
-  function step(from: number, character: number): number {
-    for (let node = from; ; node = fallback[node]!) {
-      const child = childOf(node, character);
-      if (child !== NONE) return child;
-      if (node === ROOT) return ROOT;
-    }
-  }
-
+function finderIn(graph: Graph): ValueFinder {
   return {
     find(text) {
       const spans: Span[] = [];
       let node = ROOT;
       for (let at = 0; at < text.length; at += 1) {
-        node = step(node, text.charCodeAt(at));
-        const length = longestEnd[node]!;
+        node = step(graph, node, text.charCodeAt(at));
+        const length = graph.longestEnd[node]!;
         if (length > 0) addSpan(spans, { from: at + 1 - length, to: at + 1 });
       }
       return spans;
     },
     beginsAtEnd(text) {
       let node = ROOT;
-      for (let at = 0; at < text.length; at += 1) node = step(node, text.charCodeAt(at));
-      return depth[node]!;
+      for (let at = 0; at < text.length; at += 1) node = step(graph, node, text.charCodeAt(at));
+      return graph.depth[node]!;
     },
   };
 }
@@ -106,15 +141,29 @@ function addSpan(spans: Span[], span: Span): void {
 }
 
 /** The nodes, those of a smaller depth first. */
-function byDepth(depth: Int32Array): Int32Array {
-  const start = new Int32Array(depth.reduce((most, each) => Math.max(most, each), 0) + 2);
-  for (const each of depth) start[each + 1]! += 1;
+function* byDepth(depth: Int32Array): Generator<void, Int32Array> {
+  const parts: { from: number; to: number }[] = [];
+  for (let from = 0; from < depth.length; from += NODES_AT_ONCE)
+    parts.push({ from, to: Math.min(from + NODES_AT_ONCE, depth.length) });
+  let deepest = 0;
+  for (const { from, to } of parts) {
+    for (let node = from; node < to; node += 1) deepest = Math.max(deepest, depth[node]!);
+    yield;
+  }
+  const start = new Int32Array(deepest + 2);
+  for (const { from, to } of parts) {
+    for (let node = from; node < to; node += 1) start[depth[node]! + 1]! += 1;
+    yield;
+  }
   for (let at = 1; at < start.length; at += 1) start[at]! += start[at - 1]!;
   const sorted = new Int32Array(depth.length);
-  for (let node = 0; node < depth.length; node += 1) {
-    const place = start[depth[node]!]!;
-    sorted[place] = node;
-    start[depth[node]!] = place + 1;
+  for (const { from, to } of parts) {
+    for (let node = from; node < to; node += 1) {
+      const place = start[depth[node]!]!;
+      sorted[place] = node;
+      start[depth[node]!] = place + 1;
+    }
+    yield;
   }
   return sorted;
 }

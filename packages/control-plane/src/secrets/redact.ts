@@ -1,33 +1,54 @@
-import { createValueFinder, type Span } from "./find-values.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { buildValueFinder, type Span } from "./find-values.ts";
 
 /** Shorter values would black out ordinary words. */
 export const REDACTED_FROM_LENGTH = 8;
 /** A value cut off at the end of the text is redacted when at least this much of it is there. */
 const FRAGMENT_FROM_LENGTH = 32;
-/** Each costs some dozen bytes of memory. In older sets, which may be larger, the forms inside URLs are left out first. */
+/** Each costs some three dozen bytes of memory. In older sets, which may be larger, the forms inside URLs are left out first. */
 const SEARCHED_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** What is built at once of the search for a large set; calls and starts do not wait for the rest. */
+const TURN_MS = 10;
 const REDACTED = "[redacted]";
 const WITHHELD = "[withheld: secret values could not be searched for]";
 
 export type Redactor = (text: string) => string;
 
 /** Replaces known secret values, also as they look inside JSON and URLs, and each line of those with several. */
-export function createRedactor(
+export async function createRedactor(
   values: Iterable<string>,
   leavesOut: (forms: number) => void = () => undefined,
-): Redactor {
+): Promise<Redactor> {
   try {
-    const redact = redactorOf([...values], leavesOut);
+    const redact = await inTurns(redactorOf([...values], leavesOut));
     return (text) => shownOnlyIf(() => redact(text));
   } catch {
-    return () => WITHHELD;
+    return withhold;
   }
+}
+
+/** Shows nothing. */
+export const withhold: Redactor = () => WITHHELD;
+
+/** How much a redactor of these searches for. */
+export function searchedCharacters(values: Iterable<string>): number {
+  return searchedOf(formsOf([...values])).reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Whether a redactor of these leaves nothing out. */
 export function redactsWhole(values: Iterable<string>): boolean {
   const forms = formsOf([...values]);
   return searchedOf(forms).length === forms.length;
+}
+
+async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (let sinceMs = performance.now(); ;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - sinceMs < TURN_MS) continue;
+    await nextTurn();
+    sinceMs = performance.now();
+  }
 }
 
 // An error may quote what it failed on, and errors are logged.
@@ -39,14 +60,15 @@ function shownOnlyIf(redact: () => string): string {
   }
 }
 
-function redactorOf(values: string[], leavesOut: (forms: number) => void): Redactor {
+function* redactorOf(values: string[], leavesOut: (forms: number) => void): Generator<void, Redactor> {
   const all = formsOf(values);
+  yield;
   const forms = searchedOf(all);
   if (forms.length < all.length) leavesOut(all.length - forms.length);
   if (forms.length === 0) return (text) => text;
-  const whole = createValueFinder(forms);
+  const whole = yield* buildValueFinder(forms);
   const long = forms.filter(({ length }) => length >= FRAGMENT_FROM_LENGTH);
-  const backwards = long.length > 0 ? createValueFinder(long.map(reversed)) : undefined;
+  const backwards = long.length > 0 ? yield* buildValueFinder(long.map(reversed)) : undefined;
   const longest = long.reduce((most, { length }) => Math.max(most, length), 0);
   return (text) => {
     const spans = whole.find(text);
