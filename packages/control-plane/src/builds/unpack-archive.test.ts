@@ -42,6 +42,12 @@ test("files, folders and links within come out as they went in", async () => {
   assert.ok(!readdirSync(place.folder).includes("nowhere"));
 });
 
+test("what would be written over the folder itself is left out, and holds up nothing", async () => {
+  using place = start();
+  await place.unpack([file(".", "x".repeat(1024 * 1024)), file("bot.ts", "x")]);
+  assert.deepEqual(readdirSync(place.folder), ["bot.ts"]);
+});
+
 test("what would end up elsewhere is refused", async () => {
   const hostile: [string, TarEntry[], RegExp][] = [
     ["parent", [file("../evil", "x")], /leaves its folder/],

@@ -105,8 +105,9 @@ async function place(
 ): Promise<{ path: string; target: string } | undefined> {
   const path = pathOf(header.name, root);
   const { type = "file" } = header;
-  if (type !== "file") await body.cancel();
-  if (path === root) return undefined;
+  const isRoot = path === root;
+  if (type !== "file" || isRoot) await body.cancel(); // the next entry comes when this one was read or not wanted
+  if (isRoot) return undefined;
   switch (type) {
     case "file":
       await writeNew(path, { body, isProgram: ((header.mode ?? 0) & 0o111) !== 0, name: header.name });
