@@ -76,7 +76,13 @@ async function launch(
   const how = { entry, execPath, nodeArguments, compileCache, user };
   const child = await spawnInstance({ spec, build, folder, ...how });
   const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores };
-  writeJsonAtOnce(program, folder, folderFiles.process);
+  try {
+    writeJsonAtOnce(program, folder, folderFiles.process);
+    fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
+  } catch (error) {
+    await endProcess(program, 0); // its folder goes, and nobody would find it any more
+    throw error;
+  }
   const about = known.about(id);
   about.process = program;
   about.child = child;
@@ -87,12 +93,6 @@ async function launch(
     unwatch();
     changed();
   });
-  try {
-    fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
-  } catch (error) {
-    await endProcess(program, 0);
-    throw error;
-  }
   await cgroups.add(id, child.pid);
 }
 
