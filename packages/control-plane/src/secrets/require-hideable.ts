@@ -4,9 +4,13 @@ import { redactsWhole } from "./redact.ts";
 /** Names and values together. What is larger could not be hidden whole in what bots print. */
 const SET_BYTES_MAX = 1024 * 1024;
 const KIB = 1024;
+/** They are stored with one statement, which has room for twice as many. */
+const SECRETS_MAX = 4_000;
 
-/** Refuses a set that is too large for its values to be hidden wherever they show up. */
+/** Refuses a set that is too large for its values to be stored, and hidden wherever they show up. */
 export function requireHideable(values: ReadonlyMap<string, string>): void {
+  if (values.size > SECRETS_MAX)
+    throw badRequest(`A secret set may have ${SECRETS_MAX} secrets: delete those that are no longer needed`);
   let bytes = 0;
   for (const [name, value] of values) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   if (bytes > SET_BYTES_MAX)

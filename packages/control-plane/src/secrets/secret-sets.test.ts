@@ -60,6 +60,17 @@ test("a set has values of 1 MiB at most, however they came into it", async () =>
   await assert.rejects(sets.get(acme, "odd"), { code: "NOT_FOUND" });
 });
 
+test("a set has 4,000 secrets at most", async () => {
+  await using world = await openWorld();
+  const several = (from: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`KEY_${from + at}`, ""]));
+  for (let from = 0; from < 4_000; from += 250) await world.put("bot", fields(several(from)));
+  await assert.rejects(world.put("bot", fields({ MORE: "" })), {
+    code: "GENERIC_BAD_REQUEST",
+    message: /may have 4000 secrets/,
+  });
+});
+
 test("a set is pending until its values can be read back", async () => {
   await using world = await openWorld();
   const { store, sets, acme, put } = world;
