@@ -103,6 +103,20 @@ for (const [what, text] of FLOODS)
     await until(() => network.report("i1")?.status.memoryBytes === 7, 20_000, "report");
   });
 
+test("an answer that is no event stream is not read to its end", async () => {
+  let ended = 0;
+  const server = createServer((_request, response) => {
+    response.writeHead(500).flushHeaders();
+    response.on("close", () => (ended += 1));
+    const pouring = setInterval(() => response.write("x".repeat(1024)), 5);
+    response.on("close", () => clearInterval(pouring));
+  });
+  await using address = await listenOnLoopback(server);
+  const { network } = listenTo({ target: { id: "i1", address: address.host } }, { heartbeatMs: 60_000 });
+  using _ = network;
+  await until(() => ended >= 2, 20_000, "end of the answer");
+});
+
 test("a start goes over a connection that has been there since the instance said it is ready", async () => {
   await using instance = await listenAsInstance();
   const network = await listenToReady(instance);
@@ -261,7 +275,7 @@ async function listenAsInstance(): Promise<FakeInstance> {
 }
 
 function listenTo(
-  { target }: FakeInstance,
+  { target }: Pick<FakeInstance, "target">,
   { heartbeatMs, log = silentLog }: { heartbeatMs: number; log?: Log },
 ) {
   const heard: string[] = [];
