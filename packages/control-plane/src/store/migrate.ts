@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { ConfigError } from "../config.ts";
+import { silentLog, type Log } from "../log.ts";
 import { systemClock } from "../system-clock.ts";
 import { allMigrations } from "./migrations/all-migrations.ts";
 import type { Migration } from "./migrations/migration.ts";
@@ -7,22 +8,41 @@ import type { Store, Tx } from "./store.ts";
 
 const ADVISORY_LOCK = 7_386_429_117; // any number that nobody else picks
 
+export interface MigrateOptions {
+  migrations?: readonly Migration[];
+  nowMs?: number;
+  log?: Log;
+}
+
 /** Brings the database up to this program, or refuses it whole. */
 export async function migrate(
   store: Store,
-  migrations: readonly Migration[] = allMigrations,
-  nowMs: number = systemClock.nowMs(),
+  { migrations = allMigrations, nowMs = systemClock.nowMs(), log = silentLog }: MigrateOptions = {},
 ): Promise<void> {
   await store.transaction(async (tx) => {
-    if (store.dialect === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx);
+    if (store.dialect === "postgres") await takeLock(tx, log);
     const applied = await appliedMigrations(tx);
     checkHistory(applied, migrations);
-    for (const migration of migrations.slice(applied.length)) {
+    const missing = migrations.slice(applied.length);
+    if (applied.length > 0 && missing.length > 0)
+      log.info(
+        { from: applied.length, to: migrations.length },
+        "bringing the database up to this version; with a long history this takes minutes, and nothing starts meanwhile",
+      );
+    for (const migration of missing) {
       await migration.up(tx, store.dialect);
       const { version, name } = migration;
       await versions(tx).insertInto("schemaVersion").values({ version, name, appliedAt: nowMs }).execute();
     }
   });
+}
+
+async function takeLock(tx: Tx, log: Log): Promise<void> {
+  const { rows } = await sql<{ taken: boolean }>`
+    select pg_try_advisory_xact_lock(${ADVISORY_LOCK}) as taken`.execute(tx);
+  if (rows[0]?.taken) return;
+  log.info({}, "waiting for another controller that brings the database up to its version");
+  await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx);
 }
 
 interface SchemaVersionRow {

@@ -36,7 +36,7 @@ export async function openPostgresStore({
   const parts = { name: "postgres", isDiskFull: () => false } as const;
   {
     await using migrating = createStore({ ...parts, dialect: open({ max: 1, statementMs: MIGRATION_MS }) });
-    await migrate(migrating);
+    await migrate(migrating, { log });
   }
   return createStore({
     ...parts,

@@ -37,7 +37,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const link = await openLink(file, options);
   const isThread = options.inThread ?? true;
   const search = isThread ? await openLink({ ...file, readOnly: true }, options) : undefined;
-  return openOn(link, { waitLimitMs: WAIT_LIMIT_MS, ...(search ? { search } : {}) });
+  const { log = silentLog } = options;
+  return openOn(link, { waitLimitMs: WAIT_LIMIT_MS, ...(search ? { search } : {}), log });
 }
 
 let emptyImage: Uint8Array | undefined;
@@ -66,12 +67,13 @@ async function openLink(file: SqliteFile, { inThread = true, log = silentLog }: 
 interface LinkOptions {
   waitLimitMs?: number;
   search?: SqliteLink;
+  log?: Log;
 }
 
-async function openOn(link: SqliteLink, options: LinkOptions): Promise<Store> {
+async function openOn(link: SqliteLink, { log, ...options }: LinkOptions): Promise<Store> {
   const store = toStore(link, options);
   try {
-    await migrate(store);
+    await migrate(store, log ? { log } : {});
     return store;
   } catch (error) {
     await link.close();
@@ -79,7 +81,7 @@ async function openOn(link: SqliteLink, options: LinkOptions): Promise<Store> {
   }
 }
 
-function toStore(link: SqliteLink, { search, ...options }: LinkOptions): Store {
+function toStore(link: SqliteLink, { search, ...options }: Omit<LinkOptions, "log">): Store {
   return createStore({
     name: "sqlite",
     dialect: createSqliteDialect(link, options),

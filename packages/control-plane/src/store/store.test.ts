@@ -11,6 +11,7 @@ import type { Worker } from "node:worker_threads";
 import { sql } from "kysely";
 import { until } from "../../../../testing/wait.ts";
 import { migrate } from "./migrate.ts";
+import { silentLog } from "../log.ts";
 import { allMigrations } from "./migrations/all-migrations.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { openPostgresStore } from "./postgres.ts";
@@ -63,8 +64,11 @@ suite("postgres", { skip: postgresIsMissing() }, () => {
       await setTimeout(1_000);
     });
     await isBegun.promise;
-    await using store = await openPostgresStore({ url, statementMs: 200 });
+    const told: string[] = [];
+    const log = { ...silentLog, info: (_fields: object, sentence: string) => void told.push(sentence) };
+    await using store = await openPostgresStore({ url, statementMs: 200, log });
     await changing;
+    assert.match(told.join(), /^waiting for another controller/);
     assert.equal(await countAgents(store), 0);
     await assert.rejects(sql`select pg_sleep(1)`.execute(store.db), isUnavailable);
   });
@@ -314,7 +318,7 @@ async function checkMigrations(open: () => Promise<Store>): Promise<void> {
   {
     await using store = await open();
     await store.db.insertInto("agents").values(agentRow("a")).execute();
-    await assert.rejects(migrate(store, [...allMigrations, next, broken]), /half way/);
+    await assert.rejects(migrate(store, { migrations: [...allMigrations, next, broken] }), /half way/);
     const tables = await store.db.introspection.getTables();
     assert.ok(!tables.some(({ name }) => name === "half"));
     assert.ok(!tables.find(({ name }) => name === "agents")?.columns.some(({ name }) => name === "mood"));
@@ -323,8 +327,18 @@ async function checkMigrations(open: () => Promise<Store>): Promise<void> {
     await using store = await open();
     await migrate(store);
     assert.equal(await countAgents(store), 1);
-    await assert.rejects(migrate(store, [{ ...allMigrations[0]!, name: "another" }]), /does not know/);
-    await migrate(store, [...allMigrations, next]);
+    await assert.rejects(
+      migrate(store, { migrations: [{ ...allMigrations[0]!, name: "another" }] }),
+      /does not know/,
+    );
+    const told: string[] = [];
+    const log = { ...silentLog, info: (_fields: object, sentence: string) => void told.push(sentence) };
+    for (let start = 0; start < 2; start += 1)
+      await migrate(store, { migrations: [...allMigrations, next], log });
+    assert.match(
+      told.join(),
+      /^bringing the database up to this version[^,]*, and nothing starts meanwhile$/,
+    );
   }
   const known = allMigrations.length;
   await assert.rejects(
