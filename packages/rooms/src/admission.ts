@@ -55,7 +55,7 @@ export async function admit(table: RoomTable, { query, authorization }: JoinAtte
     autoSubscribe: isTrue(query.get("auto_subscribe") ?? "1"),
     client: {
       sdk: query.get("sdk") ?? "",
-      clientProtocol: Number(query.get("client_protocol") ?? 0) || 0,
+      clientProtocol: protocolOf(query.get("client_protocol") ?? ""),
       capabilities: [],
     },
     resumes: sid,
@@ -95,6 +95,11 @@ function bearerToken({ query, authorization }: JoinAttempt): string {
   if (authorization === undefined) return query.get("access_token") ?? "";
   if (!authorization.startsWith("Bearer ")) throw new JoinRefused(401, "invalid authorization header");
   return authorization.slice("Bearer ".length);
+}
+
+/** Everybody in the room is told of it: what is no small number would fail with them. */
+function protocolOf(text: string): number {
+  return /^\d{1,4}$/.test(text) ? Number(text) : 0;
 }
 
 function isTrue(text: string | null): boolean {

@@ -20,6 +20,7 @@ import {
   UpdateRoomMetadataRequest,
 } from "@livekit/protocol";
 import { serverPacket } from "./data-packets.ts";
+import { fromJson, type MessageType } from "./from-json.ts";
 import type { Participant } from "./participant.ts";
 import { changeProfile } from "./profile.ts";
 import type { Room } from "./room.ts";
@@ -99,20 +100,13 @@ export const ROOM_METHODS: Record<string, Method> = {
   }),
 };
 
-interface MessageType<M> {
-  fromBinary(bytes: Uint8Array): M;
-  fromJsonString(text: string, options: { ignoreUnknownFields: boolean }): M;
-}
-
-function method<M>(type: MessageType<M>, run: (request: M, call: Call) => Answer): Method {
+function method<M extends Answer>(type: MessageType<M>, run: (request: M, call: Call) => Answer): Method {
   return (body, call) => run(parse(type, body, call.isJson), call);
 }
 
-function parse<M>(type: MessageType<M>, body: Buffer, isJson: boolean): M {
+function parse<M extends Answer>(type: MessageType<M>, body: Buffer, isJson: boolean): M {
   try {
-    return isJson
-      ? type.fromJsonString(body.toString("utf8"), { ignoreUnknownFields: true })
-      : type.fromBinary(body);
+    return isJson ? fromJson(type, body) : type.fromBinary(body);
   } catch (error) {
     throw new ServiceError(
       "malformed",

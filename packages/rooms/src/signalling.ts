@@ -1,5 +1,6 @@
 import { SignalRequest, SignalResponse } from "@livekit/protocol";
 import type { RawData, WebSocket } from "ws";
+import { fromJson } from "./from-json.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
 export type SignalRequestMessage = SignalRequest["message"];
@@ -82,8 +83,7 @@ export function createSignalConnection(
 function parseRequest(data: RawData, isBinary: boolean): SignalRequest | undefined {
   try {
     const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as ArrayBuffer);
-    if (isBinary) return SignalRequest.fromBinary(bytes);
-    return SignalRequest.fromJsonString(bytes.toString("utf8"), { ignoreUnknownFields: true });
+    return isBinary ? SignalRequest.fromBinary(bytes) : fromJson(SignalRequest, bytes);
   } catch {
     return undefined;
   }
