@@ -2,7 +2,7 @@ import type { ClientInfo_Capability } from "@livekit/protocol";
 import type { RoomTable } from "./room-table.ts";
 import { USE_LIVEKIT } from "./settings.ts";
 import { fits } from "./profile.ts";
-import { TokenRefused, verifyToken, type Grants } from "./tokens.ts";
+import { TokenRefused, validFromS, verifyToken, type Grants } from "./tokens.ts";
 
 /** A join that may go on. */
 export interface Admission {
@@ -33,7 +33,8 @@ export interface JoinAttempt {
 export async function admit(table: RoomTable, { query, authorization }: JoinAttempt): Promise<Admission> {
   const { settings } = table;
   const { limits } = settings;
-  const grants = await grantsOf(bearerToken({ query, authorization }), settings);
+  const token = bearerToken({ query, authorization });
+  const grants = await grantsOf(token, settings);
   const { identity, video } = grants;
   if (!video?.roomJoin) throw new JoinRefused(401, "permissions denied");
   if (identity === "") throw new JoinRefused(400, "identity cannot be empty");
@@ -46,6 +47,9 @@ export async function admit(table: RoomTable, { query, authorization }: JoinAtte
   if (roomName === "") throw new JoinRefused(400, "no room name");
   if (roomName.length > limits.nameCharacters)
     throw new JoinRefused(400, `room name length exceeds limits: max length ${limits.nameCharacters}`);
+  // A room is over for all who were let into it: each that they opened again would take the place of another's.
+  if (validFromS(token) < (table.deletedAtS(roomName) ?? 0))
+    throw new JoinRefused(404, "requested room does not exist");
   if (!fits(grants, limits)) throw new JoinRefused(400, "metadata size exceeds limits");
   requireCapacity(table, { roomName, identity });
   const sid = isTrue(query.get("reconnect")) ? (query.get("sid") ?? "") : undefined;

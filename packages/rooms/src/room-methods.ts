@@ -55,7 +55,9 @@ export const ROOM_METHODS: Record<string, Method> = {
   }),
   DeleteRoom: method(DeleteRoomRequest, ({ room }, { table, grants }) => {
     requireGrant(grants?.video?.roomCreate);
-    findRoom(table, room).close(DisconnectReason.ROOM_DELETED);
+    const isThere = table.rooms.has(room);
+    table.delete(room);
+    if (!isThere) throw noRoom();
     return new DeleteRoomResponse();
   }),
   ListParticipants: method(ListParticipantsRequest, ({ room }, { table, grants }) => {
@@ -192,8 +194,12 @@ function sendData(room: Room, request: SendDataRequest): SendDataResponse {
 
 function findRoom(table: RoomTable, name: string): Room {
   const room = table.rooms.get(name);
-  if (!room) throw new ServiceError("not_found", "requested room does not exist");
+  if (!room) throw noRoom();
   return room;
+}
+
+function noRoom(): ServiceError {
+  return new ServiceError("not_found", "requested room does not exist");
 }
 
 function findParticipant(

@@ -28,7 +28,7 @@ export interface RoomServer extends AsyncDisposable {
   listRooms(): RoomInfo[];
   /** Throws a `ServiceError` when there is no space or the name is none. */
   createRoom(wanted: NewRoom): RoomInfo;
-  /** Sends everybody out. A room that is gone is no error. */
+  /** Sends everybody out; their tokens do not open it again. A room that is gone is no error. */
   deleteRoom(name: string): void;
 }
 
@@ -113,7 +113,7 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
     ...handlers,
     listRooms: () => [...table.rooms.values()].map((room) => room.info()),
     createRoom: (wanted) => createRoom(table, new CreateRoomRequest(wanted)).info(),
-    deleteRoom: (name) => table.rooms.get(name)?.close(DisconnectReason.ROOM_DELETED),
+    deleteRoom: (name) => table.delete(name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

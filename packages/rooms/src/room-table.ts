@@ -1,4 +1,5 @@
 import { DisconnectReason, LeaveRequest_Action } from "@livekit/protocol";
+import { createDeletedRooms } from "./deleted-rooms.ts";
 import type { Log } from "./log.ts";
 import type { MediaCommand } from "./media/messages.ts";
 import type { Participant } from "./participant.ts";
@@ -12,6 +13,10 @@ export interface RoomTable {
   readonly rooms: ReadonlyMap<string, Room>;
   /** The room of that name; opened if there is none. */
   open(name: string): Room;
+  /** Sends everybody out, and tokens from before let nobody in again. */
+  delete(name: string): void;
+  /** Unix seconds; undefined when it never was, or too long ago for any token. */
+  deletedAtS(name: string): number | undefined;
   /** Media is lost: everybody has to connect anew. The rooms stay. */
   reconnectAll(): void;
   close(reason: DisconnectReason): void;
@@ -26,6 +31,7 @@ export interface RoomTableOptions {
 
 export function createRoomTable(options: RoomTableOptions): RoomTable {
   const rooms = new Map<string, Room>();
+  const deleted = createDeletedRooms();
   return {
     settings: options.settings,
     rooms,
@@ -43,6 +49,11 @@ export function createRoomTable(options: RoomTableOptions): RoomTable {
       rooms.set(name, room);
       return room;
     },
+    delete(name) {
+      deleted.add(name);
+      rooms.get(name)?.close(DisconnectReason.ROOM_DELETED);
+    },
+    deletedAtS: (name) => deleted.atS(name),
     reconnectAll() {
       const departure = { reason: DisconnectReason.MEDIA_FAILURE, tell: LeaveRequest_Action.RECONNECT };
       for (const room of rooms.values())

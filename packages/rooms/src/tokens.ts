@@ -1,4 +1,4 @@
-import { errors as joseErrors, jwtVerify, SignJWT } from "jose";
+import { decodeJwt, errors as joseErrors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 
 /** What a token lets its bearer do, named as LiveKit names it. */
@@ -65,6 +65,12 @@ export async function verifyToken(token: string, key: TokenKey): Promise<Grants>
   } catch (error) {
     throw new TokenRefused(reasonOf(error), { cause: error });
   }
+}
+
+/** Unix seconds; 0 when it does not say. Only for a token that was verified. */
+export function validFromS(token: string): number {
+  const { nbf, iat } = decodeJwt(token);
+  return nbf ?? iat ?? 0;
 }
 
 export interface SignedToken extends Partial<Grants> {
