@@ -101,6 +101,7 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
 function toMade(room: SessionRoom): Omit<CallRoom, "forwardCall"> {
   const { provider, roomName, botRoomUrl: roomUrl, botToken: token, guestTokens, isGuest, sipTrunk } = room;
   return {
+    name: roomName,
     connect: {
       kind: "room",
       ...{ provider, roomName, roomUrl, clientUrl: room.roomUrl, token, guestTokens, isGuest },

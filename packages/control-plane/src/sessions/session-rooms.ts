@@ -44,6 +44,18 @@ export async function findHeldCall(db: Db, roomName: string): Promise<HeldCall |
   return { callId: row.callId, callDomain: row.callDomain };
 }
 
+/** After a start that failed. Whoever repeats one under the same key comes into the room of a session that may go on. */
+export async function closeUnlessUsed(
+  { store, log }: Pick<World, "store" | "log">,
+  { name, close }: { name: string; close(): Promise<void> },
+): Promise<void> {
+  try {
+    if (!(await isUsed(store.db, name))) await close();
+  } catch (error) {
+    log.warn({ err: error }, "room of a failed start could not be closed");
+  }
+}
+
 export interface RoomCloserOptions {
   world: Pick<World, "store" | "clock" | "epoch" | "log">;
   close(provider: RoomProviderName, roomName: string): Promise<void>;

@@ -103,6 +103,7 @@ export interface WantedSessionRoom extends RequestedRoom {
 }
 
 export interface MadeSessionRoom {
+  name: string;
   /** For a bot in this region. */
   connectIn(region: string): Extract<Connect, { kind: "room" }>;
   answer(sessionId: string): RoomStarted;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { findLiveAgents } from "../../agents/find-agent.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import { startSession } from "../start-session.ts";
-import { findHeldCall } from "../session-rooms.ts";
+import { closeUnlessUsed, findHeldCall } from "../session-rooms.ts";
 import type { DoorContext, ReadyRoom, ToldCall } from "./door.ts";
 
 /** A provider tells of a phone call for this agent. */
@@ -43,9 +43,7 @@ export async function startCall(
     if (!isRepeated) await room.forwardCall?.();
     return room.answer(session.id);
   } catch (error) {
-    await room
-      .close()
-      .catch((cause: unknown) => world.log.warn({ err: cause }, "room of a failed call could not be closed"));
+    await closeUnlessUsed(world, room);
     throw error;
   }
 }

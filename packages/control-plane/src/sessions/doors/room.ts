@@ -1,6 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHmac } from "node:crypto";
 import { findLiveAgents } from "../../agents/find-agent.ts";
+import { closeUnlessUsed } from "../session-rooms.ts";
 import { startSession } from "../start-session.ts";
 import type { DoorRequest, SessionDoor } from "./door.ts";
 import { sessionTokenFor } from "./session-token.ts";
@@ -35,11 +36,7 @@ export const roomDoor: SessionDoor = {
         answer: { ...room.answer(session.id), ...sessionTokenFor(context, request, session) },
       };
     } catch (error) {
-      await room
-        .close()
-        .catch((cause: unknown) =>
-          context.starter.world.log.warn({ err: cause }, "room of a failed start could not be closed"),
-        );
+      await closeUnlessUsed(context.starter.world, room);
       throw error;
     }
   },
