@@ -27,7 +27,7 @@ export function eventOperations(ports: ApiPorts): Operation[] {
         200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
       },
       run: async ({ organizationId, request, reply }) => {
-        const signal = streams.takeFor(reply.raw);
+        const signal = streams.takeFor(organizationId, reply.raw);
         const first = await look(organizationId);
         reply.header("content-type", "text/event-stream; charset=utf-8");
         const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });

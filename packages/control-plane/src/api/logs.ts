@@ -44,7 +44,7 @@ export function logOperations(ports: ApiPorts): Operation[] {
       run: async ({ organizationId, params, query }) => {
         const { region, ...wanted } = query;
         const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
-        using _place = pages.take();
+        using _place = pages.take(organizationId);
         return await readLogs(store, organizationId, agentIds, wanted);
       },
     }),
@@ -65,7 +65,7 @@ export function logOperations(ports: ApiPorts): Operation[] {
       run: async ({ organizationId, params, query, request, reply }) => {
         const { region, ...wanted } = query;
         const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
-        const signal = tails.takeFor(reply.raw);
+        const signal = tails.takeFor(organizationId, reply.raw);
         const after = request.headers["last-event-id"];
         const followed = {
           ...wanted,

@@ -68,7 +68,7 @@ export function usageOperations({ store, clock, log }: ApiPorts): Operation[] {
       },
       run: async ({ organizationId, query, reply }) => {
         const month = monthOf(query, clock);
-        tables.takeFor(reply.raw);
+        tables.takeFor(organizationId, reply.raw);
         const pages = toldWhenBroken(usageCsv(store, organizationId, month), log);
         reply.header("content-type", "text/csv; charset=utf-8");
         reply.header("content-disposition", `attachment; filename="usage-${month}.csv"`);
