@@ -46,6 +46,7 @@ const Environment = z.object({
     .optional(),
   VOCALHOST_ROOMS_MAX_ROOMS: count.optional(),
   VOCALHOST_ROOMS_MAX_PARTICIPANTS: count.optional(),
+  VOCALHOST_ROOMS_KEEP_DELETED_CLOSED: z.enum(["0", "1"]).default("0"),
   VOCALHOST_ROOMS_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 
@@ -74,6 +75,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
         announcedAddress: values.VOCALHOST_ROOMS_PUBLIC_ADDRESS,
         allowPrivateCandidates: values.VOCALHOST_ROOMS_ALLOW_PRIVATE_CANDIDATES === "1",
       }),
+      keepsDeletedClosed: values.VOCALHOST_ROOMS_KEEP_DELETED_CLOSED === "1",
       limits: withoutUndefined({
         rooms: values.VOCALHOST_ROOMS_MAX_ROOMS,
         participantsPerRoom: values.VOCALHOST_ROOMS_MAX_PARTICIPANTS,

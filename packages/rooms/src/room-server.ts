@@ -28,7 +28,7 @@ export interface RoomServer extends AsyncDisposable {
   listRooms(): RoomInfo[];
   /** Throws a `ServiceError` when there is no space or the name is none. */
   createRoom(wanted: NewRoom): RoomInfo;
-  /** Sends everybody out; their tokens do not open it again. A room that is gone is no error. */
+  /** Sends everybody out. A room that is gone is no error. */
   deleteRoom(name: string): void;
 }
 
@@ -52,6 +52,7 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
     audience: options.audience,
     iceServers: options.iceServers ?? [],
     turn: options.turn,
+    keepsDeletedClosed: options.keepsDeletedClosed ?? false,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     timing: { ...DEFAULT_TIMING, ...options.timing },
   };

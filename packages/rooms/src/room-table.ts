@@ -13,9 +13,9 @@ export interface RoomTable {
   readonly rooms: ReadonlyMap<string, Room>;
   /** The room of that name; opened if there is none. */
   open(name: string): Room;
-  /** Sends everybody out, and tokens from before let nobody in again. */
+  /** Sends everybody out; where deleted rooms are kept closed, tokens from before let nobody in again. */
   delete(name: string): void;
-  /** Unix seconds; undefined when it never was, or too long ago for any token. */
+  /** Unix seconds; undefined when it never was, too long ago for any token, or does not matter. */
   deletedAtS(name: string): number | undefined;
   /** Media is lost: everybody has to connect anew. The rooms stay. */
   reconnectAll(): void;
@@ -50,7 +50,7 @@ export function createRoomTable(options: RoomTableOptions): RoomTable {
       return room;
     },
     delete(name) {
-      deleted.add(name);
+      if (options.settings.keepsDeletedClosed) deleted.add(name);
       rooms.get(name)?.close(DisconnectReason.ROOM_DELETED);
     },
     deletedAtS: (name) => deleted.atS(name),

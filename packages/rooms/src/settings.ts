@@ -17,6 +17,8 @@ export interface RoomServerOptions {
   turn?: TurnConfig;
   /** Tokens must carry this audience. @default none is asked for */
   audience?: string;
+  /** Tokens from before a room was deleted do not open it again, as they do with LiveKit. @default false */
+  keepsDeletedClosed?: boolean;
   limits?: Partial<RoomLimits>;
   timing?: Partial<RoomTiming>;
   /** @default nothing is logged */
@@ -118,6 +120,7 @@ export interface RoomSettings {
   audience: string | undefined;
   iceServers: IceServerSetting[];
   turn: TurnConfig | undefined;
+  keepsDeletedClosed: boolean;
   limits: RoomLimits;
   timing: RoomTiming;
 }

@@ -47,6 +47,7 @@ export async function superviseRooms(
           }
         : {}),
       VOCALHOST_ROOMS_LISTEN: address,
+      VOCALHOST_ROOMS_KEEP_DELETED_CLOSED: "1", // clients' tokens are valid for longer than their sessions
       VOCALHOST_ROOMS_API_KEY: "vocalhost",
       VOCALHOST_ROOMS_API_SECRET: apiSecret,
     },
