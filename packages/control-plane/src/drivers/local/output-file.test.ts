@@ -73,6 +73,20 @@ test("a crash while the file is emptied repeats nothing", async () => {
   }
 });
 
+test("whatever a bot makes of its files, every place can be stored", async () => {
+  const most = 2 ** 50;
+  using noted = start();
+  writeFileSync(join(noted.folder, "output-base.json"), `{"position":${2 ** 53 - 1},"removing":0}`);
+  noted.print("one\n");
+  assert.deepEqual(await noted.read(0), { lines: [line(0, "one")], nextPosition: 4 });
+  using dropped = start({ fileBytes: 20 });
+  writeFileSync(join(dropped.folder, "output-base.json"), `{"position":${most - 10},"removing":0}`);
+  dropped.print("x".repeat(41));
+  assert.equal((await dropped.read(0)).nextPosition, most);
+  dropped.print("more\n");
+  assert.deepEqual((await dropped.read(most)).lines, [line(most, "more")]);
+});
+
 test("the last words are whole lines", async () => {
   using file = start();
   file.print("first line\nsecond line\nthird\n");

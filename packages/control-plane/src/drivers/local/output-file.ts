@@ -33,10 +33,13 @@ const KEPT_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 const BASE_MAX_BYTES = 1024;
+// A bot can write the note itself where its folder is its own, and make its file as large as it likes: places fit every
+// column all the same, or nobody's output could be stored beside its own.
+const PLACE_MAX = 2 ** 50;
 
 const BaseFile = z.object({
   /** Where the file's first byte stands in everything that was ever printed. */
-  position: z.number().int().nonnegative(),
+  position: z.number().int().nonnegative().max(PLACE_MAX),
   /** Bytes that are being removed from the file; 0 when none are. */
   removing: z.number().int().nonnegative(),
 });
@@ -101,7 +104,7 @@ function linesIn(
 async function dropAll(folder: string, base: Base, sizeBytes: number): Promise<OutputChunk> {
   await empty(folder, base, sizeBytes);
   const text = `[output dropped: the bot prints faster than it can be kept, at least ${sizeBytes} bytes are gone]`;
-  return { lines: [{ position: base.position, text }], nextPosition: base.position + sizeBytes };
+  return { lines: [{ position: base.position, text }], nextPosition: placeAfter(base, sizeBytes) };
 }
 
 /** On a full disk: what was printed and is longer than a screen goes, read or not. Gives the bytes that are free now. */
@@ -113,11 +116,15 @@ export async function dropOutput(folder: string): Promise<number> {
 }
 
 async function empty(folder: string, base: Base, sizeBytes: number): Promise<void> {
-  const position = base.position + sizeBytes;
+  const position = placeAfter(base, sizeBytes);
   // Without space for the note the output goes first; then there is space.
   await writeBase(folder, { position, removing: sizeBytes }).catch(ifNotFull);
   await emptyFile(join(folder, OUTPUT_FILE));
   await writeBase(folder, { position, removing: 0 });
+}
+
+function placeAfter({ position }: Base, bytes: number): number {
+  return Math.min(position + bytes, PLACE_MAX);
 }
 
 // A crash may have come between the two writings; the size tells on which side of the emptying.
