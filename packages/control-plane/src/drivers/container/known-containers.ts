@@ -7,6 +7,7 @@ import { readLastOutput } from "../local/output-file.ts";
 import { isRunning as processRuns } from "../local/process-identity.ts";
 import { labels } from "./container-options.ts";
 import type { ContainerState, ListedContainer } from "./engine-answers.ts";
+import { EngineError } from "./engine-error.ts";
 import type { Engine } from "./engine.ts";
 import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
 import { LOADING_MAX_MS } from "../loading.ts";
@@ -65,7 +66,7 @@ export function createKnownContainers(options: {
     if (!RUNNING.has(container.State)) {
       // One that never started: its maker is at it, or has died.
       if (isUnborn(container.State) && (await isBeingMade(id))) return undefined;
-      it.exit ??= await exitOf(id);
+      it.exit ??= await exitOf(id).catch((error: unknown) => exitUntold(id, error));
       return { id, state: "exited", address: it.address, exit: it.exit };
     }
     it.seenMs = performance.now();
@@ -86,6 +87,14 @@ export function createKnownContainers(options: {
       outOfMemory: isOutOfMemory(State, { wasAsked, engine }),
       lastOutput: printed || (await engine.lastWords(nameOf(id))) || (State?.Error ?? ""),
     };
+  }
+
+  /** That it is over is known. An engine that cannot tell how, be it for ever, must not keep us from all the others. */
+  async function exitUntold(id: string, error: unknown): Promise<InstanceExit> {
+    if (error instanceof EngineError && error.kind === "unreachable") throw error;
+    log.error({ err: error, instanceId: id }, "the engine does not tell how an instance ended");
+    const lastOutput = await readLastOutput(slotsOf(root, id), LAST_OUTPUT_BYTES).catch(() => "");
+    return { code: null, signal: null, outOfMemory: false, lastOutput };
   }
 
   async function removedByOthers(id: string): Promise<SeenInstance | undefined> {
