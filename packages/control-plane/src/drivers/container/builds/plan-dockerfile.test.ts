@@ -42,6 +42,23 @@ COPY --from=id-of-registry.example.com/tool:1 /tool ./
   );
 });
 
+test("no stage has the last word on whose it is", () => {
+  const plan = planDockerfile('FROM a AS one\nLABEL whose=mine\nFROM b\nlabel "who"se=mine\nCMD x\n');
+  assert.equal(
+    plan.write({ ...options, args: [] }),
+    `FROM id-of-a AS one
+LABEL whose="ours"
+LABEL whose=mine
+LABEL whose="ours"
+FROM id-of-b
+LABEL whose="ours"
+label "who"se=mine
+CMD x
+LABEL whose="ours"
+`,
+  );
+});
+
 test("stages and scratch are nobody's images", () => {
   const plan = planDockerfile("FROM scratch AS One\nFROM one\nCOPY --from=0 / /\n");
   assert.deepEqual(plan.images, []);

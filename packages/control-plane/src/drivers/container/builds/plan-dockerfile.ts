@@ -32,9 +32,17 @@ export function planDockerfile(text: string): DockerfilePlan {
   const stages = new Set<string>();
   const parts: Part[] = [];
   const images = new Set<string>();
+  let saysLabels = false;
+  // Said again, so that the last word of a stage is ours: without these nobody would know whose it is, and remove it.
+  const endStage = (): void => {
+    if (saysLabels) parts.push({ kind: "labels" });
+    saysLabels = false;
+  };
   for (const instruction of instructions) {
     const { keyword, rest } = instruction;
+    if (keyword === "LABEL") saysLabels = true;
     if (keyword === "FROM") {
+      endStage();
       const from = readFrom(instruction, variables);
       const isImage = !stages.has(from.image.toLowerCase()) && from.image !== SCRATCH;
       if (isImage) images.add(from.image);
@@ -49,27 +57,32 @@ export function planDockerfile(text: string): DockerfilePlan {
     check(instruction);
     parts.push(copyFrom(instruction, { stages, images }) ?? { kind: "text", text: instruction.text });
   }
+  endStage();
   if (!parts.some(({ kind }) => kind === "from")) throw new ImageBuildError("The Dockerfile has no FROM");
   return { images: [...images], write: (options) => `${parts.map(toText(options)).join("\n")}\n` };
 }
 
 type Part =
   | { kind: "text"; text: string }
+  | { kind: "labels" }
   | { kind: "from"; image: string; isImage: boolean; stage: string | undefined }
   | { kind: "copy"; image: string; before: string; after: string };
 
 function toText({ nameOf, labels, args }: WriteOptions): (part: Part) => string {
   const said = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const label = `LABEL ${said.join(" ")}`;
   return (part) => {
     switch (part.kind) {
       case "text":
         return part.text;
+      case "labels":
+        return label;
       case "copy":
         return `${part.before}--from=${nameOf(part.image)}${part.after}`;
       case "from": {
         const name = part.isImage ? nameOf(part.image) : part.image;
         const from = `FROM ${name}${part.stage === undefined ? "" : ` AS ${part.stage}`}`;
-        return [from, `LABEL ${said.join(" ")}`, ...args.map((arg) => `ARG ${arg}`)].join("\n");
+        return [from, label, ...args.map((arg) => `ARG ${arg}`)].join("\n");
       }
       default:
         return part satisfies never;
