@@ -74,7 +74,7 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
       }
       await pause(AGAIN_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
     }
-    if (!closing.signal.aborted) wholes.add(id);
+    if (!closing.signal.aborted && followed.has(id)) wholes.add(id); // else it was removed meanwhile
   }
 
   /** Until it ends or the connection does. Gives the time of the last line. */
@@ -121,6 +121,8 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
     },
     async remove(id) {
       reader.forget(id);
+      followed.delete(id);
+      wholes.delete(id);
       await rm(join(root, id), { recursive: true, force: true });
     },
     [Symbol.dispose]: () => closing.abort(),
