@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { openSocketPair } from "../testing/socket-pair.ts";
 import { watchSocket } from "./watch-socket.ts";
 
@@ -45,6 +46,21 @@ test("one answer makes up for a missed one", async (context) => {
     await answered;
   }
   assert.equal(pair.server.readyState, pair.server.OPEN);
+});
+
+test("a client that pings and reads no answer does not fill the memory", async () => {
+  await using pair = await openSocketPair();
+  watchSocket(pair.server);
+  pair.client.pause();
+  let isOver = false;
+  pair.server.once("close", () => (isOver = true));
+  const words = Buffer.alloc(125);
+  for (let sentBytes = 0; !isOver && sentBytes < 200_000_000; sentBytes += 1_000 * words.length) {
+    for (let count = 0; count < 1_000; count += 1) pair.client.ping(words);
+    await nextTurn();
+    assert.ok(pair.server.bufferedAmount < 8_000_000, `${pair.server.bufferedAmount} bytes wait`);
+  }
+  assert.ok(isOver);
 });
 
 test("after the end it pings no more", async () => {

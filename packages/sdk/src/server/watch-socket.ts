@@ -2,6 +2,7 @@ import type { WebSocket } from "ws";
 
 const PING_MS = 15_000;
 const MISSES_MAX = 2;
+const UNREAD_MAX_BYTES = 1024 * 1024; // who asks without a pause and reads no answer must not fill our memory
 
 /** Pings a socket and ends it when the other side has vanished without a close. */
 export function watchSocket(socket: WebSocket, pingMs: number = PING_MS): void {
@@ -13,6 +14,9 @@ export function watchSocket(socket: WebSocket, pingMs: number = PING_MS): void {
   }, pingMs);
   socket.on("pong", () => {
     misses = 0;
+  });
+  socket.on("ping", () => {
+    if (socket.bufferedAmount > UNREAD_MAX_BYTES) socket.terminate();
   });
   socket.once("close", () => clearInterval(timer));
 }
