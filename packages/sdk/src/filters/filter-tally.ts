@@ -158,5 +158,5 @@ function finiteOf(value: unknown): number {
 }
 
 function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits)) + 0; // no minus before a zero
+  return Number(finiteOf(value).toFixed(digits)) + 0; // no minus before a zero
 }
