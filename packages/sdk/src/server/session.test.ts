@@ -55,6 +55,18 @@ test("a bot that fails ends its session and is logged, however it fails", async 
   }
 });
 
+test("a client that cannot be told of the end keeps no session open", async () => {
+  const { session, run, over, ended } = start();
+  const bent = (): never => assert.fail("the bot has put another function in its place");
+  session.client = {
+    ...{ id: undefined, isConnected: true, onConnected: () => undefined, closed: async () => undefined },
+    ...{ botFailed: bent, close: bent },
+  };
+  run(() => Promise.reject(new Error("no")));
+  assert.equal(await over(), "bot-failed");
+  assert.equal(ended(), 1);
+});
+
 test("a bot that gives back no promise is finished", async () => {
   const { run, over } = start();
   run((() => undefined) as unknown as Bot);

@@ -85,7 +85,16 @@ export function createSession(options: SessionOptions): Session {
     if ((await Promise.race([Promise.all(closing), late])) === "late")
       log.warn({ closeMs: CLOSE_MS }, "transport did not close in time");
     patience.abort();
-    session.client?.close();
+    tellClient(() => session.client?.close());
+  }
+
+  // A bot has its client's socket and may have bent it: the session is over all the same.
+  function tellClient(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      log.warn({ err: error }, "client could not be told of the end");
+    }
   }
 
   async function finish(reason: EndReason): Promise<void> {
@@ -93,7 +102,7 @@ export function createSession(options: SessionOptions): Session {
     state = "ended";
     clearTimeout(connectTimer);
     idle.end();
-    if (reason === "bot-failed") session.client?.botFailed?.();
+    if (reason === "bot-failed") tellClient(() => session.client?.botFailed?.());
     await closeTransports();
     options.ended(reason);
     log.info({ reason, seconds: Math.round(performance.now() - createdMs) / 1000 }, "session ended");
