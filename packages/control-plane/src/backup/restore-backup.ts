@@ -29,6 +29,8 @@ export interface RestoreOptions {
 }
 
 const RESTORED = [...KEY_FILES, BUILDS_FOLDER, DATABASE_FILE];
+/** Left behind by a database that was moved away, SQLite would write its pages over those of the restored one. */
+const JOURNAL_FILE = `${DATABASE_FILE}-wal`;
 
 /** Into a data folder without data. Killed in the middle, it can be run again. */
 export async function restoreBackup(options: RestoreOptions): Promise<BackupManifest> {
@@ -70,7 +72,7 @@ export function refuseUnfinishedRestore(dataFolder: string): void {
 }
 
 function requireNoData(dataFolder: string): void {
-  const found = RESTORED.find((name) => existsSync(join(dataFolder, name)));
+  const found = [...RESTORED, JOURNAL_FILE].find((name) => existsSync(join(dataFolder, name)));
   if (found !== undefined)
     throw new ConfigError(
       `${dataFolder} has data already (${found}). Restore into an empty folder: --data-dir, or move this one away.`,
