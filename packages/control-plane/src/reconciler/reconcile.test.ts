@@ -1,6 +1,7 @@
 import type { InstanceStatus } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { createTestClock } from "../testing/test-clock.ts";
 import { until } from "../../../../testing/wait.ts";
 import type { Preparation } from "../deployments/deploying.ts";
@@ -197,6 +198,25 @@ test("a driver that is away is told of once, and again when it is away for anoth
   assert.deepEqual(told, Array(3).fill("reconciling failed, will be retried"));
 });
 
+test("an object that cannot be ended is tried at every look, and is no reason for another look at once", async () => {
+  await using store = await openMemoryStore();
+  const ended = new AbortController();
+  let passes = 0;
+  const { reconciler, clock, destroyed } = setUp(store, {
+    objects: [running("stuck")],
+    cannotEnd: "stuck",
+    passed: async () => void (++passes === 50 && ended.abort()),
+  });
+  let rested = 0;
+  clock.sleep = async (_ms, signal) => {
+    await setImmediate(); // what a look began comes to its end, and wakes whoever rests
+    if (!signal?.aborted && ++rested === 2) ended.abort();
+  };
+  await reconciler.run(ended.signal);
+  assert.equal(rested, 2, `${passes} passes`);
+  assert.deepEqual(destroyed, ["stuck", "stuck"]);
+});
+
 test("the driver hears of an agent that is deleted, once its instances are gone", async () => {
   await using store = await openMemoryStore();
   await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
@@ -314,6 +334,7 @@ interface SetUp {
   create?(id: string): Promise<void>;
   prepare?(): Preparation | undefined;
   cannotForget?: string;
+  cannotEnd?: string;
   removeRecords?(id: string): Promise<void>;
   beforeForget?(id: string): Promise<void>;
   passed?(): Promise<void>;
@@ -324,6 +345,7 @@ interface SetUp {
 function setUp(store: Store, options: SetUp) {
   const clock = createTestClock();
   const forgotten: string[] = [];
+  const destroyed: string[] = [];
   const told: string[] = [];
   const driver: Partial<Driver> = {
     list: async () => {
@@ -334,6 +356,10 @@ function setUp(store: Store, options: SetUp) {
     forget: async (id) => {
       if (id === options.cannotForget) throw new Error("Instance still runs");
       forgotten.push(id);
+    },
+    destroy: async (id) => {
+      destroyed.push(id);
+      if (id === options.cannotEnd) throw new Error("The engine refuses");
     },
     forgetAgent: async (id) => void forgotten.push(`agent ${id}`),
   };
@@ -381,5 +407,5 @@ function setUp(store: Store, options: SetUp) {
     ...(options.beforeForget ? { beforeForget: options.beforeForget } : {}),
     ...(options.passed ? { passed: options.passed } : {}),
   });
-  return { reconciler, forgotten, told, clock, sightings };
+  return { reconciler, forgotten, destroyed, told, clock, sightings };
 }

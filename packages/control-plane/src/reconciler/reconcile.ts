@@ -110,11 +110,11 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     beingDestroyed.add(instanceId);
     void world.driver
       .destroy(instanceId, { graceMs })
-      .catch((error: unknown) => world.log.warn({ err: error, instanceId }, "instance could not be ended"))
-      .finally(() => {
-        beingDestroyed.delete(instanceId);
-        nudge();
-      });
+      .finally(() => beingDestroyed.delete(instanceId))
+      // One that cannot be ended is tried again at the next look, which need not come any sooner.
+      .then(nudge, (error: unknown) =>
+        world.log.warn({ err: error, instanceId }, "instance could not be ended"),
+      );
   }
 
   function sendStop({ session, address, reason }: SendStop): void {
