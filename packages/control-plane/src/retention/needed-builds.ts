@@ -1,5 +1,5 @@
 import { parseSpec } from "../deployments/deployment-spec.ts";
-import type { Db } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { keptAgents } from "./kept-agents.ts";
 
 /** After an agent is deleted: time for a deployment that was just being made of the same build to name it. */
@@ -19,18 +19,33 @@ export function releasedBeforeMs(nowMs: number): number {
 }
 
 /** What deployments that are still there name. */
-export async function namedByDeployments(db: Db, nowMs: number): Promise<NamedByDeployments> {
-  const kept = await keptAgents(db, releasedBeforeMs(nowMs)).execute();
+export async function namedByDeployments(store: SearchedStore, nowMs: number): Promise<NamedByDeployments> {
+  const kept = await keptAgents(store.search, releasedBeforeMs(nowMs)).execute();
   const keptIds = new Set(kept.map(({ id }) => id));
-  const rows = await db.selectFrom("deployments").select(["agentId", "spec"]).execute();
-  const builds = new Set<string>();
-  const images = new Set<string>();
-  const ofDeleted = new Set<string>();
-  for (const { agentId, spec } of rows) {
+  const named = { builds: new Set<string>(), images: new Set<string>(), released: new Set<string>() };
+  for await (const { agentId, spec } of allDeployments(store, nowMs)) {
     const { buildId, image, pinned } = parseSpec(spec);
     const isKept = keptIds.has(agentId);
-    for (const name of [image, buildId]) if (name !== null) (isKept ? builds : ofDeleted).add(name);
-    if (isKept && pinned) images.add(pinned.reference);
+    for (const name of [image, buildId])
+      if (name !== null) (isKept ? named.builds : named.released).add(name);
+    if (isKept && pinned) named.images.add(pinned.reference);
   }
-  return { builds, images, released: ofDeleted };
+  return named;
+}
+
+type SearchedStore = Pick<Store, "search">;
+
+const AT_ONCE = 500; // a script that deploys in a loop leaves hundreds of thousands, and calls go on beside this
+
+async function* allDeployments({ search }: SearchedStore, nowMs: number) {
+  const some = search.selectFrom("deployments").select(["id", "agentId", "spec"]);
+  for (let after = ""; ;) {
+    const rows = await some.where("id", ">", after).orderBy("id").limit(AT_ONCE).execute();
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < AT_ONCE) break;
+    after = last.id;
+  }
+  // Those made while the others were read may have come too late for their places.
+  yield* await some.where("createdAt", ">=", releasedBeforeMs(nowMs)).execute();
 }

@@ -42,11 +42,12 @@ export async function pruneBuilds(store: Store, options: BuildPruneOptions): Pro
 
 /** Those of deleted agents at once, so that the organisation has its share of the disk back; others when they are old. */
 async function deleteUnneeded(
-  { db }: Store,
+  store: Store,
   { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
 ): Promise<string[]> {
   const youngFromMs = releasedBeforeMs(nowMs);
-  const named = await namedByDeployments(db, nowMs);
+  const { db } = store;
+  const named = await namedByDeployments(store, nowMs);
   const finished = await db
     .selectFrom("builds")
     .select(["id", "imageUri", "updatedAt"])

@@ -6,11 +6,11 @@ export type KeepImages = (needed: ReadonlySet<string>) => Promise<number>;
 
 /** Images that no build and no deployment that can still be run is made of. */
 export async function pruneImages(
-  { db }: Pick<Store, "db">,
+  store: Pick<Store, "db" | "search">,
   { nowMs, keepOnly }: { nowMs: number; keepOnly: KeepImages },
 ): Promise<number> {
-  const builds = await db.selectFrom("builds").select("imageUri").execute();
-  const { images } = await namedByDeployments(db, nowMs);
+  const builds = await store.db.selectFrom("builds").select("imageUri").execute();
+  const { images } = await namedByDeployments(store, nowMs);
   for (const { imageUri } of builds) if (imageUri !== null) images.add(`localhost/${imageUri}`);
   return keepOnly(images);
 }
