@@ -1,7 +1,8 @@
 import type { Schema } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
 
-const ROWS_PER_DELETE = 500; // short transactions, so that sessions do not wait for it
+/** Short transactions, so that sessions do not wait for it. */
+export const ROWS_PER_DELETE = 500;
 
 type TableWithId =
   | "sessions"
@@ -12,7 +13,8 @@ type TableWithId =
   | "audit"
   | "outbox"
   | "apiKeys"
-  | "uploads";
+  | "uploads"
+  | "usedTokens";
 
 /** Deletes what `find` names, which may have to look at everything there is, a batch at a time, until it names nothing. Answers the ids. */
 export async function deleteInBatches(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sql } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import { existsSync, mkdirSync, mkdtempDisposableSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +80,85 @@ eachStore((open) => {
     assert.deepEqual(await idsOf("agents"), ["billed", "living", "running"]);
     assert.deepEqual(await idsOf("sessions"), ["of-billed"]);
     assert.equal((await store.db.selectFrom("usage").selectAll().execute()).length, 1);
+  });
+});
+
+eachStore((open) => {
+  test("however much is old, starts never wait for more than a few hundred rows of it", async () => {
+    await using store = await open();
+    using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
+    const numbers = Array.from({ length: 1_200 }, (_, number) => number);
+    const keyOf = (number: number) => ({ organizationId: "o", key: `key-${number}`, parametersHash: "" });
+    const keys = numbers.map((number) => ({ ...keyOf(number), sessionId: "s", createdAt: 1 }));
+    const tokens = numbers.map((number) => ({ id: `token-${number}`, expiresAt: 1 }));
+    const samples = numbers.map((at) => ({ sessionId: "s", at, cpuMillicores: 1, memoryBytes: 1 }));
+    await store.db.insertInto("idempotency").values(keys).execute();
+    await store.db.insertInto("usedTokens").values(tokens).execute();
+    await store.db.insertInto("samples").values(samples).execute();
+    let most = 0n;
+    const noting: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        most = [most, result.numAffectedRows ?? 0n].reduce((one, other) => (one > other ? one : other));
+        return result;
+      },
+    };
+    const noted = { ...store, db: store.db.withPlugin(noting) };
+    await pruneAll(noted, { dataFolder: folder.path, nowMs: NOW_MS });
+    for (const table of ["idempotency", "usedTokens", "samples"] as const)
+      assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [], table);
+    assert.equal(most, 500n);
+  });
+});
+
+eachStore((open) => {
+  test("however often an agent was deployed, its builds are found a few hundred deployments at a time", async () => {
+    await using store = await open();
+    using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
+    await fill(store);
+    const numbers = Array.from({ length: 1_200 }, (_, number) => number);
+    const nameOf = (number: number): string => `often-${number}`;
+    const { spec: text } = deployment(0);
+    const deployments = numbers.map((number): DeploymentRow => {
+      const spec = JSON.stringify({
+        ...JSON.parse(text),
+        image: nameOf(number),
+        buildId: null,
+        pinned: null,
+      });
+      return { ...deployment(1), id: nameOf(number), spec, updatedAt: daysAgo(1) };
+    });
+    const builds = [...numbers.map(nameOf), "unneeded"].map((id) => ({
+      ...build(id),
+      updatedAt: daysAgo(50),
+    }));
+    for (let from = 0; from < numbers.length; from += 400)
+      await store.db
+        .insertInto("deployments")
+        .values(deployments.slice(from, from + 400))
+        .execute();
+    for (let from = 0; from < builds.length; from += 400)
+      await store.db
+        .insertInto("builds")
+        .values(builds.slice(from, from + 400))
+        .execute();
+    let most = 0;
+    const noting: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        most = Math.max(most, ...(result.rows.some((row) => "spec" in row) ? [result.rows.length] : []));
+        return result;
+      },
+    };
+    const noted = { ...store, db: store.db.withPlugin(noting), search: store.search.withPlugin(noting) };
+    await pruneAll(noted, { dataFolder: folder.path, nowMs: NOW_MS });
+    assert.equal(most, 500);
+    const left = await store.db
+      .selectFrom("builds")
+      .select("id")
+      .where("id", "not like", "build-of-%")
+      .execute();
+    assert.deepEqual(left.map(({ id }) => id).toSorted(), numbers.map(nameOf).toSorted());
   });
 });
 

@@ -4,6 +4,7 @@ import { pruneLogs } from "../logs/prune-logs.ts";
 import { pruneSamples } from "../samples/samples.ts";
 import { pruneSecretVersions } from "../secrets/prune-versions.ts";
 import type { Store } from "../store/store.ts";
+import { deleteInBatches, ROWS_PER_DELETE } from "./delete-in-batches.ts";
 import { pruneBuilds } from "./prune-builds.ts";
 import { pruneImages, type KeepImages } from "./prune-images.ts";
 import { pruneHistory } from "./prune-history.ts";
@@ -26,17 +27,37 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
   const logLines = await pruneLogs(store, { nowMs, retentionMs: retention.logDays * DAY_MS });
   await pruneSamples(store, { nowMs });
   const secretVersions = await pruneSecretVersions(store, { nowMs });
-  await store.db.deleteFrom("usedTokens").where("expiresAt", "<", nowMs).execute();
-  await store.db
-    .deleteFrom("idempotency")
-    .where("createdAt", "<", nowMs - options.idempotencyMs)
-    .execute();
+  await deleteInBatches(store, "usedTokens", (db, limit) =>
+    db.selectFrom("usedTokens").select("id").where("expiresAt", "<", nowMs).limit(limit).execute(),
+  );
+  await pruneKeys(store, nowMs - options.idempotencyMs);
   const history = await pruneHistory(store, { nowMs, retention });
   const builds = await pruneBuilds(store, options);
   const images = await imagesOf(store, options);
   const removed = { logLines, secretVersions, ...history, builds, images };
   if (Object.values(removed).some((count) => count > 0)) log.info(removed, "old records removed");
   await store.compact();
+}
+
+/** Of requests that were made so long ago that none of them is repeated any more. */
+async function pruneKeys(store: Store, beforeMs: number): Promise<void> {
+  for (;;) {
+    const { numDeletedRows } = await store.db
+      .deleteFrom("idempotency")
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple("organizationId", "key"),
+          "in",
+          selectFrom("idempotency")
+            .select(["organizationId", "key"])
+            .where("createdAt", "<", beforeMs)
+            .limit(ROWS_PER_DELETE)
+            .$asTuple("organizationId", "key"),
+        ),
+      )
+      .executeTakeFirst();
+    if (numDeletedRows < ROWS_PER_DELETE) return;
+  }
 }
 
 /** An engine that is away keeps nothing else from being cut back. */

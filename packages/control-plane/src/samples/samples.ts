@@ -107,12 +107,28 @@ function percentilesOf(values: number[]): (percent: number) => number {
 
 export const SAMPLE_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
+const ROWS_PER_DELETE = 500; // short transactions, so that sessions do not wait for it
+
 export async function pruneSamples(
   store: Store,
   { nowMs, retentionMs = SAMPLE_RETENTION_MS }: { nowMs: number; retentionMs?: number },
 ): Promise<void> {
-  await store.db
-    .deleteFrom("samples")
-    .where("at", "<", nowMs - retentionMs)
-    .execute();
+  const oldest = nowMs - retentionMs;
+  for (;;) {
+    const { numDeletedRows } = await store.db
+      .deleteFrom("samples")
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple("sessionId", "at"),
+          "in",
+          selectFrom("samples")
+            .select(["sessionId", "at"])
+            .where("at", "<", oldest)
+            .limit(ROWS_PER_DELETE)
+            .$asTuple("sessionId", "at"),
+        ),
+      )
+      .executeTakeFirst();
+    if (numDeletedRows < ROWS_PER_DELETE) return;
+  }
 }
