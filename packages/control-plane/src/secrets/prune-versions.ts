@@ -1,14 +1,16 @@
 import { parseSpec } from "../deployments/deployment-spec.ts";
-import type { DeploymentPhase } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { DeploymentPhase, SecretSetRow } from "../store/schema.ts";
+import type { Db, Store, Tx } from "../store/store.ts";
 
 /** A deployment being made may still pin a version that was current a moment ago. */
 const KEPT_MS = 3_600_000;
+/** A set keeps so many however often it is changed, besides those that deployments run with. */
+const NEWEST_KEPT = 10;
 const livingPhases: DeploymentPhase[] = ["Creating", "Validating", "Active", "Draining"];
 
 /** Forgets versions that no instance can ask for any more. Answers how many. */
 export async function pruneSecretVersions(store: Store, { nowMs }: { nowMs: number }): Promise<number> {
-  const pinned = await pinnedVersions(store);
+  const pinned = await pinnedVersions(store.db);
   const versions = await store.db
     .selectFrom("secretVersions")
     .innerJoin("secretSets", "secretSets.id", "secretVersions.setId")
@@ -23,23 +25,42 @@ export async function pruneSecretVersions(store: Store, { nowMs }: { nowMs: numb
     .execute();
   const unused = versions.filter((row) => !pinned.has(pinOf(row)));
   for (const { setId, version } of unused) {
-    await store.transaction(async (tx) => {
-      await tx.deleteFrom("secretValues").where("setId", "=", setId).where("version", "=", version).execute();
-      await tx
-        .deleteFrom("secretVersions")
-        .where("setId", "=", setId)
-        .where("version", "=", version)
-        .execute();
-    });
+    await store.transaction((tx) => removeVersion(tx, { setId, version }));
   }
   return unused.length;
 }
 
-async function pinnedVersions(store: Store): Promise<Set<string>> {
-  const deployments = await store.db
+/**
+ * In the transaction that makes a version. Each holds all values of its set: a few small changes a second would fill the
+ * disk before anybody looks for what is unused.
+ */
+export async function forgetOldVersions(
+  tx: Tx,
+  { id: setId, organizationId, name, currentVersion }: SecretSetRow,
+): Promise<void> {
+  const old = await tx
+    .selectFrom("secretVersions")
+    .select("version")
+    .where("setId", "=", setId)
+    .where("version", "<=", currentVersion - NEWEST_KEPT)
+    .execute();
+  if (old.length === 0) return;
+  const pinned = await pinnedVersions(tx, organizationId);
+  for (const { version } of old)
+    if (!pinned.has(pinOf({ organizationId, name, version }))) await removeVersion(tx, { setId, version });
+}
+
+async function removeVersion(tx: Tx, { setId, version }: { setId: string; version: number }): Promise<void> {
+  await tx.deleteFrom("secretValues").where("setId", "=", setId).where("version", "=", version).execute();
+  await tx.deleteFrom("secretVersions").where("setId", "=", setId).where("version", "=", version).execute();
+}
+
+async function pinnedVersions(db: Db, organizationId?: string): Promise<Set<string>> {
+  const deployments = await db
     .selectFrom("deployments")
     .select(["organizationId", "spec"])
     .where("phase", "in", livingPhases)
+    .$if(organizationId !== undefined, (of) => of.where("organizationId", "=", organizationId ?? ""))
     .execute();
   return new Set(
     deployments.map(({ organizationId, spec }) => {

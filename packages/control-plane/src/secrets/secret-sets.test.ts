@@ -299,18 +299,47 @@ test("after rotation the old master key is no longer needed, before it is", asyn
   assert.deepEqual(await environmentOf(context, acme, { setName: "bot", version: 2 }), { A: "1", B: "2" });
 });
 
+test("a set that is changed again and again keeps its newest versions, and those that something runs on", async () => {
+  await using world = await openWorld();
+  const { put, store, clock, environment } = world;
+  await addDeployment(world, { secretSet: "bot", secretVersion: 2 });
+  for (let value = 1; value <= 30; value++) {
+    clock.now += 1_000;
+    await put("bot", fields({ A: String(value) }));
+  }
+  await world.settled();
+  const versions = await store.db.selectFrom("secretVersions").select("version").orderBy("version").execute();
+  assert.deepEqual(
+    versions.map(({ version }) => version),
+    [2, ...Array.from({ length: 10 }, (_, index) => index + 21)],
+  );
+  assert.deepEqual([await environment("bot", 2), await environment("bot", 30)], [{ A: "2" }, { A: "30" }]);
+  const values = await store.db.selectFrom("secretValues").selectAll().execute();
+  assert.equal(values.length, versions.length);
+});
+
 test("versions that nothing runs on any more are forgotten", async () => {
   await using world = await openWorld();
-  const { put, store, acme, clock, environment } = world;
+  const { put, store, clock, environment } = world;
   for (const value of ["1", "2", "3"]) await put("bot", fields({ A: value }));
   await world.settled();
+  await addDeployment(world, { secretSet: "bot", secretVersion: 2 });
+  assert.equal(await pruneSecretVersions(store, { nowMs: clock.now }), 0);
+  assert.equal(await pruneSecretVersions(store, { nowMs: clock.now + 3_600_000 }), 1);
+  await assert.rejects(environment("bot", 1), { code: "NOT_FOUND" });
+  assert.deepEqual([await environment("bot", 2), await environment("bot", 3)], [{ A: "2" }, { A: "3" }]);
+});
+
+async function addDeployment(
+  { store, acme }: Pick<Awaited<ReturnType<typeof openWorld>>, "store" | "acme">,
+  pinned: { secretSet: string; secretVersion: number },
+): Promise<void> {
   const spec = {
     image: "x",
     buildId: null,
     nodeType: "arm",
     imagePullSecretSet: null,
-    secretSet: "bot",
-    secretVersion: 2,
+    ...pinned,
     agentProfile: "agent-1x",
     audioFilter: null,
     maxSessionDurationS: 60,
@@ -336,11 +365,7 @@ test("versions that nothing runs on any more are forgotten", async () => {
       updatedAt: 1,
     })
     .execute();
-  assert.equal(await pruneSecretVersions(store, { nowMs: clock.now }), 0);
-  assert.equal(await pruneSecretVersions(store, { nowMs: clock.now + 3_600_000 }), 1);
-  await assert.rejects(environment("bot", 1), { code: "NOT_FOUND" });
-  assert.deepEqual([await environment("bot", 2), await environment("bot", 3)], [{ A: "2" }, { A: "3" }]);
-});
+}
 
 function fields(values: Record<string, string>) {
   return {

@@ -11,6 +11,7 @@ import type { SecretSetRow } from "../store/schema.ts";
 import type { Store, Tx } from "../store/store.ts";
 import type { MasterKeys } from "./master-keys.ts";
 import { provisionSecrets } from "./provision.ts";
+import { forgetOldVersions } from "./prune-versions.ts";
 import { imagePullIncomplete, SECRET_SET_NAME } from "./secret-put.ts";
 import type { SecretPut } from "./secret-put.ts";
 import { IMAGE_PULL_FIELD, insertVersion, readFieldNames, readValues } from "./secret-values.ts";
@@ -105,6 +106,7 @@ export function createSecretSets(options: SecretSetsOptions): SecretSets {
         const values = new Map([...before, ...valuesOf(put)]);
         if (put.kind === "secret") requireHideable(values);
         await insertVersion(tx, options.masterKeys, { set: next, values, nowMs });
+        await forgetOldVersions(tx, next);
         const action = set ? "secrets-changed" : "secrets-created";
         const details = { region, fields: [...valuesOf(put).keys()] };
         await audit(tx, organizationId, { action, name, actor, nowMs, details });
@@ -131,6 +133,7 @@ export function createSecretSets(options: SecretSetsOptions): SecretSets {
         if (!values.delete(fieldName)) throw new AppError("NOT_FOUND", { message: "Secret not found" });
         const next = await advance(tx, set, { nowMs, host: null });
         await insertVersion(tx, options.masterKeys, { set: next, values, nowMs });
+        await forgetOldVersions(tx, next);
         const details = { fields: [fieldName] };
         await audit(tx, organizationId, { action: "secrets-key-deleted", name, actor, nowMs, details });
       });
