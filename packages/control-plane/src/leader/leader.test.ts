@@ -123,6 +123,26 @@ test(
   },
 );
 
+test(
+  "a lease is renewed while requests use every connection",
+  { skip: postgresIsMissing(), timeout: 20_000 },
+  async () => {
+    await using postgres = await startTestPostgres();
+    await using store = await openPostgresStore({ url: postgres.url, connections: 1 });
+    const lease = leaseOf({ store, time: { nowMs: 0 }, holder: "first" });
+    assert.equal(await takeLease(lease), 1);
+    const [holds, renewed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const starting = store.transaction(async (tx) => {
+      await tx.selectFrom("settings").selectAll().execute();
+      holds.resolve();
+      await renewed.promise;
+    });
+    await holds.promise;
+    assert.equal(await renewLease(lease, 1).finally(renewed.resolve), true);
+    await starting;
+  },
+);
+
 function leaseOf(options: {
   store: LeaseOptions["store"];
   time: { nowMs: number };

@@ -8,20 +8,25 @@ export interface StoreParts {
   dialect: Dialect;
   /** Connections for long reads; without it they share the main one. */
   searchDialect?: Dialect;
+  /** A connection that requests cannot use up; without it they share the main ones. */
+  vitalDialect?: Dialect;
   isDiskFull(): boolean;
 }
 
 const COMPACTED_PAGES = 5_000; // 20 MB an hour, without holding up other writes for long
 
 /** What both stores have in common. */
-export function createStore({ name, dialect, searchDialect, isDiskFull }: StoreParts): Store {
+export function createStore(parts: StoreParts): Store {
+  const { name, dialect, searchDialect, vitalDialect, isDiskFull } = parts;
   const open = (each: Dialect) => new Kysely<Schema>({ dialect: each, plugins: [new CamelCasePlugin()] });
   const db = open(dialect);
   const search = searchDialect ? open(searchDialect) : db;
+  const vital = vitalDialect ? open(vitalDialect) : db;
   return {
     dialect: name,
     db,
     search,
+    vital,
     isDiskFull,
     transaction(run, { sharesCommit = false } = {}) {
       const builder = db.transaction();
@@ -39,6 +44,7 @@ export function createStore({ name, dialect, searchDialect, isDiskFull }: StoreP
     },
     async [Symbol.asyncDispose]() {
       if (search !== db) await search.destroy();
+      if (vital !== db) await vital.destroy();
       await db.destroy();
     },
   };

@@ -41,6 +41,7 @@ export async function openPostgresStore({
   return createStore({
     ...parts,
     dialect: open({ max: connections, statementMs }),
+    vitalDialect: open({ max: 1, statementMs }),
     searchDialect: open({ max: SEARCH_CONNECTIONS, statementMs, connectMs: SEARCH_WAIT_MS }),
   });
 }

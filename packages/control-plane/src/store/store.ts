@@ -8,6 +8,8 @@ export interface Store extends AsyncDisposable {
   readonly db: Kysely<Schema>;
   /** For reads that may take long: they have a thread or connections of their own, and nobody else waits for them. */
   readonly search: Kysely<Schema>;
+  /** For what keeps this controller leading: it must not wait in line with requests. */
+  readonly vital: Kysely<Schema>;
   /**
    * Runs everything or nothing. On SQLite one at a time (`BEGIN IMMEDIATE`); on Postgres rows that decide are read
    * with `forUpdate`. Rejects with the callback's error after rolling back.
