@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { sql } from "kysely";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +62,23 @@ suite("copying a store", { skip: postgresIsMissing() }, () => {
     await copyStore({ from, to });
     const { value } = await to.db.selectFrom("settings").selectAll().executeTakeFirstOrThrow();
     assert.equal(value, "before␀after");
+  });
+
+  test("a copy out of Postgres is not given up while the other disk takes its time", async () => {
+    await using from = await openPostgresStore({ url: await server.newDatabase() });
+    await using to = await sqlite("slow.db");
+    const limits: unknown[] = [];
+    const asked: Store = {
+      ...from,
+      transaction: (run, options) =>
+        from.transaction(async (tx) => {
+          const copied = await run(tx);
+          limits.push(...(await sql`show idle_in_transaction_session_timeout`.execute(tx)).rows);
+          return copied;
+        }, options),
+    };
+    await copyStore({ from: asked, to });
+    assert.deepEqual(limits, [{ idleInTransactionSessionTimeout: "0" }]);
   });
 
   test("a store with data is never copied into", async () => {

@@ -31,8 +31,11 @@ const SCHEMA_VERSION = "schema_version"; // describes its own database
 export async function copyStore({ from, to, progress }: CopyOptions): Promise<CopiedTable[]> {
   return from.transaction(async (fromTx) => {
     const source = sideOf(from, fromTx);
-    if (source.dialect === "postgres")
+    if (source.dialect === "postgres") {
       await sql`set transaction isolation level repeatable read`.execute(source.tx);
+      // It has nothing to say while the disk of the other one takes all that was copied, which may be minutes.
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(source.tx);
+    }
     const present = new Set((await tablesOf(source)).map(({ name }) => name));
     return outsideTransactionScope(() =>
       to.transaction(async (toTx) => {
