@@ -162,6 +162,24 @@ eachStore((open) => {
   });
 });
 
+test("what cannot be forgotten keeps nothing else from being forgotten, and is told", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
+  await using store = await openSqliteStore({ file: join(folder.path, "vocalhost.db"), ballastBytes: 0 });
+  await fill(store);
+  await sql`drop table samples`.execute(store.db);
+  await assert.rejects(pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS }), /no such table: samples/);
+  const sessions = await store.db.selectFrom("sessions").select("id").orderBy("id").execute();
+  assert.deepEqual(
+    sessions.map(({ id }) => id),
+    ["ended-399", "open-500"],
+  );
+  const builds = await store.db.selectFrom("builds").select("id").orderBy("id").execute();
+  assert.deepEqual(
+    builds.map(({ id }) => id),
+    ["build-of-0", "build-of-24"],
+  );
+});
+
 test("a SQLite file gives back what its rows no longer need", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-compact-"));
   await using store = await openSqliteStore({ file: join(folder.path, "a.db"), ballastBytes: 64 * 1024 });

@@ -21,22 +21,29 @@ export interface PruneAllOptions {
   keepImages?: KeepImages | undefined;
 }
 
-/** Everything that grows is cut back; what goes is said. */
+/** Everything that grows is cut back; what goes is said. What fails keeps nothing else from it, and is thrown at the end. */
 export async function prune(store: Store, options: PruneAllOptions): Promise<void> {
   const { nowMs, retention, log } = options;
-  const logLines = await pruneLogs(store, { nowMs, retentionMs: retention.logDays * DAY_MS });
-  await pruneSamples(store, { nowMs });
-  const secretVersions = await pruneSecretVersions(store, { nowMs });
-  await deleteInBatches(store, "usedTokens", (db, limit) =>
-    db.selectFrom("usedTokens").select("id").where("expiresAt", "<", nowMs).limit(limit).execute(),
+  const failures: unknown[] = [];
+  async function apart<T>(run: () => Promise<T>): Promise<T | undefined> {
+    return run().catch((error: unknown) => void failures.push(error));
+  }
+  const logLines = await apart(() => pruneLogs(store, { nowMs, retentionMs: retention.logDays * DAY_MS }));
+  await apart(() => pruneSamples(store, { nowMs }));
+  const secretVersions = await apart(() => pruneSecretVersions(store, { nowMs }));
+  await apart(() =>
+    deleteInBatches(store, "usedTokens", (db, limit) =>
+      db.selectFrom("usedTokens").select("id").where("expiresAt", "<", nowMs).limit(limit).execute(),
+    ),
   );
-  await pruneKeys(store, nowMs - options.idempotencyMs);
-  const history = await pruneHistory(store, { nowMs, retention });
-  const builds = await pruneBuilds(store, options);
+  await apart(() => pruneKeys(store, nowMs - options.idempotencyMs));
+  const history = await apart(() => pruneHistory(store, { nowMs, retention }));
+  const builds = await apart(() => pruneBuilds(store, options));
   const images = await imagesOf(store, options);
   const removed = { logLines, secretVersions, ...history, builds, images };
-  if (Object.values(removed).some((count) => count > 0)) log.info(removed, "old records removed");
-  await store.compact();
+  if (Object.values(removed).some((count) => (count ?? 0) > 0)) log.info(removed, "old records removed");
+  await apart(() => store.compact());
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Of requests that were made so long ago that none of them is repeated any more. */
