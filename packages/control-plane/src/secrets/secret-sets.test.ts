@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import type { MasterKeys } from "./master-keys.ts";
 import { provisionSecrets } from "./provision.ts";
 import { pruneSecretVersions } from "./prune-versions.ts";
+import { SETS_MAX } from "./require-place.ts";
 import { requireKnownMasterKeys, rewrapSecrets } from "./rewrap.ts";
 import { parseSecretPut } from "./secret-put.ts";
 import { createSecretSets } from "./secret-sets.ts";
@@ -316,6 +317,33 @@ test("a set that is changed again and again keeps its newest versions, and those
   assert.deepEqual([await environment("bot", 2), await environment("bot", 30)], [{ A: "2" }, { A: "30" }]);
   const values = await store.db.selectFrom("secretValues").selectAll().execute();
   assert.equal(values.length, versions.length);
+});
+
+test("an organisation has only so many sets", async () => {
+  await using world = await openWorld();
+  const { put, store, acme } = world;
+  await put("first", fields({ A: "1" }));
+  await world.settled();
+  const row = await store.db.selectFrom("secretSets").selectAll().executeTakeFirstOrThrow();
+  const others = Array.from({ length: SETS_MAX - 1 }, (_, at) => ({
+    ...row,
+    id: `${at}`,
+    name: `set-${at}`,
+  }));
+  for (let from = 0; from < others.length; from += 100)
+    await store.db
+      .insertInto("secretSets")
+      .values(others.slice(from, from + 100))
+      .execute();
+  await assert.rejects(put("more", fields({ A: "1" })), { code: "QUOTA_EXCEEDED", status: 403 });
+  await put("first", fields({ A: "2" }));
+  await store.db
+    .deleteFrom("secretSets")
+    .where("organizationId", "=", acme)
+    .where("name", "=", "set-0")
+    .execute();
+  await put("more", fields({ A: "1" }));
+  await world.settled();
 });
 
 test("versions that nothing runs on any more are forgotten", async () => {

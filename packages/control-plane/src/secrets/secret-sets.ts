@@ -17,6 +17,7 @@ import type { SecretPut } from "./secret-put.ts";
 import { IMAGE_PULL_FIELD, insertVersion, readFieldNames, readValues } from "./secret-values.ts";
 import { removeSet } from "./remove-set.ts";
 import { requireHideable } from "./require-hideable.ts";
+import { requirePlace } from "./require-place.ts";
 
 export interface SecretSetsOptions {
   store: Store;
@@ -98,6 +99,7 @@ export function createSecretSets(options: SecretSetsOptions): SecretSets {
       failpoint("secrets.stored.before");
       await store.transaction(async (tx) => {
         const nowMs = clock.nowMs();
+        if (!set) await requirePlace({ store, tx }, organizationId);
         const host = put.kind === "imagePullSecret" ? put.host : null;
         const next = set
           ? await advance(tx, set, { nowMs, host })
