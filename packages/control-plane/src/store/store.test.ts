@@ -61,16 +61,16 @@ suite("postgres", { skip: postgresIsMissing() }, () => {
     const changing = other.transaction(async (tx) => {
       await migrate({ ...other, transaction: (run) => run(tx) }); // holds the lock until the end
       isBegun.resolve();
-      await setTimeout(1_000);
+      await setTimeout(2_500);
     });
     await isBegun.promise;
     const told: string[] = [];
     const log = { ...silentLog, info: (_fields: object, sentence: string) => void told.push(sentence) };
-    await using store = await openPostgresStore({ url, statementMs: 200, log });
+    await using store = await openPostgresStore({ url, statementMs: 1_000, log });
     await changing;
     assert.match(told.join(), /^waiting for another controller/);
     assert.equal(await countAgents(store), 0);
-    await assert.rejects(sql`select pg_sleep(1)`.execute(store.db), isUnavailable);
+    await assert.rejects(sql`select pg_sleep(5)`.execute(store.db), isUnavailable);
   });
 
   test("postgres: whoever searches waits for others who do", async () => {
