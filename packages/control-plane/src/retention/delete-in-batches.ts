@@ -1,8 +1,6 @@
+import { ROWS_PER_DELETE } from "../store/delete-older.ts";
 import type { Schema } from "../store/schema.ts";
 import type { Db, Store } from "../store/store.ts";
-
-/** Short transactions, so that sessions do not wait for it. */
-export const ROWS_PER_DELETE = 500;
 
 type TableWithId =
   | "sessions"

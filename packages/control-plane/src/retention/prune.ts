@@ -3,8 +3,9 @@ import type { Log } from "../log.ts";
 import { pruneLogs } from "../logs/prune-logs.ts";
 import { pruneSamples } from "../samples/samples.ts";
 import { pruneSecretVersions } from "../secrets/prune-versions.ts";
+import { deleteOlder } from "../store/delete-older.ts";
 import type { Store } from "../store/store.ts";
-import { deleteInBatches, ROWS_PER_DELETE } from "./delete-in-batches.ts";
+import { deleteInBatches } from "./delete-in-batches.ts";
 import { pruneBuilds } from "./prune-builds.ts";
 import { pruneImages, type KeepImages } from "./prune-images.ts";
 import { pruneHistory } from "./prune-history.ts";
@@ -36,7 +37,11 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
       db.selectFrom("usedTokens").select("id").where("expiresAt", "<", nowMs).limit(limit).execute(),
     ),
   );
-  await apart(() => pruneKeys(store, nowMs - options.idempotencyMs));
+  // Of requests that were made so long ago that none of them is repeated any more.
+  const beforeMs = nowMs - options.idempotencyMs;
+  await apart(() =>
+    deleteOlder(store, { table: "idempotency", key: ["organizationId", "key"], age: "createdAt", beforeMs }),
+  );
   const history = await apart(() => pruneHistory(store, { nowMs, retention }));
   const builds = await apart(() => pruneBuilds(store, options));
   const images = await imagesOf(store, options);
@@ -44,27 +49,6 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
   if (Object.values(removed).some((count) => (count ?? 0) > 0)) log.info(removed, "old records removed");
   await apart(() => store.compact());
   if (failures.length > 0) throw failures[0];
-}
-
-/** Of requests that were made so long ago that none of them is repeated any more. */
-async function pruneKeys(store: Store, beforeMs: number): Promise<void> {
-  for (;;) {
-    const { numDeletedRows } = await store.db
-      .deleteFrom("idempotency")
-      .where(({ eb, refTuple, selectFrom }) =>
-        eb(
-          refTuple("organizationId", "key"),
-          "in",
-          selectFrom("idempotency")
-            .select(["organizationId", "key"])
-            .where("createdAt", "<", beforeMs)
-            .limit(ROWS_PER_DELETE)
-            .$asTuple("organizationId", "key"),
-        ),
-      )
-      .executeTakeFirst();
-    if (numDeletedRows < ROWS_PER_DELETE) return;
-  }
 }
 
 /** An engine that is away keeps nothing else from being cut back. */

@@ -1,4 +1,5 @@
 import type { OrganizationId } from "../auth/principal.ts";
+import { deleteOlder } from "../store/delete-older.ts";
 import type { SampleRow } from "../store/schema.ts";
 import type { Db, Store, Tx } from "../store/store.ts";
 import { toTime } from "../to-time.ts";
@@ -107,28 +108,10 @@ function percentilesOf(values: number[]): (percent: number) => number {
 
 export const SAMPLE_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
-const ROWS_PER_DELETE = 500; // short transactions, so that sessions do not wait for it
-
 export async function pruneSamples(
   store: Store,
   { nowMs, retentionMs = SAMPLE_RETENTION_MS }: { nowMs: number; retentionMs?: number },
 ): Promise<void> {
-  const oldest = nowMs - retentionMs;
-  for (;;) {
-    const { numDeletedRows } = await store.db
-      .deleteFrom("samples")
-      .where(({ eb, refTuple, selectFrom }) =>
-        eb(
-          refTuple("sessionId", "at"),
-          "in",
-          selectFrom("samples")
-            .select(["sessionId", "at"])
-            .where("at", "<", oldest)
-            .limit(ROWS_PER_DELETE)
-            .$asTuple("sessionId", "at"),
-        ),
-      )
-      .executeTakeFirst();
-    if (numDeletedRows < ROWS_PER_DELETE) return;
-  }
+  const beforeMs = nowMs - retentionMs;
+  await deleteOlder(store, { table: "samples", key: ["sessionId", "at"], age: "at", beforeMs });
 }
