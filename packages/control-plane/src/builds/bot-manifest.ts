@@ -45,7 +45,7 @@ export async function writeManifest(folder: string, manifest: object | string): 
 export function neededPackages(manifest: BotManifest): Record<string, string> {
   const { vocalhost: _sdk, ...needed } = { ...manifest.optionalDependencies, ...manifest.dependencies };
   for (const [name, wanted] of Object.entries(needed))
-    if (/^(?:file|link|portal):(?:\/|~|.*\.\.)|^(?:\/|~\/|\.\.)/.test(wanted))
+    if (/^(?:file|link|portal):(?:\/|~|.*\.\.)|^(?:\/|~\/|\.\.|\.\/.*\.\.)/.test(wanted))
       throw new BuildProblem(`The dependency ${name} is outside of the bot's folder: ${wanted}`);
   return needed;
 }

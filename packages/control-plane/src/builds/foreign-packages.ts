@@ -1,9 +1,53 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve, sep } from "node:path";
+import { z } from "zod";
 import type { BotManifest } from "./bot-manifest.ts";
 import { BuildProblem } from "./build-problem.ts";
 
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json"];
+const INSTALLED = "node_modules/.package-lock.json";
+
+/** What npm is told so that its own record of an installation names every source, whatever the operator has set. */
+export const RECORD_EVERY_SOURCE = [
+  "--package-lock=true",
+  "--lockfile-version=3",
+  "--omit-lockfile-registry-resolved=false",
+];
+
+/**
+ * Refuses what npm took from outside of the bot's folder. Manifests, archives and lock files within an upload name
+ * packages too, in more spellings than can be listed; npm records where each of them led it. No code has run by then.
+ */
+export async function refuseTakenFromOutside(folder: string): Promise<void> {
+  const written = LOCK_FILES.findLast((file) => existsSync(join(folder, file))); // npm prefers the last
+  if (written === undefined) throw new Error("npm has not recorded what it installed");
+  for (const file of [written, INSTALLED].filter((each) => existsSync(join(folder, each)))) {
+    const text = await readFile(join(folder, file), "utf8");
+    for (const [place, entry] of Object.entries(InstalledPackages.parse(JSON.parse(text)).packages))
+      requireSourceInside(folder, place, entry);
+  }
+}
+
+const InstalledPackage = z.object({ resolved: z.string().default(""), link: z.boolean().optional() });
+type InstalledPackage = z.infer<typeof InstalledPackage>;
+const InstalledPackages = z.object({ packages: z.record(z.string(), InstalledPackage) });
+
+function requireSourceInside(folder: string, place: string, { resolved, link }: InstalledPackage): void {
+  const source = (link ? resolved : /^file:(.*)$/is.exec(resolved)?.[1]) ?? "";
+  const name = place.replace(/^.*node_modules\//, "");
+  for (const path of [place, source, decoded(source)])
+    if (!`${resolve(folder, path)}${sep}`.startsWith(resolve(folder) + sep))
+      throw new BuildProblem(`The dependency ${name} is outside of the bot's folder: ${path}`);
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Refuses packages that come from somewhere else than the registry or the bot's own folder. */
 export async function refuseForeignPackages(

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type BotManifest, neededPackages, wantedSdk, writeManifest } from "./bot-manifest.ts";
 import { BuildProblem } from "./build-problem.ts";
-import { refuseForeignPackages } from "./foreign-packages.ts";
+import { RECORD_EVERY_SOURCE, refuseForeignPackages, refuseTakenFromOutside } from "./foreign-packages.ts";
 import { fitsRange } from "./fits-range.ts";
 import { keepBuildLinksInside } from "./keep-links-inside.ts";
 
@@ -65,7 +65,6 @@ export async function installPackages(options: InstallOptions): Promise<void> {
   else {
     if (isBrought) await rename(brought, aside); // npm removes what it was not asked for
     await installWithNpm(options, needed);
-    await keepBuildLinksInside(folder);
     if (isBrought) await rename(aside, brought);
   }
   if (!isBrought) {
@@ -95,7 +94,9 @@ async function installWithNpm(options: InstallOptions, needed: Record<string, st
   try {
     const rules = options.allowsForeignPackages ? [] : OWN_REGISTRY_ONLY;
     const target = options.sdk === "of the base" ? OF_THE_BASE : [];
-    await runNpm(folder, { ...options, more: [...rules, ...target] });
+    await runNpm(folder, { ...options, more: [...RECORD_EVERY_SOURCE, ...rules, ...target] });
+    await keepBuildLinksInside(folder);
+    await refuseTakenFromOutside(folder);
   } finally {
     await writeManifest(folder, options.manifestText);
     if (lockText === undefined) await rm(lock, { force: true });
