@@ -12,6 +12,7 @@ test("codes for devices are not given without end", async () => {
   const handle = createAuthHandler({
     load: async () => library as AuthLibrary,
     redeem: () => Promise.reject(new Error("nothing is redeemed here")),
+    limits: { run: (_attempt, hash) => hash() },
     ownOrigins: [],
     secret: "",
   });

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { AppError, isAppError } from "@vocalhost/protocol";
 import type { SignedInUser } from "./admission.ts";
-import type { AuthLibrary } from "./auth-library.ts";
+import { ADDRESS_HEADER, type AuthLibrary } from "./auth-library.ts";
 import { Redemption } from "./redeem-link.ts";
 import { requireSameOrigin } from "./same-origin.ts";
+import type { SignInLimits } from "./sign-in-limits.ts";
 
 /** All that callers may reach: the library offers more, such as registering providers. */
 const openPaths = new Set([
@@ -29,6 +30,7 @@ const DEVICE_CODES_MAX = 10_000; // anybody may ask for one, and each is a row f
 export interface AuthHandlerOptions {
   load(): Promise<AuthLibrary>;
   redeem(redemption: Redemption): Promise<SignedInUser>;
+  limits: SignInLimits;
   ownOrigins: readonly string[];
   secret: string;
 }
@@ -38,6 +40,8 @@ export function createAuthHandler(options: AuthHandlerOptions): (request: Reques
     try {
       const response = await answer(options, request);
       response.headers.set("cache-control", "no-store");
+      const waitS = response.headers.get("x-retry-after"); // the library's own name for it
+      if (waitS !== null) response.headers.set("retry-after", waitS);
       // The cookie's value, where a page's scripts could read it.
       for (const name of ["set-auth-token", "access-control-expose-headers"]) response.headers.delete(name);
       return response;
@@ -53,7 +57,10 @@ async function answer(options: AuthHandlerOptions, request: Request): Promise<Re
   checkOrigin(request, options.ownOrigins);
   if (`${request.method} ${path}` === "POST /auth/redeem-link") return redeemAndSignIn(options, request);
   if (!openPaths.has(`${request.method} ${path}`)) throw new AppError("NOT_FOUND");
-  const { handler, countDeviceCodes } = await options.load();
+  const library = await options.load();
+  const { handler, countDeviceCodes } = library;
+  if (path === "/auth/sign-in/email" || path === "/auth/change-password")
+    return tryPassword(options, library, { request, path });
   if (path === "/auth/device/code" && (await countDeviceCodes()) >= DEVICE_CODES_MAX)
     throw new AppError("RATE_LIMITED", { message: "Too many sign-ins are waiting. Try again later" });
   const response = await handler(request);
@@ -78,6 +85,27 @@ function checkOrigin(request: Request, configured: readonly string[]): void {
   );
 }
 
+/** Hands on the body that was looked at, so that the limit is that of the account whose password is tried. */
+async function tryPassword(
+  { limits }: AuthHandlerOptions,
+  library: AuthLibrary,
+  { request, path }: { request: Request; path: string },
+): Promise<Response> {
+  const body = await readJson(request);
+  const signedIn = path === "/auth/change-password" ? await library.sessionOf(request.headers) : undefined;
+  const { email } = (body ?? {}) as { email?: unknown };
+  const account = signedIn?.email ?? (typeof email === "string" ? email.slice(0, 254).toLowerCase() : "");
+  const address = addressOf(request);
+  const { method, headers, url } = request;
+  const checked = new Request(url, { method, headers, body: JSON.stringify(body) });
+  const knownAddresses = () => library.signedInFrom(account);
+  return limits.run({ address, account, knownAddresses }, () => library.handler(checked));
+}
+
+function addressOf(request: Request): string {
+  return request.headers.get(ADDRESS_HEADER) ?? "";
+}
+
 async function redeemAndSignIn(options: AuthHandlerOptions, request: Request): Promise<Response> {
   const redemption = Redemption.safeParse(await readJson(request));
   if (!redemption.success) {
@@ -85,9 +113,13 @@ async function redeemAndSignIn(options: AuthHandlerOptions, request: Request): P
     const message = `${problem?.path.join(".") ?? ""}: ${problem?.message ?? "not valid"}`;
     throw new AppError("GENERIC_BAD_REQUEST", { message });
   }
-  await options.redeem(redemption.data);
-  const library = await options.load();
-  return library.signIn({ email: redemption.data.email, password: redemption.data.password });
+  const { email, password } = redemption.data;
+  const address = addressOf(request);
+  const hash = async (): Promise<Response> => {
+    await options.redeem(redemption.data);
+    return (await options.load()).signIn({ email, password }, address);
+  };
+  return options.limits.run({ address, account: undefined, knownAddresses: async () => [] }, hash);
 }
 
 async function readJson(request: Request): Promise<unknown> {

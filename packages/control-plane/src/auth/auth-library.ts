@@ -5,6 +5,8 @@ import type { Store } from "../store/store.ts";
 import type { SignedInUser } from "./admission.ts";
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
+/** The gateway's word for where a request came from. */
+export const ADDRESS_HEADER = "x-forwarded-for";
 /** What the sign-in page sends as `providerId`. */
 export const OIDC_PROVIDER_ID = "oidc";
 export const CLI_CLIENT_ID = "vocalhost-cli";
@@ -29,7 +31,9 @@ export interface AuthLibraryOptions {
 
 export interface AuthLibrary {
   handler(request: Request): Promise<Response>;
-  signIn(credentials: { email: string; password: string }): Promise<Response>;
+  signIn(credentials: { email: string; password: string }, address: string): Promise<Response>;
+  /** Addresses from which somebody has signed in to the account and still is. */
+  signedInFrom(email: string): Promise<string[]>;
   sessionOf(headers: Headers): Promise<SignedInUser | undefined>;
   findUser(email: string): Promise<SignedInUser | undefined>;
   findUserById(userId: string): Promise<SignedInUser | undefined>;
@@ -53,7 +57,15 @@ export async function loadAuthLibrary(options: AuthLibraryOptions): Promise<Auth
 
   return {
     handler: (request) => auth.handler(request),
-    signIn: (credentials) => auth.api.signInEmail({ body: credentials, asResponse: true }),
+    signIn: (credentials, address) => {
+      const headers = new Headers({ [ADDRESS_HEADER]: address });
+      return auth.api.signInEmail({ body: credentials, headers, asResponse: true });
+    },
+    async signedInFrom(email) {
+      const found = await internalAdapter.findUserByEmail(email);
+      const sessions = found ? await internalAdapter.listSessions(found.user.id) : [];
+      return sessions.flatMap(({ ipAddress }) => (ipAddress ? [ipAddress] : []));
+    },
     async sessionOf(headers) {
       const session = await auth.api.getSession({ headers });
       return session ? { userId: session.user.id, email: session.user.email } : undefined;
@@ -189,6 +201,7 @@ function accountOptions({ store, baseUrl, ownOrigins, secret, oidc, log }: AuthL
       max: 100,
       customRules: {
         "/get-session": false as const,
+        "/sign-in/email": false as const, // limited before it comes here
         "/sign-in/*": { window: 10, max: 10 },
         "/device": { window: 60, max: 10 },
         "/device/code": { window: 60, max: 10 },

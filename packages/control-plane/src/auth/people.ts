@@ -13,6 +13,7 @@ import type { Role } from "./members.ts";
 import type { OrganizationId } from "./principal.ts";
 import { redeemLink } from "./redeem-link.ts";
 import type { Redemption } from "./redeem-link.ts";
+import { createSignInLimits } from "./sign-in-limits.ts";
 
 const LINK_MS = 24 * 3_600_000;
 const INVITATION_MS = 7 * 24 * 3_600_000;
@@ -91,7 +92,10 @@ export function openPeople(options: PeopleOptions): People {
     redeemLink({ store, clock, library: await load() }, redemption);
 
   return {
-    handler: createAuthHandler({ load, redeem, ownOrigins, secret: options.secret }),
+    handler: createAuthHandler({
+      ...{ load, redeem, ownOrigins, secret: options.secret },
+      limits: createSignInLimits(clock),
+    }),
     ready: async () => void (await load()),
     sessionOf: async (headers) => (await load()).sessionOf(headers),
     redeemLink: redeem,

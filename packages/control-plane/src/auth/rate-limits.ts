@@ -83,18 +83,31 @@ export function createRequestLimits({
 }
 
 /** Each holds what this time is worth, and is refilled steadily. Kept in memory only. */
-function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
+export function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
   const buckets = new Map<string, { left: number; at: number }>();
+  const leftIn = (name: string, most: number): number => {
+    const bucket = buckets.get(name);
+    if (!bucket) return most;
+    return Math.min(most, bucket.left + ((clock.monotonicMs() - bucket.at) * most) / fullAfterMs);
+  };
   return {
     /** False if there is none left. */
     take(name: string, most: number): boolean {
-      const now = clock.monotonicMs();
-      const bucket = buckets.get(name) ?? { left: most, at: now };
-      const left = Math.min(most, bucket.left + ((now - bucket.at) * most) / fullAfterMs);
+      const left = leftIn(name, most);
       if (left < 1) return false;
-      if (!buckets.has(name) && buckets.size >= BUCKETS_MAX) buckets.clear();
-      buckets.set(name, { left: left - 1, at: now });
+      buckets.delete(name);
+      // The one unused for longest: callers with many names must not reset the rest.
+      const [oldest] = buckets.size >= BUCKETS_MAX ? buckets.keys() : [];
+      if (oldest !== undefined) buckets.delete(oldest);
+      buckets.set(name, { left: left - 1, at: clock.monotonicMs() });
       return true;
+    },
+    /** Until there is one to take. */
+    waitMs: (name: string, most: number): number =>
+      (Math.max(0, 1 - leftIn(name, most)) * fullAfterMs) / most,
+    giveBack(name: string): void {
+      const bucket = buckets.get(name);
+      if (bucket) bucket.left += 1;
     },
   };
 }
