@@ -41,7 +41,7 @@ export interface ContainerDriverOptions {
   /** Around the bots of that network. @default none */
   wall?: WallOptions | undefined;
   /** Whether an address may be asked for images. @default every one */
-  mayReach?: ((url: URL) => boolean) | undefined;
+  mayReach?: ((url: URL, address?: string) => boolean) | undefined;
   /** How long the engine may take. */
   limits?: EngineLimits | undefined;
   /** How images are built; without them none are. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isInternalRegistry, registryOf } from "./image-registry.ts";
+import { isInternalRegistry, registryOf, registryReach } from "./image-registry.ts";
 
 test("registries inside are told from those outside", () => {
   const cases: [string, boolean][] = [
@@ -13,6 +13,7 @@ test("registries inside are told from those outside", () => {
     ["127.0.0.1/acme/bot:1", true],
     ["10.0.0.1:5000/acme/bot:1", true],
     ["169.254.169.254/acme/bot:1", true],
+    ["[::ffff:127.0.0.1]:5000/acme/bot:1", true],
     ["registry.kube-system.svc/acme/bot:1", true],
     ["registry.internal/acme/bot:1", true],
   ];
@@ -20,4 +21,25 @@ test("registries inside are told from those outside", () => {
     const registry = registryOf(image);
     assert.equal(registry !== undefined && isInternalRegistry(registry), expected, image);
   }
+});
+
+test("a registry's name may lead to no address inside, unless it is listed", () => {
+  const mayReach = registryReach(["registry.example.com:5000"]);
+  const named = new URL("https://127.0.0.1.nip.io:8498/v2/");
+  assert.ok(mayReach(named));
+  for (const address of [
+    "127.0.0.1",
+    "10.1.2.3",
+    "169.254.169.254",
+    "192.168.0.1",
+    "::1",
+    "::ffff:10.0.0.1",
+    "fe80::1",
+    "fd00::1",
+    "64:ff9b::7f00:1",
+  ])
+    assert.equal(mayReach(named, address), false, address);
+  for (const address of ["93.184.215.14", "2606:2800:21f::1", "::ffff:93.184.215.14"])
+    assert.equal(mayReach(named, address), true, address);
+  assert.ok(mayReach(new URL("https://registry.example.com:5000/v2/"), "10.1.2.3"));
 });

@@ -39,7 +39,7 @@ export interface KubernetesDriverOptions {
   /** How long a node may take beyond the grace to end a pod. @default 15000 */
   killedMs?: number | undefined;
   /** Whether an address may be asked for images. @default every one */
-  mayReach?: ((url: URL) => boolean) | undefined;
+  mayReach?: ((url: URL, address?: string) => boolean) | undefined;
 }
 
 const LAST_OUTPUT_BYTES = 4 * 1024;

@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import { BASE_VERSION, VERSION } from "../version.ts";
 import type { OpenedDriver } from "./driver.ts";
 import { findEngine } from "./container/find-engine.ts";
-import { isInternalRegistry } from "./image-registry.ts";
+import { registryReach } from "./image-registry.ts";
 import { openProcessDriver } from "./process.ts";
 import type { Wall } from "../wall/wall-rules.ts";
 
@@ -59,8 +59,7 @@ async function open(
       const socket = await findEngine(config.sockets);
       const { openContainerDriver } = await import("./container.ts"); // with the engine's client, which most do not need
       // Also what registries send us to: nobody shall reach our own network by naming an image.
-      const mayReach = ({ host }: URL): boolean =>
-        registries.includes(host) || host === pushedTo || !isInternalRegistry(host);
+      const mayReach = registryReach([...registries, ...(pushedTo === undefined ? [] : [pushedTo])]);
       const builds = {
         ...config.builds,
         registries,
@@ -76,7 +75,7 @@ async function open(
       const { kubeconfig, context, namespace } = config;
       const { nodeSelector, runtimeClass, priorityClass, pullSecrets } = config;
       const { openKubernetesDriver } = await import("./kubernetes.ts"); // with the cluster's client, likewise
-      const mayReach = ({ host }: URL): boolean => registries.includes(host) || !isInternalRegistry(host);
+      const mayReach = registryReach(registries);
       return openKubernetesDriver({
         ...{ folder, service, platform, home, log, mayReach },
         cluster: { kubeconfig, context, namespace },

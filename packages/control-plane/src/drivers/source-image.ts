@@ -13,7 +13,7 @@ export interface RegistryContext {
   /** Of where it is to run. */
   platform: Platform;
   /** Whether a registry, or what it sends us to, may be asked at all. */
-  mayReach(url: URL): boolean;
+  mayReach(url: URL, address?: string): boolean;
 }
 
 const COMPRESSED_MAX_BYTES = 10 * 1024 ** 3; // unpacked it is two to three times that, on the disk of all agents

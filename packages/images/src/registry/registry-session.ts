@@ -15,8 +15,8 @@ export interface RegistryOptions {
   /** Spoken to without TLS, besides those on this machine's own loopback. */
   plainRegistries?: readonly string[];
   limits?: Partial<RegistryLimits>;
-  /** Asked for every address, also of redirects and token servers. @default all of them */
-  mayReach?: (url: URL) => boolean;
+  /** Asked for every URL, also of redirects and token servers, and again for each address its name leads to. @default all of them */
+  mayReach?: (url: URL, address?: string) => boolean;
   signal?: AbortSignal | undefined;
 }
 

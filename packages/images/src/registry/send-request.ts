@@ -1,3 +1,6 @@
+import { lookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { Agent } from "undici";
 import { ImageError } from "../image-error.ts";
 
 /** Every request has its own; a registry that hangs holds nobody up. */
@@ -23,8 +26,8 @@ export interface SendOptions {
   /** As in `registry.example.com:5000`, for messages. */
   registry: string;
   limits: RegistryLimits;
-  /** Asked for every address, also of redirects and token servers; false refuses to go there. */
-  mayReach: (url: URL) => boolean;
+  /** Asked for every URL, also of redirects and token servers, and for each address its name leads to. */
+  mayReach: (url: URL, address?: string) => boolean;
 }
 
 const REDIRECTS_MAX = 5;
@@ -33,11 +36,7 @@ const REDIRECTS_MAX = 5;
 export async function sendRequest(request: RegistryRequest, options: SendOptions): Promise<Response> {
   let { url, headers } = request;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
-    if (!options.mayReach(url))
-      throw new ImageError(
-        "REGISTRY_UNREACHABLE",
-        `The registry ${options.registry} leads to ${url.host}, which this service does not go to`,
-      );
+    if (!options.mayReach(url)) throw refused(options.registry, url.host);
     const response = await fetchOnce({ ...request, url, headers }, options);
     const location = response.headers.get("location");
     const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && location !== null;
@@ -76,23 +75,46 @@ export async function readBody(
 
 async function fetchOnce(request: RegistryRequest, options: SendOptions): Promise<Response> {
   const { method, url, headers, body, signal } = request;
+  const init = {
+    method,
+    headers,
+    signal,
+    redirect: "manual" as const,
+    dispatcher: new Agent({ pipelining: 0, connect: { lookup: guardedLookup(url, options) } }),
+    ...(body === undefined
+      ? {}
+      : { body: body as NonNullable<RequestInit["body"]>, duplex: "half" as const }),
+  };
   try {
-    return await fetch(url, {
-      method,
-      headers,
-      signal,
-      redirect: "manual",
-      ...(body === undefined
-        ? {}
-        : { body: body as NonNullable<RequestInit["body"]>, duplex: "half" as const }),
-    });
+    return await fetch(url, init);
   } catch (error) {
     throw unreachable(error, options.registry);
   }
 }
 
+/** Judges the addresses that the connection then uses, so that a second answer of DNS cannot be another. */
+function guardedLookup(url: URL, { registry, mayReach }: SendOptions): LookupFunction {
+  return (hostname, lookupOptions, callback) =>
+    lookup(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      const inside = addresses?.find(({ address }) => !mayReach(url, address));
+      if (error || !first) callback(error, "");
+      else if (inside) callback(refused(registry, `${url.host} (${inside.address})`), "");
+      else if (lookupOptions.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+}
+
+function refused(registry: string, place: string): ImageError {
+  return new ImageError(
+    "REGISTRY_UNREACHABLE",
+    `The registry ${registry} leads to ${place}, which this service does not go to`,
+  );
+}
+
 function unreachable(error: unknown, registry: string): unknown {
   const { name, cause } = error as Error;
+  if (cause instanceof ImageError) return cause;
   if (name === "AbortError") return error; // somebody wanted it to end
   const reason = name === "TimeoutError" ? "it did not answer in time" : reasonOf(cause ?? error);
   return new ImageError("REGISTRY_UNREACHABLE", `The registry ${registry} cannot be reached: ${reason}`, {

@@ -73,6 +73,28 @@ test("a redirect is followed without the credentials, and only where one may go"
   assert.equal(seenElsewhere.length, 1);
 });
 
+test("a name is judged by the addresses it leads to before any of them is asked", async () => {
+  let asked = 0;
+  await using registry = await startServer((_request, response) => {
+    asked += 1;
+    response.writeHead(404).end();
+  });
+  const host = registry.host.replace("127.0.0.1", "localhost");
+  const judged: (string | undefined)[] = [];
+  const mayReach = (_url: URL, address?: string): boolean => {
+    judged.push(address);
+    return address !== "127.0.0.1";
+  };
+  await assert.rejects(resolveImage(`${host}/a:1`, { platform, mayReach }), {
+    code: "REGISTRY_UNREACHABLE",
+    message: `The registry ${host} leads to ${host} (127.0.0.1), which this service does not go to`,
+  });
+  assert.ok(judged.includes(undefined));
+  assert.equal(asked, 0);
+  await assert.rejects(resolveImage(`${host}/a:1`, { platform }), { code: "IMAGE_NOT_FOUND" });
+  assert.equal(asked, 1);
+});
+
 test("a registry that hangs, refuses connections or has no name is unreachable", async () => {
   await using folder = await openTemporaryImages();
   const image = await makeSmallImage(folder);

@@ -42,7 +42,7 @@ export interface ImageBuilderOptions {
   network: string;
   settings: ImageBuilderSettings;
   pulled: PulledImages;
-  mayReach(url: URL): boolean;
+  mayReach(url: URL, address?: string): boolean;
   log: Log;
   /** @default the machine's */
   nowMs?: () => number;

@@ -18,7 +18,11 @@ interface PushEvent {
 
 /** Pushes an image of the engine; gives what means it for ever in the registry. */
 export async function pushBuilt(
-  { engine, platform, mayReach }: { engine: Engine; platform: Platform; mayReach(url: URL): boolean },
+  {
+    engine,
+    platform,
+    mayReach,
+  }: { engine: Engine; platform: Platform; mayReach(url: URL, address?: string): boolean },
   { repository, secret }: BuildRegistry,
   { name, tag, signal }: { name: string; tag: string; signal: AbortSignal },
 ): Promise<string> {
