@@ -44,6 +44,21 @@ test("Telnyx' pieces are put in order, those of others are taken as they come", 
   assert.deepEqual(await emulation.roundLevels(5), inOrder);
 });
 
+const CHUNKS: Record<string, (at: number) => number> = {
+  "stand still": () => 3,
+  fall: (at) => 500 - at,
+  "begin again": (at) => at % 20,
+  "wrap at 16 bits": (at) => (65_500 + at) % 65_536,
+  "jump far ahead": (at) => at * 500,
+};
+for (const [what, chunk] of Object.entries(CHUNKS))
+  test(`Telnyx' chunk numbers that ${what} cost the bot none of two seconds`, async () => {
+    await using call = await connect(TELNYX, { audioIn: { sampleRateHz: 8_000 } });
+    const levels = Array.from({ length: 100 }, (_, at) => 500 + 500 * (at % 20));
+    for (const [at, level] of levels.entries()) call.say(media(level, { chunk: String(chunk(at)) }));
+    assert.deepEqual(await call.roundLevels(100), levels);
+  });
+
 test("the caller hears the bot a little ahead of time, in even pieces", async () => {
   await using call = await connect(TWILIO);
   const startedMs = performance.now();
