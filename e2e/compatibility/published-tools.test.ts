@@ -55,6 +55,20 @@ describe("published tools, as recorded, in the order they ran", () => {
     assert.equal(call["sessionId"], call["header"]);
   });
 
+  test("a start that asks for Daily is told first that there is no account there", async () => {
+    const response = await fetch(`${service.apiUrl}/public/socket-bot/start`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.publicKey}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        createDailyRoom: true,
+        transport: "daily",
+        dailyRoomProperties: { enable_recording: "cloud" },
+      }),
+    });
+    const { code } = (await response.json()) as { code: string };
+    assert.deepEqual([response.status, code], [400, "TRANSPORT_DISABLED"]);
+  });
+
   /** Questions are asked until the answer is the recorded one: tools ask again, and people take their time between two. */
   async function replay(exchange: Exchange): Promise<void> {
     let found = await differencesOnce(exchange);

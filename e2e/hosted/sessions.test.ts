@@ -251,10 +251,6 @@ describe("sessions of the hosted service", () => {
   test("without tokens: anybody may connect, and bring a body", async () => {
     const { wsUrl, token } = await prepareCall(service, "open");
     assert.equal(token, "");
-    assert.deepEqual(await refusal(start(service, "open", { transport: "websocket", body: { a: 1 } })), [
-      400,
-      "GENERIC_BAD_REQUEST",
-    ]);
     const body = Buffer.from(JSON.stringify({ say: ["body by address"] })).toString("base64");
     using socket = await openSocket(`${wsUrl}?body=${encodeURIComponent(body)}`);
     assert.equal(socket.socket.readyState, WebSocket.OPEN);
@@ -263,6 +259,25 @@ describe("sessions of the hosted service", () => {
     assert.equal((await tryUpgrade(`${wsUrl}?body=%%%`)).status, 400);
     const large = Buffer.from(JSON.stringify("x".repeat(5_000))).toString("base64");
     assert.equal((await tryUpgrade(`${wsUrl}?body=${encodeURIComponent(large)}`)).status, 413);
+  });
+
+  test("without tokens: a start's body is kept for one connection, as at the runner", async () => {
+    const body = { say: ["body by start"] };
+    const started = await start(service, "open", { transport: "websocket", body });
+    const { wsUrl, ...rest } = (await started.json()) as { wsUrl: string };
+    assert.deepEqual([started.status, rest], [200, {}], "one address, which every released client takes");
+    using socket = await openSocket(wsUrl);
+    const sessionId = started.headers.get("x-vocalhost-session-id")!;
+    assert.equal((await logged("open", { query: "body by start", sessionId })).length, 1);
+    assert.equal((await tryUpgrade(wsUrl)).status, 403, "good for one connection");
+    socket.socket.close();
+    await service.sessionEnded(sessionId);
+
+    const call = await start(service, "open", { transport: "twilio", body });
+    const answer = (await call.json()) as { wsUrl: string; sessionId: string };
+    assert.deepEqual(Object.keys(answer).toSorted(), ["sessionId", "wsUrl"]);
+    await talkOnThePhone({ name: "twilio", url: answer.wsUrl, sessionId: answer.sessionId });
+    assert.equal((await logged("open", { query: "body by start", sessionId: answer.sessionId })).length, 1);
   });
 
   test("a bot's own routes are reached through its session, by request and by WebSocket", async () => {
@@ -456,8 +471,9 @@ describe("sessions of the hosted service", () => {
     assert.equal(ended.coldStart, false);
     assert.ok(ended.botStartSeconds !== null && ended.botStartSeconds < 5, `${ended.botStartSeconds}`);
     const { timeline } = ended;
-    for (const step of ["bootMs", "startMs", "clientConnectedMs", "botEnteredMs", "firstAudioMs"] as const)
+    for (const step of ["startMs", "clientConnectedMs", "botEnteredMs", "firstAudioMs"] as const)
       assert.equal(typeof timeline[step], "number", `${step} in ${JSON.stringify(timeline)}`);
+    assert.equal(timeline.bootMs, undefined, "a warm start boots nothing");
     const { sessions, total_count } = await service.api.sessions.list("echo", { limit: 1_000 });
     assert.equal(total_count, sessions.length);
     assert.ok(sessions.some(({ sessionId }) => sessionId === long.sessionId));

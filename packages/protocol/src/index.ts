@@ -191,7 +191,7 @@ export { MediaProbe } from "./rest/media.ts";
 export { VoiceFilterSupport } from "./rest/voice-filter.ts";
 export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
 export { IdempotencyKey } from "./rest/public-start.ts";
-export { Region, RegionCode, RegionList } from "./rest/regions.ts";
+export { Region, RegionCode, RegionDetails, RegionList } from "./rest/regions.ts";
 export {
   PutSecrets,
   SecretKey,

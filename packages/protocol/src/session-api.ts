@@ -60,8 +60,12 @@ export const WebrtcStarted = z.object({
 /** Its answer for sockets. Released clients of `websocket` refuse any other key: the session's id is in a header. */
 export const SocketPrepared = z.object({ wsUrl: z.string(), token: z.string().optional() });
 
-/** Its answer for carriers with tokens; who answers their webhooks reads what it likes. */
-export const CallPrepared = z.object({ wsUrl: z.string(), token: z.string(), sessionId: z.uuid() });
+/** Its answer for carriers for which there is a session; who answers their webhooks reads what it likes. */
+export const CallPrepared = z.object({
+  wsUrl: z.string(),
+  token: z.string().optional(),
+  sessionId: z.uuid(),
+});
 
 /** Its answer for rooms: where the client goes and what lets it in, also in the words of that provider's clients. */
 export const RoomStarted = z.object({

@@ -26,7 +26,7 @@ export function placeCall(options: PlaceCallOptions): PhoneCall {
 export interface PhoneCall extends AsyncDisposable {
   /** Never rejects: a call that fails has an outcome too. */
   readonly ended: Promise<CallReport>;
-  /** 0-9, * and #; a `w` waits half a second. Before the call stands they wait for it. */
+  /** 0-9, *, # and A-D; a `w` waits half a second. Before the call stands they wait for it. */
   press(digits: string): void;
   hangUp(): void;
 }

@@ -80,6 +80,11 @@ function summaryOf(sessions: Session[], total: number): string {
   return `${shown}; the bot started after ${shownSeconds(average)} on average, ${at(0.05)} at p5, ${at(0.95)} at p95`;
 }
 
+function claimWords({ coldStart }: SessionDetails): string[] {
+  if (coldStart === null) return [];
+  return [coldStart ? "cold: a new instance booted" : "warm: an instance was waiting"];
+}
+
 function detailsOf(session: SessionDetails): [string, Cell][] {
   const { resourceMetrics: metrics } = session;
   const steps = Object.entries(session.timeline).map(
@@ -96,7 +101,7 @@ function detailsOf(session: SessionDetails): [string, Cell][] {
     ["Length", shownSeconds(session.seconds)],
     ["End", session.endReason ?? "–"],
     ["Completion", session.completionStatus ?? "–"],
-    ["Start", steps.join(", ") || "–"],
+    ["Start", [...claimWords(session), ...steps].join(", ") || "–"],
     ...(session.filter ? ([["Voice filter", filterWords(session.filter)]] satisfies [string, Cell][]) : []),
     ...(metrics
       ? ([

@@ -65,7 +65,7 @@ test("options that make no sense are usage errors", () => {
     [{ carrier: "telnyx", encoding: "PCMU/16000" }, /no encoding/],
     [{ carrier: "exotel", to: "ws://h/?sample-rate=44100" }, /no encoding/],
     [{ botEncoding: "L16" }, /--bot-encoding/],
-    [{ dtmf: "12a" }, /"a" is not a telephone key/],
+    [{ dtmf: "12Da" }, /"a" is not a telephone key/],
     [{ parameter: ["novalue"] }, /name=value/],
     [{ parameter: [`k=${"v".repeat(500)}`] }, /500 characters/],
     [{ carrier: "plivo", parameter: [`k=${"v".repeat(600)}`] }, /512 bytes/],

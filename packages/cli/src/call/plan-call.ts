@@ -87,7 +87,10 @@ function checkKeys(keys: string): void {
   try {
     requireKeys(keys);
   } catch (error) {
-    throw usageProblem(`--dtmf: ${(error as Error).message}.`, "Use 0-9, * and #; w waits half a second.");
+    throw usageProblem(
+      `--dtmf: ${(error as Error).message}.`,
+      "Use 0-9, *, # and A-D; w waits half a second.",
+    );
   }
 }
 

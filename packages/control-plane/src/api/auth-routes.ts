@@ -1,4 +1,4 @@
-import type { AuthConfig } from "@vocalhost/protocol";
+import { AppError, type AuthConfig } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { CLI_CLIENT_ID } from "../auth/auth-library.ts";
 import { originOf } from "./admit-request.ts";
@@ -28,6 +28,15 @@ export function mountAuthRoutes(
       scopes: "openid profile email offline_access",
       methods: [...signInMethods],
     }));
+    // Another command line shows nothing of a refusal, but names the issuer that it did not expect.
+    scope.get("/.well-known/openid-configuration", { schema }, async (request) => {
+      if (!request.headers["user-agent"]?.startsWith("PipecatCloudCLI/"))
+        throw new AppError("NOT_FOUND", { message: "This service is no OpenID provider" });
+      return {
+        issuer:
+          "this service signs nobody in by OpenID: type 'pipecat cloud auth use-pat', or set PIPECAT_TOKEN to a private key",
+      };
+    });
     scope.post("/auth/logout", { schema }, async (request, reply) => {
       const token = refreshToken(request.body);
       const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -16,6 +16,8 @@ type OperationRight = Exclude<Right, "session">; // the session proxy is the gat
 /** Who may do what. An operation that is missing here fails the test. */
 const RIGHTS: Record<string, OperationRight> = {
   listRegions: "view",
+  getRegion: "view",
+  listRegistryKeys: "view",
   getVoiceFilterSupport: "view",
   probeMedia: "manage",
   listAgents: "view",

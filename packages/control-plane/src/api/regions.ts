@@ -1,4 +1,12 @@
-import { MediaProbe, RegionList, VoiceFilterSupport } from "@vocalhost/protocol";
+import {
+  AppError,
+  MediaProbe,
+  RegionDetails,
+  RegionList,
+  VoiceFilterSupport,
+  type Region,
+} from "@vocalhost/protocol";
+import { z } from "zod";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
@@ -12,14 +20,33 @@ export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPor
       path: "/regions",
       right: "view",
       answers: { 200: RegionList },
-      run: async () => ({
-        regions: regions.map(({ code, displayName, driver, isDown }) => ({
-          code,
-          display_name: displayName,
-          ...(driver === undefined ? {} : { driver }),
-          ...(isDown ? { status: isDown() ? ("down" as const) : ("up" as const) } : {}),
-        })),
-      }),
+      run: async () => ({ regions: regions.map(viewOf) }),
+    }),
+    defineOperation({
+      id: "getRegion",
+      tag: "Regions",
+      summary: "One region",
+      method: "GET",
+      path: "/regions/:code",
+      right: "view",
+      params: z.object({ code: z.string() }),
+      answers: { 200: RegionDetails },
+      run: async ({ params: { code } }) => {
+        const region = regions.find((each) => each.code === code);
+        if (!region) throw new AppError("NOT_FOUND", { message: `There is no region '${code}'` });
+        return { ...viewOf(region), region_key: code };
+      },
+    }),
+    defineOperation({
+      id: "listRegistryKeys",
+      tag: "Regions",
+      summary: "Keys of a registry of packages, of which there is none",
+      method: "GET",
+      path: "/registry-keys",
+      aliasOnly: true,
+      right: "view",
+      answers: { 200: z.object({ registry_keys: z.array(z.never()) }) },
+      run: async () => ({ registry_keys: [] }),
     }),
     defineOperation({
       id: "getVoiceFilterSupport",
@@ -42,4 +69,13 @@ export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPor
       run: async () => probeMedia(),
     }),
   ];
+}
+
+function viewOf({ code, displayName, driver, isDown }: ApiPorts["regions"][number]): Region {
+  return {
+    code,
+    display_name: displayName,
+    ...(driver === undefined ? {} : { driver }),
+    ...(isDown ? { status: isDown() ? "down" : "up" } : {}),
+  };
 }

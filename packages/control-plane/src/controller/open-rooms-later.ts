@@ -7,6 +7,7 @@ export function openRoomsLater(options: OpenRoomsOptions): SessionRooms {
   const open = (): Promise<SessionRooms> =>
     (opening ??= import("./open-rooms.ts").then(({ openRooms }) => openRooms(options)));
   return {
+    require: async (requested) => (await open()).require(requested),
     make: async (wanted) => (await open()).make(wanted),
     readCall: async (told) => (await open()).readCall(told),
     readReady: async (told) => (await open()).readReady(told),

@@ -68,6 +68,9 @@ export function openRooms(options: OpenRoomsOptions): SessionRooms {
   }
 
   return {
+    async require(requested) {
+      providers.of(requested);
+    },
     async make({ token, regions, ...wanted }) {
       if (token === undefined) return madeFor(await makeSessionRoom(providers, wanted), regions);
       const people = wanted.mark?.slice(0, 8) ?? randomBytes(4).toString("hex");

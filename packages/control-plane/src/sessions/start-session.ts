@@ -309,7 +309,7 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
     const acknowledgedAtMs = world.clock.monotonicMs();
     const active = await writeActive(world, session, {
       startMs: Math.round(acknowledgedAtMs - boundMs),
-      bootMs: Math.round(readyAtMs - boundMs),
+      ...(claim.kind === "cold" ? { bootMs: Math.round(readyAtMs - boundMs) } : {}),
     });
     starter.wakeups.wake(session.id);
     refill(starter);
@@ -375,7 +375,7 @@ async function whenReady(
 async function writeActive(
   world: World,
   session: SessionRow,
-  measured: { startMs: number; bootMs: number },
+  measured: { startMs: number; bootMs?: number },
 ): Promise<SessionRow> {
   world.failpoint("active.committed.before");
   let active: SessionRow | undefined;
@@ -407,7 +407,7 @@ class ChangedSinceError extends Error {}
 async function moveActive(
   world: World,
   row: SessionRow,
-  measured: { startMs: number; bootMs: number },
+  measured: { startMs: number; bootMs?: number },
 ): Promise<SessionRow> {
   const nowMs = world.clock.nowMs();
   const changes = {

@@ -104,7 +104,7 @@ function contextOn(store: Store): DoorContext {
     instanceToken: () => "",
     callbackUrl: "",
     rooms: {
-      ...{ make: none, readCall: none, forwardCall: none, close: none },
+      ...{ require: none, make: none, readCall: none, forwardCall: none, close: none },
       readReady: async () => undefined,
     },
     dialling: { takesPublicKeys: false, accountsOf: none },

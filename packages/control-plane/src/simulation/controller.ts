@@ -209,6 +209,7 @@ export async function startDeciding(
           signer: { secret: "" },
           iceServersOf: () => [],
           rooms: {
+            require: async () => undefined,
             make: () => Promise.reject(new Error("There are no rooms in a simulation")),
             readReady: async () => undefined,
             forwardCall: async () => undefined,

@@ -15,5 +15,8 @@ export const Region = z.object({
 });
 export type Region = z.infer<typeof Region>;
 
+/** One region, under its other name as well. */
+export const RegionDetails = Region.extend({ region_key: z.string() });
+
 export const RegionList = z.object({ regions: z.array(Region) });
 export type RegionList = z.infer<typeof RegionList>;

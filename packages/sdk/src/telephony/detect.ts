@@ -35,7 +35,7 @@ export async function detectCall(
 }
 
 // Carriers send 7 KB at most. Larger ones could hold up every other call while they are parsed.
-const MESSAGE_MAX_CHARS = 64 * 1024;
+export const MESSAGE_MAX_CHARS = 64 * 1024;
 
 /** What is not a JSON object of a sensible size says nothing. */
 export function parseMessage(text: string): CarrierMessage {

@@ -1,43 +1,44 @@
-/** Puts numbered pieces back in order; a missing one holds up at most `WAITING_MAX` others. */
+/** Puts numbered pieces back in order within a small window. Every piece comes out, whatever its number. */
 export interface InOrder<T> {
   push(number: number | undefined, item: T): T[];
 }
 
-const WAITING_MAX = 3; // 60 ms of a phone's audio: more delay would hurt more than a gap
+const WINDOW = 3; // 60 ms of a phone's audio: more delay would hurt more than a piece in the wrong place
 
 export function createInOrder<T>(): InOrder<T> {
   const waiting = new Map<number, T>();
-  let next: number | undefined;
+  let next = NaN; // before the first number
+  let afterStray = NaN;
 
-  function release(): T[] {
+  function nextInARow(): T[] {
     const ready: T[] = [];
-    while (next !== undefined && waiting.has(next)) {
+    for (; waiting.has(next); next += 1) {
       ready.push(waiting.get(next)!);
       waiting.delete(next);
-      next += 1;
     }
     return ready;
   }
 
-  return {
-    push(number, item) {
-      if (number === undefined) return [item];
-      next ??= number;
-      if (number < next) return number < next - WAITING_MAX * 16 ? restart(number, item) : []; // too late to be heard
-      waiting.set(number, item);
-      const ready = release();
-      if (waiting.size > WAITING_MAX) {
-        next = Math.min(...waiting.keys());
-        ready.push(...release());
-      }
-      return ready;
-    },
-  };
-
-  // A counter that jumps far back has started again.
-  function restart(number: number, item: T): T[] {
+  function allWaiting(): T[] {
+    const pieces = [...waiting].sort(([left], [right]) => left - right);
+    next = pieces.at(-1)![0] + 1;
     waiting.clear();
-    next = number + 1;
+    return pieces.map(([, piece]) => piece);
+  }
+
+  function push(number: number, item: T): T[] {
+    const ahead = number - next;
+    if (Number.isInteger(ahead) && ahead >= 0 && ahead <= WINDOW && !waiting.has(number)) {
+      waiting.set(number, item);
+      afterStray = NaN;
+      return nextInARow();
+    }
+    if (waiting.size > 0) return [...allWaiting(), ...push(number, item)];
+    // A single number from before is a piece that comes late; two in a row are a counter that has begun again.
+    if (!(ahead < 0) || number === afterStray) next = number + 1;
+    afterStray = number + 1;
     return [item];
   }
+
+  return { push: (number = NaN, item) => push(number, item) };
 }

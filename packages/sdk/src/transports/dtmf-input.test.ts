@@ -13,6 +13,12 @@ test("an entry is complete with its digits; what follows stays for the next", as
   assert.deepEqual(await later, { keys: "56", end: "complete" });
 });
 
+test("the four keys that only some telephones have count as any", async () => {
+  const { input, push } = createDtmfInput();
+  for (const key of ["A", "a", "B", "E", "C", "D"]) push(key);
+  assert.deepEqual(await input.collect({ endKey: "D" }), { keys: "ABC", end: "complete" });
+});
+
 test("an end key ends it and is no part of it", async () => {
   const { input, push } = createDtmfInput();
   for (const key of "42#7#") push(key);

@@ -34,7 +34,7 @@ export interface DtmfSource {
 
 const QUEUED_MAX = 64;
 const TIMEOUT_MS = 10_000;
-const KEY = /^[0-9*#]$/;
+const KEY = /^[0-9*#A-D]$/;
 
 export function createDtmfInput(): DtmfSource {
   const keys = createBoundedStream<string>({ maxItems: QUEUED_MAX, name: "transport.dtmf" });
@@ -97,5 +97,5 @@ function requireSensible({ digits, timeoutMs, endKey }: CollectOptions): void {
   if (timeoutMs !== undefined && !(timeoutMs >= 0))
     throw new RangeError(`timeoutMs must be 0 or more, got ${timeoutMs}`);
   if (endKey !== undefined && !KEY.test(endKey))
-    throw new RangeError(`endKey must be one of 0 to 9, * and #, got "${endKey}"`);
+    throw new RangeError(`endKey must be one of 0 to 9, *, # and A to D, got "${endKey}"`);
 }

@@ -44,6 +44,21 @@ test("Telnyx' pieces are put in order, those of others are taken as they come", 
   assert.deepEqual(await emulation.roundLevels(5), inOrder);
 });
 
+const CHUNKS: Record<string, (at: number) => number> = {
+  "stand still": () => 3,
+  fall: (at) => 500 - at,
+  "begin again": (at) => at % 20,
+  "wrap at 16 bits": (at) => (65_500 + at) % 65_536,
+  "jump far ahead": (at) => at * 500,
+};
+for (const [what, chunk] of Object.entries(CHUNKS))
+  test(`Telnyx' chunk numbers that ${what} cost the bot none of two seconds`, async () => {
+    await using call = await connect(TELNYX, { audioIn: { sampleRateHz: 8_000 } });
+    const levels = Array.from({ length: 100 }, (_, at) => 500 + 500 * (at % 20));
+    for (const [at, level] of levels.entries()) call.say(media(level, { chunk: String(chunk(at)) }));
+    assert.deepEqual(await call.roundLevels(100), levels);
+  });
+
 test("the caller hears the bot a little ahead of time, in even pieces", async () => {
   await using call = await connect(TWILIO);
   const startedMs = performance.now();
@@ -120,16 +135,26 @@ test("an interruption empties the carrier's queue and ours, and old marks count 
   assert.match(nameOf(await call.event("mark", (message) => nameOf(message).startsWith("1:"))), /^1:960$/);
 });
 
-test("keys come out as a stream, what is no key does not", async () => {
-  await using call = await connect(PLIVO);
-  for (const digit of ["1", "A", "", "12", 5, "*", "#", "\n"]) call.say({ event: "dtmf", dtmf: { digit } });
-  call.say({ event: "dtmf", dtmf: { digit: "9" } });
-  const keys = call.transport.dtmf[Symbol.asyncIterator]();
-  const pressed = [await keys.next(), await keys.next(), await keys.next(), await keys.next()];
-  assert.deepEqual(
-    pressed.map(({ value }) => value as unknown),
-    ["1", "*", "#", "9"],
-  );
+for (const [carrier, start] of Object.entries({ TWILIO, TELNYX, PLIVO, EXOTEL }))
+  test(`${carrier}: all sixteen keys come out, what is no key does not`, async () => {
+    await using call = await connect(start);
+    for (const digit of ["E", "", "12", 5, "\n", ..."0123456789*#ABCD"])
+      call.say({ event: "dtmf", dtmf: { digit } });
+    assert.deepEqual(await call.transport.dtmf.collect({ digits: 16, timeoutMs: patientMs(1_000) }), {
+      keys: "0123456789*#ABCD",
+      end: "complete",
+    });
+  });
+
+test("a message that is too large is left out and logged, once for many", async () => {
+  await using call = await connect(EXOTEL, { audioIn: { sampleRateHz: 8_000 } });
+  for (let copies = 0; copies < 20; copies += 1)
+    call.say({ event: "media", media: { payload: "A".repeat(100_000 + copies) } });
+  const samples = new Int16Array(160).fill(4_000);
+  call.say({ event: "media", media: { payload: Buffer.from(samples.buffer).toString("base64") } });
+  assert.deepEqual(await call.roundLevels(1), [4_000]);
+  assert.deepEqual(call.logged(), ["message of the carrier left out, it is too large"]);
+  assert.deepEqual(call.loggedFields(), [{ carrier: "exotel", bytes: 100_040, maxBytes: 65_536 }]);
 });
 
 test("a stop ends the session, and nobody is asked to hang up", async (context) => {
@@ -253,7 +278,7 @@ async function connect(start: object, options: TransportOptions = {}, early: obj
   const stream = await detectCall(kept.peek, new URLSearchParams(query), undefined);
   await kept.peek(early.length);
   setStreamOf(pair.server, stream);
-  const { log, messages: logged } = createCollectedLog();
+  const { log, entries, messages: logged } = createCollectedLog();
   const args = createWebSocketArguments({
     sessionId: "s",
     body: {},
@@ -303,6 +328,7 @@ async function connect(start: object, options: TransportOptions = {}, early: obj
     transport,
     calls,
     logged,
+    loggedFields: () => entries.map(({ fields }) => fields),
     server: pair.server,
     client: pair.client,
     kinds: () => messages.map(({ message }) => message["event"]),

@@ -1,7 +1,7 @@
 import type { WebSocketArguments } from "../runner-arguments.ts";
 import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
 import { readTelephonyCredentials } from "../telephony/config.ts";
-import { parseMessage } from "../telephony/detect.ts";
+import { MESSAGE_MAX_CHARS, parseMessage } from "../telephony/detect.ts";
 import { hangUp } from "../telephony/hang-up.ts";
 import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
@@ -15,6 +15,7 @@ import { openSocketVoice } from "./socket-voice.ts";
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
 const REWIND_MS = 2_000; // more than a carrier holds, its delay included
 const UNREAD_MAX_BYTES = 256 * 1024;
+const LOG_EVERY_MS = 60_000; // fifty messages a second may be too large
 const PAYLOAD_PLACE = "payload-goes-here"; // no carrier's identifier
 
 /** Hears and speaks through a carrier's media stream: a phone call. */
@@ -27,6 +28,7 @@ export function createTelephonyTransport(
   const { hooks } = parts;
   const inOrder = createInOrder<string>();
   let callIsOver = false;
+  let loggedAtMs = -Infinity;
   let leaving: "transferred" | "hung-up" | undefined; // the carrier may act before it answers
   const marks = createMarks({
     acknowledged: stream.acknowledgesMarks,
@@ -121,6 +123,16 @@ export function createTelephonyTransport(
     }
   }
 
+  function leaveOut(bytes: number): void {
+    if (performance.now() - loggedAtMs < LOG_EVERY_MS) return;
+    loggedAtMs = performance.now();
+    const { carrier } = stream;
+    hooks.log.warn(
+      { carrier, bytes, maxBytes: MESSAGE_MAX_CHARS },
+      "message of the carrier left out, it is too large",
+    );
+  }
+
   function guarded(tell: () => void): void {
     try {
       tell();
@@ -132,7 +144,9 @@ export function createTelephonyTransport(
   socket.on("message", (data, isBinary) => {
     if (isBinary) return;
     guarded(() => {
-      const event = stream.read(parseMessage(textOf(data)));
+      const text = textOf(data);
+      if (text.length > MESSAGE_MAX_CHARS) return leaveOut(Buffer.byteLength(text));
+      const event = stream.read(parseMessage(text));
       if (event) onEvent(event);
     });
   });

@@ -39,7 +39,7 @@ export interface KeypadOptions {
 }
 
 export interface Keypad {
-  /** 0-9, * and #; a `w` waits half a second. Throws a RangeError on anything else. */
+  /** 0-9, *, # and A-D; a `w` waits half a second. Throws a RangeError on anything else. */
   press(digits: string): void;
   stop(): void;
   readonly isBusy: boolean;

@@ -35,8 +35,8 @@ export function keyTones(digits: string, sampleRateHz: number): Int16Array {
 
 const TONE_LEVEL = 6000; // of each of the two tones
 const ROWS_HZ = [697, 770, 852, 941];
-const COLUMNS_HZ = [1209, 1336, 1477];
-const KEYPAD = ["123", "456", "789", "*0#"];
+const COLUMNS_HZ = [1209, 1336, 1477, 1633];
+const KEYPAD = ["123A", "456B", "789C", "*0#D"];
 
 const TONES_HZ: Record<string, readonly [number, number]> = Object.fromEntries(
   KEYPAD.flatMap((row, rowAt) =>

@@ -80,8 +80,8 @@ test("reads what the bot may say", () => {
     ],
     [{ event: "clearAudio", streamId: "20170f" }, { type: "clear" }],
     [
-      { event: "sendDTMF", dtmf: "12#" },
-      { type: "press", digits: "12#" },
+      { event: "sendDTMF", dtmf: "12#D" },
+      { type: "press", digits: "12#D" },
     ],
   ] as const;
   for (const [message, request] of table)

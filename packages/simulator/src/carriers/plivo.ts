@@ -123,6 +123,7 @@ function extraHeaders(parameters: Readonly<Record<string, string>>): string {
 
 function digitsOf(message: JsonObject): string {
   const digits = textField(message, "dtmf");
-  if (![...digits].every(isKey)) refuse("bad-digits", `"${digits}" has characters other than 0-9, * and #`);
+  if (![...digits].every(isKey))
+    refuse("bad-digits", `"${digits}" has characters other than 0-9, *, # and A-D`);
   return digits;
 }

@@ -9,7 +9,7 @@ export const shortcuts = [
   { keyName: "Space", action: "Mute or unmute" },
   { keyName: "H", action: "Hang up" },
   { keyName: "T", action: "Type a message" },
-  { keyName: "0-9 * #", action: "Press a phone key" },
+  { keyName: "0-9 * # A-D", action: "Press a phone key; letters with Shift" },
   { keyName: "L", action: "Show or hide the event log" },
   { keyName: "Esc", action: "Leave the field, close the event log" },
   { keyName: "?", action: "Show this help" },

@@ -122,7 +122,7 @@ function startWords({ coldStart, botStartSeconds }: SessionDetails): string {
 }
 
 function Timeline({ session }: { session: SessionDetails }) {
-  const moments = momentsOf(session.timeline);
+  const moments = momentsOf(session);
   const lastMs = moments.at(-1)?.atMs ?? 1;
   return (
     <Card title="Timeline" about="From the request to the bot's first sound.">

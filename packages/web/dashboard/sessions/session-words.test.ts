@@ -11,18 +11,22 @@ import {
 } from "./session-words.ts";
 
 test("moments count from the request, in the order they happened", () => {
-  const moments = momentsOf({
-    bootMs: 400,
-    startMs: 500,
-    botEnteredMs: 30,
-    clientConnectedMs: 20,
-    firstAudioMs: 250,
-  });
+  const timeline = { bootMs: 400, startMs: 500, botEnteredMs: 30, clientConnectedMs: 20, firstAudioMs: 250 };
+  const moments = momentsOf({ coldStart: true, timeline });
   assert.deepEqual(
     moments.map(({ atMs }) => atMs),
     [400, 500, 520, 530, 750],
   );
-  assert.deepEqual(momentsOf({}), []);
+  assert.equal(moments[0]?.label, "A new instance booted");
+  assert.deepEqual(momentsOf({ coldStart: null, timeline: {} }), []);
+});
+
+test("a warm start found an instance waiting, whatever it was measured as", () => {
+  const moments = momentsOf({ coldStart: false, timeline: { bootMs: 10, startMs: 12 } });
+  assert.deepEqual(moments, [
+    { label: "An instance was waiting", atMs: 0 },
+    { label: "The instance accepted the session", atMs: 12 },
+  ]);
 });
 
 test("a bot that failed is no session that merely ended", () => {

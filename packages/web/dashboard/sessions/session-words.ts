@@ -1,4 +1,4 @@
-import type { Session, SessionFilter, StartTimeline } from "@vocalhost/protocol";
+import type { Session, SessionDetails, SessionFilter } from "@vocalhost/protocol";
 import { toDelay } from "../../shared/duration.ts";
 import type { Tone } from "../ui/badge.tsx";
 
@@ -105,12 +105,14 @@ export interface Moment {
 }
 
 /** What happened on the way from the request to the bot's first sound, in order. */
-export function momentsOf(timeline: StartTimeline): Moment[] {
+export function momentsOf({ coldStart, timeline }: Pick<SessionDetails, "coldStart" | "timeline">): Moment[] {
   const waitedMs = (timeline.queueMs ?? 0) + (timeline.placeMs ?? 0);
   const moments: Moment[] = [];
   if (waitedMs > 0) moments.push({ label: "An instance was reserved", atMs: waitedMs });
-  if (timeline.bootMs) moments.push({ label: "A new instance booted", atMs: waitedMs + timeline.bootMs });
+  if (coldStart && timeline.bootMs)
+    moments.push({ label: "A new instance booted", atMs: waitedMs + timeline.bootMs });
   if (timeline.startMs === undefined) return moments;
+  if (coldStart === false) moments.push({ label: "An instance was waiting", atMs: waitedMs });
   const takenMs = waitedMs + timeline.startMs;
   moments.push({ label: "The instance accepted the session", atMs: takenMs });
   // The instance counts from when it took the session.

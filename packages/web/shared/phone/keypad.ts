@@ -2,6 +2,7 @@ import { isOpen } from "../events/phase.ts";
 import type { Connection } from "../connection/connection.ts";
 import { createStore, type Store } from "../store.ts";
 import { playKeyTone } from "./key-tone.ts";
+import { isDialKey } from "./phone-keys.ts";
 import { toNumber } from "./phone-state.ts";
 
 const LIT_MS = 160;
@@ -23,6 +24,7 @@ export function createKeypad(connection: Pick<Connection, "phase" | "press">): K
     litKey,
     press(key) {
       const open = isOpen(connection.phase.get());
+      if (!open && !isDialKey(key)) return;
       void playKeyTone(key, { restAfter: () => !isOpen(connection.phase.get()) });
       litKey.set(key);
       clearTimeout(unlight);

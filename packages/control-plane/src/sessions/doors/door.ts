@@ -50,6 +50,8 @@ export interface SessionDialling {
 
 /** Makes rooms, whoever keeps them. */
 export interface SessionRooms {
+  /** Throws when this service has no account at the provider that was asked for. */
+  require(requested: string): Promise<void>;
   make(wanted: WantedSessionRoom): Promise<MadeSessionRoom>;
   /** Reads a webhook's request; undefined for what is no call. Throws what the provider is told. */
   readCall(told: ToldCall): Promise<ServiceCall | undefined>;

@@ -24,6 +24,7 @@ eachStore((open) => {
       instanceToken: () => "",
       callbackUrl: "",
       rooms: {
+        require: async () => undefined,
         ...{ readCall: none, forwardCall: none, close: none },
         make: async ({ mark }) => roomNamed(`vocalhost-${mark ?? "new"}`, closed),
         readReady: async () => undefined,

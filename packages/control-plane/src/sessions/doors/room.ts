@@ -12,6 +12,8 @@ export const roomDoor: SessionDoor = {
   completion: "HTTP_COMPLETED",
   async start(context, request) {
     const { asked } = request;
+    // First of all whether there is such a provider; a room that is joined has its own.
+    if (asked.room.token === undefined) await context.rooms.require(asked.room.requested);
     refuseCosts(request);
     const { organizationId, agentName } = request.session;
     const agents = await findLiveAgents(context.starter.world.store.db, organizationId, agentName);

@@ -30,24 +30,20 @@ export const socketDoor: SessionDoor = {
     const { agent, organizationName, websocketAuth } = found;
     const serviceHost = `${agent.name}.${organizationName}`;
     const wsUrl = addressFor(asked, serviceHost);
-    if (websocketAuth === "none") {
-      if (session.body === undefined || session.body === null) return { sessionId: null, answer: { wsUrl } };
-      throw new AppError("GENERIC_BAD_REQUEST", {
-        message:
-          "This agent takes WebSockets without a token, so a start body cannot be kept for one. " +
-          "Encode it as base64 and add it to the address: ?body=…",
-      });
-    }
+    const needsToken = websocketAuth === "token";
+    const hasBody = session.body !== undefined && session.body !== null;
+    if (!needsToken && !hasBody) return { sessionId: null, answer: { wsUrl } };
     const { row } = await pendingFor(world, session, found);
     void wakeAhead(world, agent);
     const { id: sessionId, createdAt } = row;
     const expiresAtMs = createdAt + world.timing.socketTokenMs;
+    const token = issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs });
     return {
       sessionId,
       region: row,
       answer: {
-        wsUrl,
-        token: issueSocketToken(signer, { serviceHost, sessionId, expiresAtMs }),
+        // Without tokens the body still has to find its socket: the address is good for that one alone.
+        ...(needsToken ? { wsUrl, token } : { wsUrl: `${wsUrl}/${token}` }),
         ...(asked.transport === "websocket" ? {} : { sessionId }),
       },
     };
