@@ -30,14 +30,12 @@ export function createStartLimits(options: StartLimitsOptions): StartLimits {
   return {
     async take(principal) {
       const perMinute = principal.kind === "key" ? (principal.ratePerMinute ?? startsPerMinute) : Infinity;
-      if (principal.kind === "key" && !ofKeys.take(principal.keyId, perMinute))
-        throw new AppError("RATE_LIMITED", { message: `This key may start ${perMinute} sessions a minute` });
+      if (principal.kind === "key")
+        ofKeys.take(principal.keyId, perMinute, `This key may start ${perMinute} sessions a minute`);
       const { organizationId } = principal;
       const perSecond = await options.organizationPerSecond(organizationId);
-      if (ofOrganizations.take(organizationId, perSecond * BURST_S)) return;
-      throw new AppError("RATE_LIMITED", {
-        message: `This organisation may start ${perSecond} sessions a second: wait a moment, or ask for more`,
-      });
+      const refusal = `This organisation may start ${perSecond} sessions a second: wait a moment, or ask for more`;
+      ofOrganizations.take(organizationId, perSecond * BURST_S, refusal);
     },
   };
 }
@@ -71,13 +69,11 @@ export function createRequestLimits({
       // A key is made with one request, so a share of its own for each would be no limit.
       const isPerson = principal.kind === "user";
       const who = isPerson ? `user:${principal.userId}` : `organization:${principal.organizationId}`;
-      if (buckets[kind].take(who, rates[kind])) return;
       const allowed = `${rates[kind]} ${kind} a minute`;
-      throw new AppError("RATE_LIMITED", {
-        message: isPerson
-          ? `You may make ${allowed}: wait a moment`
-          : `The keys of this organisation may make ${allowed} together: wait a moment`,
-      });
+      const refusal = isPerson
+        ? `You may make ${allowed}: wait a moment`
+        : `The keys of this organisation may make ${allowed} together: wait a moment`;
+      buckets[kind].take(who, rates[kind], refusal);
     },
   };
 }
@@ -86,15 +82,17 @@ export function createRequestLimits({
 function createBuckets(clock: Clock, fullAfterMs = MINUTE_MS) {
   const buckets = new Map<string, { left: number; at: number }>();
   return {
-    /** False if there is none left. */
-    take(name: string, most: number): boolean {
+    /** Throws the refusal if there is none left. */
+    take(name: string, most: number, refusal: string): void {
       const now = clock.monotonicMs();
       const bucket = buckets.get(name) ?? { left: most, at: now };
       const left = Math.min(most, bucket.left + ((now - bucket.at) * most) / fullAfterMs);
-      if (left < 1) return false;
+      if (left < 1) {
+        const retryAfterMs = most > 0 ? ((1 - left) * fullAfterMs) / most : undefined;
+        throw new AppError("RATE_LIMITED", { message: refusal, retryAfterMs });
+      }
       if (!buckets.has(name) && buckets.size >= BUCKETS_MAX) buckets.clear();
       buckets.set(name, { left: left - 1, at: now });
-      return true;
     },
   };
 }

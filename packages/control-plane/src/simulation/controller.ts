@@ -226,6 +226,7 @@ export async function startDeciding(
         {
           asked: {
             principal: { kind: "user", userId: "", email: "", role: "owner", organizationId },
+            address: "",
             agentName,
             transport: "websocket",
             body: {},
