@@ -86,6 +86,7 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
     mediaPorts: undefined,
     deathRate: 0, // leaders die often enough by themselves below, and none would live to see the end of a long pass
     lateRate: 0.01,
+    cores: 16,
     listMs: 1_500, // as long as an API server takes for so many
     passed: () => void passes++,
     down: () => down,
