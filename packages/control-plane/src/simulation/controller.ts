@@ -41,7 +41,7 @@ export interface SimulationSetting extends LifeOptions {
   timing: Timing;
   pendingLimits: PendingLimits;
   /** Of the machine that all instances load on. @default a cluster's, which finds room */
-  cores?: number;
+  cores?: number | undefined;
   quotasOf: QuotasOf;
   mediaPorts: PortRange | undefined;
   /** How long the host takes to say what is there. */
