@@ -133,6 +133,8 @@ export interface AppErrorOptions {
   message?: string;
   /** Fields that failed validation. */
   problems?: FieldProblem[];
+  /** When asking again will help, where that is known. */
+  retryAfterMs?: number | undefined;
   cause?: unknown;
 }
 
@@ -141,6 +143,7 @@ export class AppError extends Error {
   readonly status: number;
   readonly retryable: boolean;
   readonly problems: FieldProblem[] | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     const row = errorTable[code];
@@ -150,6 +153,7 @@ export class AppError extends Error {
     this.status = row.status;
     this.retryable = row.retryable;
     this.problems = options.problems;
+    this.retryAfterMs = options.retryAfterMs;
   }
 
   toBody(): ErrorBody {

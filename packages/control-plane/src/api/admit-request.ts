@@ -30,6 +30,11 @@ export function originOf(request: FastifyRequest): string {
   return `${protocol}://${host}`;
 }
 
+/** Whoever sent the request; the gateway passes that on. */
+export function addressOf(request: FastifyRequest): string {
+  return single(request.headers["x-forwarded-for"]) ?? request.ip;
+}
+
 function single(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && header !== "" ? header : undefined;
 }

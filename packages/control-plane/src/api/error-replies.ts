@@ -66,7 +66,8 @@ export function invalid(problems: FieldProblem[], message?: string): AppError {
 }
 
 async function send(reply: FastifyReply, error: AppError, issues?: unknown[]): Promise<void> {
-  if (error.retryable) reply.header("retry-after", "1");
+  if (error.retryable)
+    reply.header("retry-after", String(Math.max(1, Math.ceil((error.retryAfterMs ?? 0) / 1_000))));
   if (error.status === 401) reply.header("www-authenticate", "Bearer");
   const foreignCode = foreignCodeOf(error.code);
   if (foreignCode !== undefined) reply.header(FOREIGN_CODE_HEADER, foreignCode);

@@ -1,4 +1,5 @@
 import { Pool, RegionQuery, type Instance } from "@vocalhost/protocol";
+import { bootsBefore } from "../agents/boots-before.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import { toTime } from "../to-time.ts";
 import type { InstanceRow } from "../store/schema.ts";
@@ -34,6 +35,8 @@ export function poolOperations({ store }: ApiPorts): Operation[] {
           .orderBy("id")
           .limit(INSTANCES_MAX)
           .execute();
+        const isWaiting = rows.some(({ state }) => state === "requested");
+        const before = isWaiting ? await bootsBefore(store.db, agent) : undefined;
         const count = (...states: InstanceRow["state"][]) =>
           rows.filter(({ state }) => states.includes(state)).length;
         return {
@@ -45,14 +48,14 @@ export function poolOperations({ store }: ApiPorts): Operation[] {
             busy: count("busy"),
             draining: count("draining"),
           },
-          instances: rows.map(toInstance),
+          instances: rows.map((row) => toInstance(row, before?.get(row.id))),
         };
       },
     }),
   ];
 }
 
-function toInstance(row: InstanceRow): Instance {
+function toInstance(row: InstanceRow, before: number | undefined): Instance {
   return {
     id: row.id,
     state: row.state as Instance["state"], // the query names no other
@@ -61,5 +64,6 @@ function toInstance(row: InstanceRow): Instance {
     createdAt: toTime(row.createdAt),
     stateAt: toTime(row.stateAt),
     readyAt: row.readyAt === null ? null : toTime(row.readyAt),
+    ...(before === undefined ? {} : { waitsFor: `waiting for its turn to boot (${before} before it)` }),
   };
 }

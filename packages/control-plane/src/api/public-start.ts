@@ -16,7 +16,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { requireAgentAllowed } from "../auth/rate-limits.ts";
 import { badField } from "../refusals.ts";
-import { originOf } from "./admit-request.ts";
+import { addressOf, originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { meantBefore, type RegionPreference } from "../sessions/choose-region.ts";
@@ -134,15 +134,18 @@ function preferenceOf(
 async function start(
   ports: ApiPorts,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  asked: Omit<StartSessionRequest, "idempotencyKey" | "wsBase">,
+  asked: Omit<StartSessionRequest, "address" | "idempotencyKey" | "wsBase">,
 ): Promise<Started> {
   const { "idempotency-key": idempotencyKey } = StartHeaders.parse(request.headers);
   await ports.startLimits.take(asked.principal);
   const wsBase = originOf(request).replace(/^http/, "ws");
-  const outcome = await ports.startSession({ ...asked, idempotencyKey, wsBase }).catch((error: unknown) => {
-    ports.metrics.countStart(error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR");
-    throw error;
-  });
+  const address = addressOf(request);
+  const outcome = await ports
+    .startSession({ ...asked, address, idempotencyKey, wsBase })
+    .catch((error: unknown) => {
+      ports.metrics.countStart(error instanceof AppError ? error.code : "INTERNAL_SERVER_ERROR");
+      throw error;
+    });
   ports.metrics.countStart("started");
   if (outcome.sessionId !== null) reply.header("x-vocalhost-session-id", outcome.sessionId);
   const { region, regionReason } = outcome.region ?? {};

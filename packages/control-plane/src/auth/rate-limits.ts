@@ -30,14 +30,15 @@ export function createStartLimits(options: StartLimitsOptions): StartLimits {
   return {
     async take(principal) {
       const perMinute = principal.kind === "key" ? (principal.ratePerMinute ?? startsPerMinute) : Infinity;
-      if (principal.kind === "key" && !ofKeys.take(principal.keyId, perMinute))
-        throw new AppError("RATE_LIMITED", { message: `This key may start ${perMinute} sessions a minute` });
+      if (principal.kind === "key")
+        takeOrRefuse(ofKeys, principal.keyId, {
+          most: perMinute,
+          refusal: `This key may start ${perMinute} sessions a minute`,
+        });
       const { organizationId } = principal;
       const perSecond = await options.organizationPerSecond(organizationId);
-      if (ofOrganizations.take(organizationId, perSecond * BURST_S)) return;
-      throw new AppError("RATE_LIMITED", {
-        message: `This organisation may start ${perSecond} sessions a second: wait a moment, or ask for more`,
-      });
+      const refusal = `This organisation may start ${perSecond} sessions a second: wait a moment, or ask for more`;
+      takeOrRefuse(ofOrganizations, organizationId, { most: perSecond * BURST_S, refusal });
     },
   };
 }
@@ -71,15 +72,24 @@ export function createRequestLimits({
       // A key is made with one request, so a share of its own for each would be no limit.
       const isPerson = principal.kind === "user";
       const who = isPerson ? `user:${principal.userId}` : `organization:${principal.organizationId}`;
-      if (buckets[kind].take(who, rates[kind])) return;
       const allowed = `${rates[kind]} ${kind} a minute`;
-      throw new AppError("RATE_LIMITED", {
-        message: isPerson
-          ? `You may make ${allowed}: wait a moment`
-          : `The keys of this organisation may make ${allowed} together: wait a moment`,
-      });
+      const refusal = isPerson
+        ? `You may make ${allowed}: wait a moment`
+        : `The keys of this organisation may make ${allowed} together: wait a moment`;
+      takeOrRefuse(buckets[kind], who, { most: rates[kind], refusal });
     },
   };
+}
+
+function takeOrRefuse(
+  buckets: ReturnType<typeof createBuckets>,
+  name: string,
+  { most, refusal }: { most: number; refusal: string },
+): void {
+  if (buckets.take(name, most)) return;
+  // A key whose rate is none never gets one back.
+  const retryAfterMs = most > 0 ? buckets.waitMs(name, most) : undefined;
+  throw new AppError("RATE_LIMITED", { message: refusal, retryAfterMs });
 }
 
 /** Each holds what this time is worth, and is refilled steadily. Kept in memory only. */

@@ -2,6 +2,7 @@ import { thisPlatform } from "@vocalhost/images";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { isIPv4 } from "node:net";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
@@ -103,6 +104,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const events = watchEvents(engine, { label, changed, log });
 
   const driver: Driver = {
+    cores: availableParallelism(),
     capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
     host: { address: hostAddress, open: (ports) => wall.open(ports) },
     fence: (epoch) => fence.raise(epoch),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, realpath, rename } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { inheritedArguments } from "../inherited-arguments.ts";
 import type { Log } from "../log.ts";
@@ -87,6 +88,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       memoryLimit: cgroups.can.memory,
       isolation: "none",
     },
+    cores: availableParallelism(),
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),
     onChange: (listener) => void listeners.add(listener),

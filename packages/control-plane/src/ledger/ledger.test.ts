@@ -324,6 +324,7 @@ function sessionRow(row: Partial<SessionRow>): SessionRow {
     state: "ended",
     transport: "webrtc",
     body: null,
+    caller: null,
     filter: null,
     filterState: null,
     filterFramesIn: null,

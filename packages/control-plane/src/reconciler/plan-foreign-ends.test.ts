@@ -27,6 +27,34 @@ check({
   expect: ["drain a (not its fault)"],
 });
 
+check({
+  what: "one that hardly got the processor has not had its time",
+  view: {
+    instances: [instance({ id: "a", state: "starting" })],
+    startingForMs: { a: 90_000 },
+    seen: [{ ...running("a"), starvedMs: 31_000 }],
+  },
+  expect: [],
+});
+check({
+  what: "one that had it for as long as others hangs, however long it waited before",
+  view: {
+    instances: [instance({ id: "a", state: "starting" })],
+    startingForMs: { a: 90_000 },
+    seen: [{ ...running("a"), starvedMs: 30_000 }],
+  },
+  expect: ["drain a (crash)"],
+});
+check({
+  what: "nor is one for ever on its way that gets nothing, which is not its fault",
+  view: {
+    instances: [instance({ id: "a", state: "starting" })],
+    startingForMs: { a: 600_000 },
+    seen: [{ ...running("a"), starvedMs: 599_000 }],
+  },
+  expect: ["drain a (not its fault)"],
+});
+
 test("how an instance ended is said by whoever knows", () => {
   assert.deepEqual(crashOf(evicted("a")), { exitCode: null, text: "It was evicted.", isForeign: true });
   assert.deepEqual(crashOf(exited("a", 1)), { exitCode: 1, text: "It exited with code 1." });

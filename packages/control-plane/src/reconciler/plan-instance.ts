@@ -3,6 +3,9 @@ import { isTerminal } from "../sessions/session-state.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 
+/** One that hardly gets the processor has so many times as long to load. Whoever waits for a session has given up by then. */
+const STARVED_MAX = 10;
+
 /** What to do about one instance, given what was seen of it after its row was read. */
 export function planInstance(instance: InstanceRow, view: PoolView): PoolStep[] {
   // Whether it is there is known when it is made; until then neither its place nor its port may be given to another.
@@ -55,11 +58,15 @@ function planStarting(instance: InstanceRow, seen: SeenInstance | undefined, vie
   if (stale) return [stale];
   const isReady = view.reports.get(instance.id)?.status.ready === true;
   if (isReady && seen.address) return [{ do: "mark-ready", instance, address: seen.address }];
-  const seconds = Math.round(view.timing.startColdMs / 1000);
-  if ((view.startingForMs.get(instance.id) ?? 0) < view.timing.startColdMs) return [];
-  const late = `The bot was not ready within ${seconds} s.`;
-  const text = seen.waitsFor === undefined ? late : `${late} ${seen.waitsFor}`;
-  const crash = { exitCode: null, text, ...(seen.waitsFor === undefined ? {} : { isForeign: true }) };
+  const { startColdMs } = view.timing;
+  const forMs = view.startingForMs.get(instance.id) ?? 0;
+  const hasHadItsTime = forMs - (seen.starvedMs ?? 0) >= startColdMs;
+  const longestMs = hasHadItsTime ? startColdMs : startColdMs * STARVED_MAX;
+  if (forMs < longestMs) return [];
+  const late = `The bot was not ready within ${Math.round(longestMs / 1000)} s.`;
+  const waitsFor = seen.waitsFor ?? (hasHadItsTime ? undefined : "The machine had no time for it.");
+  const text = waitsFor === undefined ? late : `${late} ${waitsFor}`;
+  const crash = { exitCode: null, text, ...(waitsFor === undefined ? {} : { isForeign: true }) };
   return [{ do: "drain", instance, cause: late, crash }];
 }
 

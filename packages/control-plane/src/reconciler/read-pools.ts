@@ -16,8 +16,8 @@ export interface PoolRows {
   organizationLeft: number;
 }
 
-/** A start body may be large, and deciding needs none. */
-export type PoolSession = Omit<SessionRow, "body">;
+/** A start body may be large, and deciding needs none; nor who called. */
+export type PoolSession = Omit<SessionRow, "body" | "caller">;
 
 /** Sessions that wait for their sockets; there may be many, and all they need is an end. */
 export interface PendingSessions {

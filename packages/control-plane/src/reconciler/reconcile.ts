@@ -4,7 +4,8 @@ import type { InstanceReport } from "../instances/instance-network.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import type { AgentRow, InstanceRow } from "../store/schema.ts";
 import type { World } from "../world.ts";
-import { dealBoots } from "./deal-boots.ts";
+import { dealBoots } from "../pools/deal-boots.ts";
+import { BootSlots } from "./boot-slots.ts";
 import { noteProofOfLife } from "./note-proof-of-life.ts";
 import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows, type PoolSession } from "./read-pools.ts";
@@ -46,12 +47,18 @@ export interface ReconcilerOptions {
 }
 
 const NUDGE = "nudge";
-const MADE_AT_ONCE = 16; // of all agents; more would not be there any sooner
+const MADE_AT_ONCE = 16; // of all agents, by whatever makes them; how many load at once is for `BootSlots` to say
 const AGENTS_AT_ONCE = 8; // one whose records are slow to read does not hold up hundreds; the store serves starts too
 
 interface Plan {
   view: PoolView;
   steps: PoolStep[];
+}
+
+interface ToBeMade {
+  step: Launch;
+  instance: InstanceRow;
+  region: string;
 }
 
 /** Steps after which it is for the world to answer; another look at once would find nothing new. */
@@ -68,7 +75,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const lastWords = new Map<string, InstanceReport>();
   let nudged = false;
   let isMaking = true;
-  let toBeMade: Launch[] = [];
+  let toBeMade: ToBeMade[] = [];
+  const slots = new BootSlots({ coresIn: (region) => driverIn(world.driver, region).cores });
 
   function nudge(): void {
     nudged = true;
@@ -78,19 +86,21 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   /** Those that the last plan wants and that have a place; the next one need not wait for another look at everything. */
   function makeNext(): void {
     if (!isMaking) return;
-    const underWay = [...beingMade.values()].map(({ instance }) => instance);
-    const places = MADE_AT_ONCE - beingMade.size;
-    const next = new Set(dealBoots(toBeMade, { underWay, places }));
-    toBeMade = toBeMade.filter((step) => !next.has(step));
-    for (const step of next) make(step);
+    for (const [region, waiting] of Map.groupBy(toBeMade, (each) => each.region)) {
+      const places = Math.min(MADE_AT_ONCE - beingMade.size, slots.left(region));
+      for (const next of dealBoots(waiting, { underWay: slots.holders(), places })) make(next);
+    }
+    toBeMade = toBeMade.filter(({ instance }) => !beingMade.has(instance.id));
   }
 
-  function make(step: Launch): void {
+  function make({ step, region }: ToBeMade): void {
     const { instance } = step;
     const { id } = instance;
     if (beingMade.has(id)) return;
+    slots.begin(instance, { region, monotonicMs: world.clock.monotonicMs() });
     const made = launch(step, context)
       .then(nudge, (error: unknown) => {
+        slots.end(id);
         if (error instanceof LeadershipLostError) {
           toBeMade = []; // the next pass, or whoever keeps the lease, finds out
           return;
@@ -202,7 +212,12 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         plans.push({ view, steps: planPool(view) });
       });
     // Before anything else of the pass: somebody may be waiting for one of them.
-    toBeMade = plans.flatMap(({ steps }) => steps.filter((step) => step.do === "launch"));
+    toBeMade = plans.flatMap(({ view, steps }) =>
+      steps.flatMap((step) =>
+        step.do === "launch" ? [{ step, instance: step.instance, region: view.agent.region }] : [],
+      ),
+    );
+    slots.look({ pools, seen, beingMade, monotonicMs: world.clock.monotonicMs() });
     makeNext();
     await severalAtOnce(plans, {
       atOnce: AGENTS_AT_ONCE,

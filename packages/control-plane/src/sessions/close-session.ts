@@ -26,7 +26,7 @@ export interface Ending {
   nowMs: number;
 }
 
-type ClosingRow = Omit<SessionRow, "body">;
+type ClosingRow = Omit<SessionRow, "body" | "caller">;
 
 /**
  * The one terminal transition of a session that was active, with its usage, in one transaction: close is the entry.

@@ -1,12 +1,14 @@
 import { AppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { KeyPrincipal, OrganizationId } from "../auth/principal.ts";
 import { together } from "../store/round-trips.ts";
 import { eachStore } from "../testing/each-store.ts";
 import { agentRow, sessionRow } from "../testing/store-contract.ts";
-import { checkPending, countPending, expirePending, lockPending } from "./pending-sessions.ts";
+import { callerOf, checkPending, countPending, expirePending, lockPending } from "./pending-sessions.ts";
 
 const limits = { perKey: 2, perAgent: 3 };
+const timing = { socketTokenMs: 300_000, reconcileMs: 1_000 };
 
 eachStore((open) => {
   test("only so many sessions of a key and of an agent wait at once", async () => {
@@ -19,10 +21,10 @@ eachStore((open) => {
     const pend = (agent: string, apiKeyId: string | null): Promise<string> =>
       store
         .transaction(async (tx) => {
-          const place = { agent: { id: agent, name: agent }, apiKeyId };
+          const place = { agent: { id: agent, name: agent }, apiKeyId, caller: null };
           await lockPending(tx, { store, ...place });
           const { pending } = await together(tx, { pending: countPending(tx, place) });
-          checkPending(pending, { agent: place.agent, limits });
+          checkPending(pending, { agent: place.agent, limits, timing, nowMs: 1 });
           const row = sessionRow({ id: String(count++), agentId: agent, apiKeyId, body: "{}" });
           await tx.insertInto("sessions").values(row).execute();
           return "waits";
@@ -35,10 +37,43 @@ eachStore((open) => {
     assert.equal(rush.filter((outcome) => outcome === "waits").length, limits.perAgent);
   });
 
+  test("a caller has as many as it leaves free to others, and is told when the next place is free", async () => {
+    await using store = await open();
+    await store.db
+      .insertInto("agents")
+      .values(agentRow("a", { id: "a" }))
+      .execute();
+    let nowMs = 0;
+    const pend = async (caller: string | null): Promise<string> => {
+      const place = { agent: { id: "a", name: "a" }, apiKeyId: "k", caller };
+      const { pending } = await together(store.db, { pending: countPending(store.db, place) });
+      try {
+        checkPending(pending, { ...place, limits: { perKey: 8, perAgent: 9 }, timing, nowMs });
+      } catch (error) {
+        return error instanceof AppError ? `${error.code} ${error.retryAfterMs}` : String(error);
+      }
+      nowMs += 1_000;
+      const row = sessionRow({ id: String(nowMs), agentId: "a", apiKeyId: "k", caller, createdAt: nowMs });
+      await store.db.insertInto("sessions").values(row).execute();
+      return "waits";
+    };
+    const crowd = async (caller: string | null, count: number): Promise<number> => {
+      let waiting = 0;
+      for (let each = 0; each < count; each++) if ((await pend(caller)) === "waits") waiting += 1;
+      return waiting;
+    };
+    assert.equal(await crowd("192.0.2.1", 8), 4);
+    // Its oldest began at 1 s, and its place is free once the first look at the pools after the token's end is over.
+    assert.equal(await pend("192.0.2.1"), "TOO_MANY_PENDING 298000");
+    assert.deepEqual([await crowd("192.0.2.2", 8), await crowd("192.0.2.3", 8)], [2, 1]);
+    assert.equal(await crowd(null, 8), 1, "the key's last place is for who has a credential of his own too");
+    assert.equal(await pend("192.0.2.4"), "TOO_MANY_PENDING 294000");
+  });
+
   test("they expire together, and their bodies are forgotten", async () => {
     await using store = await open();
     const rows = [1, 2, 3].map((at) =>
-      sessionRow({ id: `a${at}`, agentId: "a", createdAt: at, body: "{}", version: at }),
+      sessionRow({ id: `a${at}`, agentId: "a", createdAt: at, body: "{}", caller: "::1", version: at }),
     );
     const others = [
       sessionRow({ id: "other", agentId: "b", createdAt: 1, body: "{}" }),
@@ -52,21 +87,42 @@ eachStore((open) => {
     await store.transaction((tx) => expirePending(tx, { agentId: "a", ...expire }));
     const after = await store.db
       .selectFrom("sessions")
-      .select(["id", "state", "version", "endedAt", "body"])
+      .select(["id", "state", "version", "endedAt", "body", "caller"])
       .orderBy("id")
       .execute();
     assert.deepEqual(
       after.map((row) => Object.values(row)),
       [
-        ["a1", "expired", 2, 9, null],
-        ["a2", "expired", 3, 9, null],
-        ["a3", "pending", 3, null, "{}"],
-        ["active", "active", 1, null, null],
-        ["other", "pending", 1, null, "{}"],
+        ["a1", "expired", 2, 9, null, null],
+        ["a2", "expired", 3, 9, null, null],
+        ["a3", "pending", 3, null, "{}", "::1"],
+        ["active", "active", 1, null, null, null],
+        ["other", "pending", 1, null, "{}", null],
       ],
     );
     await store.transaction((tx) => expirePending(tx, { nowMs: 10, reason: "stopped" }));
     const left = await store.db.selectFrom("sessions").where("state", "=", "pending").select("id").execute();
     assert.deepEqual(left, []);
   });
+});
+
+test("callers with a public key are counted by network, others are not", () => {
+  const key: KeyPrincipal = {
+    kind: "key",
+    keyKind: "public",
+    keyId: "k",
+    organizationId: "o" as OrganizationId,
+    agents: null,
+    ratePerMinute: null,
+    concurrency: null,
+  };
+  const networks = {
+    "192.0.2.1": "192.0.2.1",
+    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2",
+    "2001:0db8:1:2::9": "2001:db8:1:2",
+    "2001:db8::1": "2001:db8:0:0",
+    "::1": "0:0:0:0",
+  };
+  for (const [address, network] of Object.entries(networks)) assert.equal(callerOf(key, address), network);
+  assert.equal(callerOf({ ...key, keyKind: "private" }, "192.0.2.1"), null);
 });

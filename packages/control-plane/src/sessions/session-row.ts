@@ -24,6 +24,7 @@ export function newSessionRow(options: {
     state: "pending",
     transport: request.transport,
     body: null,
+    caller: null,
     filter: null,
     filterState: null,
     filterFramesIn: null,

@@ -40,6 +40,8 @@ export interface SessionRequest {
   /** @default in the agent's own region, or the nearest */
   region?: RegionPreference | undefined;
   apiKeyId: string | null;
+  /** See `callerOf`. @default null */
+  caller?: string | null;
   /** Sessions this caller may have at once. */
   concurrency: number | null;
   idempotency?: IdempotencyKey | undefined;
@@ -265,6 +267,7 @@ async function writeStarting(tx: Tx, starting: Starting): Promise<SessionRow> {
     coldStart: claim.kind === "cold" ? 1 : 0,
     epoch: world.epoch,
     boundAt: nowMs,
+    caller: null,
     maxDurationMs: spec.maxSessionDurationS * 1000,
   } as const;
   const { pending } = request;

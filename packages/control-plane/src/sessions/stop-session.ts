@@ -3,6 +3,7 @@ import { writeAudit } from "../auth/audit.ts";
 import type { OrganizationId } from "../auth/principal.ts";
 import { asLeader } from "../leader/leader.ts";
 import type { World } from "../world.ts";
+import { expireSession } from "./pending-sessions.ts";
 import { isTerminal, moveSession } from "./session-state.ts";
 
 export interface StopRequest {
@@ -32,11 +33,7 @@ export async function stopSession(world: World, request: StopRequest): Promise<v
       stopRequestedAt: session.stopRequestedAt ?? nowMs,
       stopReason: session.stopReason ?? "stopped",
     };
-    if (session.state === "pending")
-      await moveSession(tx, session, {
-        to: "expired",
-        changes: { endedAt: nowMs, endReason: "stopped", body: null },
-      });
+    if (session.state === "pending") await expireSession(tx, session, { reason: "stopped", nowMs });
     else if (session.state === "active") await moveSession(tx, session, { to: "stopping", changes });
     else
       await tx

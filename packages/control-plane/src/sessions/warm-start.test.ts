@@ -126,6 +126,7 @@ async function addKey(store: Store, organizationId: OrganizationId): Promise<Key
 function start(principal: KeyPrincipal) {
   return {
     principal,
+    address: "192.0.2.1",
     agentName: "parrot",
     body: { from: "test" },
     enableDefaultIceServers: false,

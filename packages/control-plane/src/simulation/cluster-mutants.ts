@@ -26,6 +26,16 @@ export const clusterMutants: ClusterMutant[] = [
     edits: [{ file: "leader/leader.ts", find: "row.until <= nowMs ||", replace: "" }],
   },
   {
+    name: "boots that keep their slots",
+    edits: [
+      {
+        file: "reconciler/boot-slots.ts",
+        find: "if (!isLoading) this.#loading.delete(id);",
+        replace: "if (!isLoading) continue;",
+      },
+    ],
+  },
+  {
     name: "a pool that is not refilled after a node is lost",
     edits: [
       {

@@ -41,6 +41,7 @@ export interface ClusterResult extends SimulationResult {
   passes: number;
 }
 
+const ONE_MACHINE = 200; // instances that one machine may have; more are a cluster's, which finds room
 const CONTROLLERS = 3;
 const BUSY_MS = 60_000;
 const SETTLE_MS = 90_000;
@@ -86,6 +87,7 @@ export async function simulateCluster(seed: number, size: ClusterSize): Promise<
     mediaPorts: undefined,
     deathRate: 0, // leaders die often enough by themselves below, and none would live to see the end of a long pass
     lateRate: 0.01,
+    cores: size.agents * size.instancesEach <= ONE_MACHINE ? 16 : undefined,
     listMs: 1_500, // as long as an API server takes for so many
     passed: () => void passes++,
     down: () => down,

@@ -40,6 +40,8 @@ export interface SimulationSetting extends LifeOptions {
   store: Store;
   timing: Timing;
   pendingLimits: PendingLimits;
+  /** Of the machine that all instances load on. @default a cluster's, which finds room */
+  cores?: number | undefined;
   quotasOf: QuotasOf;
   mediaPorts: PortRange | undefined;
   /** How long the host takes to say what is there. */
@@ -96,6 +98,7 @@ export async function startDeciding(
   };
   const driver: Driver = {
     capabilities: { runs: ["build"], cpuLimit: false, memoryLimit: false, isolation: "none" },
+    ...(setting.cores === undefined ? {} : { cores: setting.cores }),
     fence: (wanted) => effect(() => host.fence(wanted)),
     newestEpoch: async () => host.newestEpoch(),
     create: (spec) => effect(() => host.create(spec.id, epoch)),
@@ -227,6 +230,7 @@ export async function startDeciding(
         {
           asked: {
             principal: { kind: "user", userId: "", email: "", role: "owner", organizationId },
+            address: "",
             agentName,
             transport: "websocket",
             body: {},

@@ -99,8 +99,8 @@ export const mutants: Mutant[] = [
     edits: [
       {
         file: "sessions/pending-sessions.ts",
-        find: "(row.ofAgent ?? 0) >= limits.perAgent",
-        replace: "(row.ofAgent ?? 0) >= Infinity",
+        find: "row.ofAgent >= limits.perAgent",
+        replace: "row.ofAgent >= Infinity",
       },
     ],
   },

@@ -64,6 +64,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     pendingLimits: { perKey: PENDING_PER_AGENT, perAgent: PENDING_PER_AGENT },
     quotasOf: createQuotas({ ...defaultQuotas, instances }),
     mediaPorts: { first: 40_000, last: 49_999 }, // more than ever live; the store refuses one that two would have
+    cores: 1,
     listMs: 5,
     lateRate: 0.05,
     deathRate: random.pick([0, 0.002, 0.01, 0.03]),

@@ -169,6 +169,8 @@ export interface SessionRow {
   transport: TransportName;
   /** Start body of a session that waits for its socket; forgotten at the end. */
   body: Json | null;
+  /** Network of a public key's caller while the session waits for its socket; forgotten then. */
+  caller: string | null;
   /** Voice filter of the deployment when bound; never changes afterwards. */
   filter: VoiceFilter | null;
   /** `unavailable` from the binding on when the service has no engine; else what the instance last wrote down. */

@@ -428,6 +428,7 @@ export function sessionRow(change: Partial<SessionRow>): SessionRow {
     state: "pending",
     transport: "webrtc",
     body: null,
+    caller: null,
     filter: null,
     filterState: null,
     filterFramesIn: null,

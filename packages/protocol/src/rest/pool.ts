@@ -12,6 +12,8 @@ export const Instance = z.object({
   /** When it entered its state. */
   stateAt: Time,
   readyAt: Time.nullable(),
+  /** What a requested one waits for, in words. */
+  waitsFor: z.string().optional(),
 });
 export type Instance = z.infer<typeof Instance>;
 

@@ -61,7 +61,8 @@ function Count({ kind, count }: { kind: keyof typeof looks; count: number }) {
 
 function Cell({ instance, agentName, nowMs }: { instance: Instance; agentName: string; nowMs: number }) {
   const { word, cell } = looks[kindOf(instance)];
-  const text = `${word} since ${toAgo(nowMs - Date.parse(instance.stateAt))}, instance ${instance.id.slice(0, 8)}`;
+  const doing = instance.waitsFor ?? `${word} since ${toAgo(nowMs - Date.parse(instance.stateAt))}`;
+  const text = `${doing}, instance ${instance.id.slice(0, 8)}`;
   const look = `block size-6 rounded-md border ${cell}`;
   if (instance.sessionId === null) {
     return (

@@ -39,6 +39,7 @@ const reasons: Record<string, string> = {
   idle: "Nobody spoke for too long",
   "call-refused": "The carrier did not place the call",
   "never-connected": "Nobody connected",
+  refused: "There was no instance for the caller, or the start was refused",
   "instance-lost": "The instance died",
   "start-timed-out": "The bot did not start in time",
   "controller-restarted": "The service restarted during the start",

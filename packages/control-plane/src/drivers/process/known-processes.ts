@@ -11,12 +11,13 @@ import { readPlainText } from "../local/guarded-files.ts";
 import { readJson, writeJson } from "../local/instance-folder.ts";
 import { ExitedFile, folderFiles, MakerFile, ProcessFile } from "./instance-folder.ts";
 import { readLastOutput } from "../local/output-file.ts";
-import { findByFolder, isRunning } from "../local/process-identity.ts";
+import { findByFolder, isRunning, starvedMsOf } from "../local/process-identity.ts";
 
 /** Memory of one driver object; everything in it can be read from the folders again. */
 export interface Known {
   process?: ProcessFile;
   address?: string;
+  starvedMs?: number | undefined;
   exit?: InstanceExit;
   /** Set when it is our child. */
   child?: Pick<ChildProcess, "exitCode" | "signalCode">;
@@ -123,6 +124,7 @@ export function createKnownProcesses(options: {
     if (!program || !(isRunningChild(it) || isRunning(program)))
       return { id, state: "exited", address: it.address, exit: await exitOf(id) };
     if (it.address === undefined) {
+      it.starvedMs = starvedMsOf(program);
       const address = await readPlainText(join(root, id, instanceFiles.address), ADDRESS_MAX_BYTES);
       if (address !== undefined && isAddress(address)) {
         it.address = address;
@@ -130,7 +132,7 @@ export function createKnownProcesses(options: {
         await cgroups.limit(id, { cpuMillicores: program.cpuMillicores, share: 1 });
       }
     }
-    return { id, state: "running", address: it.address, exit: undefined };
+    return { id, state: "running", address: it.address, exit: undefined, starvedMs: it.starvedMs };
   }
 
   return {

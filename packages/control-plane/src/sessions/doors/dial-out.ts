@@ -4,7 +4,7 @@ import { actorOf, type Principal } from "../../auth/principal.ts";
 import { asLeader } from "../../leader/leader.ts";
 import type { SessionRow } from "../../store/schema.ts";
 import type { World } from "../../world.ts";
-import { moveSession } from "../session-state.ts";
+import { expireSession } from "../pending-sessions.ts";
 import { requireDiskSpace } from "../start-session.ts";
 import type { DoorContext, DoorRequest, SessionDialling, StartOutcome } from "./door.ts";
 import { findForSocket, pendingFor } from "./pending-socket.ts";
@@ -46,7 +46,8 @@ export async function dialOut(
     });
     return { sessionId: row.id, region: row, answer: { ...answer, ...(callId ? { callId } : {}) } };
   } catch (error) {
-    await forget(world, row);
+    const nowMs = world.clock.nowMs();
+    await asLeader(world, (tx) => expireSession(tx, row, { reason: "call-refused", nowMs })); // no one was called
     throw error;
   }
 }
@@ -75,17 +76,4 @@ async function noteCall(world: World, { asked, session }: DoorRequest, row: Sess
       target: `session:${row.id}`,
     }),
   );
-}
-
-/** Nobody was called, so nobody will come. */
-async function forget(world: World, { id }: SessionRow): Promise<void> {
-  await asLeader(world, async (tx) => {
-    const session = await tx.selectFrom("sessions").selectAll().where("id", "=", id).executeTakeFirst();
-    if (session?.state !== "pending") return;
-    const endedAt = world.clock.nowMs();
-    await moveSession(tx, session, {
-      to: "expired",
-      changes: { endedAt, endReason: "call-refused", body: null },
-    });
-  });
 }

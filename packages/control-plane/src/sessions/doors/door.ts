@@ -120,6 +120,8 @@ export interface DoorRequest {
 
 export interface StartSessionRequest {
   principal: Principal;
+  /** Network address of the caller, as the gateway tells it. */
+  address: string;
   agentName: string;
   transport: TransportName;
   body: unknown;

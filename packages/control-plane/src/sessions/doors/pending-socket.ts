@@ -22,8 +22,9 @@ export async function pendingFor(
   request: DoorRequest["session"],
   { agent, regionReason }: Pick<SocketAgent, "agent" | "regionReason">,
 ): Promise<{ row: SessionRow; isRepeated: boolean }> {
-  const { store, pendingLimits: limits } = world;
-  const place = { agent, apiKeyId: request.apiKeyId };
+  const { store, timing, pendingLimits: limits } = world;
+  const { apiKeyId, caller = null } = request;
+  const place = { agent, apiKeyId, caller };
   const pend = async (tx: Tx): Promise<{ row: SessionRow; isRepeated: boolean }> => {
     await lockPending(tx, { store, ...place });
     const read = await together(tx, {
@@ -34,11 +35,12 @@ export async function pendingFor(
     const earlier = readEarlier(read.earlier, request);
     if (earlier) return { row: earlier, isRepeated: true };
     checkBound(read.bound, request); // and again when the socket comes
-    checkPending(read.pending, { agent, limits });
     const nowMs = world.clock.nowMs();
+    checkPending(read.pending, { agent, limits, timing, nowMs });
     const session = {
       ...newSessionRow({ request, agent, preference: request.region, sessionId: world.newId(), nowMs }),
       regionReason,
+      caller,
       body: JSON.stringify(request.body ?? {}),
     };
     await sendWithNext(tx, insertSession(tx, session));

@@ -61,6 +61,7 @@ function startOf(
 ): Parameters<ReturnType<typeof createSessionDoors>["start"]>[0] {
   return {
     principal: { kind: "user", userId: "u", email: "", role: "owner", organizationId },
+    address: "192.0.2.1",
     ...{ agentName: "parrot", transport: "room", body, enableDefaultIceServers: false },
     room: { requested: "room", roomProperties: undefined, tokenProperties: undefined, token: undefined },
     region: NO_PREFERENCE,

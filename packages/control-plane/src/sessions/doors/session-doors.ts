@@ -9,6 +9,7 @@ import type {
   SocketRoute,
   SocketRouteRequest,
 } from "../../gateway/controller-api.ts";
+import { callerOf } from "../pending-sessions.ts";
 import { isTerminal } from "../session-state.ts";
 import type { SessionRequest } from "../start-session.ts";
 import { stopSession } from "../stop-session.ts";
@@ -64,6 +65,7 @@ export function createSessionDoors(options: SessionDoorsOptions): SessionDoors {
           body,
           region: asked.region,
           apiKeyId: principal.kind === "key" ? principal.keyId : null,
+          caller: callerOf(principal, asked.address),
           concurrency: principal.kind === "key" ? principal.concurrency : null,
           queueMs: options.queueMs,
           idempotency: idempotencyOf(asked),

@@ -1,13 +1,16 @@
-import { AppError, carrierNames, limits } from "@vocalhost/protocol";
+import { AppError, carrierNames, limits, type ErrorCode } from "@vocalhost/protocol";
 import { isUsable } from "../../auth/api-keys.ts";
 import type { OrganizationId } from "../../auth/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "../../gateway/controller-api.ts";
+import { asLeader } from "../../leader/leader.ts";
 import { notFound } from "../../refusals.ts";
 import { prepared } from "../../store/prepared.ts";
 import { together } from "../../store/round-trips.ts";
 import type { ApiKeyRow, SessionRow } from "../../store/schema.ts";
+import type { Tx } from "../../store/store.ts";
 import type { World } from "../../world.ts";
 import { preferenceOf } from "../choose-region.ts";
+import { expireSession } from "../pending-sessions.ts";
 import { requireDiskSpace, startSession } from "../start-session.ts";
 import { wakeAhead } from "../wake-ahead.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
@@ -87,6 +90,9 @@ export async function routeSocket(
     queueMs,
     pending,
     beforeBind: token && ((tx) => useUpToken(tx, token)),
+  }).catch(async (error: unknown) => {
+    if (pending && isRefusal(error)) await giveUp(world, pending);
+    throw error;
   });
   if (!instance?.address) throw new AppError("SERVICE_UNAVAILABLE");
   const path = transport === "websocket" ? `/ws-client/${session.id}` : `/ws/${session.id}`;
@@ -125,6 +131,23 @@ function readPending(
       message: "The key that requested this token is no longer valid",
     });
   return { session, concurrency };
+}
+
+// Of what may still be taken by a second try the session goes on waiting: another socket has used the token and is in the
+// queue, or this controller cannot for now.
+const MAY_COME_AGAIN: readonly ErrorCode[] = ["TOKEN_INVALID", "SHUTTING_DOWN", "SERVICE_UNAVAILABLE"];
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && !MAY_COME_AGAIN.includes(error.code);
+}
+
+/** Its place is another's at once. One whose start had begun is over by itself, and its row no longer as it was read. */
+async function giveUp(world: World, pending: SessionRow): Promise<void> {
+  const nowMs = world.clock.nowMs();
+  const expire = (tx: Tx) => expireSession(tx, pending, { reason: "refused", nowMs });
+  await asLeader(world, expire, { sharesCommit: true }).catch((error: unknown) =>
+    world.log.warn({ err: error, sessionId: pending.id }, "refused session could not be ended"),
+  );
 }
 
 function parseBody(base64: string | undefined): unknown {

@@ -12,6 +12,7 @@ import { agentsInRegions } from "./0011-agents-in-regions.ts";
 import { usageInOrder } from "./0012-usage-in-order.ts";
 import { exportsAgain } from "./0013-exports-again.ts";
 import { roomsAgain } from "./0014-rooms-again.ts";
+import { pendingCallers } from "./0015-pending-callers.ts";
 import type { Migration } from "./migration.ts";
 
 export const allMigrations: readonly Migration[] = [
@@ -29,4 +30,5 @@ export const allMigrations: readonly Migration[] = [
   usageInOrder,
   exportsAgain,
   roomsAgain,
+  pendingCallers,
 ];

@@ -1,0 +1,26 @@
+import { dealBoots } from "../pools/deal-boots.ts";
+import type { AgentRow } from "../store/schema.ts";
+import type { Db } from "../store/store.ts";
+
+const LOOKED_AT_MAX = 1_000; // whoever waits behind so many need not know the number
+
+/** Of each instance that waits for its turn to boot there: how many boot before it, as things are. */
+export async function bootsBefore(
+  db: Db,
+  { region }: Pick<AgentRow, "region">,
+): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom("instances")
+    .innerJoin("agents", "agents.id", "instances.agentId")
+    .select(["instances.id", "instances.organizationId", "instances.agentId", "instances.sessionId"])
+    .select(["instances.createdAt", "instances.state"])
+    .where("instances.state", "in", ["requested", "starting"])
+    .where("agents.region", "=", region)
+    .orderBy("instances.createdAt")
+    .limit(LOOKED_AT_MAX)
+    .execute();
+  const { requested = [], starting: underWay = [] } = Object.groupBy(rows, ({ state }) => state);
+  const waiting = requested.map((instance) => ({ instance }));
+  const turns = dealBoots(waiting, { underWay, places: waiting.length });
+  return new Map(turns.map(({ instance }, before) => [instance.id, before]));
+}

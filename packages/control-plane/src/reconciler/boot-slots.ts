@@ -1,0 +1,108 @@
+import type { SeenInstance } from "../drivers/driver.ts";
+import type { InstanceRow } from "../store/schema.ts";
+
+/** A machine that has time left loads so many at once; more would not be there any sooner. */
+const SLOTS_MAX = 16;
+/** One that loads longer than this, while it has the processor, waits for something else or hangs; the next one need not. */
+const HOLDS_MS = 10_000;
+/** Where it is not known how long a boot waited for the processor, a longer one says that the machine has no time left. */
+const CROWDED_MS = 5_000;
+
+export interface BootSlotsOptions {
+  /** Processors of the machine that loads what a region's driver makes; undefined where a cluster finds one. */
+  coresIn(region: string): number | undefined;
+}
+
+interface Loading {
+  instance: InstanceRow;
+  region: string;
+  sinceMs: number;
+  isHolding: boolean;
+}
+
+/** What a pass has seen. */
+export interface BootsSeen {
+  pools: readonly { agent: { region: string }; instances: readonly InstanceRow[] }[];
+  seen: ReadonlyMap<string, SeenInstance>;
+  beingMade: ReadonlyMap<string, unknown>;
+  monotonicMs: number;
+}
+
+/**
+ * How many instances load at once on a machine: at least one a core, and more as long as those that were last ready hardly
+ * waited for the processor. Loading more than that makes every one of them late, and none of them earlier.
+ */
+export class BootSlots {
+  readonly #options: BootSlotsOptions;
+  readonly #loading = new Map<string, Loading>();
+  readonly #slots = new Map<string, number>();
+
+  constructor(options: BootSlotsOptions) {
+    this.#options = options;
+  }
+
+  begin(instance: InstanceRow, { region, monotonicMs }: { region: string; monotonicMs: number }): void {
+    this.#loading.set(instance.id, { instance, region, sinceMs: monotonicMs, isHolding: true });
+  }
+
+  /** It could not be made. */
+  end(id: string): void {
+    this.#loading.delete(id);
+  }
+
+  /** Those that have a slot. */
+  holders(): InstanceRow[] {
+    return [...this.#loading.values()].flatMap(({ instance, isHolding }) => (isHolding ? [instance] : []));
+  }
+
+  left(region: string): number {
+    const cores = this.#options.coresIn(region);
+    if (cores === undefined) return Infinity;
+    const held = [...this.#loading.values()].filter((each) => each.region === region && each.isHolding);
+    return (this.#slots.get(region) ?? cores) - held.length;
+  }
+
+  /** Gives back the slots of those that are ready or gone, and learns from the former how much time the machine has. */
+  look({ pools, seen, beingMade, monotonicMs }: BootsSeen): void {
+    const rows = new Map<string, InstanceRow>();
+    for (const { agent, instances } of pools)
+      for (const row of instances) {
+        rows.set(row.id, row);
+        // An earlier controller has made it.
+        const isNews = row.state === "starting" && !this.#loading.has(row.id);
+        if (isNews && seen.get(row.id)?.state === "running")
+          this.begin(row, { region: agent.region, monotonicMs });
+      }
+    for (const [id, loading] of this.#loading) {
+      if (beingMade.has(id)) continue;
+      const state = rows.get(id)?.state;
+      const object = seen.get(id);
+      const boot = { tookMs: monotonicMs - loading.sinceMs, starvedMs: object?.starvedMs };
+      if (state === "ready" || state === "busy") this.#learn(loading, boot);
+      // Rows are read before objects are listed, so one may be made meanwhile whose row says that it is yet to be.
+      const isLoading = state === "requested" || (state === "starting" && object?.state === "running");
+      if (!isLoading) this.#loading.delete(id);
+      else loading.isHolding = boot.tookMs - (boot.starvedMs ?? 0) < HOLDS_MS;
+    }
+  }
+
+  #learn({ region }: Loading, boot: Boot): void {
+    const cores = this.#options.coresIn(region);
+    if (cores !== undefined)
+      this.#slots.set(region, slotsAfter(boot, { cores, slots: this.#slots.get(region) }));
+  }
+}
+
+export interface Boot {
+  tookMs: number;
+  starvedMs: number | undefined;
+}
+
+/** How many slots there are once a boot was seen that took so long. */
+export function slotsAfter(
+  { tookMs, starvedMs }: Boot,
+  { cores, slots = cores }: { cores: number; slots: number | undefined },
+): number {
+  const isCrowded = starvedMs === undefined ? tookMs > CROWDED_MS : starvedMs > tookMs / 2;
+  return isCrowded ? Math.max(cores, slots - 1) : Math.max(cores, Math.min(SLOTS_MAX, slots + 1));
+}
