@@ -1,6 +1,6 @@
 // The media thread: peer connections, Opus and pacing, away from whatever the bot does.
 import type { IceServer } from "@vocalhost/protocol";
-import ndc from "node-datachannel";
+import { endNative } from "@vocalhost/rooms/native";
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { createTimerWheel } from "../audio/timer-wheel.ts";
@@ -124,6 +124,6 @@ function endThread(): void {
   for (const connection of connections.values()) connection.close(false);
   outbox.flush();
   sharedPort.close();
-  ndc.cleanup();
+  endNative();
   port?.close();
 }
