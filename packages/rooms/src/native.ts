@@ -1,5 +1,6 @@
 import ndc from "node-datachannel";
 import type { DataChannel, DataChannelInitConfig, MediaHandler, RtcConfig, Track } from "node-datachannel";
+import { knownLines } from "./known-lines.ts";
 
 // Descriptions of media and what handles it: plain values, which belong to no connection.
 export { Audio, RtcpNackResponder, RtcpSrReporter, RtpPacketizationConfig, Video } from "node-datachannel";
@@ -124,7 +125,7 @@ export function openConnection(options: NativeOptions): NativeConnection {
 
   function applyRemote(sdp: string, type: "offer" | "answer"): void {
     refuseIfOver();
-    library.setRemoteDescription(sdp, type);
+    library.setRemoteDescription(knownLines(sdp), type);
     const early = earlyCandidates ?? [];
     earlyCandidates = undefined;
     for (const { candidate, mid } of early) addCandidate(candidate, mid);
