@@ -98,6 +98,9 @@ function emit(event: MediaEvent): void {
   outbox.post(event, event.type === "audio" || event.type === "played");
 }
 
+// An end of this thread while the native library runs would be the end of the whole process.
+process.on("uncaughtException", report);
+
 function report(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   port?.postMessage({ error: text } satisfies MediaProblem);

@@ -12,24 +12,27 @@ import type { HostCommand, HostReply } from "../testing/media-host-process.ts";
 after(() => endNative());
 
 test("no order of offers, answers, candidates, restarts, junk and ends aborts the media thread", async () => {
+  using stack = new DisposableStack();
   const host = fork(new URL("../testing/media-host-process.ts", import.meta.url));
+  stack.defer(() => void host.kill("SIGKILL"));
   const exited = once(host, "exit") as Promise<[number | null, string | null]>;
-  const ended = exited.then(([code, signal]) => {
-    throw new Error(`The process ended with ${signal ?? code}`);
-  });
-  ended.catch(() => undefined);
   const talk = createTalk(host);
   const seeds = Array.from({ length: size(60, 10_000) }, (_, seed) => seed);
-  await Promise.race([
-    aFewAtATime(seeds, (seed) =>
-      interleave(seed, talk).catch((error: unknown) => {
-        throw new Error(`In the interleaving of seed ${seed}`, { cause: error });
-      }),
-    ),
-    ended,
-  ]);
-  assert.ok(talk.answers > seeds.length / 2 && talk.refusals > seeds.length / 10, JSON.stringify(talk));
+  await aFewAtATime(seeds, async (seed) => {
+    assert.deepEqual(
+      [host.exitCode, host.signalCode],
+      [null, null],
+      `before the interleaving of seed ${seed}`,
+    );
+    await Promise.race([interleave(seed, talk), exited]);
+  });
   assert.deepEqual([host.exitCode, host.signalCode], [null, null]);
+  const { answers, refusals, connected } = talk;
+  assert.ok(
+    answers > seeds.length / 2 && connected > seeds.length / 4,
+    JSON.stringify({ answers, connected }),
+  );
+  assert.ok(refusals > seeds.length / 10, JSON.stringify({ refusals }));
   host.disconnect();
   assert.deepEqual(await within(exited, 10_000, "end of the process"), [0, null]);
 });
@@ -76,7 +79,7 @@ function openClient() {
     config: { iceServers: [] },
     gatherMs: 2_000,
     changed: (news) => void (state.isConnected ||= news === "connected"),
-    problem: (error) => console.error(error),
+    problem: () => undefined, // no callback of ours throws
   });
   const voice = new Audio("0", "SendRecv");
   voice.addOpusCodec(111);
