@@ -95,6 +95,7 @@ export function openConnection(options: NativeOptions): NativeConnection {
     untilClosed.add(part);
     part.onClosed(() => {
       parts.delete(part);
+      part.close(); // or its other callbacks stay, and hold up the end of the thread
       untilClosed.delete(part);
       tell();
     });
