@@ -17,7 +17,7 @@ test("no order of offers, answers, candidates, restarts, junk and ends aborts th
   stack.defer(() => void host.kill("SIGKILL"));
   const exited = once(host, "exit") as Promise<[number | null, string | null]>;
   const talk = createTalk(host);
-  const seeds = Array.from({ length: size(60, 10_000) }, (_, seed) => seed);
+  const seeds = Array.from({ length: size(30, 10_000) }, (_, seed) => seed);
   await aFewAtATime(seeds, async (seed) => {
     assert.deepEqual(
       [host.exitCode, host.signalCode],
