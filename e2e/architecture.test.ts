@@ -24,7 +24,12 @@ const PACKAGES: Record<string, PackageRule> = {
   rooms: { imports: ["protocol"] },
   sdk: {
     imports: ["protocol", "audio", "rooms"],
-    onlyFrom: { rooms: ["runner/rooms.ts", "runner/open-rooms.ts", "runner/turn.ts"] },
+    onlyFrom: {
+      rooms: [
+        ...["runner/rooms.ts", "runner/open-rooms.ts", "runner/turn.ts"],
+        ...["media/peer.ts", "media/shared-port.ts", "media/media-worker.ts"],
+      ],
+    },
   },
   "livekit-agents": { imports: ["sdk"] },
   viva: { imports: [] },
@@ -338,6 +343,14 @@ test("drivers are chosen in one place", () => {
     if (driver === undefined || DRIVER_PORTS.includes(driver)) return false;
     return file.place !== "drivers/open-driver.ts" && !file.place.match(`^drivers/${driver}[./]`);
   });
+});
+
+test("the native library is reached through what knows when it may be called", () => {
+  none(
+    code,
+    (file, { specifier }) =>
+      packageOf(specifier) === "node-datachannel" && file.path !== "packages/rooms/src/native.ts",
+  );
 });
 
 test("what only tests need stays with tests", () => {

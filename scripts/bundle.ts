@@ -11,7 +11,16 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 
 /** What others start or import, by its path among the sources. */
 const ENTRIES: Record<string, string[]> = {
-  rooms: ["index", "providers/index", "providers/config", "config", "turn", "main", "media/media-main"],
+  rooms: [
+    "index",
+    "providers/index",
+    "providers/config",
+    "config",
+    "turn",
+    "native",
+    "main",
+    "media/media-main",
+  ],
   sdk: [
     "index",
     "runner/index",

@@ -17,6 +17,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => un
 function start({ settings }: Extract<MediaRequest, { type: "start" }>): void {
   try {
     server = createMediaServer(settings, emit);
+    process.on("uncaughtException", problem); // of a timer; the other rooms go on
     reply({ type: "started" });
   } catch (error) {
     reply({ type: "failed", reason: error instanceof Error ? error.message : String(error) });
@@ -27,8 +28,12 @@ function execute(command: MediaCommand): void {
   try {
     server?.execute(command);
   } catch (error) {
-    emit({ type: "problem", error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    problem(error);
   }
+}
+
+function problem(error: unknown): void {
+  emit({ type: "problem", error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
 // Everything that happens in one turn of the loop crosses together.

@@ -1,4 +1,4 @@
-import ndc from "node-datachannel";
+import { openSharedPort } from "../native.ts";
 import type { MediaCommand, MediaEvent, MediaSettings, PeerId, TrackSid } from "./messages.ts";
 import type { PublishedTrack } from "./published-track.ts";
 import { createPublisherConnection, type PublisherConnection } from "./publisher-connection.ts";
@@ -25,7 +25,7 @@ export function createMediaServer(settings: MediaSettings, emit: (event: MediaEv
   const tracks = new Map<TrackSid, PublishedTrack>();
   // A subscription may come before its track, which is only there once its offer is being answered.
   const awaited = new Map<TrackSid, Map<PeerId, string>>();
-  const listener = new ndc.IceUdpMuxListener(settings.udpPort, settings.bindAddress); // keeps the port ours
+  const port = openSharedPort(settings.udpPort, settings.bindAddress);
   const problem = (error: unknown): void =>
     emit({ type: "problem", error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 
@@ -152,7 +152,7 @@ export function createMediaServer(settings: MediaSettings, emit: (event: MediaEv
       clearInterval(levelTimer);
       clearInterval(reportTimer);
       for (const id of [...peers.keys()]) close(id);
-      listener.stop();
+      port.close();
     },
   };
 }

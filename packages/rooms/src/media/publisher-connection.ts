@@ -1,4 +1,4 @@
-import ndc from "node-datachannel";
+import { Audio, Video } from "../native.ts";
 import type { DataKind, PublishedSection, TrackSid } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
 import { createPublishedTrack, type PublishedTrack } from "./published-track.ts";
@@ -33,45 +33,38 @@ const CHANNELS = new Map<string, DataKind>([
 ]);
 
 export function createPublisherConnection(options: PublisherConnectionOptions): PublisherConnection {
-  const connection = createNativeConnection(options);
+  const connection = createNativeConnection({
+    ...options,
+    role: "answers",
+    channelOpened(channel) {
+      const kind = CHANNELS.get(channel.label);
+      if (!kind) return;
+      channel.onMessage((message) => {
+        if (typeof message !== "string") options.data(kind, new Uint8Array(message));
+      });
+    },
+  });
   const sids = new Map<string, TrackSid>();
   let credentials: { ufrag: string; password: string } | undefined;
   let answering: Promise<unknown> = Promise.resolve();
-
-  connection.library.onDataChannel(
-    connection.guard((channel) => {
-      connection.own(channel);
-      const kind = CHANNELS.get(channel.getLabel());
-      if (!kind) return;
-      channel.onMessage(
-        connection.guard((message) => {
-          if (typeof message !== "string") options.data(kind, new Uint8Array(message));
-        }),
-      );
-    }),
-  );
 
   function addTrack(section: Section, published: PublishedSection): void {
     const codec = chooseCodec(section);
     if (!codec || section.kind === "application") return;
     const levelExtension = section.kind === "audio" ? section.extensions.get(AUDIO_LEVEL) : undefined;
-    const native = connection.own(
-      connection.library.addTrack(
-        section.kind === "audio"
-          ? describeAudio(section, { codec, published, levelExtension })
-          : describeVideo(section, codec),
-      ),
+    const native = connection.addTrack(
+      section.kind === "audio"
+        ? describeAudio(section, { codec, published, levelExtension })
+        : describeVideo(section, codec),
     );
     const track = createPublishedTrack({
       sid: published.track,
       kind: section.kind,
       codec,
       levelExtension,
-      sendFeedback: (packet) => {
-        if (native.isOpen()) native.sendMessageBinary(packet);
-      },
+      sendFeedback: (packet) => native.send(packet),
     });
-    native.onMessage(connection.guard((packet) => track.receive(packet)));
+    native.onMessage((packet) => track.receive(packet));
     sids.set(section.mid, published.track);
     options.published(track);
   }
@@ -85,8 +78,8 @@ export function createPublisherConnection(options: PublisherConnectionOptions): 
       const known = published.get(section.mid);
       if (known && isSending(section) && sids.get(section.mid) !== known.track) addTrack(section, known);
     }
-    connection.applyRemote(withCredentials(offer.sdp, credentials), "offer");
-    return mirrorDirections(await connection.describe("answer"), offer.sections);
+    const described = await connection.answer(withCredentials(offer.sdp, credentials));
+    return mirrorDirections(described, offer.sections);
   }
 
   return {
@@ -111,11 +104,8 @@ interface AudioDescription {
   levelExtension: number | undefined;
 }
 
-function describeAudio(
-  section: Section,
-  { codec, published, levelExtension }: AudioDescription,
-): InstanceType<typeof ndc.Audio> {
-  const media = new ndc.Audio(section.mid, "RecvOnly");
+function describeAudio(section: Section, { codec, published, levelExtension }: AudioDescription): Audio {
+  const media = new Audio(section.mid, "RecvOnly");
   const parameters = ["minptime=10", "useinbandfec=1"];
   if (published.dtx) parameters.push("usedtx=1");
   if (published.stereo) parameters.push("stereo=1");
@@ -124,8 +114,8 @@ function describeAudio(
   return media;
 }
 
-function describeVideo(section: Section, codec: Codec): InstanceType<typeof ndc.Video> {
-  const media = new ndc.Video(section.mid, "RecvOnly");
+function describeVideo(section: Section, codec: Codec): Video {
+  const media = new Video(section.mid, "RecvOnly");
   media.addVideoCodec(codec.payloadType, codec.name.toUpperCase(), ...parametersOf(codec));
   return media;
 }

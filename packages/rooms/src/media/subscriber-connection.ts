@@ -1,6 +1,5 @@
-import ndc from "node-datachannel";
-import type { DataChannel, Track } from "node-datachannel";
 import { randomInt } from "node:crypto";
+import { Audio, RtcpNackResponder, Video, type NativeChannel, type NativeTrack } from "../native.ts";
 import { withoutCandidates } from "./candidates.ts";
 import type { DataKind, PeerId, TrackSid } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
@@ -37,7 +36,7 @@ export interface SubscriberOffer {
 
 interface Subscription {
   track: PublishedTrack;
-  native: Track;
+  native: NativeTrack;
   mid: string;
   announced: boolean;
 }
@@ -49,11 +48,10 @@ const SECTIONS_MAX = 120; // they are never used again; a participant then start
 const NACK_HISTORY_PACKETS = 512;
 
 export function createSubscriberConnection(options: SubscriberConnectionOptions): SubscriberConnection {
-  const connection = createNativeConnection(options);
-  const { library, guard } = connection;
-  const channels: Record<DataKind, DataChannel> = {
-    reliable: connection.own(library.createDataChannel("_reliable")),
-    lossy: connection.own(library.createDataChannel("_lossy", { unordered: true, maxRetransmits: 0 })),
+  const connection = createNativeConnection({ ...options, role: "offers" });
+  const channels: Record<DataKind, NativeChannel> = {
+    reliable: connection.createChannel("_reliable"),
+    lossy: connection.createChannel("_lossy", { unordered: true, maxRetransmits: 0 }),
   };
   const subscriptions = new Map<TrackSid, Subscription>();
   let sections = 0;
@@ -77,7 +75,7 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     wanted = false;
     offerId += 1;
     const midToTrack = Object.fromEntries([...subscriptions].map(([sid, { mid }]) => [mid, sid]));
-    const sdp = await connection.describe("offer");
+    const sdp = await connection.offer();
     lastOffer = { offerId, sdp: isIntroduced ? sdp : withoutCandidates(sdp), midToTrack };
     options.offer(lastOffer);
   }
@@ -88,23 +86,19 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     const ssrc = randomInt(1, 0xffff_ffff);
     const media = describe(track, mid);
     media.addSSRC(ssrc, streamId, streamId, track.sid);
-    const native = connection.own(library.addTrack(media));
+    const native = connection.addTrack(media);
     if (track.kind === "video") {
-      native.setMediaHandler(new ndc.RtcpNackResponder(NACK_HISTORY_PACKETS));
-      native.onMessage(
-        guard((packet) => {
-          if (!isRtcp(packet)) return;
-          for (const part of rtcpPackets(packet)) if (isKeyFrameRequest(part)) track.requestKeyFrame();
-        }),
-      );
+      native.setMediaHandler(new RtcpNackResponder(NACK_HISTORY_PACKETS));
+      native.onMessage((packet) => {
+        if (!isRtcp(packet)) return;
+        for (const part of rtcpPackets(packet)) if (isKeyFrameRequest(part)) track.requestKeyFrame();
+      });
     }
     track.addTarget({
       peer: options.peer,
       ssrc,
       payloadType: payloadTypeFor(track),
-      send: (packet) => {
-        if (native.isOpen()) native.sendMessageBinary(packet);
-      },
+      send: (packet) => native.send(packet),
     });
     return { track, native, mid, announced: false };
   }
@@ -127,7 +121,7 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     },
     answered(answeredId, sdp) {
       if (!awaiting || (answeredId !== 0 && answeredId !== offerId)) return;
-      connection.applyRemote(parseDescription(sdp).sdp, "answer");
+      connection.accept(parseDescription(sdp).sdp);
       awaiting = false;
       lastOffer = undefined;
       wanted ||= !isIntroduced;
@@ -146,8 +140,8 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     addCandidate: (candidate, mid) => connection.addCandidate(candidate, mid),
     send(kind, bytes) {
       const channel = channels[kind];
-      if (!channel.isOpen()) return;
-      if (channel.bufferedAmount() + bytes.length <= UNSENT_MAX_BYTES[kind]) channel.sendMessageBinary(bytes);
+      if (!channel.isOpen) return;
+      if (channel.bufferedBytes() + bytes.length <= UNSENT_MAX_BYTES[kind]) channel.send(bytes);
       else if (kind === "reliable") options.full("data is not read");
     },
     close() {
@@ -163,13 +157,13 @@ function payloadTypeFor({ kind }: PublishedTrack): number {
   return kind === "audio" ? OPUS_PAYLOAD_TYPE : VIDEO_PAYLOAD_TYPE;
 }
 
-function describe(track: PublishedTrack, mid: string): InstanceType<typeof ndc.Audio | typeof ndc.Video> {
+function describe(track: PublishedTrack, mid: string): Audio | Video {
   if (track.kind === "audio") {
-    const audio = new ndc.Audio(mid, "SendOnly");
+    const audio = new Audio(mid, "SendOnly");
     audio.addOpusCodec(OPUS_PAYLOAD_TYPE, "minptime=10;useinbandfec=1;usedtx=1");
     return audio;
   }
-  const video = new ndc.Video(mid, "SendOnly");
+  const video = new Video(mid, "SendOnly");
   video.addVideoCodec(VIDEO_PAYLOAD_TYPE, track.codec.name.toUpperCase(), ...parametersOf(track.codec));
   return video;
 }

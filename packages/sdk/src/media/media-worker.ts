@@ -1,6 +1,6 @@
 // The media thread: peer connections, Opus and pacing, away from whatever the bot does.
 import type { IceServer } from "@vocalhost/protocol";
-import ndc from "node-datachannel";
+import { endNative } from "@vocalhost/rooms/native";
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { createTimerWheel } from "../audio/timer-wheel.ts";
@@ -98,6 +98,9 @@ function emit(event: MediaEvent): void {
   outbox.post(event, event.type === "audio" || event.type === "played");
 }
 
+// An end of this thread while the native library runs would be the end of the whole process.
+process.on("uncaughtException", report);
+
 function report(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   port?.postMessage({ error: text } satisfies MediaProblem);
@@ -124,6 +127,6 @@ function endThread(): void {
   for (const connection of connections.values()) connection.close(false);
   outbox.flush();
   sharedPort.close();
-  ndc.cleanup();
+  endNative();
   port?.close();
 }

@@ -1,7 +1,14 @@
 import type { IceCandidate, IceServer } from "@vocalhost/protocol";
 import { limits } from "@vocalhost/protocol";
-import ndc from "node-datachannel";
-import type { DataChannel, PeerConnection, RtcConfig, Track } from "node-datachannel";
+import {
+  Audio,
+  openConnection,
+  RtcpSrReporter,
+  RtpPacketizationConfig,
+  type NativeChannel,
+  type NativeOptions,
+  type NativeTrack,
+} from "@vocalhost/rooms/native";
 import { announceAddresses } from "./announce-addresses.ts";
 import { isUsableCandidate } from "./candidate.ts";
 import type { MediaReach } from "./messages.ts";
@@ -45,9 +52,6 @@ export interface PeerHandlers {
   failed(error: unknown): void;
 }
 
-// An exception that escapes a callback aborts the whole process, so none may.
-type Guard = <A extends unknown[]>(callback: (...args: A) => void) => (...args: A) => void;
-
 // Our checks can be quicker than our answer, DTLS then begins before the client knows whom to trust, and a client that
 // throws such a packet away gets it again after a second. Clients with the answer check us by themselves.
 const CHECKS_AFTER_ANSWER_MS = 40;
@@ -64,76 +68,53 @@ const NDC_DIRECTIONS = {
 
 export function createPeer(options: PeerOptions): Peer {
   const { on, reach } = options;
-  let closed = false;
-  const guard: Guard = (callback) => {
-    return (...args) => {
-      if (closed) return;
-      try {
-        callback(...args);
-      } catch (error) {
-        on.failed(error);
-      }
-    };
-  };
-  const connection = new ndc.PeerConnection("bot", {
-    iceServers: reach.port === undefined ? options.iceServers.flatMap(toNdcIceServers) : [],
-    disableAutoNegotiation: true,
-    maxMessageSize: limits.dataChannelMessageBytes,
-    mtu: MTU_BYTES,
-    ...onOnePort(reach.port),
-  });
-  let audioTrack: Track | undefined;
+  let audioTrack: NativeTrack | undefined;
   let opusPayloadType = 0;
   let heldCandidates: IceCandidate[] | undefined; // undefined before the first offer
   let checksTimer: NodeJS.Timeout | undefined;
-  let channel: DataChannel | undefined;
-  const owned: (Track | DataChannel)[] = [];
-
-  connection.onStateChange(guard((state) => onState(state, on)));
+  let channel: NativeChannel | undefined;
   // Nobody asks for tracks the client adds, video above all: every callback that is registered makes
   // each packet of every connection a little dearer.
-  connection.onDataChannel(
-    guard((opened) => {
-      if (channel) return own(opened); // clients have one; what else they open is not read
+  const connection = openConnection({
+    role: "answers",
+    config: {
+      iceServers: reach.port === undefined ? options.iceServers.flatMap(toNdcIceServers) : [],
+      maxMessageSize: limits.dataChannelMessageBytes,
+      mtu: MTU_BYTES,
+      ...onOnePort(reach.port),
+    },
+    gatherMs: options.gatherMs,
+    changed: (state) => onState(state, on),
+    channelOpened(opened) {
+      if (channel) return; // clients have one; what else they open is not read
       channel = opened;
-      owned.push(opened);
-      opened.onMessage(guard((message) => (typeof message === "string" ? on.text(message) : undefined)));
-      opened.onClosed(guard(() => on.left()));
-      return on.channelOpen();
-    }),
-  );
-
-  // The library frees a track or channel only if it is closed by itself and somebody listens to that;
-  // one that was left to the garbage collector crashes the process at the end.
-  function own(part: Track | DataChannel): void {
-    owned.push(part);
-    part.onClosed(ignore);
-  }
+      opened.onMessage((message) => (typeof message === "string" ? on.text(message) : undefined));
+      on.channelOpen();
+    },
+    channelClosed(closed) {
+      if (closed === channel) on.left();
+    },
+    problem: on.failed,
+  });
 
   function addAudio(offer: Offer): void {
     if (!offer.audio || audioTrack) return;
     opusPayloadType = offer.audio.opusPayloadType;
-    const media = new ndc.Audio(offer.audio.mid, NDC_DIRECTIONS[mirrored(offer.audio.direction)]);
+    const media = new Audio(offer.audio.mid, NDC_DIRECTIONS[mirrored(offer.audio.direction)]);
     media.addOpusCodec(opusPayloadType, "minptime=10;useinbandfec=1");
     media.addSSRC(options.ssrc, "bot", "bot", "voice");
     audioTrack = connection.addTrack(media);
-    own(audioTrack);
     // What we receive is reported by ourselves: the library's reports say that nothing is lost, and it keeps the
     // client's to itself.
     audioTrack.setMediaHandler(
-      new ndc.RtcpSrReporter(new ndc.RtpPacketizationConfig(options.ssrc, "bot", opusPayloadType, 48_000)),
+      new RtcpSrReporter(new RtpPacketizationConfig(options.ssrc, "bot", opusPayloadType, 48_000)),
     );
-    audioTrack.onMessage(guard((packet) => on.rtp(packet)));
+    audioTrack.onMessage((packet) => on.rtp(packet));
   }
 
   function addCandidates(candidates: IceCandidate[]): void {
     for (const { candidate, sdp_mid } of candidates) {
-      if (!isUsableCandidate(candidate)) continue;
-      try {
-        connection.addRemoteCandidate(candidate, sdp_mid ?? "0");
-      } catch {
-        // One odd candidate is no reason to lose the others.
-      }
+      if (isUsableCandidate(candidate)) connection.addCandidate(candidate, sdp_mid ?? "0");
     }
   }
 
@@ -151,77 +132,37 @@ export function createPeer(options: PeerOptions): Peer {
     },
     async answer(offer) {
       addAudio(offer);
-      connection.setRemoteDescription(applicable(offer), "offer");
-      connection.setLocalDescription("answer");
-      await gathered(connection, options.gatherMs);
-      const description = connection.localDescription();
-      if (!description) throw new Error("The peer connection gave no answer");
-      return announceAddresses(description.sdp, reach.addresses);
+      return announceAddresses(await connection.answer(applicable(offer)), reach.addresses);
     },
     answered() {
       checksTimer ??= setTimeout(() => addCandidates(heldCandidates ?? []), CHECKS_AFTER_ANSWER_MS);
     },
     addCandidates,
-    sendRtp(packet) {
-      const track = audioTrack;
-      if (track?.isOpen()) unlessGone(() => track.sendMessageBinary(packet));
-    },
+    sendRtp: (packet) => void audioTrack?.send(packet),
     sendText(text) {
-      const open = channel?.isOpen() ? channel : undefined;
-      if (!open) return false;
-      if (Buffer.byteLength(text) > open.maxMessageSize())
+      if (!channel?.isOpen) return false;
+      if (Buffer.byteLength(text) > channel.maxMessageBytes())
         throw new Error("A message exceeds what the client takes");
-      return unlessGone(() => open.sendMessage(text));
+      return channel.send(text);
     },
-    bufferedBytes: () => (channel?.isOpen() ? channel.bufferedAmount() : 0),
+    bufferedBytes: () => (channel?.isOpen ? channel.bufferedBytes() : 0),
     close() {
-      if (closed) return;
-      closed = true;
       clearTimeout(checksTimer);
-      for (const part of owned.splice(0)) part.close();
       connection.close();
     },
   };
 }
 
 /** All connections of the process through one socket. They have no relay of their own then: the library asks no STUN or TURN server on a shared port. */
-function onOnePort(port: number | undefined): Partial<RtcConfig> {
+function onOnePort(port: number | undefined): Partial<NativeOptions["config"]> {
   if (port === undefined) return {};
   return { enableIceUdpMux: true, portRangeBegin: port, portRangeEnd: port };
-}
-
-function ignore(): void {
-  // nothing is left to do
-}
-
-// The library's own thread closes what the other side has left, also between being asked and being sent over;
-// then it throws. That is an ordinary end, and its callback is on the way. What the library returns only says whether
-// it sent at once.
-function unlessGone(send: () => boolean): boolean {
-  try {
-    send();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function onState(state: string, on: PeerHandlers): void {
   if (state === "connected") on.connected();
   else if (state === "disconnected" || state === "failed") on.disconnected();
   else if (state === "closed") on.left();
-}
-
-async function gathered(connection: PeerConnection, timeoutMs: number): Promise<void> {
-  if (connection.gatheringState() === "complete") return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs);
-    connection.onGatheringStateChange((state) => {
-      if (state !== "complete") return;
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function toNdcIceServers(server: IceServer): string[] {

@@ -1,4 +1,4 @@
-import ndc from "node-datachannel";
+import { openSharedPort } from "@vocalhost/rooms/native";
 
 /** The UDP port that all connections share, ours from the first of them to the end. */
 export interface SharedPort {
@@ -12,19 +12,19 @@ export interface SharedPort {
  * is only an error, and kept.
  */
 export function createSharedPort(port: number | undefined): SharedPort {
-  let listener: InstanceType<typeof ndc.IceUdpMuxListener> | undefined;
+  let opened: ReturnType<typeof openSharedPort> | undefined;
   return {
     open() {
-      if (port === undefined || listener) return;
+      if (port === undefined || opened) return;
       try {
-        listener = new ndc.IceUdpMuxListener(port);
+        opened = openSharedPort(port);
       } catch (cause) {
         throw new Error(`UDP port ${port} cannot be opened: another program uses it`, { cause });
       }
     },
     close() {
-      listener?.stop();
-      listener = undefined;
+      opened?.close();
+      opened = undefined;
     },
   };
 }

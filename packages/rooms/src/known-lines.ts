@@ -1,0 +1,39 @@
+// What the library or we act on. Transport attributes first, then those of data channels, then of audio and video.
+const KNOWN_ATTRIBUTES = new Set([
+  ...[
+    "bundle-only",
+    "candidate",
+    "end-of-candidates",
+    "fingerprint",
+    "group",
+    "ice-options",
+    "ice-pwd",
+    "ice-ufrag",
+  ],
+  ...["inactive", "mid", "recvonly", "rtcp", "rtcp-mux", "rtcp-rsize", "sendonly", "sendrecv", "setup"],
+  ...["max-message-size", "sctp-port"],
+  ...[
+    "extmap",
+    "fmtp",
+    "maxptime",
+    "msid",
+    "msid-semantic",
+    "ptime",
+    "rid",
+    "rtcp-fb",
+    "rtpmap",
+    "simulcast",
+  ],
+  ...["ssrc", "ssrc-group"],
+]);
+
+/**
+ * The description without attributes nobody here knows. The library repeats those in its answer, and the client takes for
+ * agreed what is answered: `sctp-init` among them makes it skip the handshake that data channels begin with.
+ */
+export function knownLines(sdp: string): string {
+  return sdp
+    .split("\r\n")
+    .filter((line) => !line.startsWith("a=") || KNOWN_ATTRIBUTES.has(/^[^:]*/.exec(line.slice(2))?.[0] ?? ""))
+    .join("\r\n");
+}
