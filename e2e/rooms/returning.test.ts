@@ -9,6 +9,7 @@ import { startRunnerProcess } from "../harness/runner-process.ts";
 import { startServiceProcess } from "../harness/service-process.ts";
 import { ECHO_BOT, start } from "../hosted/hosted-calls.ts";
 import type { BrowserAttendee } from "./browser-attendee.ts";
+import { findMediaProcess } from "./media-process.ts";
 import { openRoomPages, type RoomPages } from "./stage.ts";
 
 const { LIVEKIT_URL } = process.env;
@@ -17,6 +18,7 @@ const ROOMS = { VOCALHOST_ROOM_PROVIDER: isOurs ? "embedded" : "livekit" };
 
 /** Where bots run. */
 interface Host extends AsyncDisposable {
+  readonly pid: number;
   start(): Promise<RoomStarted>;
   /** Why the session ended; undefined while it runs. */
   ended(sessionId: string): Promise<string | undefined>;
@@ -24,10 +26,10 @@ interface Host extends AsyncDisposable {
 
 const HOSTS: Record<string, () => Promise<Host>> = { runner: openRunner, service: openService };
 
-type Scenario = Parameters<BrowserAttendee["page"]["evaluate"]>[1];
-const OURS = ["full-reconnect", "resume-reconnect", "signal-reconnect", "reload"];
-const THEIRS = ["server-leave", "leave-full-reconnect", "node-failure", "migration"];
-const FAULTS = size(["full-reconnect", "reload"], isOurs ? OURS : [...OURS, ...THEIRS]);
+const ANYWHERE = ["full-reconnect", "resume-reconnect", "signal-reconnect", "reload"];
+const OURS = [...ANYWHERE, "killed media process"];
+const THEIRS = [...ANYWHERE, "server-leave", "leave-full-reconnect", "node-failure", "migration"];
+const FAULTS = size(["full-reconnect", "reload"], isOurs ? OURS : THEIRS);
 
 let pages: RoomPages;
 before(async () => (pages = await openRoomPages()));
@@ -62,12 +64,7 @@ async function comesBack(
   const { ann, bot, sessionId } = talk;
   const listening = listen(ann, bot);
   const brokeMs = performance.now();
-  if (fault === "reload") await reload(talk);
-  else
-    await ann.page.evaluate(
-      (name) => window.roomPage.room.simulateScenario(name as never),
-      fault as Scenario,
-    );
+  await breakDown(talk, { host, fault });
   await eventually({
     what: "the bot is heard for a while",
     async look() {
@@ -102,8 +99,18 @@ async function talkTo(context: TestContext, host: Host): Promise<Talk> {
   return { ...started, ann, bot: bot.identity };
 }
 
-async function reload({ ann, roomUrl, token }: Talk): Promise<void> {
-  await ann.page.reload();
+async function breakDown({ ann, roomUrl, token }: Talk, { host, fault }: Broken): Promise<void> {
+  if (fault === "killed media process") return void process.kill(findMediaProcess(host.pid), "SIGKILL");
+  if (fault === "reload") await ann.page.reload();
+  else await ann.page.evaluate((name) => window.roomPage.room.simulateScenario(name as never), fault);
+  if (fault === "server-leave")
+    await eventually({
+      what: "the client is told to go",
+      look: () => ann.events(),
+      until: (events) => events.some(({ name }) => name === "disconnected"),
+    });
+  else if (fault !== "reload") return;
+  // The client does not come back by itself; the page does.
   await ann.page.evaluate(([url, said]) => window.roomPage.join(url, said), [roomUrl, token] as const);
   await ann.speak();
 }
@@ -149,6 +156,7 @@ function seconds(ms: number): string {
 async function openRunner(): Promise<Host> {
   const runner = await startRunnerProcess({ bot: "e2e/bots/probe-bot.ts", environment: ROOMS });
   return {
+    pid: runner.process.pid ?? 0,
     async start() {
       const answer = await fetch(`${runner.url}/start`, {
         method: "POST",
@@ -172,6 +180,7 @@ async function openService(): Promise<Host> {
   const service = await startServiceProcess({ timing: { heartbeatMs: 1_000 }, environment: ROOMS });
   await service.deploy({ name: "echo", files: ECHO_BOT, autoScaling: { minAgents: 1, maxAgents: 4 } });
   return {
+    pid: service.process.pid ?? 0,
     start: async () => (await (await start(service, "echo", { transport: "room" })).json()) as RoomStarted,
     async ended(sessionId) {
       const [row] = service.rows<{ end_reason: string | null }>(
