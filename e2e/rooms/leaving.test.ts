@@ -1,4 +1,13 @@
-import { DataPacket_Kind } from "livekit-server-sdk";
+import {
+  AccessToken,
+  AgentDispatchClient,
+  DataPacket_Kind,
+  EgressClient,
+  IngressClient,
+  RoomAgentDispatch,
+  RoomEgress,
+  SipClient,
+} from "livekit-server-sdk";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../testing/wait.ts";
@@ -97,6 +106,53 @@ test("the room service makes, lists, describes and changes rooms and participant
   assert.deepEqual(await alice.messages(), []);
 });
 
+test("the room service chooses what a participant hears, and calls its methods", async (context) => {
+  const room = freshRoom();
+  const { service, isOurs } = stage.target;
+  const alice = await stage.fromNode(context, { identity: "alice", room });
+  const bob = await stage.fromBrowser(context, { identity: "bob", room });
+  const trackSid = await alice.speak();
+  await hears(bob, alice);
+  await service.updateSubscriptions(room, "bob", [trackSid], false);
+  await silentAbout(bob, alice);
+  await service.updateSubscriptions(room, "bob", [trackSid], true);
+  await hears(bob, alice);
+  alice.room.localParticipant?.registerRpcMethod("greet", async ({ payload }) => `hello ${payload}`);
+  const call = { room, destination_identity: "alice", payload: "you" };
+  assert.deepEqual(await performRpc({ ...call, method: "greet" }), [200, { payload: "hello you" }]);
+  const [unknownStatus] = await performRpc({ ...call, method: "unknown" });
+  assert.equal(unknownStatus, 400);
+  alice.room.localParticipant?.registerRpcMethod("wait", () => new Promise(() => undefined));
+  const [lateStatus] = await performRpc({ ...call, method: "wait", response_timeout_ms: 500 });
+  assert.equal(lateStatus, 408);
+  if (isOurs)
+    assert.equal((await performRpc({ ...call, destination_identity: "carol", method: "greet" }))[0], 404);
+});
+
+test(
+  "what needs a LiveKit server is refused with a sentence",
+  { skip: Boolean(process.env["LIVEKIT_URL"]) },
+  async () => {
+    const { httpUrl, apiKey, apiSecret, service } = stage.target;
+    const missing = [
+      () => new AgentDispatchClient(httpUrl, apiKey, apiSecret).createDispatch("room", "agent"),
+      () => new EgressClient(httpUrl, apiKey, apiSecret).listEgress(),
+      () => new IngressClient(httpUrl, apiKey, apiSecret).listIngress(),
+      () => new SipClient(httpUrl, apiKey, apiSecret).listSipInboundTrunk(),
+      () => service.moveParticipant("room", "alice", "other"),
+      () => service.createRoom({ name: "with-agents", agents: [new RoomAgentDispatch({ agentName: "x" })] }),
+      () => service.createRoom({ name: "with-egress", egress: new RoomEgress() }),
+    ];
+    for (const ask of missing)
+      await assert.rejects(ask(), {
+        code: "unimplemented",
+        status: 501,
+        message: /has no .*; configure a LiveKit server/,
+      });
+    assert.deepEqual(await service.listRooms(["with-agents", "with-egress"]), []);
+  },
+);
+
 test("rights are kept: subscribing, publishing, data, being seen", async (context) => {
   const room = freshRoom();
   const alice = await stage.fromNode(context, { identity: "alice", room });
@@ -158,6 +214,18 @@ test("an empty room is closed after its time", async () => {
     until: (rooms) => rooms.length === 0,
   });
 });
+
+async function performRpc(body: object & { room: string }): Promise<[number, unknown]> {
+  const { httpUrl, apiKey, apiSecret } = stage.target;
+  const token = new AccessToken(apiKey, apiSecret);
+  token.addGrant({ roomAdmin: true, room: body.room });
+  const answer = await fetch(`${httpUrl}/twirp/livekit.RoomService/PerformRpc`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${await token.toJwt()}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return [answer.status, await answer.json()];
+}
 
 async function happens(attendee: Attendee, name: string, about?: string): Promise<void> {
   await eventually({

@@ -177,15 +177,31 @@ test("text streams and remote calls pass, both ways", async (context) => {
   assert.equal(await story.evaluate(({ told }) => told), text);
 });
 
-test("video is forwarded", async (context) => {
-  const room = freshRoom();
-  const alice = await stage.fromBrowser(context, { identity: "alice", room });
-  const bob = await stage.fromBrowser(context, { identity: "bob", room });
-  await alice.page.evaluate(() => window.roomPage.showVideo());
-  await eventually({
-    what: "bob decodes alice's video",
-    look: () => bob.page.evaluate(() => window.roomPage.framesDecoded("alice")),
-    until: (frames) => frames > 5,
-    quietMs: 30_000,
+for (const simulcast of [true, false])
+  test(`video is forwarded, ${simulcast ? "as clients publish it by default" : "without simulcast"}`, async (context) => {
+    const room = freshRoom();
+    const alice = await stage.fromBrowser(context, { identity: "alice", room });
+    const bob = await stage.fromBrowser(context, { identity: "bob", room });
+    await alice.speak();
+    for (const time of ["first", "second"]) {
+      await alice.page.evaluate((layered) => window.roomPage.showVideo(layered), simulcast);
+      await eventually({
+        what: `bob decodes alice's video for the ${time} time`,
+        look: () => bob.page.evaluate(() => window.roomPage.framesDecoded("alice")),
+        until: (frames) => frames > 5,
+        quietMs: 30_000,
+      });
+      await hears(bob, alice);
+      if (stage.target.isOurs) assert.equal(await alice.page.evaluate(() => window.roomPage.layersSent()), 1);
+      await alice.page.evaluate(() => window.roomPage.endVideo());
+      await eventually({
+        what: "bob sees that it ended",
+        look: () => bob.others(),
+        until: ([seen]) => seen?.tracks.length === 1,
+      });
+    }
+    for (const one of [alice, bob]) {
+      const ends = (await one.events()).filter(({ name }) => /reconnect|^disconnected/i.test(name));
+      assert.deepEqual(ends, []);
+    }
   });
-});

@@ -17,7 +17,11 @@ export interface RoomPage {
   readonly events: AttendeeEvent[];
   readonly messages: Message[];
   speak(): Promise<string>;
-  showVideo(): Promise<string>;
+  showVideo(simulcast: boolean): Promise<string>;
+  /** Withdraws the camera's track. */
+  endVideo(): Promise<void>;
+  /** Encodings of the camera's picture that have left so far. */
+  layersSent(): Promise<number>;
   hear(identity: string): Tone;
   send(text: string, options: SendOptions): Promise<void>;
   others(): OtherParticipant[];
@@ -87,9 +91,21 @@ window.roomPage = {
     );
     return publication?.trackSid ?? "";
   },
-  async showVideo() {
-    const publication = await room.localParticipant.setCameraEnabled(true, undefined, { simulcast: false });
+  async showVideo(simulcast) {
+    const how = simulcast ? undefined : { simulcast };
+    const publication = await room.localParticipant.setCameraEnabled(true, undefined, how);
     return publication?.trackSid ?? "";
+  },
+  async endVideo() {
+    const track = room.localParticipant.getTrackPublication(Track.Source.Camera)?.track;
+    if (track) await room.localParticipant.unpublishTrack(track);
+  },
+  async layersSent() {
+    const report = await room.localParticipant
+      .getTrackPublication(Track.Source.Camera)
+      ?.track?.getRTCStatsReport();
+    const stats = [...(report?.values() ?? [])] as { type: string; packetsSent?: number }[];
+    return stats.filter(({ type, packetsSent }) => type === "outbound-rtp" && (packetsSent ?? 0) > 0).length;
   },
   hear(identity) {
     const analyser = analysers.get(identity);

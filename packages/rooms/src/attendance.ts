@@ -47,7 +47,8 @@ export interface AttendanceOptions {
 type Wait = "resume" | "connect" | "media" | "token" | "tracks";
 
 // livekit-client takes itself for connected as soon as its connections are, but holds back what happens for two seconds
-// after a join that follows a lost one; and of that it never tells. Tracks that come then are received and not heard.
+// after a join that follows a lost one; and of that it never tells. Tracks that come then are received and not heard, so
+// those that are not in our first offer wait.
 const TRACKS_AGAIN_MS = 3_000;
 const MEDIA_LOST_MS = 10_000; // clients notice and come back by themselves
 const TOKEN_VALID_S = 600;
@@ -111,13 +112,7 @@ export function attend(options: AttendanceOptions): Attendance {
   }
 
   participant.signal = listen(socket, remoteAddress);
-  if (room.takeReturning(participant.identity) && participant.client.sdk === "js") {
-    participant.subscribing.isHeld = true;
-    waits.set("tracks", TRACKS_AGAIN_MS, () => {
-      participant.subscribing.isHeld = false;
-      room.syncSubscriptions();
-    });
-  }
+  const isReturning = room.takeReturning(participant.identity);
   room.add(participant);
   participant.send({ case: "join", value: joinResponse(room, participant) });
   if (!participant.permission.hidden) {
@@ -125,6 +120,13 @@ export function attend(options: AttendanceOptions): Attendance {
     for (const other of room.others(participant)) other.send({ case: "update", value: update });
   }
   room.syncSubscriptions();
+  if (isReturning && participant.client.sdk === "js") {
+    participant.subscribing.isHeld = true;
+    waits.set("tracks", TRACKS_AGAIN_MS, () => {
+      participant.subscribing.isHeld = false;
+      room.syncSubscriptions();
+    });
+  }
   room.broadcastRoom();
   waits.set("connect", settings.timing.connectMs, () =>
     depart(DisconnectReason.CONNECTION_TIMEOUT, LeaveRequest_Action.DISCONNECT),

@@ -1,6 +1,7 @@
 import { DataPacket, DataPacket_Kind, UserPacket } from "@livekit/protocol";
 import type { DataKind } from "./media/messages.ts";
 import type { Participant } from "./participant.ts";
+import { takeReply } from "./remote-calls.ts";
 
 /** A packet as it goes on, and to whom. */
 export interface RoutedPacket {
@@ -19,6 +20,7 @@ export function routePacket(
     if (packet.sequence <= sender.lastDataSequence) return undefined; // sent again after a resume
     sender.lastDataSequence = packet.sequence;
   }
+  if (takeReply(sender, packet)) return undefined;
   packet.kind = toProtocolKind(kind);
   packet.participantSid = sender.sid;
   packet.participantIdentity = sender.identity;

@@ -152,7 +152,12 @@ function setMuted(
   if (tracks.has(sid)) room.broadcastInfo(participant);
 }
 
-function chooseTracks(room: Room, participant: Participant, update: UpdateSubscription): void {
+/** Subscribes to tracks that are published, or ends that; what is not there is passed over. */
+export function chooseTracks(
+  room: Room,
+  participant: Participant,
+  update: Pick<UpdateSubscription, "trackSids" | "participantTracks" | "subscribe">,
+): void {
   const { choices } = participant.subscribing;
   const named = [...update.trackSids, ...update.participantTracks.flatMap(({ trackSids }) => trackSids)];
   const published = new Set(

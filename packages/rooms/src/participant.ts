@@ -11,6 +11,7 @@ import {
   type TrackInfo,
 } from "@livekit/protocol";
 import { newSid } from "./ids.ts";
+import type { RemoteCall } from "./remote-calls.ts";
 import type { SignalConnection, SignalResponseMessage } from "./signalling.ts";
 import type { Grants } from "./tokens.ts";
 
@@ -32,6 +33,8 @@ export interface Participant {
   signal: SignalConnection | undefined;
   readonly publishing: Publishing;
   readonly subscribing: Subscribing;
+  /** Of the room service, that it is to answer; by their ids. */
+  readonly calls: Map<string, RemoteCall>;
   /** Of its reliable data: what came twice after a resume is known by its number. */
   lastDataSequence: number;
   send(message: SignalResponseMessage): void;
@@ -115,6 +118,7 @@ export function createParticipant(options: ParticipantOptions): Participant {
     signal: undefined,
     publishing: { announced: new Map(), tracks: new Map(), permission: undefined },
     subscribing: { choices: new Map(), tracks: new Set(), isHeld: false },
+    calls: new Map(),
     lastDataSequence: 0,
     send: (message) => participant.signal?.send(message),
     info(ending) {

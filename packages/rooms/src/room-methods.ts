@@ -16,13 +16,19 @@ import {
   RoomParticipantIdentity,
   SendDataRequest,
   SendDataResponse,
+  PerformRpcRequest,
+  PerformRpcResponse,
+  UpdateSubscriptionsRequest,
+  UpdateSubscriptionsResponse,
   UpdateParticipantRequest,
   UpdateRoomMetadataRequest,
 } from "@livekit/protocol";
 import { serverPacket } from "./data-packets.ts";
 import { fromJson, type MessageType } from "./from-json.ts";
+import { chooseTracks } from "./handle-request.ts";
 import type { Participant } from "./participant.ts";
 import { changeProfile } from "./profile.ts";
+import { callParticipant } from "./remote-calls.ts";
 import type { Room } from "./room.ts";
 import type { RoomTable } from "./room-table.ts";
 import { ServiceError } from "./service-error.ts";
@@ -40,7 +46,7 @@ interface Answer {
   toJsonString(options: { emitDefaultValues: boolean; useProtoFieldName: boolean }): string;
 }
 
-type Method = (body: Buffer, call: Call) => Answer;
+type Method = (body: Buffer, call: Call) => Answer | Promise<Answer>;
 
 /** What the room service does, by the name of the call. */
 export const ROOM_METHODS: Record<string, Method> = {
@@ -92,6 +98,18 @@ export const ROOM_METHODS: Record<string, Method> = {
     requireAdmin(grants, request.room);
     return sendData(findRoom(table, request.room), request);
   }),
+  UpdateSubscriptions: method(UpdateSubscriptionsRequest, (request, { table, grants }) => {
+    requireAdmin(grants, request.room);
+    const { room, participant } = findParticipant(table, request);
+    chooseTracks(room, participant, request);
+    return new UpdateSubscriptionsResponse();
+  }),
+  PerformRpc: method(PerformRpcRequest, async (request, { table, grants }) => {
+    const { room: name, destinationIdentity: identity } = request;
+    requireAdmin(grants, name);
+    const { room, participant } = findParticipant(table, { room: name, identity });
+    return new PerformRpcResponse({ payload: await callParticipant(room, { participant, request }) });
+  }),
   UpdateRoomMetadata: method(UpdateRoomMetadataRequest, ({ room: name, metadata }, { table, grants }) => {
     requireAdmin(grants, name);
     requireMetadataSize(table, metadata);
@@ -102,7 +120,10 @@ export const ROOM_METHODS: Record<string, Method> = {
   }),
 };
 
-function method<M extends Answer>(type: MessageType<M>, run: (request: M, call: Call) => Answer): Method {
+function method<M extends Answer>(
+  type: MessageType<M>,
+  run: (request: M, call: Call) => Answer | Promise<Answer>,
+): Method {
   return (body, call) => run(parse(type, body, call.isJson), call);
 }
 
@@ -129,6 +150,8 @@ export function createRoom(table: RoomTable, request: CreateRoomRequest): Room {
       `room name length exceeds limits: max length ${limits.nameCharacters}`,
     );
   requireMetadataSize(table, request.metadata);
+  if (request.agents.length > 0) throw notHere("agent dispatch: CreateRoom cannot bring agents");
+  if (request.egress) throw notHere("egress: CreateRoom cannot begin a recording");
   if (!table.rooms.has(name) && table.rooms.size >= limits.rooms)
     throw new ServiceError("resource_exhausted", `this server has its ${limits.rooms} rooms; ${USE_LIVEKIT}`);
   const room = table.open(name);
@@ -190,6 +213,14 @@ function sendData(room: Room, request: SendDataRequest): SendDataResponse {
   const peers = packet.destinations.map(({ sid }) => sid);
   room.media({ type: "send-data", peers, kind, bytes: packet.bytes });
   return new SendDataResponse();
+}
+
+/** What only a LiveKit server does. */
+export function notHere(what: string): ServiceError {
+  return new ServiceError(
+    "unimplemented",
+    `this room server has no ${what}; configure a LiveKit server (LIVEKIT_URL)`,
+  );
 }
 
 function findRoom(table: RoomTable, name: string): Room {

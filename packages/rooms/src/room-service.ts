@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "./log.ts";
-import { ROOM_METHODS } from "./room-methods.ts";
+import { notHere, ROOM_METHODS } from "./room-methods.ts";
 import type { RoomTable } from "./room-table.ts";
 import { TokenRefused, verifyToken, type Grants } from "./tokens.ts";
 import { ServiceError } from "./service-error.ts";
@@ -10,7 +10,8 @@ export interface RoomService {
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-const PREFIX = "/twirp/livekit.RoomService/";
+const TWIRP = "/twirp/livekit.";
+const ROOM_SERVICE = "RoomService";
 const JSON_TYPE = "application/json";
 const PROTOBUF_TYPE = "application/protobuf";
 
@@ -21,13 +22,11 @@ export function createRoomService({ table, log }: { table: RoomTable; log: Log }
       throw new ServiceError("bad_route", "unsupported method (only POST is allowed)");
     if (contentType !== JSON_TYPE && contentType !== PROTOBUF_TYPE)
       throw new ServiceError("bad_route", `unexpected Content-Type: "${contentType}"`);
-    const name = (request.url ?? "").slice(PREFIX.length).split("?", 1)[0] ?? "";
-    const method = Object.hasOwn(ROOM_METHODS, name) ? ROOM_METHODS[name] : undefined;
-    if (!method) throw new ServiceError("bad_route", `no handler for path "${PREFIX}${name}"`);
+    const method = methodOf(request.url ?? "");
     const body = await readBody(request, table.settings.limits.requestBytes);
     const grants = await grantsOf(request, table);
     const isJson = contentType === JSON_TYPE;
-    const answer = method(body, { isJson, table, grants });
+    const answer = await method(body, { isJson, table, grants });
     const bytes = isJson
       ? Buffer.from(answer.toJsonString({ emitDefaultValues: true, useProtoFieldName: true }))
       : answer.toBinary();
@@ -36,7 +35,7 @@ export function createRoomService({ table, log }: { table: RoomTable; log: Log }
 
   return {
     handleRequest(request, response) {
-      if (!request.url?.startsWith(PREFIX)) return false;
+      if (!request.url?.startsWith(TWIRP)) return false;
       call(request, response).catch((error: unknown) => {
         const known = error instanceof ServiceError ? error : undefined;
         if (!known) log.error({ err: error }, "room service call failed");
@@ -48,6 +47,28 @@ export function createRoomService({ table, log }: { table: RoomTable; log: Log }
     },
   };
 }
+
+function methodOf(url: string): (typeof ROOM_METHODS)[string] {
+  const path = url.split("?", 1)[0] ?? "";
+  const [service = "", name = ""] = path.slice(TWIRP.length).split("/");
+  const elsewhere = ELSEWHERE.get(service === ROOM_SERVICE ? name : service);
+  if (elsewhere !== undefined) throw notHere(elsewhere);
+  const method =
+    service === ROOM_SERVICE && Object.hasOwn(ROOM_METHODS, name) ? ROOM_METHODS[name] : undefined;
+  if (!method) throw new ServiceError("bad_route", `no handler for path "${path}"`);
+  return method;
+}
+
+/** Services and methods of a LiveKit server that SDKs know, in words. */
+const ELSEWHERE = new Map([
+  ["AgentDispatchService", "agent dispatch"],
+  ["Egress", "egress"],
+  ["Ingress", "ingress"],
+  ["SIP", "SIP"],
+  ["Connector", "connectors"],
+  ["ForwardParticipant", "way to forward participants"],
+  ["MoveParticipant", "way to move participants"],
+]);
 
 async function grantsOf(request: IncomingMessage, { settings }: RoomTable): Promise<Grants | undefined> {
   const header = request.headers.authorization;

@@ -12,6 +12,7 @@ import { newSid } from "./ids.ts";
 import type { Log } from "./log.ts";
 import type { MediaCommand } from "./media/messages.ts";
 import type { Participant } from "./participant.ts";
+import { ServiceError } from "./service-error.ts";
 import type { RoomSettings } from "./settings.ts";
 import { planSubscriptions } from "./subscriptions.ts";
 
@@ -132,6 +133,8 @@ export function createRoom(options: RoomOptions): Room {
         returning.add(participant.identity);
       if (tell !== undefined) participant.send(leave(reason, tell));
       participant.signal?.close("left");
+      for (const call of participant.calls.values())
+        call.fail(new ServiceError("unavailable", "Recipient disconnected"));
       participant.signal = undefined;
       const update = new ParticipantUpdate({
         participants: [participant.info({ disconnectReason: reason })],

@@ -6,9 +6,12 @@ const STATUSES = {
   unauthenticated: 401,
   permission_denied: 403,
   not_found: 404,
+  canceled: 408,
   failed_precondition: 412,
   resource_exhausted: 429,
   internal: 500,
+  unimplemented: 501,
+  unavailable: 503,
 } as const;
 
 export class ServiceError extends Error {

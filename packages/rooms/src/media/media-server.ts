@@ -86,11 +86,13 @@ export function createMediaServer(settings: MediaSettings, emit: (event: MediaEv
     peer.subscriber.close();
   }
 
+  /** Whose description is bad is sent away. Where we cannot tell why it does not fit, it may be us: they connect anew. */
   function refuse(peer: PeerId, error: unknown): void {
     if (!peers.has(peer)) return;
-    const reason = error instanceof DescriptionRefused ? error.message : "cannot be used";
-    if (!(error instanceof DescriptionRefused)) problem(error);
-    emit({ type: "refused", peer, reason: `The session description ${reason}` });
+    if (error instanceof DescriptionRefused)
+      return emit({ type: "refused", peer, reason: `The session description ${error.message}` });
+    problem(error);
+    return emit({ type: "full", peer, reason: "the session description does not fit" });
   }
 
   function execute(command: MediaCommand): void {

@@ -100,7 +100,7 @@ export function createPublishedTrack(options: PublishedTrackOptions): PublishedT
   function hear(compound: Buffer): void {
     for (const packet of rtcpPackets(compound)) {
       const report = readSenderReport(packet);
-      if (!report) continue;
+      if (report?.ssrc !== sourceSsrc) continue; // of another track of its publisher
       reception.noteSenderReport(report, performance.now());
       senderReport = report;
     }

@@ -1,16 +1,16 @@
-import { Audio, Video } from "../native.ts";
-import type { DataKind, PublishedSection, TrackSid } from "./messages.ts";
+import {
+  answerForParticipant,
+  AUDIO_LEVEL,
+  chooseCodec,
+  describeRtp,
+  MID,
+  offerForLibrary,
+} from "./answer.ts";
+import type { DataKind, PublishedSection } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
 import { createPublishedTrack, type PublishedTrack } from "./published-track.ts";
-import {
-  isSending,
-  mirrorDirections,
-  parametersOf,
-  parseDescription,
-  withCredentials,
-  type Codec,
-  type Section,
-} from "./sdp.ts";
+import { isRtp, payloadTypeOf, readExtensionText, ssrcOf } from "./rtp-header.ts";
+import { isSending, parseDescription, type Section } from "./sdp.ts";
 
 /** The connection a participant sends on. The participant offers, we answer. */
 export interface PublisherConnection {
@@ -25,8 +25,7 @@ export interface PublisherConnectionOptions extends NativeConnectionOptions {
   data(kind: DataKind, bytes: Uint8Array): void;
 }
 
-const AUDIO_LEVEL = "urn:ietf:params:rtp-hdrext:ssrc-audio-level";
-const VIDEO_CODECS = ["vp8", "h264", "vp9", "av1"];
+const SSRCS_MAX = 256; // that a participant makes us remember
 const CHANNELS = new Map<string, DataKind>([
   ["_reliable", "reliable"],
   ["_lossy", "lossy"],
@@ -44,29 +43,52 @@ export function createPublisherConnection(options: PublisherConnectionOptions): 
       });
     },
   });
-  const sids = new Map<string, TrackSid>();
+  const tracks = new Map<string, PublishedTrack>(); // by mid
+  const bySsrc = new Map<number, PublishedTrack>();
+  let midExtension: number | undefined;
   let credentials: { ufrag: string; password: string } | undefined;
   let answering: Promise<unknown> = Promise.resolve();
+
+  const native = connection.addTrack(describeRtp());
+  native.onMessage((packet) => {
+    if (isRtp(packet)) return trackOf(packet)?.receive(packet);
+    for (const track of tracks.values()) track.receive(packet); // each looks for what is its own
+  });
+
+  function trackOf(packet: Buffer): PublishedTrack | undefined {
+    const ssrc = ssrcOf(packet);
+    const known = bySsrc.get(ssrc);
+    if (known) return known;
+    const mid = midExtension === undefined ? undefined : readExtensionText(packet, midExtension);
+    const named = mid === undefined ? ofPayloadType(payloadTypeOf(packet)) : tracks.get(mid);
+    if (named && bySsrc.size < SSRCS_MAX) bySsrc.set(ssrc, named);
+    return named;
+  }
+
+  function ofPayloadType(payloadType: number): PublishedTrack | undefined {
+    const fitting = [...tracks.values()].filter(({ codec }) => codec.payloadType === payloadType);
+    return fitting.length === 1 ? fitting[0] : undefined;
+  }
 
   function addTrack(section: Section, published: PublishedSection): void {
     const codec = chooseCodec(section);
     if (!codec || section.kind === "application") return;
-    const levelExtension = section.kind === "audio" ? section.extensions.get(AUDIO_LEVEL) : undefined;
-    const native = connection.addTrack(
-      section.kind === "audio"
-        ? describeAudio(section, { codec, published, levelExtension })
-        : describeVideo(section, codec),
-    );
     const track = createPublishedTrack({
       sid: published.track,
       kind: section.kind,
       codec,
-      levelExtension,
+      levelExtension: section.kind === "audio" ? section.extensions.get(AUDIO_LEVEL) : undefined,
       sendFeedback: (packet) => native.send(packet),
     });
-    native.onMessage((packet) => track.receive(packet));
-    sids.set(section.mid, published.track);
+    endTrack(section.mid);
+    tracks.set(section.mid, track);
     options.published(track);
+  }
+
+  function endTrack(mid: string): void {
+    const track = tracks.get(mid);
+    if (!tracks.delete(mid)) return;
+    for (const [ssrc, one] of bySsrc) if (one === track) bySsrc.delete(ssrc);
   }
 
   async function answer(sdp: string, sections: PublishedSection[]): Promise<string> {
@@ -76,10 +98,14 @@ export function createPublisherConnection(options: PublisherConnectionOptions): 
     const published = new Map(sections.map((section) => [section.mid, section]));
     for (const section of offer.sections) {
       const known = published.get(section.mid);
-      if (known && isSending(section) && sids.get(section.mid) !== known.track) addTrack(section, known);
+      midExtension ??= section.extensions.get(MID);
+      if (!known || !isSending(section)) endTrack(section.mid);
+      else if (tracks.get(section.mid)?.sid !== known.track) addTrack(section, known);
+      const track = tracks.get(section.mid);
+      if (track && bySsrc.size < SSRCS_MAX) for (const ssrc of section.ssrcs) bySsrc.set(ssrc, track);
     }
-    const described = await connection.answer(withCredentials(offer.sdp, credentials));
-    return mirrorDirections(described, offer.sections);
+    const described = await connection.answer(offerForLibrary(offer, credentials));
+    return answerForParticipant({ offer, published, answer: described });
   }
 
   return {
@@ -91,31 +117,4 @@ export function createPublisherConnection(options: PublisherConnectionOptions): 
     addCandidate: (candidate, mid) => connection.addCandidate(candidate, mid),
     close: () => connection.close(),
   };
-}
-
-function chooseCodec({ kind, codecs }: Section): Codec | undefined {
-  if (kind === "audio") return codecs.find(({ name }) => name === "opus");
-  return codecs.find(({ name }) => VIDEO_CODECS.includes(name));
-}
-
-interface AudioDescription {
-  codec: Codec;
-  published: PublishedSection;
-  levelExtension: number | undefined;
-}
-
-function describeAudio(section: Section, { codec, published, levelExtension }: AudioDescription): Audio {
-  const media = new Audio(section.mid, "RecvOnly");
-  const parameters = ["minptime=10", "useinbandfec=1"];
-  if (published.dtx) parameters.push("usedtx=1");
-  if (published.stereo) parameters.push("stereo=1");
-  media.addOpusCodec(codec.payloadType, parameters.join(";"));
-  if (levelExtension !== undefined) media.parseSdpLine(`a=extmap:${levelExtension} ${AUDIO_LEVEL}`);
-  return media;
-}
-
-function describeVideo(section: Section, codec: Codec): Video {
-  const media = new Video(section.mid, "RecvOnly");
-  media.addVideoCodec(codec.payloadType, codec.name.toUpperCase(), ...parametersOf(codec));
-  return media;
 }

@@ -33,8 +33,16 @@ export function writeSsrc(packet: Buffer, ssrc: number): void {
   packet.writeUInt32BE(ssrc, 8);
 }
 
-/** Value of a one-byte-form header extension's first byte; undefined when the packet has none of that number. */
+/** First byte of a header extension's value; undefined when the packet has none of that number. */
 export function readExtension(packet: Buffer, id: number): number | undefined {
+  return findExtension(packet, id)?.[0];
+}
+
+export function readExtensionText(packet: Buffer, id: number): string | undefined {
+  return findExtension(packet, id)?.toString("latin1");
+}
+
+function findExtension(packet: Buffer, id: number): Buffer | undefined {
   const flags = packet[0] ?? 0;
   if ((flags & 0x10) === 0) return undefined;
   const start = FIXED_HEADER_BYTES + 4 * (flags & 0x0f);
@@ -52,20 +60,21 @@ interface Place {
   end: number;
 }
 
-function readOneByteForm(packet: Buffer, { id, at, end }: Place): number | undefined {
+function readOneByteForm(packet: Buffer, { id, at, end }: Place): Buffer | undefined {
   for (let place = at; place < end;) {
     const head = packet[place] ?? 0;
     if (head === 0) {
       place += 1; // padding
       continue;
     }
-    if (head >> 4 === id) return place + 1 < end ? packet[place + 1] : undefined;
-    place += 2 + (head & 0x0f);
+    const next = place + 2 + (head & 0x0f);
+    if (head >> 4 === id) return next <= end ? packet.subarray(place + 1, next) : undefined;
+    place = next;
   }
   return undefined;
 }
 
-function readTwoByteForm(packet: Buffer, { id, at, end }: Place): number | undefined {
+function readTwoByteForm(packet: Buffer, { id, at, end }: Place): Buffer | undefined {
   for (let place = at; place < end;) {
     const head = packet[place] ?? 0;
     if (head === 0) {
@@ -73,8 +82,9 @@ function readTwoByteForm(packet: Buffer, { id, at, end }: Place): number | undef
       continue;
     }
     const length = packet[place + 1] ?? 0;
-    if (head === id) return length > 0 && place + 2 < end ? packet[place + 2] : undefined;
-    place += 2 + length;
+    const next = place + 2 + length;
+    if (head === id) return length > 0 && next <= end ? packet.subarray(place + 2, next) : undefined;
+    place = next;
   }
   return undefined;
 }

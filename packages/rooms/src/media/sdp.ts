@@ -3,6 +3,8 @@ export interface Description {
   sdp: string;
   ufrag: string;
   password: string;
+  fingerprint: string | undefined;
+  setup: string | undefined;
   sections: Section[];
 }
 
@@ -16,6 +18,12 @@ export interface Section {
   codecs: Codec[];
   /** Header extensions: name to number. */
   extensions: Map<string, number>;
+  /** Of what it sends, where it says so. */
+  ssrcs: number[];
+  /** Names of the encodings that it would send of one picture. */
+  layers: string[];
+  sctpPort: number | undefined;
+  maxMessageSize: number | undefined;
 }
 
 export interface Codec {
@@ -48,6 +56,8 @@ export function parseDescription(sdp: string): Description {
     sdp: `${lines.join("\r\n").trimEnd()}\r\n`,
     ufrag: required(lines, "a=ice-ufrag:"),
     password: required(lines, "a=ice-pwd:"),
+    fingerprint: value(lines, "a=fingerprint:"),
+    setup: value(lines, "a=setup:"),
     sections,
   };
 }
@@ -59,31 +69,6 @@ export function parametersOf({ parameters }: Codec): [string] | [] {
 
 export function isSending({ rejected, direction }: Section): boolean {
   return !rejected && (direction === "sendonly" || direction === "sendrecv");
-}
-
-/** The same description with other ICE credentials. */
-export function withCredentials(
-  sdp: string,
-  { ufrag, password }: { ufrag: string; password: string },
-): string {
-  return sdp
-    .replaceAll(/^a=ice-ufrag:.*$/gm, `a=ice-ufrag:${ufrag}`)
-    .replaceAll(/^a=ice-pwd:.*$/gm, `a=ice-pwd:${password}`);
-}
-
-/** Browsers reject an answer whose directions do not mirror the offer, and the library repeats what a track began with. */
-export function mirrorDirections(answer: string, offered: readonly Section[]): string {
-  const byMid = new Map(offered.map((section) => [section.mid, section]));
-  const head = answer.search(/^m=/m);
-  if (head < 0) return answer;
-  const parts = answer.slice(head).split(/^(?=m=)/m);
-  const mirrored = parts.map((part) => {
-    const offer = byMid.get(/^a=mid:(.*?)\r?$/m.exec(part)?.[1] ?? "");
-    if (!offer || offer.kind === "application") return part;
-    const direction = isSending(offer) ? "recvonly" : "inactive";
-    return part.replace(/^a=(?:sendrecv|sendonly|recvonly|inactive)(?=\r?$)/m, `a=${direction}`);
-  });
-  return answer.slice(0, head) + mirrored.join("");
 }
 
 function toSection(lines: string[]): Section {
@@ -106,7 +91,23 @@ function toSection(lines: string[]): Section {
         return match ? [[match[2] ?? "", Number(match[1])] as const] : [];
       }),
     ),
+    ssrcs: [...new Set(all(lines, "a=ssrc:").map((text) => Number.parseInt(text, 10) >>> 0))],
+    layers: layersOf(lines),
+    sctpPort: numberOf(lines, "a=sctp-port:"),
+    maxMessageSize: numberOf(lines, "a=max-message-size:"),
   };
+}
+
+/** One name for each encoding, alternatives left out. */
+function layersOf(lines: string[]): string[] {
+  const sent = /\bsend (\S+)/.exec(value(lines, "a=simulcast:") ?? "")?.[1] ?? "";
+  const names = sent.split(";").map((names) => names.split(",", 1)[0]?.replace(/^~/, "") ?? "");
+  return names.filter((name) => /^[\w-]{1,32}$/.test(name));
+}
+
+function numberOf(lines: string[], prefix: string): number | undefined {
+  const number = Number(value(lines, prefix));
+  return Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
 function codecsOf(lines: string[]): Codec[] {

@@ -80,7 +80,15 @@ test("a page of another server on this machine gets what a client needs, and may
     "http://localhost",
   ];
   for (const origin of origins) {
-    for (const url of ["/start", "/status?x=1", "/sessions/1/api/offer", "/api/offer", "/ws-client/token"]) {
+    for (const url of [
+      "/start",
+      "/status?x=1",
+      "/sessions/1/api/offer",
+      "/api/offer",
+      "/ws-client/token",
+      "/rtc?access_token=x",
+      "/rtc/validate",
+    ]) {
       const reply = await request({ headers: { origin }, url });
       assert.equal(reply.statusCode, 404, url); // there are no routes here; it was let through
       assert.equal(reply.headers["access-control-allow-origin"], origin);

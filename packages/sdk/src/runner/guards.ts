@@ -12,7 +12,7 @@ export interface Guards {
 }
 
 // What a client needs; the rest (files, webhooks, the bot's own routes at the root) is for our own page alone.
-const CLIENT_PATHS = /^\/(?:start|status|ws-client|api\/offer|sessions)(?=[/?]|$)/;
+const CLIENT_PATHS = /^\/(?:start|status|ws-client|api\/offer|sessions|rtc)(?=[/?]|$)/;
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const CORS_METHODS = "GET, POST, PUT, PATCH, DELETE";
 const CORS_HEADERS = "content-type, authorization";

@@ -1,4 +1,4 @@
-import type { AudioFrame, AudioStream } from "@livekit/rtc-node";
+import type { AudioFrame, AudioStream, Room } from "@livekit/rtc-node";
 import { signToken, startRoomServer, type RoomServer, type TokenKey } from "@vocalhost/rooms";
 import { randomUUID } from "node:crypto";
 import { within } from "../../../../testing/wait.ts";
@@ -21,8 +21,15 @@ export async function closeFarRooms(): Promise<void> {
   await (await loadLiveKitClient()).dispose(); // or it keeps the process
 }
 
+export interface FarRoom extends FarEnd {
+  /** Who is there from the beginning, as "listener". */
+  readonly listener: Room;
+  /** One more, or the same once again. */
+  join(identity: string): Promise<Room>;
+}
+
 /** A bot in a room of our own server, and somebody who listens there with the released client. */
-export async function openRoom(options?: TransportOptions): Promise<FarEnd> {
+export async function openRoom(options?: TransportOptions): Promise<FarRoom> {
   await using stack = new AsyncDisposableStack();
   server ??= startRoomServer({
     ...KEY,
@@ -32,6 +39,16 @@ export async function openRoom(options?: TransportOptions): Promise<FarEnd> {
   const { url: roomUrl = "" } = await server;
   const roomName = randomUUID();
   const livekit = await loadLiveKitClient();
+  const people: Room[] = [];
+  stack.defer(async () => {
+    for (const room of people) await room.disconnect();
+  });
+  async function enter(identity: string, room: Room): Promise<Room> {
+    const token = await tokenOf(identity, roomName);
+    await room.connect(roomUrl, token, { autoSubscribe: true, dynacast: false });
+    people.push(room);
+    return room;
+  }
   const listener = new livekit.Room();
   const pieces: HeardPiece[] = [];
   const subscribed = Promise.withResolvers<void>();
@@ -39,11 +56,7 @@ export async function openRoom(options?: TransportOptions): Promise<FarEnd> {
     subscribed.resolve();
     void listen(new livekit.AudioStream(track, RATE_HZ, 1), pieces);
   });
-  await listener.connect(roomUrl, await tokenOf("listener", roomName), {
-    autoSubscribe: true,
-    dynacast: false,
-  });
-  stack.defer(() => listener.disconnect());
+  await enter("listener", listener);
   const token = await tokenOf("bot", roomName);
   const told = await tellTo((signal) => {
     const args = createRoomArguments({
@@ -61,7 +74,13 @@ export async function openRoom(options?: TransportOptions): Promise<FarEnd> {
   stack.defer(() => told.transport.close());
   await within(subscribed.promise, 15_000, "bot in the room");
   const owned = stack.move();
-  return { ...told, heard: () => pieces, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    ...told,
+    listener,
+    join: (identity) => enter(identity, new livekit.Room()),
+    heard: () => pieces,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 function tokenOf(identity: string, room: string): Promise<string> {

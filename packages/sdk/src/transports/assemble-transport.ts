@@ -29,6 +29,7 @@ export interface TransportParts {
   tellsLevels: boolean;
   hear: RoomHearing;
   stay: boolean;
+  departureTimeoutMs: number;
   /** Undefined: as long as the session gives everybody. */
   lastWordsMs: number | undefined;
   hangUpOnReturn: boolean;

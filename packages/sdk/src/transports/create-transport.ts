@@ -65,6 +65,7 @@ async function openParts(args: RunnerArguments, options: TransportOptions): Prom
     tellsLevels: options.rtvi?.levels ?? false,
     hear: options.room?.hear ?? "everyone",
     stay: options.room?.stay ?? false,
+    departureTimeoutMs: options.room?.departureTimeoutMs ?? 5_000,
     lastWordsMs: options.audioOut?.lastWordsMs,
     hangUpOnReturn: options.call?.hangUpOnReturn ?? true,
   };

@@ -34,6 +34,7 @@ export async function createRoomTransport(
   const send = createSender(room, hooks.log);
   let generation = 0;
   let isClosing = false;
+  let lonely: NodeJS.Timeout | undefined; // runs while there is nobody to talk with
 
   const playout = createPlayout({
     sampleRateHz: parts.outputHz,
@@ -60,7 +61,8 @@ export async function createRoomTransport(
       clearTimeout(lonely);
       emit(isSomebodyThere ? "client-connected" : "client-disconnected");
       if (isSomebodyThere) hooks.connected();
-      else if (!parts.stay) hooks.ended("client-left");
+      // A client that connects anew leaves and joins again, and so does a page that is reloaded.
+      else if (!parts.stay) lonely = setTimeout(() => hooks.ended("client-left"), parts.departureTimeoutMs);
     },
   });
   const transport = assembleTransport(args, parts, {
@@ -88,10 +90,8 @@ export async function createRoomTransport(
   room.on(livekit.RoomEvent.Disconnected, () => {
     if (!isClosing) hooks.ended("client-lost"); // the room was closed, or its server is gone for good
   });
-  const lonely =
-    connectDeadlineMs === undefined
-      ? undefined
-      : setTimeout(() => hooks.ended("never-connected"), connectDeadlineMs);
+  if (connectDeadlineMs !== undefined)
+    lonely = setTimeout(() => hooks.ended("never-connected"), connectDeadlineMs);
   try {
     await join(livekit, { room, args, source: sound.source });
   } catch (error) {

@@ -176,6 +176,8 @@ export interface TransportOptions {
     hear?: RoomHearing;
     /** Go on when the last person has left. @default false */
     stay?: boolean;
+    /** How long the session waits for somebody to come back after the last person has left. @default 5000 */
+    departureTimeoutMs?: number;
   };
   /**
    * End the session as `idle` when for so long nobody speaks, presses a key or sends a message; null: never.
