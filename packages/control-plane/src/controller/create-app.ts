@@ -53,7 +53,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   const { publicUrl, dataFolder, oidc, queueMs } = config;
   const knownRegions = await findRegions(store.db, config.regions);
   const regions = knownRegions.map(({ code }) => code);
-  const { allowsForeignPackages, users, quotasOf } = config;
+  const { allowsForeignPackages, quotasOf } = config;
   const sdkFolder = findSdk();
   const builds = createBuilds({
     store,
@@ -64,7 +64,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     dataFolder,
     sdkFolder,
     allowsForeignPackages,
-    users,
+    users: ground.users.range,
     quotasOf,
     atOnce: config.buildsAtOnce,
     imagesIn: ground.imagesIn,

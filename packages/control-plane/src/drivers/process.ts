@@ -23,7 +23,7 @@ const ROUNDS_MAX = 5;
 const FOUND_BY_USER = "what they start is found by its user";
 const FOUND_BY_MARKS =
   "what they start is only found by its environment, its session and its instance's folder: " +
-  "what gives up all of these outlives it, unless the service is root and VOCALHOST_BOT_UIDS is set";
+  "what gives up all of these outlives it, unless they have users of their own";
 
 export interface ProcessDriverOptions {
   /** One folder per instance in it. */
@@ -32,7 +32,7 @@ export interface ProcessDriverOptions {
   users?: UserRange | undefined;
   /** Folders of other drivers whose instances run as the same users. */
   usersAlsoIn?: readonly string[];
-  /** Folder of compiled code that all instances share. @default one per build */
+  /** Folder of compiled code that all instances share, where they have no users. @default one per build */
   compileCache?: string | undefined;
   log: Log;
   /** @default the Node we run on */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { giveToUser, type UserRange } from "../../own-users.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import type { Cgroups } from "./cgroups.ts";
+import { keepCompiledCode } from "./compiled-code.ts";
 import { endProcess } from "./end-process.ts";
 import type { Fence } from "../local/fence.ts";
 import { findEntry } from "./find-entry.ts";
@@ -87,7 +88,10 @@ async function launch(
   about.process = program;
   about.child = child;
   about.exited = recordExit(child, { id, folder, cgroups });
-  const unwatch = watchAddress(folder, changed);
+  const unwatch = watchAddress(folder, () => {
+    if (user) void keepCompiledCode(build.folder, { folder, uid: user.uid });
+    changed();
+  });
   void about.exited.then(() => {
     loadingBehind.end(id);
     unwatch();

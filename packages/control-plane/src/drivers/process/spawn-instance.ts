@@ -2,12 +2,12 @@ import { instanceVariables } from "@vocalhost/protocol";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunAs } from "../../own-users.ts";
 import { giveNoPrecedence } from "../../precedence.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import { mediaVariables } from "../media-variables.ts";
+import { ownCode, sharedCode } from "./compiled-code.ts";
 import { hostEnvironment } from "./config.ts";
 import { ORIGIN_VARIABLE } from "./find-descendants.ts";
 import { OUTPUT_FILE } from "../local/output-file.ts";
@@ -20,7 +20,7 @@ export interface SpawnOptions {
   entry: string;
   execPath: string;
   nodeArguments: string[];
-  /** Shared with all others. @default one of the build's own */
+  /** Shared with all others, unless each has a user of its own. @default one of the build's own */
   compileCache: string | undefined;
   /** Who it runs as. */
   user: RunAs | undefined;
@@ -33,7 +33,9 @@ const YOUNG_SPACE = "--min-semi-space-size=4";
 /** A process of its own session, which neither dies with us nor needs us to take its output. */
 export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess & { pid: number }> {
   const { spec, build, folder, user } = options;
-  const compileCache = options.compileCache ?? (await compileCacheOf(build.folder, user));
+  const compileCache = user
+    ? await ownCode(build.folder, { folder, user })
+    : (options.compileCache ?? (await sharedCode(build.folder)));
   const output = openSync(join(folder, OUTPUT_FILE), "a", 0o600);
   try {
     const child = spawn(options.execPath, [...options.nodeArguments, YOUNG_SPACE, options.entry], {
@@ -63,16 +65,4 @@ export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess
   } finally {
     closeSync(output);
   }
-}
-
-// Halves the time a bot takes to load. In the build's folder, so that it goes with the build.
-async function compileCacheOf(build: string, user: RunAs | undefined): Promise<string | undefined> {
-  const folder = join(build, "node_modules/.compile-cache");
-  return mkdir(folder).then(
-    async () => {
-      if (user) await chmod(folder, 0o1777); // every instance of the build is another user
-      return folder;
-    },
-    (error: NodeJS.ErrnoException) => (error.code === "EEXIST" ? folder : undefined),
-  );
 }
