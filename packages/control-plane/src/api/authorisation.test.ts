@@ -17,6 +17,7 @@ type OperationRight = Exclude<Right, "session">; // the session proxy is the gat
 const RIGHTS: Record<string, OperationRight> = {
   listRegions: "view",
   getVoiceFilterSupport: "view",
+  getIsolation: "view",
   probeMedia: "manage",
   listAgents: "view",
   listAgentProfiles: "view",

@@ -1,8 +1,8 @@
-import { MediaProbe, RegionList, VoiceFilterSupport } from "@vocalhost/protocol";
+import { Isolation, MediaProbe, RegionList, VoiceFilterSupport } from "@vocalhost/protocol";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
-export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPorts): Operation[] {
+export function regionOperations({ regions, hasVoiceEngine, isolation, probeMedia }: ApiPorts): Operation[] {
   return [
     defineOperation({
       id: "listRegions",
@@ -20,6 +20,16 @@ export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPor
           ...(isDown ? { status: isDown() ? ("down" as const) : ("up" as const) } : {}),
         })),
       }),
+    }),
+    defineOperation({
+      id: "getIsolation",
+      tag: "Regions",
+      summary: "What keeps bots that are processes apart, and what holds them to their memory",
+      method: "GET",
+      path: "/isolation",
+      right: "view",
+      answers: { 200: Isolation },
+      run: async () => isolation(),
     }),
     defineOperation({
       id: "getVoiceFilterSupport",

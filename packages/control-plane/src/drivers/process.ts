@@ -10,16 +10,18 @@ import { openCgroups, type Cgroups } from "./process/cgroups.ts";
 import { endProcess, killLeftovers } from "./process/end-process.ts";
 import { createFence } from "./local/fence.ts";
 import { openFolderRecords } from "./process/folder-records.ts";
-import { isId, requireId } from "./local/instance-folder.ts";
-import type { ProcessFile } from "./process/instance-folder.ts";
+import { isId, requireId, writeJsonAtOnce } from "./local/instance-folder.ts";
+import { folderFiles, type ProcessFile } from "./process/instance-folder.ts";
 import { createKnownProcesses } from "./process/known-processes.ts";
 import { createLoadingBehind } from "./process/loading-behind.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
 import { findDescendants, type Origin } from "./process/find-descendants.ts";
+import { watchMemory, type WatchedMemory } from "./process/watch-memory.ts";
 import { identityOf, isRunning, type ProcessIdentity } from "./local/process-identity.ts";
 
 const ROUNDS_MAX = 5;
 
+const BY_WATCH = "a bot that has more memory than its profile is ended by the service, ";
 const FOUND_BY_USER = "what they start is found by its user";
 const FOUND_BY_MARKS =
   "what they start is only found by its environment, its session and its instance's folder: " +
@@ -55,7 +57,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   if (!cgroups.can.pids)
     log.warn(
       {},
-      `no writable control groups: bots have no limits of memory and processors, and ${
+      `no writable control groups: ${cgroups.can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${
         options.users ? FOUND_BY_USER : FOUND_BY_MARKS
       }`,
     );
@@ -136,6 +138,24 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     return { id, folder: cgroups.can.pids ? undefined : folder, uid, program };
   }
 
+  async function running(): Promise<WatchedMemory[]> {
+    const found = await Promise.all(listed.map(async (id) => ({ id, program: await known.find(id) })));
+    return found.flatMap(({ id, program }) =>
+      program?.memoryMib !== undefined && isRunning(program)
+        ? [{ id, program, memoryMib: program.memoryMib }]
+        : [],
+    );
+  }
+
+  async function endOverMemory(
+    { id, program }: WatchedMemory,
+    started: readonly ProcessIdentity[],
+  ): Promise<void> {
+    fence.check();
+    writeJsonAtOnce({}, root, id, folderFiles.overMemory);
+    await endAtOnce([program, ...started]);
+  }
+
   // Out of the way of all others; a person has to look at it.
   async function removeOrSetAside(id: string): Promise<void> {
     const folder = join(root, id);
@@ -158,7 +178,15 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       return program !== undefined && isRunning(program);
     },
   });
-  return { driver, records, [Symbol.asyncDispose]: async () => listeners.clear() };
+  const watch = cgroups.can.memory ? undefined : watchMemory({ running, end: endOverMemory, log });
+  return {
+    driver,
+    records,
+    async [Symbol.asyncDispose]() {
+      watch?.[Symbol.dispose]();
+      listeners.clear();
+    },
+  };
 }
 
 async function idsIn(root: string): Promise<string[]> {

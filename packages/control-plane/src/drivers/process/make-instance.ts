@@ -1,5 +1,6 @@
 import { isAppError } from "@vocalhost/protocol";
 import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { giveToUser, type UserRange } from "../../own-users.ts";
@@ -76,7 +77,7 @@ async function launch(
     context.users && giveToUser({ root: context.root, others: context.usersAlsoIn }, id, context.users);
   const how = { entry, execPath, nodeArguments, compileCache, user };
   const child = await spawnInstance({ spec, build, folder, ...how });
-  const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores };
+  const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores, memoryMib };
   try {
     writeJsonAtOnce(program, folder, folderFiles.process);
     fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
@@ -107,7 +108,7 @@ async function recordExit(
   const { promise, resolve: ended } = Promise.withResolvers<Pick<ExitedFile, "code" | "signal">>();
   child.once("exit", (code, signal) => ended({ code, signal }));
   const how = await promise;
-  const outOfMemory = await cgroups.ranOutOfMemory(id);
+  const outOfMemory = (await cgroups.ranOutOfMemory(id)) || existsSync(join(folder, folderFiles.overMemory));
   // Gone with its folder if it was forgotten meanwhile.
   await writeJson({ ...how, outOfMemory }, folder, folderFiles.exited).catch(() => undefined);
 }
