@@ -82,6 +82,13 @@ export function whyNoOtherUsers(statusFile = "/proc/self/status"): string | unde
   return missing.length === 0 ? undefined : `the service lacks ${missing.join(", ")}`;
 }
 
+/** Why the system refuses to run programs as these users, whatever we may do; undefined if it does not. */
+export function whyRefused(range: UserRange, execPath: string): string | undefined {
+  const { error } = spawnSync(execPath, ["--version"], { ...builderUser(range, 0), cwd: "/", env: {} });
+  const { code = "" } = (error ?? {}) as NodeJS.ErrnoException;
+  return ["EPERM", "EINVAL"].includes(code) ? `the system refuses to change users: ${code}` : undefined;
+}
+
 /** What keeps users of that range from reading these folders and files; undefined if nothing does. */
 export function whyUsersCannotRead(
   range: UserRange,

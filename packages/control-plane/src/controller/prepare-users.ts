@@ -8,6 +8,7 @@ import {
   openFoldersAbove,
   openWays,
   whyNoOtherUsers,
+  whyRefused,
   whyUsersCannotRead,
   type UserRange,
 } from "../own-users.ts";
@@ -64,7 +65,9 @@ function findUsers({ users, dataFolder }: Config): PreparedUsers {
   const why = whyNoOtherUsers();
   if (why !== undefined) return { range: undefined, why };
   const range = findFreeUsers(dataFolder);
-  return range ? { range } : { range, why: "no user numbers are free" };
+  if (!range) return { range, why: "no user numbers are free" };
+  const refused = whyRefused(range, process.execPath);
+  return refused === undefined ? { range } : { range: undefined, why: refused };
 }
 
 function makeReachable(
