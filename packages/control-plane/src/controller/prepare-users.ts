@@ -91,16 +91,16 @@ function makeReachable(
       "everybody may pass through these folders now (chmod o+x), so that bots reach their builds",
     );
   if (closed !== undefined)
-    throw unreachable(`users of bots cannot pass through ${closed}`, `chmod o+x ${closed}`);
+    throw unreachable(`Users of bots cannot pass through ${closed}`, `chmod o+x ${closed}`);
   const mustRead = [...program, join(findSdk(), "package.json")];
   const why = whyUsersCannotRead(range, { execPath: process.execPath, mustRead });
   if (why !== undefined)
-    throw unreachable(`users of bots cannot read this program (${why})`, "chmod -R o+rX on its folder");
+    throw unreachable(`Users of bots cannot read this program (${why})`, "chmod -R o+rX on its folder");
 }
 
 function unreachable(what: string, fix: string): ConfigError {
   return new ConfigError(
-    `${what[0]?.toUpperCase()}${what.slice(1)}. Type ${fix}, install the program and its data folder elsewhere (/opt, /var/lib), ` +
+    `${what}. Type ${fix}, install the program and its data folder elsewhere (/opt, /var/lib), ` +
       "or set VOCALHOST_BOT_UIDS=off, and bots run as the service's own user",
   );
 }
