@@ -132,6 +132,7 @@ const DRIVER_PORTS = [
   "image-builder",
   "instance-records",
   "forget-instance",
+  "heap-limit",
   "open-driver",
   "local",
   "image-registry",

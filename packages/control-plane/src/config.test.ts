@@ -70,7 +70,6 @@ test("instances are processes unless another driver is named, and only one that 
   const process = {
     kind: "process",
     folder: "/data/instances",
-    users: undefined,
     compileCache: undefined,
   };
   assert.deepEqual(readConfig({ VOCALHOST_DATA_DIR: "/data" }).driver, process);

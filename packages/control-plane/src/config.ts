@@ -13,11 +13,12 @@ import { readKubernetes, type KubernetesConfig } from "./kubernetes-config.ts";
 import { readMedia, type MediaConfig } from "./media-config.ts";
 import { readPeers, type PeersConfig } from "./peer-config.ts";
 import { defaultRetention, SESSION_DAYS_MIN, type Retention } from "./retention/retention.ts";
-import { BUILDERS_MAX, type UserRange } from "./own-users.ts";
+import { BUILDERS_MAX } from "./own-users.ts";
 import { createQuotas, defaultQuotas, type Quotas, type QuotasOf } from "./quotas/quotas.ts";
 import { defaultPendingLimits, type PendingLimits } from "./sessions/pending-sessions.ts";
 import { DEFAULT_STARTS_PER_MINUTE, defaultRequestRates, type RequestRates } from "./auth/rate-limits.ts";
 import { defaultTiming, type Timing } from "./timing.ts";
+import { readUsers, type BotUsers } from "./users-config.ts";
 import { parseReach, type Reach } from "./wall/reach.ts";
 
 /** How the service was asked to run. Every setting is a variable; `docs/hosted/configuration.md` lists them. */
@@ -31,8 +32,8 @@ export interface Config {
   databaseUrl: string | undefined;
   /** Of all regions, or of the default one where they have drivers of their own. */
   driver: DriverConfig;
-  /** Who builds and bots run as, when the service is root. */
-  users: UserRange | undefined;
+  /** Who builds and bots are to run as; see `controller/prepare-users.ts`. */
+  users: BotUsers;
   /** The first is the default; none: see `controller/find-regions.ts`. */
   regions: Region[] | undefined;
   /** After a region those nearest to it, where somebody says so. */
@@ -94,7 +95,7 @@ export interface Region extends RegionName {
 
 /** How instances are made, and what that way of making them needs to know. */
 export type DriverConfig =
-  | { kind: "process"; folder: string; users: UserRange | undefined; compileCache: string | undefined }
+  | { kind: "process"; folder: string; compileCache: string | undefined }
   | (ContainerConfig & {
       /** Whether bots are kept from this machine and from private networks. */
       wall: WallMode;
@@ -149,10 +150,10 @@ export function readConfig(environment: Environment = readEnvironment()): Config
   const text = (name: string): string | undefined => environment[`VOCALHOST_${name}`] || undefined;
   const host = text("HOST") ?? "localhost";
   const port = wholeNumber("PORT", text("PORT") ?? DEFAULT_PORT, { min: 0, max: 65_535 });
-  const users = readUsers(text("BOT_UIDS"));
+  const users = asConfigError(() => readUsers(text("BOT_UIDS")));
   const dataFolder = resolve(text("DATA_DIR") ?? defaultDataFolder(environment));
-  const regions = readRegions(text("REGIONS"), { dataFolder, users, environment });
-  const driver = regions?.[0]?.driver ?? readDriver(text("DRIVER"), { dataFolder, users, environment });
+  const regions = readRegions(text("REGIONS"), { dataFolder, environment });
+  const driver = regions?.[0]?.driver ?? readDriver(text("DRIVER"), { dataFolder, environment });
   return {
     host,
     port,
@@ -262,33 +263,18 @@ function readDatabaseUrl(text: string | undefined): string | undefined {
   throw new ConfigError("VOCALHOST_DATABASE_URL must begin with postgres://");
 }
 
-function readUsers(text: string | undefined): UserRange | undefined {
-  if (text === undefined) return undefined;
-  const [, first, last] = /^(\d{4,9})-(\d{4,9})$/.exec(text)?.map(Number) ?? [];
-  if (first === undefined || last === undefined || first < 1_000 || last - first < 100)
-    throw new ConfigError(
-      `VOCALHOST_BOT_UIDS must be a range of at least 100 unused user numbers such as 200000-265535, got "${text}"`,
-    );
-  if (process.getuid?.() !== 0)
-    throw new ConfigError(
-      "VOCALHOST_BOT_UIDS needs a service that runs as root: nobody else can change users",
-    );
-  return { first, last };
-}
-
 function readDriver(
   text: string | undefined,
-  options: { dataFolder: string; users: UserRange | undefined; environment: Environment },
+  options: { dataFolder: string; environment: Environment },
 ): DriverConfig {
-  const { dataFolder, users, environment } = options;
+  const { dataFolder, environment } = options;
   const kind = oneOf("DRIVER", text ?? "process", DRIVERS);
   switch (kind) {
     case "process":
       return {
         kind,
         folder: join(dataFolder, "instances"),
-        users,
-        compileCache: readCompileCache(environment["VOCALHOST_COMPILE_CACHE"], users),
+        compileCache: readCompileCache(environment["VOCALHOST_COMPILE_CACHE"]),
       };
     case "container":
       return {
@@ -307,12 +293,8 @@ function readDriver(
   }
 }
 
-function readCompileCache(text: string | undefined, users: UserRange | undefined): string | undefined {
-  if (!text) return undefined;
-  if (!users) return resolve(text);
-  throw new ConfigError(
-    "VOCALHOST_COMPILE_CACHE cannot be used with VOCALHOST_BOT_UIDS: a bot could leave code there for others to run",
-  );
+function readCompileCache(text: string | undefined): string | undefined {
+  return text ? resolve(text) : undefined;
 }
 
 function readKeptAwake(text: string | undefined, drivers: DriverConfig[]): number | undefined {
@@ -347,7 +329,7 @@ function oneOf<T extends string>(name: string, text: string, values: readonly T[
 /** Each of them keeps its instances in a folder of its own; that of the first is the service's, as without regions. */
 function readRegions(
   text: string | undefined,
-  options: { dataFolder: string; users: UserRange | undefined; environment: Environment },
+  options: { dataFolder: string; environment: Environment },
 ): Region[] | undefined {
   const names = asConfigError(() => readRegionNames(text));
   const environments = asConfigError(() => regionEnvironments(options.environment, names));
@@ -356,9 +338,7 @@ function readRegions(
     const environment = environments.get(name.code) ?? {};
     const dataFolder = index === 0 ? options.dataFolder : join(options.dataFolder, "regions", name.code);
     try {
-      const driver = readDriver(environment["VOCALHOST_DRIVER"] || undefined, {
-        ...{ dataFolder, users: options.users, environment },
-      });
+      const driver = readDriver(environment["VOCALHOST_DRIVER"] || undefined, { dataFolder, environment });
       return { ...name, driver };
     } catch (error) {
       throw new ConfigError(`Region ${name.code}: ${(error as Error).message}`, { cause: error });

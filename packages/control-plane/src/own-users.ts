@@ -1,9 +1,18 @@
 // Users of their own for builds and bots, when the service is root: numbers nobody else on this machine has.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
-import { lchown, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
+import { chmod, lchown, lstat, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 /** The first few run builds, one each at a time; each instance has one of the others, which no other live instance has. */
 export interface UserRange {
@@ -17,7 +26,18 @@ export interface RunAs {
 }
 
 const PASS_THROUGH = 0o711; // one's own folder can be reached, its neighbours' names cannot be read
+const MAY_PASS = 0o001;
 const OWN_FILES_ONLY = 0o1770; // a bot may add files to its folder, and remove or replace only its own
+
+/** Without one of these a service cannot start, watch, end and clean up after programs of other users; see capabilities(7). */
+const CAPABILITIES = [
+  [0n, "CAP_CHOWN"],
+  [1n, "CAP_DAC_OVERRIDE"],
+  [3n, "CAP_FOWNER"],
+  [5n, "CAP_KILL"],
+  [6n, "CAP_SETGID"],
+  [7n, "CAP_SETUID"],
+] as const;
 
 /** As many builds can run at once. */
 export const BUILDERS_MAX = 16;
@@ -35,13 +55,47 @@ export function openWays(folders: readonly string[]): void {
   }
 }
 
-/** Why users of that range cannot run anything here; undefined if they can. */
-export function whyUsersCannotRun(
+/**
+ * Lets everybody pass through the folders above these, where they are ours to change. Passing does not list a folder, nor
+ * read its files. Gives the folders that were opened, and the first one that could not be.
+ */
+export function openFoldersAbove(paths: readonly string[]): { opened: string[]; closed: string | undefined } {
+  const opened: string[] = [];
+  for (const path of paths)
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      const { mode, uid } = statSync(folder);
+      if ((mode & MAY_PASS) === 0) {
+        if (uid !== process.getuid?.()) return { opened, closed: folder };
+        chmodSync(folder, (mode & 0o7777) | MAY_PASS);
+        opened.push(folder);
+      }
+      if (folder === dirname(folder)) break;
+    }
+  return { opened, closed: undefined };
+}
+
+/** Why this process cannot run programs as others; undefined if it can. */
+export function whyNoOtherUsers(statusFile = "/proc/self/status"): string | undefined {
+  const [, effective = "0"] = /^CapEff:\s+([0-9a-f]+)$/m.exec(readFileSync(statusFile, "utf8")) ?? [];
+  const held = BigInt(`0x${effective}`);
+  const missing = CAPABILITIES.filter(([bit]) => (held & (1n << bit)) === 0n).map(([, name]) => name);
+  return missing.length === 0 ? undefined : `the service lacks ${missing.join(", ")}`;
+}
+
+/** Why the system refuses to run programs as these users, whatever we may do; undefined if it does not. */
+export function whyRefused(range: UserRange, execPath: string): string | undefined {
+  const { error } = spawnSync(execPath, ["--version"], { ...builderUser(range, 0), cwd: "/", env: {} });
+  const { code = "" } = (error ?? {}) as NodeJS.ErrnoException;
+  return ["EPERM", "EINVAL"].includes(code) ? `the system refuses to change users: ${code}` : undefined;
+}
+
+/** What keeps users of that range from reading these folders and files; undefined if nothing does. */
+export function whyUsersCannotRead(
   range: UserRange,
-  { execPath, mustReach }: { execPath: string; mustReach: readonly string[] },
+  { execPath, mustRead }: { execPath: string; mustRead: readonly string[] },
 ): string | undefined {
-  const program = "process.argv.slice(1).forEach((path) => require('node:fs').statSync(path + '/.'))";
-  const { status, stderr, error } = spawnSync(execPath, ["-e", program, ...mustReach], {
+  const program = "process.argv.slice(1).forEach((path) => require('node:fs').accessSync(path, 4))";
+  const { status, stderr, error } = spawnSync(execPath, ["-e", program, ...mustRead], {
     ...builderUser(range, 0),
     cwd: "/",
     env: {},
@@ -82,9 +136,21 @@ export function userOf(folder: string, { first, last }: UserRange): number | und
   return gid !== undefined && gid >= first + BUILDERS_MAX && gid <= last ? gid : undefined;
 }
 
-/** The folder and all in it; links themselves, not what they name. */
-export async function changeOwner(folder: string, { uid, gid }: RunAs): Promise<void> {
-  await lchown(folder, uid, gid);
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
-    await lchown(join(entry.parentPath, entry.name), uid, gid);
+/** What a build made becomes ours: everybody who reaches it can read it, and only we can change it. */
+export async function closeToChanges(folder: string): Promise<void> {
+  await lchown(folder, 0, 0); // its maker is kept out first
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    await lchown(path, 0, 0);
+    if (entry.isSymbolicLink()) continue;
+    const { mode } = await lstat(path);
+    await chmod(path, (mode & 0o755) | (entry.isDirectory() ? 0o755 : 0o444));
+  }
+  await chmod(folder, 0o755);
+}
+
+/** Whether everybody may read it, which builds made as the service's own user may not be. */
+export function isOpenToAll(folder: string): boolean {
+  return ((lstatSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o005) === 0o005;
 }

@@ -38,6 +38,7 @@ import { Dialled } from "./calls/dial.ts";
 import { Started, type DialoutRequest } from "./session-api.ts";
 import { MediaProbe } from "./rest/media.ts";
 import { RegionList } from "./rest/regions.ts";
+import { Isolation } from "./rest/isolation.ts";
 import { VoiceFilterSupport } from "./rest/voice-filter.ts";
 import { SecretSet, SecretSetList, SecretsStored, type PutSecrets } from "./rest/secrets.ts";
 import { SessionDetails, SessionList, SessionStopped, type SessionListQuery } from "./rest/sessions.ts";
@@ -84,6 +85,7 @@ export function createApiClient(options: ApiClientOptions) {
   return {
     regions: () => get(RegionList, "/regions"),
     agentProfiles: () => get(AgentProfileList, "/agent-profiles"),
+    isolation: () => get(Isolation, "/isolation"),
     voiceFilter: () => get(VoiceFilterSupport, "/voice-filter"),
     /** Where somebody answers for a few seconds to whoever can reach it. */
     probeMedia: () => send(MediaProbe, "POST", "/media/probe"),

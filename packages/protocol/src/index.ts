@@ -188,6 +188,7 @@ export {
 } from "./rest/organizations.ts";
 export { Instance, Pool } from "./rest/pool.ts";
 export { MediaProbe } from "./rest/media.ts";
+export { Isolation } from "./rest/isolation.ts";
 export { VoiceFilterSupport } from "./rest/voice-filter.ts";
 export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
 export { IdempotencyKey } from "./rest/public-start.ts";

@@ -13,6 +13,7 @@ import { describeDisk } from "./check-disk.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkDevPort, checkIce } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
+import { describeBots } from "./check-bots.ts";
 import { describeWalls } from "./check-wall.ts";
 
 const { signal } = new AbortController();
@@ -126,6 +127,19 @@ test("bots that are not walled off are told, with the commands that change it", 
     [unseen.state, unseen.says],
     ["warning", "whether bots behind br0 are kept from this machine cannot be seen: Only root can see it"],
   );
+});
+
+test("bots that are not kept apart are told, with the ways out, and what holds them to their memory", () => {
+  const own = describeBots({
+    processes: { users: { first: 200_000, last: 265_535 }, memory: "control-groups" },
+  });
+  assert.equal(own.state, "ok");
+  assert.match(own.says, /^run as users 200000-265535, .*; control groups hold them/);
+  const shared = describeBots({ processes: { users: null, why: "VOCALHOST_BOT_UIDS=off", memory: "watch" } });
+  assert.equal(shared.state, "warning");
+  assert.match(shared.says, /VOCALHOST_BOT_UIDS=off.* can read its keys.*Delegate=yes/);
+  assert.match(shared.fixes.join("\n"), /VOCALHOST_DRIVER=container/);
+  assert.equal(describeBots({ processes: null }).state, "ok");
 });
 
 test("a disk that runs low is told, with what takes the space", () => {

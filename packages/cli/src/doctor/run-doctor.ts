@@ -7,6 +7,7 @@ import { readCredentials } from "../service/open-service.ts";
 import { whereItStands } from "../service/where-it-stands.ts";
 import type { Style, Ui } from "../ui.ts";
 import { openCallableService } from "../service/callable-service.ts";
+import { checkBots } from "./check-bots.ts";
 import { checkCarrier } from "./check-carrier.ts";
 import { checkFilter } from "./check-filter.ts";
 import { checkDisk } from "./check-disk.ts";
@@ -59,18 +60,31 @@ async function look(
   const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, ice, media, carrier, disk, wall] = await Promise.all([
+  const [project, ports, engine, hops, bots, ice, media, carrier, disk, wall] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine({ environment: engineVariables }, signal),
     checkService(credentials, signal),
+    checkBots(credentials, signal),
     checkIce({ iceServers, isLocal }, signal),
     checkMedia(credentials, signal),
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
     checkWall(service, engineVariables, signal),
   ]);
-  return [ok("node", process.version), project, ports, engine, wall, disk, ...hops, ice, media, carrier];
+  return [
+    ok("node", process.version),
+    project,
+    ports,
+    engine,
+    wall,
+    disk,
+    ...hops,
+    bots,
+    ice,
+    media,
+    carrier,
+  ];
 }
 
 async function lookAtFilter(agent: string, { apiKey }: Options, context: CommandContext): Promise<Hop[]> {

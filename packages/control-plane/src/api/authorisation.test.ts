@@ -19,6 +19,7 @@ const RIGHTS: Record<string, OperationRight> = {
   getRegion: "view",
   listRegistryKeys: "view",
   getVoiceFilterSupport: "view",
+  getIsolation: "view",
   probeMedia: "manage",
   listAgents: "view",
   listAgentProfiles: "view",

@@ -1,5 +1,5 @@
 // What the interface needs of the rest of the controller; the composition root brings it.
-import type { MediaProbe, RoomStarted } from "@vocalhost/protocol";
+import type { Isolation, MediaProbe, RoomStarted } from "@vocalhost/protocol";
 import type { ApiKeys } from "../auth/api-keys.ts";
 import type { People } from "../auth/people.ts";
 import type { Admit } from "../auth/principal.ts";
@@ -34,6 +34,7 @@ export interface ApiPorts {
   regions: readonly ApiRegion[];
   /** Whether the service has the voice filter's engine. */
   hasVoiceEngine: boolean;
+  isolation(): Isolation;
   probeMedia(): Promise<MediaProbe>;
   /** Internal registries that images may come from all the same. */
   registries: readonly string[];

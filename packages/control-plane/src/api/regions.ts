@@ -1,5 +1,6 @@
 import {
   AppError,
+  Isolation,
   MediaProbe,
   RegionDetails,
   RegionList,
@@ -10,7 +11,7 @@ import { z } from "zod";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
-export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPorts): Operation[] {
+export function regionOperations({ regions, hasVoiceEngine, isolation, probeMedia }: ApiPorts): Operation[] {
   return [
     defineOperation({
       id: "listRegions",
@@ -47,6 +48,16 @@ export function regionOperations({ regions, hasVoiceEngine, probeMedia }: ApiPor
       right: "view",
       answers: { 200: z.object({ registry_keys: z.array(z.never()) }) },
       run: async () => ({ registry_keys: [] }),
+    }),
+    defineOperation({
+      id: "getIsolation",
+      tag: "Regions",
+      summary: "What keeps bots that are processes apart, and what holds them to their memory",
+      method: "GET",
+      path: "/isolation",
+      right: "view",
+      answers: { 200: Isolation },
+      run: async () => isolation(),
     }),
     defineOperation({
       id: "getVoiceFilterSupport",

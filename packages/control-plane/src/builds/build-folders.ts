@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Depot } from "../depot/depot.ts";
 import { DriverUnavailableError } from "../drivers/driver.ts";
+import { closeToChanges, isOpenToAll } from "../own-users.ts";
 import { LINKED_SDK } from "./link-sdk.ts";
 
 /** What builds made, on this machine and in the depot, if there is one. */
@@ -24,6 +25,8 @@ export interface BuildFoldersOptions {
   depot: Depot | undefined;
   /** The service's own SDK, which is elsewhere on another machine. */
   sdkFolder: string;
+  /** Whether instances run as users of their own, who must be able to read it. @default false */
+  hasUsers?: boolean;
 }
 
 /** Where a successful build is: the source of its instances. */
@@ -35,7 +38,8 @@ export function keptBuild(buildId: string): string {
   return `builds/${buildId}.tgz`;
 }
 
-export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFoldersOptions): BuildFolders {
+export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
+  const { dataFolder, depot, sdkFolder, hasUsers = false } = options;
   const folderOf = (buildId: string): string => buildFolder(dataFolder, buildId);
   const asideOf = (buildId: string, what: string): string =>
     join(dataFolder, "builds", `.${buildId}.${what}`);
@@ -54,12 +58,22 @@ export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFolder
       await rm(aside, { recursive: true, force: true });
       await pipeline(createReadStream(archive), createGunzip(), unpackTar(aside, { strict: true }));
       await linkSdk(aside, sdkFolder);
-      await chmod(aside, 0o755);
+      await (hasUsers ? closeToChanges(aside) : chmod(aside, 0o755));
       await rename(aside, folder);
       return folder;
     } finally {
       for (const path of [archive, aside]) await rm(path, { recursive: true, force: true });
     }
+  }
+
+  // It may have been made when bots ran as the service's own user.
+  const isUsable = (folder: string): boolean => !hasUsers || isOpenToAll(folder);
+
+  async function find(buildId: string): Promise<string> {
+    const folder = folderOf(buildId);
+    if (existsSync(folder)) await closeToChanges(folder);
+    else if (depot) await fetchAndUnpack(buildId, depot);
+    return folder;
   }
 
   return {
@@ -84,10 +98,10 @@ export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFolder
     },
     async bring(buildId) {
       const folder = folderOf(buildId);
-      if (!depot || existsSync(folder)) return folder;
+      if (existsSync(folder) ? isUsable(folder) : !depot) return folder;
       let brought = bringing.get(buildId);
       if (!brought) {
-        brought = fetchAndUnpack(buildId, depot).finally(() => bringing.delete(buildId));
+        brought = find(buildId).finally(() => bringing.delete(buildId));
         bringing.set(buildId, brought);
       }
       return brought.catch((error: unknown) => {

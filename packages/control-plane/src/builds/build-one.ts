@@ -1,8 +1,8 @@
 import { isAppError } from "@vocalhost/protocol";
-import { chmod, chown, mkdir, rename, rm } from "node:fs/promises";
+import { chown, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { cutLine, toInertLines } from "../inert-text.ts";
-import { builderUser, changeOwner, type RunAs } from "../own-users.ts";
+import { builderUser, closeToChanges, type RunAs } from "../own-users.ts";
 import { requireDiskQuota } from "../quotas/require-quota.ts";
 import type { BuildRow } from "../store/schema.ts";
 import type { BuildContext } from "./build-context.ts";
@@ -69,7 +69,7 @@ export async function buildOne(
   if (signal.aborted) return rm(temporary, { recursive: true, force: true });
   const outcome = await withinQuota(context, row, built);
   if (outcome.status === "success" && !images) {
-    if (user) await closeBuild(temporary);
+    if (user) await closeToChanges(temporary);
     await rename(temporary, final);
     await context.folders.keep(row.id);
   } else await rm(temporary, { recursive: true, force: true });
@@ -107,12 +107,6 @@ async function builderOf(
   await mkdir(home, { recursive: true, mode: 0o700 });
   for (const path of [archive, folder, home]) await chown(path, user.uid, user.gid);
   return { ...user, home };
-}
-
-/** Bots read it; nobody but us changes it any more. */
-async function closeBuild(folder: string): Promise<void> {
-  await changeOwner(folder, { uid: 0, gid: 0 });
-  await chmod(folder, 0o755);
 }
 
 async function finish(

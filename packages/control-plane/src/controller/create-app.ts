@@ -24,6 +24,7 @@ import { refuseChangesUnlessLeading } from "./refuse-changes.ts";
 import { openPeerCredentials, type PeerCredentials } from "../peers/peer-credentials.ts";
 import { createPeerServer } from "../peers/peer-server.ts";
 import type { SessionRooms } from "../sessions/doors/door.ts";
+import { isolationOf } from "./isolation-of.ts";
 import { createDialling } from "./dialling.ts";
 import { openRoomsLater } from "./open-rooms-later.ts";
 import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
@@ -53,7 +54,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
   const { publicUrl, dataFolder, oidc, queueMs } = config;
   const knownRegions = await findRegions(store.db, config.regions);
   const regions = knownRegions.map(({ code }) => code);
-  const { allowsForeignPackages, users, quotasOf } = config;
+  const { allowsForeignPackages, quotasOf } = config;
   const sdkFolder = findSdk();
   const builds = createBuilds({
     store,
@@ -64,7 +65,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     dataFolder,
     sdkFolder,
     allowsForeignPackages,
-    users,
+    users: ground.users.range,
     quotasOf,
     atOnce: config.buildsAtOnce,
     imagesIn: ground.imagesIn,
@@ -125,6 +126,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
     regions: knownRegions.map((region) => toApiRegion(region, ground)),
     hasVoiceEngine: world.hasVoiceEngine,
+    isolation: () => isolationOf(ground),
     probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,
     quotasOf,

@@ -23,7 +23,7 @@ import { VERSION } from "../version.ts";
 import { findEngine } from "./find-engine.ts";
 import { findSdk } from "./find-sdk.ts";
 import { createCandidate, type Candidate } from "./lead.ts";
-import { prepareUsers } from "./prepare-users.ts";
+import { prepareUsers, type PreparedUsers } from "./prepare-users.ts";
 import { openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
 import { createStanding, type Standing } from "./standing.ts";
 
@@ -48,6 +48,8 @@ export interface Ground {
   metrics: Metrics;
   depot: Depot | undefined;
   buildFolders: BuildFolders;
+  /** Who builds, and bots that are processes, run as. */
+  users: PreparedUsers;
   /** Module of the voice filter's engine, where there is one. */
   vivaEngine: string | undefined;
 }
@@ -68,8 +70,11 @@ export async function openGround(
     );
   const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
   await requireKnownMasterKeys(opened, secrets.masterKeys);
-  prepareUsers(config, log);
-  const drivers = stack.use(await openDrivers(config, { log, builderEnvironment: builderEnvironment() }));
+  const vivaEngine = findEngine(config);
+  const users = prepareUsers(config, { log, vivaEngine });
+  const drivers = stack.use(
+    await openDrivers(config, { log, users: users.range, builderEnvironment: builderEnvironment() }),
+  );
   const { driver, records } = drivers;
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
   const depot = config.depot && stack.use(await openS3Depot(config.depot));
@@ -96,7 +101,8 @@ export async function openGround(
     standing,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
     depot,
-    buildFolders: createBuildFolders({ dataFolder, depot, sdkFolder: findSdk() }),
-    vivaEngine: findEngine(config),
+    buildFolders: createBuildFolders({ dataFolder, depot, sdkFolder: findSdk(), hasUsers: !!users.range }),
+    users,
+    vivaEngine,
   };
 }

@@ -5,12 +5,15 @@ import { BASE_VERSION, VERSION } from "../version.ts";
 import type { OpenedDriver } from "./driver.ts";
 import { findEngine } from "./container/find-engine.ts";
 import { registryReach } from "./image-registry.ts";
+import type { UserRange } from "../own-users.ts";
 import { openProcessDriver } from "./process.ts";
 import type { Wall } from "../wall/wall-rules.ts";
 
 export interface OpenDriverOptions {
   log: Log;
   builderEnvironment: NodeJS.ProcessEnv;
+  /** Instances that are processes run as these. @default as who we are */
+  users?: UserRange | undefined;
   /** Where this service keeps processes, in all of its regions. */
   folders?: readonly string[];
 }
@@ -43,12 +46,13 @@ async function openDriver(config: DriverConfig, options: OpenDriverOptions): Pro
 
 async function open(
   config: DriverConfig,
-  { log, builderEnvironment, folders = [] }: OpenDriverOptions,
+  { log, builderEnvironment, users, folders = [] }: OpenDriverOptions,
 ): Promise<OpenedDriver> {
   switch (config.kind) {
     case "process":
       return openProcessDriver({
         ...config,
+        users,
         usersAlsoIn: folders.filter((folder) => folder !== config.folder),
         log,
       });

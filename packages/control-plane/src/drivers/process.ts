@@ -11,20 +11,22 @@ import { openCgroups, type Cgroups } from "./process/cgroups.ts";
 import { endProcess, killLeftovers } from "./process/end-process.ts";
 import { createFence } from "./local/fence.ts";
 import { openFolderRecords } from "./process/folder-records.ts";
-import { isId, requireId } from "./local/instance-folder.ts";
-import type { ProcessFile } from "./process/instance-folder.ts";
+import { isId, requireId, writeJsonAtOnce } from "./local/instance-folder.ts";
+import { folderFiles, type ProcessFile } from "./process/instance-folder.ts";
 import { createKnownProcesses } from "./process/known-processes.ts";
 import { createLoadingBehind } from "./process/loading-behind.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
 import { findDescendants, type Origin } from "./process/find-descendants.ts";
+import { watchMemory, type WatchedMemory } from "./process/watch-memory.ts";
 import { identityOf, isRunning, type ProcessIdentity } from "./local/process-identity.ts";
 
 const ROUNDS_MAX = 5;
 
+const BY_WATCH = "a bot that has more memory than its profile is ended by the service, ";
 const FOUND_BY_USER = "what they start is found by its user";
 const FOUND_BY_MARKS =
   "what they start is only found by its environment, its session and its instance's folder: " +
-  "what gives up all of these outlives it, unless the service is root and VOCALHOST_BOT_UIDS is set";
+  "what gives up all of these outlives it, unless they have users of their own";
 
 export interface ProcessDriverOptions {
   /** One folder per instance in it. */
@@ -33,7 +35,7 @@ export interface ProcessDriverOptions {
   users?: UserRange | undefined;
   /** Folders of other drivers whose instances run as the same users. */
   usersAlsoIn?: readonly string[];
-  /** Folder of compiled code that all instances share. @default one per build */
+  /** Folder of compiled code that all instances share, where they have no users. @default one per build */
   compileCache?: string | undefined;
   log: Log;
   /** @default the Node we run on */
@@ -56,7 +58,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   if (!cgroups.can.pids)
     log.warn(
       {},
-      `no writable control groups: bots have no limits of memory and processors, and ${
+      `no writable control groups: ${cgroups.can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${
         options.users ? FOUND_BY_USER : FOUND_BY_MARKS
       }`,
     );
@@ -138,6 +140,24 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     return { id, folder: cgroups.can.pids ? undefined : folder, uid, program };
   }
 
+  async function running(): Promise<WatchedMemory[]> {
+    const found = await Promise.all(listed.map(async (id) => ({ id, program: await known.find(id) })));
+    return found.flatMap(({ id, program }) =>
+      program?.memoryMib !== undefined && isRunning(program)
+        ? [{ id, program, memoryMib: program.memoryMib }]
+        : [],
+    );
+  }
+
+  async function endOverMemory(
+    { id, program }: WatchedMemory,
+    started: readonly ProcessIdentity[],
+  ): Promise<void> {
+    fence.check();
+    writeJsonAtOnce({}, root, id, folderFiles.overMemory);
+    await endAtOnce([program, ...started]);
+  }
+
   // Out of the way of all others; a person has to look at it.
   async function removeOrSetAside(id: string): Promise<void> {
     const folder = join(root, id);
@@ -160,7 +180,15 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       return program !== undefined && isRunning(program);
     },
   });
-  return { driver, records, [Symbol.asyncDispose]: async () => listeners.clear() };
+  const watch = cgroups.can.memory ? undefined : watchMemory({ running, end: endOverMemory, log });
+  return {
+    driver,
+    records,
+    async [Symbol.asyncDispose]() {
+      watch?.[Symbol.dispose]();
+      listeners.clear();
+    },
+  };
 }
 
 async function idsIn(root: string): Promise<string[]> {

@@ -60,6 +60,15 @@ test("how an instance ended is said by whoever knows", () => {
   assert.deepEqual(crashOf(exited("a", 1)), { exitCode: 1, text: "It exited with code 1." });
 });
 
+test("a bot whose heap is full has run out of memory, as one that the kernel ended", () => {
+  const lastOutput = "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory";
+  const exit = { code: null, signal: "SIGABRT", outOfMemory: false, lastOutput };
+  const seen: SeenInstance = { id: "a", state: "exited", address: undefined, exit };
+  assert.deepEqual(crashOf(seen), { exitCode: 137, text: `It ran out of memory.\n${lastOutput}` });
+  const aborted = { ...seen, exit: { ...exit, lastOutput: "" } };
+  assert.equal(crashOf(aborted).text, "It was ended by SIGABRT.");
+});
+
 function evicted(id: string): SeenInstance {
   const exit = { code: null, signal: "SIGTERM", outOfMemory: false, lastOutput: "", isForeign: true };
   return { id, state: "exited", address: undefined, exit: { ...exit, how: "It was evicted." } };

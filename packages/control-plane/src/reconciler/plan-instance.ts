@@ -1,4 +1,4 @@
-import type { SeenInstance } from "../drivers/driver.ts";
+import type { InstanceExit, SeenInstance } from "../drivers/driver.ts";
 import { isTerminal } from "../sessions/session-state.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
@@ -143,19 +143,29 @@ function deploymentOf(instance: InstanceRow, view: PoolView): DeploymentRow | un
   return view.deployments.find(({ id }) => id === instance.deploymentId);
 }
 
+const ABORTED_EXIT_CODE = 134; // SIGABRT, as engines and clusters report it
 const OUT_OF_MEMORY_EXIT_CODE = 137; // as engines and clusters report it
+
+// V8 ends a program whose heap has reached its limit, before the kernel would.
+function isHeapFull({ code, signal, lastOutput }: InstanceExit): boolean {
+  return (
+    (signal === "SIGABRT" || code === ABORTED_EXIT_CODE) &&
+    lastOutput.includes("JavaScript heap out of memory")
+  );
+}
 
 /** How an instance ended that nobody had asked to, in words. */
 export function crashOf(seen: SeenInstance | undefined): Crash {
   const exit = seen?.exit;
-  const how = exit?.outOfMemory
+  const isOutOfMemory = exit !== undefined && (exit.outOfMemory || isHeapFull(exit));
+  const how = isOutOfMemory
     ? "It ran out of memory."
     : exit?.how !== undefined
       ? exit.how
       : exit?.signal
         ? `It was ended by ${exit.signal}.`
         : `It exited with code ${exit?.code ?? "unknown"}.`;
-  const exitCode = exit?.code ?? (exit?.outOfMemory ? OUT_OF_MEMORY_EXIT_CODE : null);
+  const exitCode = exit?.code ?? (isOutOfMemory ? OUT_OF_MEMORY_EXIT_CODE : null);
   const text = [how, exit?.lastOutput.trim()].filter(Boolean).join("\n");
   return { exitCode, text, ...(exit?.isForeign ? { isForeign: true } : {}) };
 }

@@ -28,8 +28,9 @@ async function main(): Promise<void> {
   const instance = startInstance({ sessionApp, config, log });
   endOnSignals(instance);
   void instance.done.then(exit);
-  await instance.listen(await findBot(config));
-  flushCompileCache(); // those that come after this one shall profit even if this one is killed
+  const bot = await findBot(config);
+  flushCompileCache(); // the driver keeps it for those that come after this one, as soon as this one listens
+  await instance.listen(bot);
 }
 
 async function findBot({ bot }: InstanceConfig): Promise<BotDefinition> {

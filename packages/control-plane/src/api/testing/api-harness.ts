@@ -142,6 +142,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     people,
     regions: testRegions,
     hasVoiceEngine: false,
+    isolation: () => ({ processes: null }),
     probeMedia: async () => ({ addresses: [], ports: null, port: null, answeredBy: "nobody" }),
     registries: [],
     quotasOf,

@@ -1,6 +1,7 @@
 import { baseUser } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
 import type { InstanceSpec } from "../driver.ts";
+import { heapLimit } from "../heap-limit.ts";
 import { instanceEnvironment } from "../instance-environment.ts";
 import type { ContainerRequest } from "./engine-answers.ts";
 import { cpuLimit } from "./engine.ts";
@@ -45,7 +46,12 @@ export function containerOptions(options: ContainerOptions): ContainerRequest {
       [labels.cpuMillicores]: String(spec.cpuMillicores),
     },
     // Anybody who may ask the engine can read these; all others come by the handover.
-    Env: [`${instanceVariables.handover}=stdin`, `${instanceVariables.folder}=${FOLDER_INSIDE}`, "HOME=/tmp"],
+    Env: [
+      `${instanceVariables.handover}=stdin`,
+      `${instanceVariables.folder}=${FOLDER_INSIDE}`,
+      "HOME=/tmp",
+      `NODE_OPTIONS=${heapLimit(spec.memoryMib)}`,
+    ],
     OpenStdin: true,
     StdinOnce: true,
     Tty: false,

@@ -2,6 +2,7 @@ import { baseUser } from "@vocalhost/images";
 import { instanceVariables } from "@vocalhost/protocol";
 import type { V1EnvVar, V1OwnerReference, V1Pod, V1Secret } from "@kubernetes/client-node";
 import type { InstanceMedia, InstanceSpec } from "../driver.ts";
+import { heapLimit } from "../heap-limit.ts";
 import { instanceEnvironment, PORT_INSIDE } from "../instance-environment.ts";
 import {
   CONTAINER,
@@ -87,7 +88,7 @@ export function podManifest(options: PodOptions): V1Pod {
           image,
           imagePullPolicy: "IfNotPresent", // it is pinned
           envFrom: [{ secretRef: { name } }],
-          env: environment(spec.media, home),
+          env: environment(spec, home),
           ports: [{ containerPort: PORT_INSIDE, protocol: "TCP" }, ...mediaPorts(spec.media)],
           resources: resources(spec, cpuMillicores),
           terminationMessagePath: LAST_WORD_FILE,
@@ -141,13 +142,16 @@ function ownLabels({ id, owner }: InstanceSpec, names: Names): Record<string, st
 }
 
 // Later ones win over those of the Secret, whatever a bot's secret set has in it.
-function environment(media: InstanceMedia | undefined, home: string | undefined): V1EnvVar[] {
+function environment(spec: InstanceSpec, home: string | undefined): V1EnvVar[] {
+  const { media, memoryMib } = spec;
   const fromStatus = (name: string, fieldPath: string): V1EnvVar => ({
     name,
     valueFrom: { fieldRef: { fieldPath } },
   });
   return [
     { name: "HOME", value: "/tmp" },
+    // A bot that brings options of its own says how large its heap may be.
+    ...("NODE_OPTIONS" in spec.environment ? [] : [{ name: "NODE_OPTIONS", value: heapLimit(memoryMib) }]),
     { name: instanceVariables.folder, value: FOLDER_INSIDE },
     { name: instanceVariables.lastWord, value: LAST_WORD_FILE },
     ...(home === undefined ? [] : [{ name: instanceVariables.home, value: home }]),

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { parseHierarchies } from "./cgroup-hierarchies.ts";
+import { makeWay, parseHierarchies } from "./cgroup-hierarchies.ts";
 
 test("version 1 has a tree for each controller", () => {
   const mounts = `
@@ -26,6 +31,41 @@ test("version 2 has one tree; a container sees a part of it", () => {
   const part = "29 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup rw";
   assert.equal(parseHierarchies(part, "0::/docker/1/inner\n")[0]?.folder, "/sys/fs/cgroup/inner");
 });
+
+test("a service that has moved below the group it was given makes groups in that one", () => {
+  const mount = "29 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate";
+  const [hierarchy] = parseHierarchies(mount, "0::/system.slice/vocalhost.service/vocalhost-service\n");
+  assert.equal(hierarchy?.folder, "/sys/fs/cgroup/system.slice/vocalhost.service");
+});
+
+const unified = readFileSync("/proc/mounts", "utf8").match(/^\S+ (\S+) cgroup2 /m)?.[1];
+const group = join(unified ?? "", `vocalhost-test-${randomUUID().slice(0, 8)}`);
+const skip = unified !== undefined && canMake(group) ? false : "no groups of version 2 can be made here";
+
+test("processes of a group that hands controllers down move below it", { skip }, async () => {
+  const child = spawn("sleep", ["60"]);
+  try {
+    mkdirSync(group);
+    writeFileSync(join(group, "cgroup.procs"), String(child.pid));
+    await makeWay(group);
+    assert.equal(readFileSync(join(group, "cgroup.procs"), "utf8"), "");
+    assert.equal(readFileSync(join(group, "vocalhost-service/cgroup.procs"), "utf8"), `${child.pid}\n`);
+  } finally {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    for (const folder of [join(group, "vocalhost-service"), group]) rmdirSync(folder);
+  }
+});
+
+function canMake(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test("machines without them", () => {
   assert.deepEqual(parseHierarchies("", ""), []);

@@ -1,5 +1,5 @@
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rmdir, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 
 export type Controller = "cpu" | "memory" | "pids";
 
@@ -16,6 +16,10 @@ export async function makeOurs({ version, controllers, folder }: Hierarchy): Pro
   await mkdir(folder, { recursive: true });
   if (version === 2) await handDown(folder, controllers);
 }
+
+/** Where the service itself is, in a group of version 2 that was delegated to it. */
+const SERVICE_GROUP = "vocalhost-service";
+const MOVE_ROUNDS = 5; // a process may start another while we move it
 
 const CONTROLLERS: readonly Controller[] = ["cpu", "memory", "pids"];
 
@@ -55,7 +59,9 @@ export function parseHierarchies(mountinfo: string, cgroup: string): Hierarchy[]
       version === 2 ? names[0] === "" : controllers.some((name) => names.includes(name)),
     );
     if (!group || controllers.length === 0) return [];
-    return [{ version, controllers, folder: join(mount, below(group.path, root)) } satisfies Hierarchy];
+    const folder = join(mount, below(group.path, root));
+    const isOurs = version === 2 && basename(folder) === SERVICE_GROUP;
+    return [{ version, controllers, folder: isOurs ? dirname(folder) : folder } satisfies Hierarchy];
   });
 }
 
@@ -79,12 +85,37 @@ async function prepare(candidate: Hierarchy, name: string): Promise<Hierarchy | 
   }
 }
 
-// Version 2 hands controllers down level by level, and refuses where a group has processes of its own.
 async function offeredTo(candidate: Hierarchy): Promise<Controller[]> {
-  const offered = (await readFile(join(candidate.folder, "cgroup.controllers"), "utf8")).trim().split(/\s+/);
+  const { folder } = candidate;
+  const offered = (await readFile(join(folder, "cgroup.controllers"), "utf8")).trim().split(/\s+/);
   const controllers = candidate.controllers.filter((name) => offered.includes(name));
-  if (controllers.length > 0) await handDown(candidate.folder, controllers);
+  if (controllers.length === 0) return controllers;
+  await handDown(folder, controllers).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EBUSY" || !(await isDelegated(folder))) throw error;
+    await makeWay(folder);
+    await handDown(folder, controllers);
+  });
   return controllers;
+}
+
+/** Whether the group is ours alone: given to our user, or, as root, the one of a unit of systemd. */
+async function isDelegated(folder: string): Promise<boolean> {
+  const { uid } = await stat(folder);
+  return uid === process.getuid?.() && (uid !== 0 || folder.endsWith(".service"));
+}
+
+/** Version 2 hands controllers down only from groups without processes: those in this one move into one below it. */
+export async function makeWay(folder: string): Promise<void> {
+  const below = join(folder, SERVICE_GROUP);
+  await mkdir(below, { recursive: true });
+  for (let round = 0; round < MOVE_ROUNDS; round += 1) {
+    const pids = (await readFile(join(folder, "cgroup.procs"), "utf8")).split("\n").filter(Boolean);
+    if (pids.length === 0) return;
+    for (const pid of pids)
+      await writeFile(join(below, "cgroup.procs"), pid).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ESRCH") throw error; // it has ended
+      });
+  }
 }
 
 async function handDown(folder: string, controllers: Controller[]): Promise<void> {

@@ -7,10 +7,15 @@ export const folderFiles = {
   maker: "maker.json",
   process: "process.json",
   exited: "exited.json",
+  /** There once the instance was ended for want of memory where no control group does that. */
+  overMemory: "over-memory.json",
 } as const;
 
 export const MakerFile = IdentityFile;
-export const ProcessFile = IdentityFile.extend({ cpuMillicores: z.number() });
+export const ProcessFile = IdentityFile.extend({
+  cpuMillicores: z.number(),
+  memoryMib: z.number().optional(),
+});
 export const ExitedFile = z.object({
   code: z.number().nullable(),
   signal: z.string().nullable(),

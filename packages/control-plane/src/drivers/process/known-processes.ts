@@ -1,5 +1,6 @@
 import { instanceFiles } from "@vocalhost/protocol";
 import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Log } from "../../log.ts";
@@ -98,7 +99,9 @@ export function createKnownProcesses(options: {
     if (it.exit) return it.exit;
     await it.exited;
     const written = await readJson(ExitedFile, root, id, folderFiles.exited);
-    const outOfMemory = written?.outOfMemory ?? (await cgroups.ranOutOfMemory(id));
+    const outOfMemory =
+      written?.outOfMemory ??
+      ((await cgroups.ranOutOfMemory(id)) || existsSync(join(root, id, folderFiles.overMemory)));
     const lastOutput = await readLastOutput(join(root, id), LAST_OUTPUT_BYTES);
     return (it.exit = { code: null, signal: null, ...written, outOfMemory, lastOutput });
   }

@@ -1,10 +1,12 @@
 import { isAppError } from "@vocalhost/protocol";
 import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { giveToUser, type UserRange } from "../../own-users.ts";
 import type { InstanceSource, InstanceSpec } from "../driver.ts";
 import type { Cgroups } from "./cgroups.ts";
+import { keepCompiledCode } from "./compiled-code.ts";
 import { endProcess } from "./end-process.ts";
 import type { Fence } from "../local/fence.ts";
 import { findEntry } from "./find-entry.ts";
@@ -75,7 +77,7 @@ async function launch(
     context.users && giveToUser({ root: context.root, others: context.usersAlsoIn }, id, context.users);
   const how = { entry, execPath, nodeArguments, compileCache, user };
   const child = await spawnInstance({ spec, build, folder, ...how });
-  const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores };
+  const program = { ...identityOf(child.pid), cpuMillicores: spec.cpuMillicores, memoryMib };
   try {
     writeJsonAtOnce(program, folder, folderFiles.process);
     fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
@@ -87,7 +89,10 @@ async function launch(
   about.process = program;
   about.child = child;
   about.exited = recordExit(child, { id, folder, cgroups });
-  const unwatch = watchAddress(folder, changed);
+  const unwatch = watchAddress(folder, () => {
+    if (user) void keepCompiledCode(build.folder, { folder, uid: user.uid });
+    changed();
+  });
   void about.exited.then(() => {
     loadingBehind.end(id);
     unwatch();
@@ -103,7 +108,7 @@ async function recordExit(
   const { promise, resolve: ended } = Promise.withResolvers<Pick<ExitedFile, "code" | "signal">>();
   child.once("exit", (code, signal) => ended({ code, signal }));
   const how = await promise;
-  const outOfMemory = await cgroups.ranOutOfMemory(id);
+  const outOfMemory = (await cgroups.ranOutOfMemory(id)) || existsSync(join(folder, folderFiles.overMemory));
   // Gone with its folder if it was forgotten meanwhile.
   await writeJson({ ...how, outOfMemory }, folder, folderFiles.exited).catch(() => undefined);
 }
