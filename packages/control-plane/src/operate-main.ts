@@ -13,6 +13,7 @@ import { findDriverWall } from "./drivers/open-driver.ts";
 import { isHolderDead } from "./leader/holder.ts";
 import { measureDataFolder, readDiskSpace } from "./metrics/data-folder.ts";
 import { copyStore } from "./store/copy-store.ts";
+import { claimDataFolder, renewIdentity, writeMark } from "./store/identity.ts";
 import { openPostgresStore } from "./store/postgres.ts";
 import { openSqliteStore } from "./store/sqlite.ts";
 import type { Store } from "./store/store.ts";
@@ -99,9 +100,15 @@ async function moveToPostgres(
     throw new ConfigError("Set VOCALHOST_DATABASE_URL to the database to copy into: postgres://…");
   await using from = await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 });
   await requireStopped(from);
+  await claimDataFolder(from, { dataFolder });
   await using to = await openPostgresStore({ url: databaseUrl });
   await makeAuthTables(to);
-  return await copyStore({ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) });
+  const copied = await copyStore({
+    ...{ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) },
+  });
+  // From here on the folder is the copy's: a start on the SQLite file would not know what is built meanwhile.
+  await writeMark(dataFolder, await to.transaction((tx) => renewIdentity(tx, "replaces")));
+  return copied;
 }
 
 /** Also turns a file of an earlier release into one that gives back space by itself. */

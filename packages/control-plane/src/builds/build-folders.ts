@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Depot } from "../depot/depot.ts";
-import { DriverUnavailableError } from "../drivers/driver.ts";
+import { DriverUnavailableError, SourceGoneError } from "../drivers/driver.ts";
 import { LINKED_SDK } from "./link-sdk.ts";
 
 /** What builds made, on this machine and in the depot, if there is one. */
@@ -49,8 +49,7 @@ export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFolder
     ];
     await mkdir(dirname(folder), { recursive: true, mode: 0o755 });
     try {
-      if (!(await from.fetch(keptBuild(buildId), archive)))
-        throw new Error(`The build ${buildId} is gone. Deploy the bot again.`);
+      if (!(await from.fetch(keptBuild(buildId), archive))) throw goneError(buildId);
       await rm(aside, { recursive: true, force: true });
       await pipeline(createReadStream(archive), createGunzip(), unpackTar(aside, { strict: true }));
       await linkSdk(aside, sdkFolder);
@@ -84,7 +83,8 @@ export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFolder
     },
     async bring(buildId) {
       const folder = folderOf(buildId);
-      if (!depot || existsSync(folder)) return folder;
+      if (existsSync(folder)) return folder;
+      if (!depot) throw goneError(buildId);
       let brought = bringing.get(buildId);
       if (!brought) {
         brought = fetchAndUnpack(buildId, depot).finally(() => bringing.delete(buildId));
@@ -96,6 +96,10 @@ export function createBuildFolders({ dataFolder, depot, sdkFolder }: BuildFolder
       });
     },
   };
+}
+
+function goneError(buildId: string): SourceGoneError {
+  return new SourceGoneError(`The build ${buildId} is gone. Deploy the bot again.`);
 }
 
 async function linkSdk(folder: string, sdkFolder: string): Promise<void> {

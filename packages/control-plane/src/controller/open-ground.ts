@@ -15,6 +15,7 @@ import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { requireKnownMasterKeys } from "../secrets/rewrap.ts";
+import { claimDataFolder, refuseMissingStore, type StoreIdentity } from "../store/identity.ts";
 import { openStore } from "../store/open-store.ts";
 import { withRoom } from "../store/make-room.ts";
 import type { Store } from "../store/store.ts";
@@ -37,6 +38,8 @@ export interface Ground {
   secrets: ServiceSecrets;
   /** Checks with every write that we still lead. */
   store: Store;
+  /** Which store that is; data folder and bucket carry its id. */
+  identity: StoreIdentity;
   /** The same without the check, for what does that itself. */
   uncheckedStore: Store;
   driver: OpenedDriver["driver"];
@@ -60,13 +63,15 @@ export async function openGround(
   const clock = systemClock;
   const { timing, dataFolder, databaseUrl } = config;
   refuseUnfinishedRestore(dataFolder);
+  await refuseMissingStore(config);
+  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
+  const identity = await claimDataFolder(opened, config); // before anything else is written beside what is there
   const secrets = await openServiceSecrets(config);
   if (secrets.isNewMasterKey)
     log.info(
       { file: join(dataFolder, "master-keys") },
       "made a master key; keep a copy, without it stored secrets cannot be read",
     );
-  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
   await requireKnownMasterKeys(opened, secrets.masterKeys);
   prepareUsers(config, log);
   const drivers = stack.use(await openDrivers(config, { log, builderEnvironment: builderEnvironment() }));
@@ -88,6 +93,7 @@ export async function openGround(
         return standing.epoch;
       },
     }),
+    identity,
     uncheckedStore,
     driver,
     records,

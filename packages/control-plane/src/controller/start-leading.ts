@@ -64,6 +64,7 @@ export async function startLeading(
         createRoomCloser({ world, close: rooms.close }),
       ],
       store,
+      identity: ground.identity,
       clock,
       log,
       config,
