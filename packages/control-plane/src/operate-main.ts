@@ -8,10 +8,12 @@ import { makeAuthTables } from "./auth/auth-library.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
 import { takeBackup } from "./backup/take-backup.ts";
 import { ConfigError, driversOf, readConfig, type Config } from "./config.ts";
+import { masterKeyFile } from "./controller/service-secrets.ts";
 import { findSdk } from "./controller/find-sdk.ts";
 import { findDriverWall } from "./drivers/open-driver.ts";
 import { isHolderDead } from "./leader/holder.ts";
 import { measureDataFolder, readDiskSpace } from "./metrics/data-folder.ts";
+import { rotateMasterKey } from "./secrets/rotate-master-key.ts";
 import { copyStore } from "./store/copy-store.ts";
 import { claimDataFolder, renewIdentity, writeMark } from "./store/identity.ts";
 import { openPostgresStore } from "./store/postgres.ts";
@@ -40,6 +42,8 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return { manifest: await restoreBackup({ config, file, sdkFolder: findSdk(), progress }) };
     case "copy-store":
       return { tables: await moveToPostgres(config, progress) };
+    case "rotate-master-key":
+      return rotate(config, progress);
     case "compact-store":
       return compact(config);
     case "disk":
@@ -48,7 +52,7 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return operateWalls(config, file);
     default:
       throw new ConfigError(
-        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, disk or wall show|up|down|state",
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, disk or wall show|up|down|state",
       );
   }
 }
@@ -111,6 +115,21 @@ async function moveToPostgres(
   return copied;
 }
 
+async function rotate(
+  { dataFolder, databaseUrl, masterKeys }: Config,
+  progress: (text: string) => void,
+): Promise<object> {
+  await using store =
+    databaseUrl === undefined
+      ? await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 })
+      : await openPostgresStore({ url: databaseUrl });
+  await claimDataFolder(store, { dataFolder, databaseUrl });
+  const isRunning = await isLed(store);
+  return rotateMasterKey({
+    ...{ store, configured: masterKeys, file: masterKeyFile(dataFolder), isRunning, progress },
+  });
+}
+
 /** Also turns a file of an earlier release into one that gives back space by itself. */
 async function compact({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
   const file = sqliteFileIn(dataFolder);
@@ -131,10 +150,14 @@ function sqliteFileIn(dataFolder: string): string {
 }
 
 /** What a running service writes after the copy would be missing from it. */
-async function requireStopped({ db }: Store): Promise<void> {
-  const leader = await db.selectFrom("leader").selectAll().executeTakeFirst();
-  if (!leader || leader.until <= systemClock.nowMs() || isHolderDead(leader.holder)) return;
+async function requireStopped(store: Store): Promise<void> {
+  if (!(await isLed(store))) return;
   throw new ConfigError("The service is running; stop it first, so that nothing is written meanwhile");
+}
+
+async function isLed({ db }: Store): Promise<boolean> {
+  const leader = await db.selectFrom("leader").selectAll().executeTakeFirst();
+  return leader !== undefined && leader.until > systemClock.nowMs() && !isHolderDead(leader.holder);
 }
 
 function say(event: object): void {

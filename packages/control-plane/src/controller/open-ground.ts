@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { refuseUnfinishedRestore } from "../backup/restore-backup.ts";
 import { createBuildFolders, type BuildFolders } from "../builds/build-folders.ts";
 import { builderEnvironment } from "../builds/config.ts";
@@ -14,7 +13,7 @@ import { createFailpoint, type Failpoint } from "../failpoints.ts";
 import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
-import { requireKnownMasterKeys } from "../secrets/rewrap.ts";
+import { neededMasterKeys, requireKnownMasterKeys } from "../secrets/rewrap.ts";
 import { claimDataFolder, refuseMissingStore, type StoreIdentity } from "../store/identity.ts";
 import { openStore } from "../store/open-store.ts";
 import { withRoom } from "../store/make-room.ts";
@@ -25,7 +24,7 @@ import { findEngine } from "./find-engine.ts";
 import { findSdk } from "./find-sdk.ts";
 import { createCandidate, type Candidate } from "./lead.ts";
 import { prepareUsers } from "./prepare-users.ts";
-import { openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
+import { masterKeyFile, openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
 import { createStanding, type Standing } from "./standing.ts";
 
 /** What a controller works with, whether it leads or not. */
@@ -66,13 +65,14 @@ export async function openGround(
   await refuseMissingStore(config);
   const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
   const identity = await claimDataFolder(opened, config); // before anything else is written beside what is there
-  const secrets = await openServiceSecrets(config);
+  const secrets = await openServiceSecrets(config, await neededMasterKeys(opened));
   if (secrets.isNewMasterKey)
     log.info(
-      { file: join(dataFolder, "master-keys") },
+      { file: masterKeyFile(dataFolder) },
       "made a master key; keep a copy, without it stored secrets cannot be read",
     );
-  await requireKnownMasterKeys(opened, secrets.masterKeys);
+  const keysIn = config.masterKeys === undefined ? masterKeyFile(dataFolder) : undefined;
+  await requireKnownMasterKeys(opened, secrets.masterKeys, keysIn);
   prepareUsers(config, log);
   const drivers = stack.use(await openDrivers(config, { log, builderEnvironment: builderEnvironment() }));
   const { driver, records } = drivers;
