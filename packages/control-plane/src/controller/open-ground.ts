@@ -54,6 +54,13 @@ export interface Ground {
   vivaEngine: string | undefined;
 }
 
+/** Nothing that is tried again helps: the process ends with the sentence. */
+function endProcess(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
 /** Opens the store and the driver; decides and changes nothing. */
 export async function openGround(
   config: Config,
@@ -63,7 +70,7 @@ export async function openGround(
   const { timing, dataFolder, databaseUrl } = config;
   refuseUnfinishedRestore(dataFolder);
   await refuseMissingStore(config);
-  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
+  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log, damaged: endProcess }));
   const identity = await claimDataFolder(opened, config); // before anything else is written beside what is there
   const secrets = await openServiceSecrets(config, await neededMasterKeys(opened));
   if (secrets.isNewMasterKey)
