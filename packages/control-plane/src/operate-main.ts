@@ -46,14 +46,29 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return rotate(config, progress);
     case "compact-store":
       return compact(config);
+    case "check-store":
+      return { store: checkSqlite(config) };
     case "disk":
       return diskOf(config);
     case "wall":
       return operateWalls(config, file);
     default:
       throw new ConfigError(
-        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, disk or wall show|up|down|state",
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk or wall show|up|down|state",
       );
+  }
+}
+
+/** Null where there is no SQLite file. Reads all of it; the service may be running. */
+function checkSqlite({ dataFolder, databaseUrl }: Config): { file: string; problem: string | null } | null {
+  const file = join(dataFolder, "vocalhost.db");
+  if (databaseUrl !== undefined || !existsSync(file)) return null;
+  try {
+    using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    const said = String(database.prepare("pragma quick_check(1)").get()?.["quick_check"]);
+    return { file, problem: said === "ok" ? null : said.replaceAll("\n", " ") };
+  } catch (error) {
+    return { file, problem: (error as Error).message };
   }
 }
 

@@ -9,6 +9,7 @@ import type { Style, Ui } from "../ui.ts";
 import { openCallableService } from "../service/callable-service.ts";
 import { checkCarrier } from "./check-carrier.ts";
 import { checkFilter } from "./check-filter.ts";
+import { checkDatabase } from "./check-database.ts";
 import { checkDisk } from "./check-disk.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkMedia } from "./check-media.ts";
@@ -59,7 +60,7 @@ async function look(
   const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, ice, media, carrier, disk, wall] = await Promise.all([
+  const [project, ports, engine, hops, ice, media, carrier, disk, database, wall] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine({ environment: engineVariables }, signal),
@@ -68,9 +69,22 @@ async function look(
     checkMedia(credentials, signal),
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
+    checkDatabase(service, signal),
     checkWall(service, engineVariables, signal),
   ]);
-  return [ok("node", process.version), project, ports, engine, wall, disk, ...hops, ice, media, carrier];
+  return [
+    ok("node", process.version),
+    project,
+    ports,
+    engine,
+    wall,
+    disk,
+    database,
+    ...hops,
+    ice,
+    media,
+    carrier,
+  ];
 }
 
 async function lookAtFilter(agent: string, { apiKey }: Options, context: CommandContext): Promise<Hop[]> {
