@@ -121,7 +121,7 @@ const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
   drivers: ["wall"],
   wall: [],
   dashboard: [],
-  backup: ["auth", "builds", "store"],
+  backup: ["leader", "auth", "builds", "store"],
   retention: ["depot", "deployments", "logs", "pools", "samples", "secrets", "sessions", "store"],
   store: [],
 };

@@ -50,6 +50,7 @@ export async function startS3Server(bucket = "builds"): Promise<S3Server> {
     const stored = objects.get(key);
     switch (request.method) {
       case "PUT":
+        if (request.headers["x-amz-copy-source"]) return copy(request, key, response);
         objects.set(key, { body, metadata: metadataOf(request), putAt: new Date() });
         return void response.writeHead(200, { etag: `"${md5(body)}"` }).end();
       case "GET":
@@ -71,6 +72,16 @@ export async function startS3Server(bucket = "builds"): Promise<S3Server> {
       default:
         throw new Refusal(405, "MethodNotAllowed");
     }
+  }
+
+  function copy({ headers }: IncomingMessage, key: string, response: ServerResponse): void {
+    const [named, ...rest] = decodeURIComponent(String(headers["x-amz-copy-source"])).split("/");
+    const stored = objects.get(rest.join("/"));
+    if (named !== bucket || !stored) throw new Refusal(404, "NoSuchKey");
+    objects.set(key, { ...stored, putAt: new Date() });
+    response
+      .writeHead(200, { "content-type": "application/xml" })
+      .end(`<CopyObjectResult><ETag>"${md5(stored.body)}"</ETag></CopyObjectResult>`);
   }
 
   function list(query: URLSearchParams, response: ServerResponse): void {

@@ -8,11 +8,14 @@ import { makeAuthTables } from "./auth/auth-library.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
 import { takeBackup } from "./backup/take-backup.ts";
 import { ConfigError, driversOf, readConfig, type Config } from "./config.ts";
+import { masterKeyFile } from "./controller/service-secrets.ts";
 import { findSdk } from "./controller/find-sdk.ts";
 import { findDriverWall } from "./drivers/open-driver.ts";
 import { isHolderDead } from "./leader/holder.ts";
 import { measureDataFolder, readDiskSpace } from "./metrics/data-folder.ts";
+import { rotateMasterKey } from "./secrets/rotate-master-key.ts";
 import { copyStore } from "./store/copy-store.ts";
+import { claimDataFolder, renewIdentity, writeMark } from "./store/identity.ts";
 import { openPostgresStore } from "./store/postgres.ts";
 import { openSqliteStore } from "./store/sqlite.ts";
 import type { Store } from "./store/store.ts";
@@ -39,16 +42,33 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return { manifest: await restoreBackup({ config, file, sdkFolder: findSdk(), progress }) };
     case "copy-store":
       return { tables: await moveToPostgres(config, progress) };
+    case "rotate-master-key":
+      return rotate(config, progress);
     case "compact-store":
       return compact(config);
+    case "check-store":
+      return { store: checkSqlite(config) };
     case "disk":
       return diskOf(config);
     case "wall":
       return operateWalls(config, file);
     default:
       throw new ConfigError(
-        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, disk or wall show|up|down|state",
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk or wall show|up|down|state",
       );
+  }
+}
+
+/** Null where there is no SQLite file. Reads all of it; the service may be running. */
+function checkSqlite({ dataFolder, databaseUrl }: Config): { file: string; problem: string | null } | null {
+  const file = join(dataFolder, "vocalhost.db");
+  if (databaseUrl !== undefined || !existsSync(file)) return null;
+  try {
+    using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    const said = String(database.prepare("pragma quick_check(1)").get()?.["quick_check"]);
+    return { file, problem: said === "ok" ? null : said.replaceAll("\n", " ") };
+  } catch (error) {
+    return { file, problem: (error as Error).message };
   }
 }
 
@@ -99,9 +119,30 @@ async function moveToPostgres(
     throw new ConfigError("Set VOCALHOST_DATABASE_URL to the database to copy into: postgres://…");
   await using from = await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 });
   await requireStopped(from);
+  await claimDataFolder(from, { dataFolder });
   await using to = await openPostgresStore({ url: databaseUrl });
   await makeAuthTables(to);
-  return await copyStore({ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) });
+  const copied = await copyStore({
+    ...{ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) },
+  });
+  // From here on the folder is the copy's: a start on the SQLite file would not know what is built meanwhile.
+  await writeMark(dataFolder, await to.transaction((tx) => renewIdentity(tx, "replaces")));
+  return copied;
+}
+
+async function rotate(
+  { dataFolder, databaseUrl, masterKeys }: Config,
+  progress: (text: string) => void,
+): Promise<object> {
+  await using store =
+    databaseUrl === undefined
+      ? await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 })
+      : await openPostgresStore({ url: databaseUrl });
+  await claimDataFolder(store, { dataFolder, databaseUrl });
+  const isRunning = await isLed(store);
+  return rotateMasterKey({
+    ...{ store, configured: masterKeys, file: masterKeyFile(dataFolder), isRunning, progress },
+  });
 }
 
 /** Also turns a file of an earlier release into one that gives back space by itself. */
@@ -124,10 +165,14 @@ function sqliteFileIn(dataFolder: string): string {
 }
 
 /** What a running service writes after the copy would be missing from it. */
-async function requireStopped({ db }: Store): Promise<void> {
-  const leader = await db.selectFrom("leader").selectAll().executeTakeFirst();
-  if (!leader || leader.until <= systemClock.nowMs() || isHolderDead(leader.holder)) return;
+async function requireStopped(store: Store): Promise<void> {
+  if (!(await isLed(store))) return;
   throw new ConfigError("The service is running; stop it first, so that nothing is written meanwhile");
+}
+
+async function isLed({ db }: Store): Promise<boolean> {
+  const leader = await db.selectFrom("leader").selectAll().executeTakeFirst();
+  return leader !== undefined && leader.until > systemClock.nowMs() && !isHolderDead(leader.holder);
 }
 
 function say(event: object): void {

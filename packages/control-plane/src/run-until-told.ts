@@ -19,6 +19,7 @@ export async function runUntilTold({ log, start }: RunOptions): Promise<void> {
   process.on("SIGINT", () => undefined); // the terminal's Ctrl-C reaches us too; the supervisor decides
   process.on("disconnect", () => end("the supervisor is gone"));
   process.on("uncaughtException", (error) => {
+    if (error instanceof ConfigError) refuse(error);
     log.error({ err: error }, "unexpected failure, ending");
     process.exit(1);
   });
@@ -26,12 +27,14 @@ export async function runUntilTold({ log, start }: RunOptions): Promise<void> {
     running = await start();
     flushCompileCache(); // the next life shall profit even if this one is killed
   } catch (error) {
-    if (error instanceof ConfigError) {
-      process.stderr.write(`${error.message}\n`);
-      process.exit(CONFIG_EXIT_CODE);
-    }
+    if (error instanceof ConfigError) refuse(error);
     log.error({ err: error }, "could not start");
     process.exit(1);
+  }
+
+  function refuse({ message }: ConfigError): never {
+    process.stderr.write(`${message}\n`);
+    process.exit(CONFIG_EXIT_CODE);
   }
 
   function end(why: string): void {

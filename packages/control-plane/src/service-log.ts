@@ -2,13 +2,43 @@ import pino from "pino";
 import { styleText } from "node:util";
 import type { Log } from "./log.ts";
 
-/** One JSON line per event for machines; on a terminal a line to read. */
+const WAITING_MAX_CHARACTERS = 1024 * 1024; // about 5,000 lines
+const TRY_AGAIN_MS = 1_000;
+
+/** One JSON line per event for machines; on a terminal a line to read. What cannot be written ends no process. */
 export function createServiceLog(options: { level: string; process: string }): Log {
-  const base = { process: options.process };
-  if (!process.stdout.isTTY)
-    return pino({ level: options.level, base }, pino.destination({ fd: 1, sync: true }));
-  const terminal = { write: (line: string) => process.stdout.write(toReadable(line)) };
-  return pino({ level: options.level, base }, terminal);
+  const settings = { level: options.level, base: { process: options.process } };
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined); // unheard, it would end us
+  const destination = pino.destination({
+    ...{ fd: process.stdout.fd, sync: true, maxLength: WAITING_MAX_CHARACTERS },
+    retryEAGAIN: () => false, // it would hold up everything until somebody reads
+  });
+  const shown = { write: (line: string) => destination.write(toReadable(line)) };
+  const log = pino(settings, process.stdout.isTTY ? shown : destination);
+  tellFailures(destination, log);
+  return log;
+}
+
+/** Lines that cannot be written wait; those that find no place are counted. Both is said when writing works again. */
+function tellFailures(destination: ReturnType<typeof pino.destination>, log: Log): void {
+  let failed: { code: unknown; lost: number; again: NodeJS.Timeout } | undefined;
+  let isWritten = true;
+  const tryAgain = (): void => {
+    isWritten = true;
+    destination.write(""); // `flushSync` would hold up the process until the disk has room
+    if (!isWritten) return;
+    clearInterval(failed?.again);
+    const { code, lost } = failed ?? {};
+    failed = undefined;
+    log.warn({ code, lost }, "log could not be written for a while");
+  };
+  destination.on("error", ({ code }: NodeJS.ErrnoException) => {
+    isWritten = false;
+    failed ??= { code, lost: 0, again: setInterval(tryAgain, TRY_AGAIN_MS).unref() };
+  });
+  destination.on("drop", () => {
+    if (failed) failed.lost += 1;
+  });
 }
 
 interface LogLine {

@@ -6,7 +6,15 @@ import { startRoomServer } from "./room-server.ts";
 
 try {
   const { options, logLevel, isSecretNew } = readConfig();
-  const log = pino({ level: logLevel });
+  const destination = pino.destination({
+    fd: 1,
+    sync: true,
+    maxLength: 1024 * 1024,
+    retryEAGAIN: () => false,
+  });
+  destination.on("error", () => undefined); // a full disk under the log ends no call
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+  const log = pino({ level: logLevel }, destination);
   const server = await startRoomServer({ ...options, log });
   process.stdout.write(`Rooms at ${server.url}, media on UDP port ${server.udpPort}\n`);
   process.stdout.write(

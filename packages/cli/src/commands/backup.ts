@@ -53,6 +53,22 @@ export const backupCommands = [
     load: () => import("../operate/run-store-copy.ts"),
   }),
   defineCommand({
+    name: "master-keys rotate",
+    summary: "seal all secrets with a new master key",
+    description:
+      "Puts a new key before the old one in the file master-keys of the data folder, seals every secret with it, and says when the " +
+      "old key may go. A running service must read the new key first: the command says so, and goes on when it is run again. " +
+      "With VOCALHOST_MASTER_KEYS put the new key first in that setting yourself.",
+    options: operateOptions,
+    examples: [
+      {
+        line: "vocalhost master-keys rotate --data-dir /var/lib/vocalhost",
+        about: "again after an interruption",
+      },
+    ],
+    load: () => import("../operate/run-master-keys-rotate.ts"),
+  }),
+  defineCommand({
     name: "store compact",
     summary: "shrink the SQLite file",
     description:

@@ -10,6 +10,7 @@ import { openCallableService } from "../service/callable-service.ts";
 import { checkBots } from "./check-bots.ts";
 import { checkCarrier } from "./check-carrier.ts";
 import { checkFilter } from "./check-filter.ts";
+import { checkDatabase } from "./check-database.ts";
 import { checkDisk } from "./check-disk.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkMedia } from "./check-media.ts";
@@ -60,7 +61,7 @@ async function look(
   const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, bots, ice, media, carrier, disk, wall] = await Promise.all([
+  const [project, ports, engine, hops, bots, ice, media, carrier, disk, database, wall] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine({ environment: engineVariables }, signal),
@@ -70,6 +71,7 @@ async function look(
     checkMedia(credentials, signal),
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
+    checkDatabase(service, signal),
     checkWall(service, engineVariables, signal),
   ]);
   return [
@@ -79,6 +81,7 @@ async function look(
     engine,
     wall,
     disk,
+    database,
     ...hops,
     bots,
     ice,

@@ -35,7 +35,7 @@ export function toAgentRecord(facts: AgentFacts): AgentRecord {
     .sort((one, other) => other.createdAt - one.createdAt);
   const previous = active && active !== desired ? active : draining[0];
   const spec = desired && parseSpec(desired.spec);
-  const ready = desired?.phase === "Active";
+  const ready = desired?.phase === "Active" && desired.failureCode === null;
   const vendorViva = spec ? { audioFilter: spec.audioFilter } : null;
   const available = agent.state === "live" && active !== undefined && canServe(facts, active);
   return {
@@ -123,7 +123,7 @@ function conditionsOf(options: {
 }): AgentCondition[] {
   const { agent, available, desired } = options;
   const isProgressing = desired?.phase === "Creating" || desired?.phase === "Validating";
-  const hasFailed = desired?.phase === "Failed";
+  const hasFailed = desired !== undefined && desired.failureCode !== null;
   const isCrashing = (desired?.crashes ?? 0) > 0;
   return [
     condition("Available", available, agent.state === "live" ? undefined : "Deleting"),

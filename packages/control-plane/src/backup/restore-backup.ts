@@ -8,6 +8,7 @@ import { makeAuthTables } from "../auth/auth-library.ts";
 import { LINKED_SDK } from "../builds/link-sdk.ts";
 import { ConfigError, type Config } from "../config.ts";
 import { copyStore } from "../store/copy-store.ts";
+import { renewIdentity, STORE_ID_FILE, writeMark } from "../store/identity.ts";
 import { openPostgresStore } from "../store/postgres.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import {
@@ -28,7 +29,7 @@ export interface RestoreOptions {
   progress(text: string): void;
 }
 
-const RESTORED = [...KEY_FILES, BUILDS_FOLDER, DATABASE_FILE];
+const RESTORED = [...KEY_FILES, STORE_ID_FILE, BUILDS_FOLDER, DATABASE_FILE];
 /** Left behind by a database that was moved away, SQLite would write its pages over those of the restored one. */
 const JOURNAL_FILE = `${DATABASE_FILE}-wal`;
 
@@ -50,6 +51,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupMani
     await unpack(file, staging);
     const manifest = await readWhole(file, staging);
     await linkSdk(staging, options.sdkFolder);
+    await identify(staging);
     if (config.databaseUrl !== undefined) await fillDatabase(config.databaseUrl, staging, progress);
     progress("moving into place");
     // The database last: with it the folder is a service's.
@@ -107,6 +109,12 @@ async function linkSdk(staging: string, sdkFolder: string): Promise<void> {
     await mkdir(dirname(link), { recursive: true });
     await symlink(sdkFolder, link);
   }
+}
+
+/** The service that was backed up may go on, and its bucket is not this one's. */
+async function identify(staging: string): Promise<void> {
+  await using store = await openSqliteStore({ file: join(staging, DATABASE_FILE), ballastBytes: 0 });
+  await writeMark(staging, await store.transaction((tx) => renewIdentity(tx, "beside")));
 }
 
 async function fillDatabase(url: string, staging: string, progress: (text: string) => void): Promise<void> {

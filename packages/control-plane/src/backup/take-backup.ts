@@ -1,6 +1,6 @@
 import { packTar, type TarSource } from "modern-tar/fs";
 import { createWriteStream, existsSync } from "node:fs";
-import { mkdtemp, open, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
@@ -11,6 +11,8 @@ import { ConfigError, type Config } from "../config.ts";
 import { copyStore } from "../store/copy-store.ts";
 import { openPostgresStore } from "../store/postgres.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
+import { holderName, isHolderDead } from "../leader/holder.ts";
+import { systemClock } from "../system-clock.ts";
 import { VERSION } from "../version.ts";
 import {
   BUILDS_FOLDER,
@@ -20,6 +22,10 @@ import {
   type BackupManifest,
 } from "./backup-manifest.ts";
 import { sha256OfFile } from "./sha256-of-file.ts";
+
+const STAGING = ".vocalhost-backup-";
+const HOLDER_FILE = "holder";
+const UNSIGNED_MS = 86_400_000; // of an earlier release, or killed as it began
 
 export interface BackupOptions {
   config: Pick<Config, "dataFolder" | "databaseUrl">;
@@ -40,11 +46,13 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { config, progress } = options;
   const file = resolve(options.file);
   if (existsSync(file)) throw new ConfigError(`${file} exists already; backups never overwrite anything`);
-  const staging = await mkdtemp(join(dirname(file), ".vocalhost-backup-")).catch((cause: unknown) => {
+  await removeLeftovers(dirname(file));
+  const staging = await mkdtemp(join(dirname(file), STAGING)).catch((cause: unknown) => {
     throw new ConfigError(`Nothing can be written into ${dirname(file)}`, { cause });
   });
   const partial = join(staging, "archive");
   try {
+    await writeFile(join(staging, HOLDER_FILE), holderName());
     progress("copying the database");
     const database = join(staging, DATABASE_FILE);
     await snapshot(config, database, progress);
@@ -66,6 +74,20 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
     return { file, bytes: (await stat(file)).size, manifest };
   } finally {
     await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/** What a backup that was killed has left in this folder. One whose process lives is under way. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(STAGING)) continue;
+    const path = join(folder, name);
+    const holder = await readFile(join(path, HOLDER_FILE), "utf8").catch(() => undefined);
+    const isOver =
+      holder === undefined
+        ? (await stat(path)).mtimeMs < systemClock.nowMs() - UNSIGNED_MS
+        : isHolderDead(holder);
+    if (isOver) await rm(path, { recursive: true, force: true });
   }
 }
 

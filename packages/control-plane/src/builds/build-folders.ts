@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Depot } from "../depot/depot.ts";
-import { DriverUnavailableError } from "../drivers/driver.ts";
+import { DriverUnavailableError, SourceGoneError } from "../drivers/driver.ts";
 import { closeToChanges, isOpenToAll } from "../own-users.ts";
 import { LINKED_SDK } from "./link-sdk.ts";
 
@@ -53,8 +53,7 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
     ];
     await mkdir(dirname(folder), { recursive: true, mode: 0o755 });
     try {
-      if (!(await from.fetch(keptBuild(buildId), archive)))
-        throw new Error(`The build ${buildId} is gone. Deploy the bot again.`);
+      if (!(await from.fetch(keptBuild(buildId), archive))) throw goneError(buildId);
       await rm(aside, { recursive: true, force: true });
       await pipeline(createReadStream(archive), createGunzip(), unpackTar(aside, { strict: true }));
       await linkSdk(aside, sdkFolder);
@@ -98,7 +97,9 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
     },
     async bring(buildId) {
       const folder = folderOf(buildId);
-      if (existsSync(folder) ? isUsable(folder) : !depot) return folder;
+      if (existsSync(folder)) {
+        if (isUsable(folder)) return folder;
+      } else if (!depot) throw goneError(buildId);
       let brought = bringing.get(buildId);
       if (!brought) {
         brought = find(buildId).finally(() => bringing.delete(buildId));
@@ -110,6 +111,10 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
       });
     },
   };
+}
+
+function goneError(buildId: string): SourceGoneError {
+  return new SourceGoneError(`The build ${buildId} is gone. Deploy the bot again.`);
 }
 
 async function linkSdk(folder: string, sdkFolder: string): Promise<void> {

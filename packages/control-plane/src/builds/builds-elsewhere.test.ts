@@ -62,19 +62,34 @@ test("what one machine took in another builds, a third runs it, and in the end n
   assert.ok(createRequire(join(folder, "bot.ts")).resolve("vocalhost/instance"));
   await assert.rejects(runner.folders.bring(randomUUID()), /is gone/);
 
-  for (const table of ["builds", "uploads"] as const) await store.db.deleteFrom(table).execute();
-  const prune = (nowMs: number): Promise<number> =>
+  const prune = (nowMs: number, id = "own"): Promise<number> =>
     pruneBuilds(store, {
       nowMs,
+      identity: { id, before: undefined },
+      removesFiles: true,
       retention: defaultRetention,
       dataFolder: runner.data,
       log: silentLog,
       depot: service.depot,
     });
+  writeFileSync(join(runner.data, "store-id"), "own");
+  await prune(Date.now());
+  for (const table of ["builds", "uploads"] as const) await store.db.deleteFrom(table).execute();
+  const later = Date.now() + 2 * DAY_MS;
+  const before = [...server.objects.keys()];
+  await prune(later, "another store's");
+  assert.deepEqual(
+    [...server.objects.keys()],
+    before,
+    "the bucket carries the mark of the one that knew its builds",
+  );
   await prune(Date.now());
   assert.ok(server.objects.size > 0, "what was put just now may belong to a row that is about to be written");
-  await prune(Date.now() + 2 * DAY_MS);
-  assert.deepEqual([...server.objects.keys()], []);
+  await prune(later);
+  const moved = (): string[] => [...server.objects.keys()].filter((key) => key !== "store-id");
+  assert.ok(moved().length > 0 && moved().every((key) => key.startsWith("removed/")), moved().join());
+  await prune(later + 31 * DAY_MS);
+  assert.deepEqual(moved(), []);
   assert.equal(existsSync(folder), false);
 });
 

@@ -9,6 +9,7 @@ import { createExportTeller } from "../ledger/tell-export.ts";
 import type { Log } from "../log.ts";
 import type { KeepImages } from "../retention/prune-images.ts";
 import { prune } from "../retention/prune.ts";
+import type { StoreIdentity } from "../store/identity.ts";
 import type { Store } from "../store/store.ts";
 
 /** Something that goes on beside requests until the signal aborts. */
@@ -20,6 +21,7 @@ export interface Work {
 export interface BackgroundOptions {
   work: Work[];
   store: Store;
+  identity: StoreIdentity;
   clock: Clock;
   log: Log;
   config: Config;
@@ -49,11 +51,14 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
       }
     },
   });
+  const sinceMs = clock.monotonicMs();
   const chores = [
     every("month close", MINUTE_MS, () => closePeriods(store, { nowMs: clock.nowMs(), failpoint })),
     every("pruning", HOUR_MS, () =>
       prune(store, {
         ...toPruneOptions(config, clock.nowMs(), log),
+        identity: options.identity,
+        removesFiles: clock.monotonicMs() - sinceMs >= HOUR_MS,
         depot: options.depot,
         keepImages: options.keepImages,
       }),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { insertKey } from "../auth/api-keys.ts";
@@ -56,6 +57,7 @@ export async function firstRun(options: FirstRunOptions): Promise<FirstRun | und
     };
     // Before the commit: keys that are nowhere to be read would be lost.
     await writeOwn(options.dataFolder, NOT_SHOWN_FILE, {});
+    await keepEarlier(options);
     await writeOwn(options.dataFolder, FIRST_RUN_FILE, made);
     return made;
   });
@@ -94,6 +96,12 @@ async function knownTokens(dataFolder: string): Promise<string[]> {
 
 function ownerUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/owner#${token}`; // behind the #, so that it gets into no log
+}
+
+/** Of a start that was cut short before its commit, as far as anybody knows. */
+async function keepEarlier({ dataFolder, nowMs }: FirstRunOptions): Promise<void> {
+  const path = join(dataFolder, FIRST_RUN_FILE);
+  if (existsSync(path)) await rename(path, join(dataFolder, `first-run-until-${nowMs}.json`));
 }
 
 async function writeOwn(folder: string, name: string, content: object): Promise<void> {

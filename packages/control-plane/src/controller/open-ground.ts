@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { refuseUnfinishedRestore } from "../backup/restore-backup.ts";
 import { createBuildFolders, type BuildFolders } from "../builds/build-folders.ts";
 import { builderEnvironment } from "../builds/config.ts";
@@ -14,7 +13,8 @@ import { createFailpoint, type Failpoint } from "../failpoints.ts";
 import { storeOfLeader } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
-import { requireKnownMasterKeys } from "../secrets/rewrap.ts";
+import { neededMasterKeys, requireKnownMasterKeys } from "../secrets/rewrap.ts";
+import { claimDataFolder, refuseMissingStore, type StoreIdentity } from "../store/identity.ts";
 import { openStore } from "../store/open-store.ts";
 import { withRoom } from "../store/make-room.ts";
 import type { Store } from "../store/store.ts";
@@ -24,7 +24,7 @@ import { findEngine } from "./find-engine.ts";
 import { findSdk } from "./find-sdk.ts";
 import { createCandidate, type Candidate } from "./lead.ts";
 import { prepareUsers, type PreparedUsers } from "./prepare-users.ts";
-import { openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
+import { masterKeyFile, openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
 import { createStanding, type Standing } from "./standing.ts";
 
 /** What a controller works with, whether it leads or not. */
@@ -37,6 +37,8 @@ export interface Ground {
   secrets: ServiceSecrets;
   /** Checks with every write that we still lead. */
   store: Store;
+  /** Which store that is; data folder and bucket carry its id. */
+  identity: StoreIdentity;
   /** The same without the check, for what does that itself. */
   uncheckedStore: Store;
   driver: OpenedDriver["driver"];
@@ -54,6 +56,13 @@ export interface Ground {
   vivaEngine: string | undefined;
 }
 
+/** Nothing that is tried again helps: the process ends with the sentence. */
+function endProcess(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
 /** Opens the store and the driver; decides and changes nothing. */
 export async function openGround(
   config: Config,
@@ -62,14 +71,17 @@ export async function openGround(
   const clock = systemClock;
   const { timing, dataFolder, databaseUrl } = config;
   refuseUnfinishedRestore(dataFolder);
-  const secrets = await openServiceSecrets(config);
+  await refuseMissingStore(config);
+  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log, damaged: endProcess }));
+  const identity = await claimDataFolder(opened, config); // before anything else is written beside what is there
+  const secrets = await openServiceSecrets(config, await neededMasterKeys(opened));
   if (secrets.isNewMasterKey)
     log.info(
-      { file: join(dataFolder, "master-keys") },
+      { file: masterKeyFile(dataFolder) },
       "made a master key; keep a copy, without it stored secrets cannot be read",
     );
-  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log }));
-  await requireKnownMasterKeys(opened, secrets.masterKeys);
+  const keysIn = config.masterKeys === undefined ? masterKeyFile(dataFolder) : undefined;
+  await requireKnownMasterKeys(opened, secrets.masterKeys, keysIn);
   const vivaEngine = findEngine(config);
   const users = prepareUsers(config, { log, vivaEngine });
   const drivers = stack.use(
@@ -93,6 +105,7 @@ export async function openGround(
         return standing.epoch;
       },
     }),
+    identity,
     uncheckedStore,
     driver,
     records,

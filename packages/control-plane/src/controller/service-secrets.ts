@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, type Config } from "../config.ts";
 import { openMasterKeyFile, parseMasterKeys, type MasterKeys } from "../secrets/master-keys.ts";
+import { missingKeys } from "../secrets/rewrap.ts";
 
 /** What the service signs and encrypts with; never in the store. */
 export interface ServiceSecrets {
@@ -22,11 +24,15 @@ export interface ServiceSecrets {
 
 const SECRET_MIN_CHARACTERS = 32;
 
-/** From the configuration, else from files of the data folder, made on the first start. */
+/** From the configuration, else from files of the data folder, made on the first start: none where the store needs one. */
 export async function openServiceSecrets(
   config: Pick<Config, "dataFolder" | "masterKeys" | "secret">,
+  neededKeys: readonly string[],
 ): Promise<ServiceSecrets> {
   await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
+  const file = masterKeyFile(config.dataFolder);
+  if (config.masterKeys === undefined && neededKeys.length > 0 && !existsSync(file))
+    throw missingKeys(neededKeys, file);
   const { keys, created } = await openMasterKeys(config);
   const secret = config.secret ?? (await secretFile(join(config.dataFolder, "service-secret")));
   if (secret.length < SECRET_MIN_CHARACTERS)
@@ -43,9 +49,13 @@ export async function openServiceSecrets(
   };
 }
 
+export function masterKeyFile(dataFolder: string): string {
+  return join(dataFolder, "master-keys");
+}
+
 async function openMasterKeys({ dataFolder, masterKeys }: Pick<Config, "dataFolder" | "masterKeys">) {
   try {
-    if (masterKeys === undefined) return await openMasterKeyFile(join(dataFolder, "master-keys"));
+    if (masterKeys === undefined) return await openMasterKeyFile(masterKeyFile(dataFolder));
     return { keys: parseMasterKeys(masterKeys), created: false };
   } catch (error) {
     if (!(error instanceof Error) || "code" in error) throw error;

@@ -4,6 +4,7 @@ import { LeadershipLostError } from "../leader/leader.ts";
 import type { Log } from "../log.ts";
 import type { People } from "../auth/people.ts";
 import { measureDataFolder } from "../metrics/data-folder.ts";
+import { noteSealingKey } from "../secrets/rotate-master-key.ts";
 import { provisionSecrets } from "../secrets/provision.ts";
 import { createRoomCloser } from "../sessions/session-rooms.ts";
 import { startBackgroundWork } from "./background-work.ts";
@@ -45,6 +46,7 @@ export async function startLeading(
   standing.took(leadership.epoch);
   const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
   if (options.isOneOfSeveral) await markSecret(store, ground.secrets);
+  await noteSealingKey(store, masterKeys);
   await relinkSdk({ dataFolder, sdkFolder: findSdk(), log });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
 
@@ -64,6 +66,7 @@ export async function startLeading(
         createRoomCloser({ world, close: rooms.close }),
       ],
       store,
+      identity: ground.identity,
       clock,
       log,
       config,

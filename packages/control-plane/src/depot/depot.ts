@@ -8,6 +8,7 @@ export interface Depot extends Disposable {
   /** Into a new file, whole or not at all; false when there is nothing of that name. */
   fetch(key: string, file: string): Promise<boolean>;
   has(key: string): Promise<boolean>;
+  move(key: string, to: string): Promise<void>;
   /** Nothing of that name is fine. */
   remove(key: string): Promise<void>;
   list(prefix: string): AsyncIterable<KeptObject>;

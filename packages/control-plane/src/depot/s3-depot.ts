@@ -21,7 +21,7 @@ const SHA256 = "sha256"; // our own, because not every server keeps the checksum
 export async function openS3Depot(config: DepotConfig): Promise<Depot> {
   const { S3Client, ...commands } = await import("@aws-sdk/client-s3"); // most services have no bucket
   const { GetObjectCommand, HeadObjectCommand, PutObjectCommand } = commands;
-  const { DeleteObjectCommand, ListObjectsV2Command } = commands;
+  const { CopyObjectCommand, DeleteObjectCommand, ListObjectsV2Command } = commands;
   const { bucket: Bucket, prefix, endpoint, region, credentials } = config;
   const client = new S3Client({
     region,
@@ -63,11 +63,20 @@ export async function openS3Depot(config: DepotConfig): Promise<Depot> {
     }
   }
 
+  async function remove(key: string): Promise<void> {
+    await persist(() => client.send(new DeleteObjectCommand(at(key))));
+  }
+
   return {
     put: (key, file) => persist(() => putOnce(key, file)),
     fetch: (key, file) => orFalse(persist(() => fetchOnce(key, file))),
     has: (key) => orFalse(persist(() => client.send(new HeadObjectCommand(at(key))))),
-    remove: async (key) => void (await persist(() => client.send(new DeleteObjectCommand(at(key))))),
+    async move(key, to) {
+      const CopySource = encodeURI(`${Bucket}/${prefix}${key}`);
+      await persist(() => client.send(new CopyObjectCommand({ ...at(to), CopySource })));
+      await remove(key);
+    },
+    remove,
     async *list(under) {
       let token: string | undefined;
       do {

@@ -120,6 +120,13 @@ export class SourceError extends Error {
   }
 }
 
+/** What instances are made of was there and is not any more. */
+export class SourceGoneError extends SourceError {
+  constructor(message: string) {
+    super("IMAGE_NOT_FOUND", message);
+  }
+}
+
 /** As they are published. */
 export type SourceErrorCode =
   | "IMAGE_NOT_FOUND"

@@ -12,6 +12,7 @@ function planDeployment(deployment: DeploymentRow, view: PoolView): PoolStep[] {
     case "Creating":
       return view.agent.state === "live" ? [{ do: "prepare-deployment", deployment }] : [];
     case "Validating":
+      if (deployment.failureCode !== null) return [failed(deployment)];
       if (deployment.crashes >= view.timing.crashesToFail) return [failed(deployment)];
       return own.some(({ state }) => state === "ready") ? [{ do: "activate-deployment", deployment }] : [];
     case "Draining":
@@ -27,7 +28,9 @@ function planDeployment(deployment: DeploymentRow, view: PoolView): PoolStep[] {
 }
 
 function failed(deployment: DeploymentRow): PoolStep {
-  const { crashes, crashText } = deployment;
+  const { crashes, crashText, failureCode, failureText } = deployment;
+  if (failureCode !== null)
+    return { do: "fail-deployment", deployment, code: failureCode, text: failureText ?? failureCode };
   return {
     do: "fail-deployment",
     deployment,

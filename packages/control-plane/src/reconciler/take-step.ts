@@ -1,7 +1,7 @@
 import type { SessionFilter } from "@vocalhost/protocol";
 import { asLeader } from "../leader/leader.ts";
 import type { Deploying } from "../deployments/deploying.ts";
-import { DriverUnavailableError } from "../drivers/driver.ts";
+import { DriverUnavailableError, SourceGoneError } from "../drivers/driver.ts";
 import { toInertLines } from "../inert-text.ts";
 import { closeSession, type Ending } from "../sessions/close-session.ts";
 import { closedFilter } from "../sessions/filter-facts.ts";
@@ -177,14 +177,33 @@ export async function launch({ instance }: Launch, context: StepContext): Promis
         cause: "it could not be made",
         nowMs,
       });
-      if (moved) await countCrash(tx, instance, { exitCode: null, text }, world, nowMs);
+      if (!moved) return;
+      await countCrash(tx, instance, { exitCode: null, text }, world, nowMs); // counted, so that it is tried less often
+      if (error instanceof SourceGoneError) await noteFailure(tx, instance, { code: error.code, text });
     });
     return context.wakeups.wake(instance.id);
   }
   world.failpoint("instance.created.after");
   if (instance.state !== "requested") return;
   const nowMs = world.clock.nowMs();
-  await asLeader(world, (tx) => moveInstance(tx, instance, { to: "starting", cause: "made", nowMs }));
+  await asLeader(world, async (tx) => {
+    await moveInstance(tx, instance, { to: "starting", cause: "made", nowMs });
+    await noteFailure(tx, instance, undefined);
+  });
+}
+
+/** Of a deployment whose source is gone, or is there again. */
+async function noteFailure(
+  tx: Tx,
+  { deploymentId }: InstanceRow,
+  failure: { code: string; text: string } | undefined,
+): Promise<void> {
+  const noted = tx
+    .updateTable("deployments")
+    .set({ failureCode: failure?.code ?? null, failureText: failure?.text ?? null })
+    .where("id", "=", deploymentId)
+    .where("phase", "in", ["Validating", "Active"]);
+  await (failure ? noted : noted.where("failureCode", "is not", null)).execute();
 }
 
 async function markGone(

@@ -1,23 +1,21 @@
-import { existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Depot } from "../depot/depot.ts";
 import type { Log } from "../log.ts";
-import { removeTree } from "../remove-tree.ts";
+import type { StoreIdentity } from "../store/identity.ts";
 import type { Store } from "../store/store.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
 import { namedByDeployments, releasedBeforeMs } from "./needed-builds.ts";
 import { DAY_MS, type Retention } from "./retention.ts";
+import { isOwnDepot, placeInDepot, placeInFolder, sweep, type SweptPlace } from "./sweep-files.ts";
 
 export interface BuildPruneOptions {
   nowMs: number;
   retention: Retention;
   dataFolder: string;
+  identity: StoreIdentity;
+  removesFiles: boolean;
   log: Log;
   depot?: Depot | undefined;
 }
-
-const YOUNG_MS = DAY_MS; // a folder may be there a moment before its row says so
 
 /** Builds that no deployment can ask for any more, with their logs, folders and uploads. Answers how many. */
 export async function pruneBuilds(store: Store, options: BuildPruneOptions): Promise<number> {
@@ -33,11 +31,33 @@ export async function pruneBuilds(store: Store, options: BuildPruneOptions): Pro
       .execute(),
   );
   const deleted = new Set(unneeded);
-  for (const table of ["builds", "uploads"] as const) {
-    await sweep(store, { ...options, deleted }, table);
-    if (options.depot) await sweepDepot(store, { ...options, deleted, depot: options.depot }, table);
-  }
+  await sweepAll(store, options, deleted);
   return deleted.size;
+}
+
+/** A place that cannot be read, and a bucket that is away, keep nothing else from being cut back. */
+async function sweepAll(
+  store: Store,
+  options: BuildPruneOptions,
+  deleted: ReadonlySet<string>,
+): Promise<void> {
+  const { nowMs, retention, removesFiles: removes, depot, log } = options;
+  const keptMs = retention.debrisDays * DAY_MS;
+  const sweepEach = async (toPlace: (table: SweptTable) => SweptPlace): Promise<void> => {
+    for (const table of ["builds", "uploads"] as const) {
+      const known = await knownIds(store, table);
+      await sweep(toPlace(table), { known, deleted, removes, keptMs, nowMs, log });
+    }
+  };
+  await sweepEach((table) => placeInFolder(options.dataFolder, table));
+  if (!depot) return;
+  try {
+    const knownBuilds = await knownIds(store, "builds");
+    if (await isOwnDepot(depot, { ...options, knownBuilds }))
+      await sweepEach((table) => placeInDepot(depot, table));
+  } catch (error) {
+    log.warn({ err: error }, "old uploads and builds could not be removed from the bucket");
+  }
 }
 
 /** Those of deleted agents at once, so that the organisation has its share of the disk back; others when they are old. */
@@ -68,58 +88,9 @@ async function deleteUnneeded(
   return deleted;
 }
 
-type Swept = "builds" | "uploads";
+type SweptTable = "builds" | "uploads";
 
-interface SweepOptions extends BuildPruneOptions {
-  /** Their rows were there and are gone: however young their files are, no row will come. */
-  deleted: ReadonlySet<string>;
-}
-
-/** Files are named after the row; a dot before it says that they are not finished. */
-function idOf(name: string): string {
-  return name.replace(/^\./, "").split(".", 1)[0] ?? "";
-}
-
-async function knownIds(store: Store, table: Swept): Promise<Set<string>> {
+async function knownIds(store: Store, table: SweptTable): Promise<Set<string>> {
   const rows = await store.db.selectFrom(table).select("id").execute();
   return new Set(rows.map(({ id }) => id));
-}
-
-/** Files whose row is gone, from now or from a crash. One that cannot be removed keeps none of the others. */
-async function sweep(
-  store: Store,
-  { dataFolder, nowMs, log, deleted }: SweepOptions,
-  swept: Swept,
-): Promise<void> {
-  const folder = join(dataFolder, swept);
-  if (!existsSync(folder)) return;
-  const known = await knownIds(store, swept);
-  for (const name of await readdir(folder)) {
-    if (known.has(idOf(name))) continue;
-    const path = join(folder, name);
-    try {
-      const isOver = deleted.has(idOf(name)) || (await stat(path)).mtimeMs < nowMs - YOUNG_MS;
-      if (isOver) await removeTree(path);
-    } catch (error) {
-      log.warn({ err: error, path }, "old files could not be removed");
-    }
-  }
-}
-
-/** The same in the depot; one that is away keeps nothing else from being cut back. */
-async function sweepDepot(
-  store: Store,
-  { depot, nowMs, log, deleted }: SweepOptions & { depot: Depot },
-  swept: Swept,
-): Promise<void> {
-  try {
-    const known = await knownIds(store, swept);
-    for await (const { key, putAtMs } of depot.list(`${swept}/`)) {
-      const id = idOf(key.slice(swept.length + 1));
-      if (known.has(id)) continue;
-      if (deleted.has(id) || putAtMs < nowMs - YOUNG_MS) await depot.remove(key);
-    }
-  } catch (error) {
-    log.warn({ err: error }, "old uploads and builds could not be removed from the bucket");
-  }
 }

@@ -48,6 +48,34 @@ eachStore((open) => {
 });
 
 eachStore((open) => {
+  test("files that no row knows are moved aside, come back if a row knows them, and are removed late", async () => {
+    await using store = await open();
+    using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
+    const [place, aside] = ["builds/lost", "removed/builds/lost"].map((name) => join(folder.path, name));
+    const at = (days: number, removesFiles = true) =>
+      pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS + days * DAY_MS, removesFiles });
+    const where = () => [place, aside].map((path) => existsSync(path!));
+    oldFolder(place!, daysAgo(50));
+    await at(0, false);
+    assert.deepEqual(where(), [true, false]);
+    await at(0);
+    assert.deepEqual(where(), [false, true]);
+    await store.db
+      .insertInto("builds")
+      .values({ ...build("lost"), updatedAt: NOW_MS })
+      .execute();
+    await at(0, false);
+    assert.deepEqual(where(), [true, false]);
+    await store.db.deleteFrom("builds").execute();
+    await at(2);
+    await at(31);
+    assert.deepEqual(where(), [false, true]);
+    await at(33);
+    assert.deepEqual(where(), [false, false]);
+  });
+});
+
+eachStore((open) => {
   test("a deleted agent gives back its disk soon and its deployments later, and its usage stays", async () => {
     await using store = await open();
     using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
@@ -198,9 +226,14 @@ test("a SQLite file gives back what its rows no longer need", async () => {
 });
 
 /** Answers which images were to be kept. */
-async function pruneAll(store: Store, at: { dataFolder: string; nowMs: number }): Promise<string[]> {
+async function pruneAll(
+  store: Store,
+  at: { dataFolder: string; nowMs: number; removesFiles?: boolean },
+): Promise<string[]> {
   let kept: string[] = [];
   await prune(store, {
+    identity: { id: "own", before: undefined },
+    removesFiles: true,
     ...at,
     retention: defaultRetention,
     idempotencyMs: DAY_MS,

@@ -4,6 +4,7 @@ import { pruneLogs } from "../logs/prune-logs.ts";
 import { pruneSamples } from "../samples/samples.ts";
 import { pruneSecretVersions } from "../secrets/prune-versions.ts";
 import { deleteOlder } from "../store/delete-older.ts";
+import type { StoreIdentity } from "../store/identity.ts";
 import type { Store } from "../store/store.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
 import { pruneBuilds } from "./prune-builds.ts";
@@ -16,6 +17,11 @@ export interface PruneAllOptions {
   retention: Retention;
   idempotencyMs: number;
   dataFolder: string;
+  identity: StoreIdentity;
+  /**
+   * False while it may turn out that this is the wrong store: files and images that it does not know stay where they are.
+   */
+  removesFiles: boolean;
   log: Log;
   depot?: Depot | undefined;
   /** Where instances are made of images. */
@@ -52,8 +58,11 @@ export async function prune(store: Store, options: PruneAllOptions): Promise<voi
 }
 
 /** An engine that is away keeps nothing else from being cut back. */
-async function imagesOf(store: Store, { nowMs, keepImages, log }: PruneAllOptions): Promise<number> {
-  if (!keepImages) return 0;
+async function imagesOf(
+  store: Store,
+  { nowMs, keepImages, removesFiles, log }: PruneAllOptions,
+): Promise<number> {
+  if (!keepImages || !removesFiles) return 0;
   return pruneImages(store, { nowMs, keepOnly: keepImages }).catch((error: unknown) => {
     log.warn({ err: error }, "old images could not be removed");
     return 0;

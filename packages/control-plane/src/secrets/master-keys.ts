@@ -1,5 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { open, readFile, stat } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
 
 /** First encrypts, all decrypt. Never in the store. */
 export type MasterKeys = readonly [MasterKey, ...MasterKey[]];
@@ -10,6 +11,7 @@ export interface MasterKey {
 }
 
 const KEY_BYTES = 32;
+const MADE_HERE = /^k\d{8}-([0-9a-f]{8})$/;
 const ENTRY = /^([A-Za-z0-9._-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
 
 /** `id:base64` of 32 bytes, one per line or separated by commas. */
@@ -26,7 +28,11 @@ export function parseMasterKeys(text: string): MasterKeys {
 }
 
 /** Reads the file, or makes one with a fresh key. Without this file no stored secret can be read. */
-export async function openMasterKeyFile(path: string): Promise<{ keys: MasterKeys; created: boolean }> {
+export async function openMasterKeyFile(
+  path: string,
+  { mayCreate = true }: { mayCreate?: boolean } = {},
+): Promise<{ keys: MasterKeys; created: boolean }> {
+  if (!mayCreate && !existsSync(path)) throw new Error(`There is no file ${path}`);
   const created = await createKeyFile(path);
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) {
@@ -41,14 +47,44 @@ function parseEntry(entry: string): MasterKey {
   if (id === undefined || base64 === undefined) {
     throw new Error("A master key must look like id:base64, with 32 bytes in base64");
   }
-  return { id, key: Buffer.from(base64, "base64") };
+  const key = Buffer.from(base64, "base64");
+  const [, fingerprint] = MADE_HERE.exec(id) ?? [];
+  if (fingerprint !== undefined && fingerprint !== fingerprintOf(key))
+    throw new Error(`The master key ${id} is not the one that its id names`);
+  return { id, key };
+}
+
+/** Puts a fresh key before those of the file, whole or not at all. The others go on decrypting. */
+export async function addMasterKey(path: string): Promise<MasterKeys> {
+  const before = await readFile(path, "utf8");
+  const { uid, gid } = await stat(path);
+  const added = `${path}.new`;
+  await rm(added, { force: true });
+  {
+    await using file = await open(added, "wx", 0o600);
+    await file.writeFile(`${newEntry()}\n${before}`);
+    await file.chown(uid, gid); // an operator's command may run as another user than the service
+    await file.sync();
+  }
+  await rename(added, path);
+  return parseMasterKeys(await readFile(path, "utf8"));
+}
+
+/** Two keys of one day have different ids. */
+function newEntry(): string {
+  const key = randomBytes(KEY_BYTES);
+  const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+  return `k${day}-${fingerprintOf(key)}:${key.toString("base64")}`;
+}
+
+function fingerprintOf(key: Buffer): string {
+  return createHash("sha256").update(key).digest("hex").slice(0, 8);
 }
 
 async function createKeyFile(path: string): Promise<boolean> {
-  const id = `k${new Date().toISOString().slice(0, 10).replaceAll("-", "")}`;
   try {
     await using file = await open(path, "wx", 0o600);
-    await file.writeFile(`${id}:${randomBytes(KEY_BYTES).toString("base64")}\n`);
+    await file.writeFile(`${newEntry()}\n`);
     await file.sync();
     return true;
   } catch (error) {

@@ -1,19 +1,65 @@
 import { ConfigError } from "../config.ts";
 import type { Store, Tx } from "../store/store.ts";
-import { rewrapDataKey } from "./encryption.ts";
+import { openDataKey, rewrapDataKey } from "./encryption.ts";
 import type { MasterKeys } from "./master-keys.ts";
 
-/** Throws if something in the store was sealed by a master key that is not configured: better no start than no secrets. */
-export async function requireKnownMasterKeys(store: Store, masterKeys: MasterKeys): Promise<void> {
-  const used = await store.db.selectFrom("secretVersions").select("masterKeyId").distinct().execute();
-  const known = new Set(masterKeys.map((key) => key.id));
-  const missing = used.map((row) => row.masterKeyId).filter((id) => !known.has(id));
-  if (missing.length > 0)
-    throw new ConfigError(`Secrets need master keys that are not configured: ${missing.join(", ")}`);
+/** Ids of the master keys that something in the store was sealed by. */
+export async function neededMasterKeys({ db }: Pick<Store, "db">): Promise<string[]> {
+  const used = await db.selectFrom("secretVersions").select("masterKeyId").distinct().execute();
+  return used.map(({ masterKeyId }) => masterKeyId);
+}
+
+/**
+ * Throws if something in the store was sealed by a master key that is not at hand, or by another one of the same id: better
+ * no start than no secrets.
+ */
+export async function requireKnownMasterKeys(
+  store: Store,
+  masterKeys: MasterKeys,
+  where = "VOCALHOST_MASTER_KEYS",
+): Promise<void> {
+  const needed = await neededMasterKeys(store);
+  const missing = needed.filter((id) => !masterKeys.some((key) => key.id === id));
+  if (missing.length > 0) throw missingKeys(missing, where);
+  for (const id of needed)
+    if (!(await opens(store, masterKeys, id)))
+      throw new ConfigError(
+        `The master key ${id} in ${where} is not the one that secrets were sealed with. Put that one back, for example from a backup.`,
+      );
+}
+
+export function missingKeys(ids: readonly string[], where: string): ConfigError {
+  return new ConfigError(
+    `Secrets need master keys that are not configured: ${ids.join(", ")} should be in ${where}. ` +
+      "Put it back, for example from a backup; without it those secrets cannot be read.",
+  );
+}
+
+/** Tries the newest: an earlier key of the same id may be lost for good. */
+async function opens({ db }: Store, masterKeys: MasterKeys, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("secretVersions")
+    .innerJoin("secretSets", "secretSets.id", "secretVersions.setId")
+    .selectAll("secretVersions")
+    .select("secretSets.organizationId")
+    .where("secretVersions.masterKeyId", "=", id)
+    .orderBy("secretVersions.createdAt", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  try {
+    if (row) openDataKey(masterKeys, row, row);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Moves every data key to the first master key, after which the others may go. Answers how many it moved. */
-export async function rewrapSecrets(store: Store, masterKeys: MasterKeys): Promise<number> {
+export async function rewrapSecrets(
+  store: Store,
+  masterKeys: MasterKeys,
+  progress: (moved: number, of: number) => void = () => undefined,
+): Promise<number> {
   const old = await store.db
     .selectFrom("secretVersions")
     .innerJoin("secretSets", "secretSets.id", "secretVersions.setId")
@@ -23,6 +69,7 @@ export async function rewrapSecrets(store: Store, masterKeys: MasterKeys): Promi
   let moved = 0;
   for (const place of old) {
     if (await store.transaction((tx) => rewrapOne(tx, masterKeys, place))) moved += 1;
+    progress(moved, old.length);
   }
   return moved;
 }

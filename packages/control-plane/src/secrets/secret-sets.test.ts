@@ -292,7 +292,12 @@ test("after rotation the old master key is no longer needed, before it is", asyn
   await put("bot", fields({ B: "2" }));
   const fresh = { id: "new", key: randomBytes(32) };
   await requireKnownMasterKeys(store, masterKeys);
-  await assert.rejects(requireKnownMasterKeys(store, [fresh]), /not configured: old/);
+  await assert.rejects(
+    requireKnownMasterKeys(store, [fresh]),
+    /not configured: old should be in VOCALHOST_MASTER_KEYS/,
+  );
+  const wrong = { id: "old", key: randomBytes(32) };
+  await assert.rejects(requireKnownMasterKeys(store, [wrong], "the file"), /old in the file is not the one/);
   assert.equal(await rewrapSecrets(store, [fresh, ...masterKeys]), 2);
   assert.equal(await rewrapSecrets(store, [fresh, ...masterKeys]), 0);
   await requireKnownMasterKeys(store, [fresh]);

@@ -9,10 +9,13 @@ export interface StoreOptions {
   databaseUrl?: string;
   dataFolder: string;
   log: Log;
+  /** Told when a statement finds the SQLite file broken. */
+  damaged?(error: Error): void;
 }
 
-export async function openStore({ databaseUrl, dataFolder, log }: StoreOptions): Promise<Store> {
-  if (databaseUrl === undefined) return openSqliteStore({ file: join(dataFolder, "vocalhost.db"), log });
+export async function openStore({ databaseUrl, dataFolder, log, damaged }: StoreOptions): Promise<Store> {
+  if (databaseUrl === undefined)
+    return openSqliteStore({ file: join(dataFolder, "vocalhost.db"), log, ...(damaged ? { damaged } : {}) });
   if (/^postgres(ql)?:\/\//.test(databaseUrl)) return openPostgresStore({ url: databaseUrl, log });
   throw new Error("The database's address must begin with postgres://");
 }

@@ -8,11 +8,13 @@ import { createSqliteDialect } from "./sqlite-dialect.ts";
 import { openSqliteEngine } from "./sqlite-engine.ts";
 import { linkInPlace, type SqliteFile, type SqliteLink, linkToFile, linkToThread } from "./sqlite-link.ts";
 import type { Store } from "./store.ts";
-import { sqliteCode } from "./store-errors.ts";
+import { isDamaged } from "./store-errors.ts";
 
 export interface SqliteStoreOptions {
   file: string;
   log?: Log;
+  /** Told when a statement finds the file broken. */
+  damaged?(error: ConfigError): void;
   /** False runs SQLite in this thread. @default true */
   inThread?: boolean;
   /** Space kept so that sessions can still be closed on a full disk. @default 8 MiB, at most a quarter of what is free */
@@ -24,7 +26,6 @@ export interface SqliteStoreOptions {
 const BALLAST_BYTES = 8 * 1024 * 1024;
 const DISK_CHECK_MS = 5_000;
 const WAIT_LIMIT_MS = 30_000; // a transaction that lasts longer is a fault; its followers should not hang with it
-const SQLITE_NOT_A_DATABASE = 26;
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const file: SqliteFile = {
@@ -55,13 +56,46 @@ export async function openMemoryStore(): Promise<Store> {
   return store;
 }
 
-async function openLink(file: SqliteFile, { inThread = true, log = silentLog }: SqliteStoreOptions) {
+async function openLink(file: SqliteFile, { inThread = true, log = silentLog, damaged }: SqliteStoreOptions) {
   try {
-    return inThread ? await linkToThread(file, log) : linkToFile(file);
+    return watchDamage(inThread ? await linkToThread(file, log) : linkToFile(file), { file, damaged });
   } catch (error) {
-    if (sqliteCode(error) !== SQLITE_NOT_A_DATABASE) throw error;
-    throw new ConfigError(`${file.file} is not a database of this service`, { cause: error });
+    throw isDamaged(error) ? damageOf(file, error) : error;
   }
+}
+
+function watchDamage(
+  link: SqliteLink,
+  { file, damaged }: { file: SqliteFile; damaged: SqliteStoreOptions["damaged"] },
+): SqliteLink {
+  const fail = (error: unknown): never => {
+    if (!isDamaged(error)) throw error;
+    const problem = damageOf(file, error);
+    damaged?.(problem);
+    throw problem;
+  };
+  return {
+    hasReader: link.hasReader,
+    get isDiskFull() {
+      return link.isDiskFull;
+    },
+    execute(statements) {
+      try {
+        const outcomes = link.execute(statements);
+        return outcomes instanceof Promise ? outcomes.catch(fail) : outcomes;
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    close: () => link.close(),
+  };
+}
+
+function damageOf({ file }: SqliteFile, cause: unknown): ConfigError {
+  return new ConfigError(
+    `${file} is damaged or is not a database of this service. Move it away and restore the newest backup: vocalhost restore`,
+    { cause },
+  );
 }
 
 interface LinkOptions {

@@ -23,6 +23,12 @@ export function fromSqliteError(error: unknown): unknown {
   }
 }
 
+/** The file itself is broken: no use to try again. */
+export function isDamaged(error: unknown): boolean {
+  const code = sqliteCode(error) & 0xff;
+  return code === SQLITE.corrupt || code === SQLITE.notADatabase;
+}
+
 export function isSqliteFull(error: unknown): boolean {
   const code = sqliteCode(error);
   return (code & 0xff) === SQLITE.full || code === SQLITE.ioErrorSharedMemorySize;
@@ -62,8 +68,10 @@ const SQLITE = {
   busy: 5,
   locked: 6,
   ioError: 10,
+  corrupt: 11,
   full: 13,
   cannotOpen: 14,
+  notADatabase: 26,
   constraintPrimaryKey: 1555,
   constraintUnique: 2067,
   ioErrorSharedMemorySize: 4874,
