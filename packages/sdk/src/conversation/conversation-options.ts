@@ -41,8 +41,10 @@ export interface ConversationOptions {
   };
   /** Said first. @default nothing: the user speaks first */
   greeting?: string;
-  /** Said when a service fails. @default nothing */
+  /** Said when a service fails, whichever it is. @default two short tones */
   apology?: string;
+  /** Longest wait for a service's first word or sound, and between two; about as long a caller hears nothing at most. @default 4000 */
+  serviceTimeoutMs?: number;
   turn?: TurnOptions;
   /** What is spoken of a sentence of the model. @default without markup and pictures */
   toSpeech?: (sentence: string) => string;
@@ -93,6 +95,6 @@ export interface ConversationEvents {
   "false-interruption": (speech: { text: string }) => void;
   /** An answer is over; how long everything took. */
   turn: (figures: TurnFigures) => void;
-  /** A service or a tool failed. The log has it too. */
+  /** A service (a `ServiceFailure`, with `stage` and `vendor`) or a tool failed. The log has it too. */
   error: (error: Error) => void;
 }

@@ -4,6 +4,8 @@ import type { TokenUsage, ToolCall, ToolDeclaration, ToolMessage } from "./servi
 /** A model that hears and speaks itself: it takes turns, and text is only what it says about them. */
 export interface SpeechModel {
   readonly name?: string;
+  /** Who runs it; errors say so. @default name */
+  readonly vendor?: string;
   /** What it wants to hear. */
   readonly inputRateHz: number;
   /** Called once for each conversation. */

@@ -42,6 +42,7 @@ function live(options: GeminiLiveOptions = {}): SpeechModel {
   const url = `${baseUrl.replace(/^http/, "ws")}/${PATH}?key=${encodeURIComponent(apiKey)}`;
   return {
     name: model,
+    vendor: "Gemini",
     inputRateHz: INPUT_RATE_HZ,
     open: (session) => open({ url, model, voice: options.voice ?? "Puck" }, session),
   };

@@ -9,7 +9,7 @@ import type {
   ToolCall,
 } from "../conversation/services.ts";
 import { transcribeEach } from "../conversation/transcribe-each.ts";
-import { eventsOf, pcmOf, post, ServiceError } from "./request.ts";
+import { eventsOf, jsonOf, pcmOf, post, ServiceError } from "./request.ts";
 
 export interface OpenAiCompatibleOptions {
   /** Up to and including `/v1`. */
@@ -71,6 +71,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
   return {
     llm: (chat) => ({
       name: chat.model,
+      vendor,
       async *respond(request) {
         const response = await ask("chat/completions", chatRequest(chat, request), request.signal);
         yield* readChat(response, vendor);
@@ -85,15 +86,16 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
           if (transcription.language !== undefined) form.set("language", transcription.language);
           if (transcription.prompt !== undefined) form.set("prompt", transcription.prompt);
           form.set("file", new Blob([new Uint8Array(writeWav(audio))], { type: "audio/wav" }), "speech.wav");
-          const { text } = (await (await ask("audio/transcriptions", form, signal)).json()) as {
-            text: string;
-          };
+          const response = await ask("audio/transcriptions", form, signal);
+          const { text } = (jsonOf(await response.text(), vendor) ?? {}) as { text?: unknown };
+          if (typeof text !== "string") throw new ServiceError(`${vendor} sent something that is no answer`);
           return text;
         },
-        { name: transcription.model },
+        { name: transcription.model, vendor },
       ),
     tts: (speech) => ({
       name: speech.model,
+      vendor,
       async *speak(input, { signal }) {
         const response = await ask(
           "audio/speech",
@@ -107,7 +109,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
           },
           signal,
         );
-        for await (const samples of pcmOf(response))
+        for await (const samples of pcmOf(response, vendor))
           yield { samples, sampleRateHz: speech.sampleRateHz ?? 24_000 };
       },
     }),
@@ -156,7 +158,7 @@ function toChatMessage(message: Message): object {
 }
 
 interface ChatChunk {
-  choices?: { delta?: ChatDelta }[];
+  choices?: { delta?: ChatDelta; finish_reason?: string | null }[];
   usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
   error?: { message?: string };
 }
@@ -168,11 +170,18 @@ interface ChatDelta {
 
 async function* readChat(response: Response, vendor: string): AsyncGenerator<string | ToolCall | TokenUsage> {
   const calls = new Map<number, ToolCall>();
-  for await (const event of eventsOf(response)) {
-    const { choices = [], usage, error } = event as ChatChunk;
+  let isFinished = false;
+  const events = eventsOf(response, vendor);
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) {
+      isFinished ||= next.value;
+      break;
+    }
+    const { choices = [], usage, error } = next.value as ChatChunk;
     if (error)
       throw new ServiceError(`${vendor} stopped in the middle of its answer`, { answer: error.message });
-    const delta = choices[0]?.delta;
+    const [{ delta, finish_reason } = {}] = choices;
+    isFinished ||= typeof finish_reason === "string";
     if (delta?.content) yield delta.content;
     for (const [at, piece] of (delta?.tool_calls ?? []).entries()) {
       const index = piece.index ?? at;
@@ -189,6 +198,7 @@ async function* readChat(response: Response, vendor: string): AsyncGenerator<str
         outputTokens: usage.completion_tokens ?? 0,
       };
   }
+  if (!isFinished) throw new ServiceError(`${vendor} broke off its answer`);
   // Some servers leave the id out; the result must name one.
   for (const [index, call] of calls) yield { ...call, id: call.id || `call_${index}_${crypto.randomUUID()}` };
 }

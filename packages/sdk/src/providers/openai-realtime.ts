@@ -32,6 +32,7 @@ export function openaiRealtime(
   const model = options.model ?? "gpt-realtime";
   return {
     name: model,
+    vendor: "OpenAI",
     inputRateHz: RATE_HZ,
     open: (session) => open(account, { ...options, model }, session),
   };
