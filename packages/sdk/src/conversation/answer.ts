@@ -9,7 +9,6 @@ import type {
   Message,
   ToolCall,
   ToolDeclaration,
-  ToolMessage,
 } from "./services.ts";
 import { limitWaits } from "./limit-waits.ts";
 import { ServiceFailure } from "./service-failure.ts";
@@ -142,7 +141,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     if (!messages.includes(current.message)) messages.push(current.message);
     current.message.toolCalls = calls;
     for (const _ of calls) options.toolCalled();
-    const results: ToolMessage[] = await runTools(calls, {
+    const { messages: results } = await runTools(calls, {
       tools: options.tools,
       conversation: options.conversation,
       rtvi,

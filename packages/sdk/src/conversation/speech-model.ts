@@ -39,7 +39,8 @@ export interface SpeechModelSession {
   write(frame: AudioFrame): void;
   /** The user interrupted when so much of the answer had been heard. */
   interrupted(playedMs: number): void;
-  toolResults(results: readonly ToolMessage[]): void;
+  /** Tells what came of calls; with `answer`, it answers them, and without nothing may be heard because of them. */
+  toolResults(results: readonly ToolMessage[], options: { answer: boolean }): void;
   /** The user typed this: answers it. */
   userText(text: string): void;
   /** Says this, as nearly in these words as the model can. */

@@ -27,7 +27,7 @@ export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilI
       const isLast = failure.isForGood || performance.now() > giveUpAtMs || !(options.mayRetry?.() ?? true);
       options.failed(failure, isLast || count > 1);
       if (isLast) throw failure;
-      if (count > 1) await pause(Math.min(limitMs, (limitMs / 4) * 2 ** (count - 2)), signal);
+      if (count > 1) await pause(Math.min(limitMs / 2, (limitMs / 4) * 2 ** (count - 2)), signal);
     }
   }
 }
