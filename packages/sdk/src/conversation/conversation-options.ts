@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { Listeners } from "../listeners.ts";
 import type { EndOfTurn } from "../speech/end-of-turn.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
@@ -97,4 +98,44 @@ export interface ConversationEvents {
   turn: (figures: TurnFigures) => void;
   /** A service (a `ServiceFailure`, with `stage` and `vendor`) or a tool failed. The log has it too. */
   error: (error: Error) => void;
+}
+
+export function checkConversationOptions(options: ConversationOptions): void {
+  const of = "createConversation";
+  checkOptions(of, options, {
+    stt: true,
+    llm: true,
+    tts: true,
+    tools: true,
+    context: true,
+    greeting: true,
+    apology: true,
+    serviceTimeoutMs: true,
+    turn: true,
+    toSpeech: true,
+    maxSteps: true,
+  });
+  checkOptions(`context of ${of}`, options.context, { instructions: true, messages: true });
+  const { turn = {} } = options;
+  checkOptions(`turn of ${of}`, turn, {
+    startMs: true,
+    stopMs: true,
+    preRollMs: true,
+    maxStretchMs: true,
+    endOfTurn: true,
+    volumeGate: true,
+    interruptions: true,
+    threshold: true,
+    voiceActivity: true,
+    audioIn: true,
+  });
+  if (typeof turn.volumeGate === "object")
+    checkOptions(`turn.volumeGate of ${of}`, turn.volumeGate, { belowDb: true, minDbfs: true });
+  if (turn.interruptions)
+    checkOptions(`turn.interruptions of ${of}`, turn.interruptions, {
+      minWords: true,
+      minSpeechMs: true,
+      certainMs: true,
+      backChannels: true,
+    });
 }

@@ -3,7 +3,12 @@ import { createListeners } from "../listeners.ts";
 import { meaningfulWords } from "../speech/back-channels.ts";
 import type { Transport } from "../transports/transport.ts";
 import { judgeBargeIn } from "./barge-in.ts";
-import type { Conversation, ConversationEvents, ConversationOptions } from "./conversation-options.ts";
+import {
+  checkConversationOptions,
+  type Conversation,
+  type ConversationEvents,
+  type ConversationOptions,
+} from "./conversation-options.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import type { TurnFigures } from "./figures.ts";
 import type { UserTurn } from "./listen.ts";
@@ -20,6 +25,7 @@ import { watchSilence } from "./watch-silence.ts";
 const LAST_WORDS_MS = 800;
 
 export function createConversation(transport: Transport, options: ConversationOptions): Conversation {
+  checkConversationOptions(options);
   const { rtvi, audioOut } = transport;
   const listeners = createListeners<ConversationEvents>();
   const tools = options.tools ?? {};

@@ -1,4 +1,5 @@
 import { createResampler, frameMs, type AudioFrame } from "@vocalhost/audio";
+import { checkOptions } from "../check-options.ts";
 import { createListeners } from "../listeners.ts";
 import { heardWords, timeWords } from "../speech/words.ts";
 import type { AudioInput, Transport } from "../transports/transport.ts";
@@ -50,6 +51,14 @@ export function createRealtimeConversation(
   transport: Transport,
   options: RealtimeConversationOptions,
 ): Conversation {
+  checkOptions("createRealtimeConversation", options, {
+    model: true,
+    tools: true,
+    context: true,
+    greeting: true,
+    audioIn: true,
+  });
+  checkOptions("context of createRealtimeConversation", options.context, { instructions: true });
   const { audioOut, rtvi } = transport;
   const listeners = createListeners<ConversationEvents>();
   const tools = options.tools ?? {};

@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { AudioFrame } from "@vocalhost/audio";
 import type { SpokenWords, TextToSpeech } from "../conversation/services.ts";
 import type { TimedWord } from "../speech/words.ts";
@@ -49,6 +50,13 @@ interface Context {
 }
 
 function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
+  checkOptions("cartesia.tts", options, {
+    voice: true,
+    model: true,
+    language: true,
+    apiKey: true,
+    baseUrl: true,
+  });
   const apiKey = requireKey(options.apiKey, "CARTESIA_API_KEY", "Cartesia");
   const baseUrl = serviceUrl(options.baseUrl, "CARTESIA_BASE_URL", "https://api.cartesia.ai");
   const model = options.model ?? "sonic-3";

@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { SpeechToText, TextToSpeech } from "../conversation/services.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { bytesOf, pcmOf, post, ServiceError } from "./request.ts";
@@ -47,6 +48,14 @@ interface Results {
 }
 
 function stt(options: DeepgramSttOptions = {}): SpeechToText {
+  checkOptions("deepgram.stt", options, {
+    apiKey: true,
+    baseUrl: true,
+    model: true,
+    language: true,
+    keyterms: true,
+    extra: true,
+  });
   const apiKey = requireKey(options.apiKey, "DEEPGRAM_API_KEY", "Deepgram");
   const baseUrl = serviceUrl(options.baseUrl, "DEEPGRAM_BASE_URL", "https://api.deepgram.com");
   const model = options.model ?? "nova-3";
@@ -158,6 +167,7 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
 const TTS_RATE_HZ = 24_000;
 
 function tts(options: DeepgramTtsOptions = {}): TextToSpeech {
+  checkOptions("deepgram.tts", options, { apiKey: true, baseUrl: true, model: true });
   const apiKey = requireKey(options.apiKey, "DEEPGRAM_API_KEY", "Deepgram");
   const baseUrl = serviceUrl(options.baseUrl, "DEEPGRAM_BASE_URL", "https://api.deepgram.com");
   const model = options.model ?? "aura-2-thalia-en";

@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { TimedWord } from "../speech/words.ts";
 import type { TextToSpeech } from "../conversation/services.ts";
 import { requireKey, serviceUrl } from "./config.ts";
@@ -37,6 +38,14 @@ interface Alignment {
 }
 
 function tts(options: ElevenLabsTtsOptions = {}): TextToSpeech {
+  checkOptions("elevenlabs.tts", options, {
+    voice: true,
+    model: true,
+    language: true,
+    voiceSettings: true,
+    apiKey: true,
+    baseUrl: true,
+  });
   const apiKey = requireKey(options.apiKey, "ELEVENLABS_API_KEY", "ElevenLabs");
   const baseUrl = serviceUrl(options.baseUrl, "ELEVENLABS_BASE_URL", "https://api.elevenlabs.io");
   const voice = options.voice ?? "JBFqnCBsd6RMkjVDRZzb";

@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { SpeechModel, SpeechModelOptions, SpeechModelSession } from "../conversation/speech-model.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { bytesOf, pcmFrom } from "./request.ts";
@@ -37,6 +38,7 @@ interface ServerMessage {
 }
 
 function live(options: GeminiLiveOptions = {}): SpeechModel {
+  checkOptions("gemini.live", options, { model: true, voice: true, apiKey: true, baseUrl: true });
   const apiKey = requireKey(options.apiKey, "GEMINI_API_KEY", "Gemini");
   const baseUrl = serviceUrl(options.baseUrl, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com");
   const model = options.model ?? "gemini-2.5-flash-native-audio-preview-12-2025";

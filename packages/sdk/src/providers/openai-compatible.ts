@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import { writeWav } from "@vocalhost/audio";
 import type {
   LanguageModel,
@@ -58,7 +59,8 @@ export interface OpenAiServices {
 }
 
 /** Any service that speaks OpenAI's protocol: vLLM, Ollama, llama.cpp, Groq, Together, speaches and many more. */
-export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServices {
+export function openaiCompatible(options: OpenAiCompatibleOptions, of = "openaiCompatible"): OpenAiServices {
+  checkOptions(of, options, { baseUrl: true, apiKey: true, name: true, headers: true });
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
   const vendor = options.name ?? new URL(baseUrl).host;
   const headers = {
@@ -69,16 +71,20 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
     post({ vendor, url: `${baseUrl}/${path}`, headers, body, signal });
 
   return {
-    llm: (chat) => ({
-      name: chat.model,
-      vendor,
-      async *respond(request) {
-        const response = await ask("chat/completions", chatRequest(chat, request), request.signal);
-        yield* readChat(response, vendor);
-      },
-    }),
-    stt: (transcription) =>
-      transcribeEach(
+    llm: (chat) => {
+      checkOptions(`${of}.llm`, chat, { model: true, temperature: true, maxTokens: true, extra: true });
+      return {
+        name: chat.model,
+        vendor,
+        async *respond(request) {
+          const response = await ask("chat/completions", chatRequest(chat, request), request.signal);
+          yield* readChat(response, vendor);
+        },
+      };
+    },
+    stt(transcription) {
+      checkOptions(`${of}.stt`, transcription, { model: true, language: true, prompt: true });
+      return transcribeEach(
         async (audio, { signal }) => {
           const form = new FormData();
           form.set("model", transcription.model);
@@ -92,27 +98,37 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
           return text;
         },
         { name: transcription.model, vendor },
-      ),
-    tts: (speech) => ({
-      name: speech.model,
-      vendor,
-      async *speak(input, { signal }) {
-        const response = await ask(
-          "audio/speech",
-          {
-            model: speech.model,
-            voice: speech.voice,
-            input,
-            response_format: "pcm",
-            ...(speech.instructions === undefined ? {} : { instructions: speech.instructions }),
-            ...(speech.speed === undefined ? {} : { speed: speech.speed }),
-          },
-          signal,
-        );
-        for await (const samples of pcmOf(response, vendor))
-          yield { samples, sampleRateHz: speech.sampleRateHz ?? 24_000 };
-      },
-    }),
+      );
+    },
+    tts(speech) {
+      checkOptions(`${of}.tts`, speech, {
+        model: true,
+        voice: true,
+        instructions: true,
+        speed: true,
+        sampleRateHz: true,
+      });
+      return {
+        name: speech.model,
+        vendor,
+        async *speak(input, { signal }) {
+          const response = await ask(
+            "audio/speech",
+            {
+              model: speech.model,
+              voice: speech.voice,
+              input,
+              response_format: "pcm",
+              ...(speech.instructions === undefined ? {} : { instructions: speech.instructions }),
+              ...(speech.speed === undefined ? {} : { speed: speech.speed }),
+            },
+            signal,
+          );
+          for await (const samples of pcmOf(response, vendor))
+            yield { samples, sampleRateHz: speech.sampleRateHz ?? 24_000 };
+        },
+      };
+    },
   };
 }
 
