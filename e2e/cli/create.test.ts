@@ -88,6 +88,14 @@ test("makes a project that runs and passes its own test", async () => {
     timeoutMs: SOON_MS,
   });
   assert.equal(code, 0, report);
+  writeFileSync(join(path, "bot.ts"), written.replace(/bot\(args[^{]*\{/, '$& throw new Error("no key");'));
+  const broken = await runProgram("bot.test.ts", {
+    workingFolder: path,
+    environment: { NODE_OPTIONS: nodeFlags.join(" "), NODE_TEST_CONTEXT: "" },
+    timeoutMs: SOON_MS,
+  });
+  assert.equal(broken.code, 1);
+  assert.match(broken.output, /The bot failed \d+ ms into the call/);
 });
 
 /** What its `check` does. */
