@@ -16,6 +16,7 @@ const ENTRIES: Record<string, string[]> = {
     "index",
     "runner/index",
     "filters/index",
+    "stand-ins/index",
     "providers/*",
     "instance/main",
     "instance/image-main",
