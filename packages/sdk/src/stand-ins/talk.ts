@@ -90,10 +90,14 @@ export async function talk(
   const mouth = stack.use(speakInto(line.caller));
   const services = { stt, llm: model, tts: createHum(), turn: { voiceActivity: hearLoudness(RATE_HZ) } };
   const returned = (async () => bot(args, services))();
-  const over = Promise.race([returned, failed.promise]).finally(async () => {
-    for (const transport of transports) await transport.close();
-    line.caller.close();
-  });
+  const over = (async () => {
+    try {
+      await Promise.race([returned, failed.promise]);
+    } finally {
+      for (const transport of transports) await transport.close();
+      line.caller.close();
+    }
+  })();
   over.catch(() => undefined);
   stack.defer(async () => {
     line.caller.close();
