@@ -46,6 +46,7 @@ const SDK_FOLDERS: Record<string, string[]> = {
   instance: ["runtime", "server", "filters", "media", "telephony"],
   runtime: ["server"],
   server: ["transports", "filters", "media", "telephony"],
+  "stand-ins": ["conversation", "speech", "transports"],
   providers: ["conversation", "speech"],
   conversation: ["speech", "transports", "rtvi"],
   speech: ["transports"],
@@ -158,6 +159,7 @@ const FOLDER_TABLES: Record<string, FolderTable> = {
 const INNER_ENTRIES = [
   "packages/sdk/src/runner/index.ts",
   "packages/sdk/src/filters/index.ts",
+  "packages/sdk/src/stand-ins/index.ts",
   "packages/rooms/src/providers/index.ts",
 ];
 

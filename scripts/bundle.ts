@@ -25,6 +25,7 @@ const ENTRIES: Record<string, string[]> = {
     "index",
     "runner/index",
     "filters/index",
+    "stand-ins/index",
     "providers/*",
     "instance/main",
     "instance/image-main",

@@ -38,6 +38,7 @@ export async function replay(turn: SpokenTurn, options: ReplayOptions): Promise<
     audioIn: Object.assign(frames, {
       sampleRateHz: RATE_HZ,
       droppedFrames: 0,
+      flush: () => undefined,
       tee: () => {
         throw new Error("Nobody else listens");
       },

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -15,7 +16,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { nodeFlags } from "../../testing/programs.ts";
+import { isBuilt, nodeFlags } from "../../testing/programs.ts";
 import { until, within } from "../../testing/wait.ts";
 import { watchProcess, type WatchedProcess } from "../harness/watched-process.ts";
 import { runProgram } from "../harness/program.ts";
@@ -68,6 +69,14 @@ test("makes a project that runs and passes its own test", async () => {
   assert.match(output, /Created my-bot with a parrot bot.*cd my-bot.*npm install.*npm run dev/s);
   const path = join(folder, "my-bot");
   symlinkSync(join(REPOSITORY, "node_modules"), join(path, "node_modules")); // as if installed
+  assert.equal((await check(path)).code, 0);
+  const written = readFileSync(join(path, "bot.ts"), "utf8");
+  writeFileSync(
+    join(path, "bot.ts"),
+    written.replace("createTransport(args)", "createTransport(args, { audioInn: {} })"),
+  );
+  assert.match((await check(path)).output, /audioInn.*Did you mean.*audioIn/);
+  writeFileSync(join(path, "bot.ts"), written);
   {
     const bot = { path, bot: () => "", [Symbol.dispose]: () => undefined };
     await using dev = spawnDev(bot, ["--port", "0"]);
@@ -79,7 +88,25 @@ test("makes a project that runs and passes its own test", async () => {
     timeoutMs: SOON_MS,
   });
   assert.equal(code, 0, report);
+  writeFileSync(join(path, "bot.ts"), written.replace(/bot\(args[^{]*\{/, '$& throw new Error("no key");'));
+  const broken = await runProgram("bot.test.ts", {
+    workingFolder: path,
+    environment: { NODE_OPTIONS: nodeFlags.join(" "), NODE_TEST_CONTEXT: "" },
+    timeoutMs: SOON_MS,
+  });
+  assert.equal(broken.code, 1);
+  assert.match(broken.output, /The bot failed \d+ ms into the call/);
 });
+
+/** What its `check` does. */
+function check(path: string): ReturnType<typeof runProgram> {
+  const sources = isBuilt ? [] : ["--customConditions", "@vocalhost/source"];
+  return runProgram(join(REPOSITORY, "node_modules/typescript/bin/tsc"), {
+    workingFolder: path,
+    args: sources,
+    timeoutMs: SOON_MS,
+  });
+}
 
 test("installs, and says what to do next", async () => {
   const { exitCode, output } = await create(["installed", "--json"], 'echo "$@" > npm-was-asked');

@@ -46,6 +46,7 @@ const MARKS = ["not-run", "schema", "carrier", "given"];
 const run = promisify(execFile);
 
 const where = ({ page, line }: Block): string => `${page}:${line}`;
+const nameOf = (block: Block): string => where(block).replaceAll(/[/:]/g, "_");
 const of = (...languages: string[]): Block[] => blocks.filter(({ language }) => languages.includes(language));
 
 test("every block says what it is, in a language somebody here can read", () => {
@@ -71,8 +72,11 @@ test("TypeScript compiles, fragments with what the text around them has introduc
   );
   writeFileSync(join(folder, "foreign.d.ts"), foreign.map((name) => `declare module "${name}";\n`).join(""));
   for (const block of of("ts")) {
-    const name = where(block).replaceAll(/[/:]/g, "_");
-    const text = completed(block, REPOSITORY).replaceAll(/(?<=[)>] )…/g, "{}"); // what the reader puts there
+    const name = nameOf(block);
+    const bot = of("ts").find(({ page, file }) => page === block.page && file === "bot.ts");
+    const text = completed(block, REPOSITORY)
+      .replaceAll(/(?<=[)>] )…/g, "{}") // what the reader puts there
+      .replaceAll('"./bot.ts"', `"./${bot ? nameOf(bot) : "bot"}.ts"`); // as the page named it
     // As many lines before it as in the page, so that complaints name its lines.
     writeFileSync(join(folder, `${name}.ts`), `${"\n".repeat(block.line - 1)}${text}\nexport {};\n`);
   }

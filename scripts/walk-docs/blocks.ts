@@ -17,7 +17,7 @@ export interface Block {
 
 const FENCE = /^( *)(`{3,})(.*)$/;
 const MARK = /([a-z-]+)="([^"]*)"/g;
-const NAMED = /^(?:\/\/|#) ((?:\/[\w.@-]+)+|[\w-]+\.(?:ts|toml))$/;
+const NAMED = /^(?:\/\/|#) ((?:\/[\w.@-]+)+|[\w-]+(?:\.test)?\.(?:ts|toml))$/;
 
 /** Pages for users and contributors; those of decisions and of training are history. */
 export function listPages(repository: string): string[] {

@@ -42,7 +42,7 @@ const ClientMessage = z.union([
   z.strictObject({
     clientContent: z.strictObject({
       turns: z.array(z.strictObject({ role: z.literal("user"), parts: Parts })).min(1),
-      turnComplete: z.literal(true),
+      turnComplete: z.boolean(),
     }),
   }),
   z.strictObject({
@@ -57,21 +57,32 @@ const ClientMessage = z.union([
 ]);
 
 /** Google's live interface. Its messages come as binary frames. */
-export async function startGemini(script: RealtimeScript): Promise<Vendor> {
+export async function startGemini(
+  script: RealtimeScript,
+): Promise<Vendor & { readonly results: readonly string[] }> {
   const refused: string[] = [];
+  const results: string[] = [];
   const phrases = createPhrases(script.phrases);
 
   function serve(socket: WebSocket): void {
     let isSetUp = false;
     let calls = 0;
+    let isUserSpeaking = false;
+    const open = new Set<string>();
     const send = (message: object): void => {
       if (socket.readyState === socket.OPEN) socket.send(Buffer.from(JSON.stringify(message)));
     };
     const hear = createTurnHearing({
       phrases,
       sampleRateHz: 16_000,
-      started: () => send({ serverContent: { interrupted: true } }),
+      started() {
+        isUserSpeaking = true;
+        send({ serverContent: { interrupted: true } });
+        if (open.size > 0) send({ toolCallCancellation: { ids: [...open] } });
+        open.clear();
+      },
       stopped(text) {
+        isUserSpeaking = false;
         for (const piece of text.match(/\s*\S+/g) ?? [])
           send({ serverContent: { inputTranscription: { text: piece } } });
         respond(text);
@@ -80,16 +91,15 @@ export async function startGemini(script: RealtimeScript): Promise<Vendor> {
 
     function respond(text: string): void {
       const answer = script.answer(text);
-      if (typeof answer !== "string")
-        return send({
-          toolCall: {
-            functionCalls: answer.map(({ name, arguments: args }) => ({
-              id: `fc_${(calls += 1)}`,
-              name,
-              args,
-            })),
-          },
-        });
+      if (typeof answer !== "string") {
+        const functionCalls = answer.map(({ name, arguments: args }) => ({
+          id: `fc_${(calls += 1)}`,
+          name,
+          args,
+        }));
+        for (const { id } of functionCalls) open.add(id);
+        return send({ toolCall: { functionCalls } });
+      }
       for (const piece of answer.match(/\s*\S+/g) ?? []) {
         const data = humOf(piece, 24_000).toString("base64");
         send({
@@ -123,9 +133,18 @@ export async function startGemini(script: RealtimeScript): Promise<Vendor> {
         const bytes = Buffer.from(parsed.data.realtimeInput.audio.data, "base64");
         return hear(new Int16Array(Uint8Array.from(bytes).buffer));
       }
-      if ("clientContent" in parsed.data)
-        return respond(parsed.data.clientContent.turns[0]?.parts[0]?.text ?? "");
+      if ("clientContent" in parsed.data) {
+        const text = parsed.data.clientContent.turns[0]?.parts[0]?.text ?? "";
+        const result = /^Result of \w+: (.*)$/s.exec(text)?.[1];
+        if (result !== undefined) results.push(result);
+        if (!parsed.data.clientContent.turnComplete) return undefined;
+        if (isUserSpeaking) refused.push("an answer was asked for while the user speaks");
+        return respond(result === undefined ? text : `result ${result}`);
+      }
       const [result] = parsed.data.toolResponse.functionResponses;
+      if (isUserSpeaking) refused.push("an answer was asked for while the user speaks");
+      if (result && !open.delete(result.id)) refused.push("a result of a call that was cancelled");
+      results.push(String(result?.response["result"]));
       return respond(`result ${String(result?.response["result"])}`);
     });
   }
@@ -140,5 +159,5 @@ export async function startGemini(script: RealtimeScript): Promise<Vendor> {
         : { status: 404 };
     },
   });
-  return { ...vendor, refused };
+  return { ...vendor, results, refused };
 }

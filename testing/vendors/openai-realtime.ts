@@ -64,6 +64,8 @@ export interface RealtimeStandIn extends Vendor {
   /** Types of everything it was sent, without audio. */
   readonly events: string[];
   readonly truncatedMs: number[];
+  /** Results of calls, as the model got them. */
+  readonly results: readonly string[];
 }
 
 export interface RealtimeScript {
@@ -77,11 +79,13 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
   const events: string[] = [];
   const truncatedMs: number[] = [];
   const refused: string[] = [];
+  const results: string[] = [];
   const phrases = createPhrases(script.phrases);
 
   function serve(socket: WebSocket): void {
     let items = 0;
     let asked = "";
+    let isUserSpeaking = false;
     const send = (type: string, fields: object = {}): void => {
       if (socket.readyState === socket.OPEN)
         socket.send(JSON.stringify({ type, event_id: `e${(items += 1)}`, ...fields }));
@@ -89,8 +93,12 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
     const hear = createTurnHearing({
       phrases,
       sampleRateHz: 24_000,
-      started: () => send("input_audio_buffer.speech_started"),
+      started() {
+        isUserSpeaking = true;
+        send("input_audio_buffer.speech_started");
+      },
       stopped(text) {
+        isUserSpeaking = false;
         send("input_audio_buffer.speech_stopped");
         respond(text);
         send("conversation.item.input_audio_transcription.completed", { transcript: text });
@@ -139,9 +147,11 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
           return hear(new Int16Array(Uint8Array.from(bytes).buffer));
         }
         case "conversation.item.create":
+          if (event.item.type === "function_call_output") results.push(event.item.output);
           asked = event.item.type === "message" ? event.item.content[0].text : `result ${event.item.output}`;
           return undefined;
         case "response.create":
+          if (isUserSpeaking) refused.push("response.create while the user speaks");
           return respond(event.response?.instructions ?? asked);
         case "response.cancel":
           return undefined;
@@ -159,5 +169,5 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
       return url.pathname === "/v1/realtime" && url.searchParams.has("model") ? serve : { status: 404 };
     },
   });
-  return { ...vendor, url: `${vendor.url}/v1`, events, truncatedMs, refused };
+  return { ...vendor, url: `${vendor.url}/v1`, events, truncatedMs, results, refused };
 }

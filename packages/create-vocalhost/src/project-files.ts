@@ -81,6 +81,7 @@ function manifest(name: string, { sources, template }: ProjectOptions): string {
     type: "module",
     scripts: {
       dev: page ? PAGE_DEV : "vocalhost dev",
+      check: page ? "tsc && tsc -p page" : "tsc",
       ...(page && { build: "tsc -p page && vite build" }),
       start: "node bot.ts",
       test: "node --test",
@@ -88,7 +89,12 @@ function manifest(name: string, { sources, template }: ProjectOptions): string {
       deploy: "vocalhost deploy",
     },
     dependencies: { vocalhost },
-    devDependencies: { "@types/node": "^24.0.0", "@vocalhost/cli": cli, ...(page && PAGE_PACKAGES) },
+    devDependencies: {
+      "@types/node": "^24.0.0",
+      "@vocalhost/cli": cli,
+      typescript: PAGE_PACKAGES["typescript"],
+      ...(page && PAGE_PACKAGES),
+    },
     ...(Object.keys(overrides).length > 0 && { overrides }),
     engines: { node: ">=20.12" },
   };

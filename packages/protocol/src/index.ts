@@ -4,6 +4,7 @@ export type { AppErrorOptions, ErrorBody, ErrorCode, ErrorRow, FieldProblem } fr
 export { newPeerId, newSessionId } from "./ids.ts";
 export type { PeerId, SessionId } from "./ids.ts";
 export { audioRatesHz, isAudioRate, limits } from "./limits.ts";
+export { closestWord } from "./closest-word.ts";
 
 // Starting and reaching a session
 export {

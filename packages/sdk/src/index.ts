@@ -90,6 +90,7 @@ export type {
   SayOptions,
   TurnOptions,
 } from "./conversation/conversation-options.ts";
+export { ServiceFailure, type Stage } from "./conversation/service-failure.ts";
 export { createRealtimeConversation } from "./conversation/realtime.ts";
 export type { RealtimeConversationOptions } from "./conversation/realtime.ts";
 export type {

@@ -8,6 +8,11 @@ export function checkReport(
   { outcome, summary }: Pick<CallReport, "outcome" | "summary">,
   expected: Pick<CallOptions, "expectAudio" | "strict">,
 ): Problem | undefined {
+  if (outcome.type === "dropped" && outcome.reason === BOT_FAILED)
+    return new Problem("bot_failed", `The bot failed ${Math.round(summary.durationMs)} ms into the call.`, {
+      why: summary.firstAudioMs === undefined ? "It hung up before anything was heard of it." : "It hung up.",
+      fixes: ["See the error in the bot's log."],
+    });
   if (outcome.type === "dropped")
     return new Problem("dropped", `The connection broke with close code ${outcome.code}.`, {
       why: outcome.reason || CLOSE_CODES[outcome.code],
@@ -30,6 +35,7 @@ export function checkReport(
   return undefined;
 }
 
+const BOT_FAILED = "bot failed"; // said by the session server with close code 1011
 const CLOSE_CODES: Record<number, string> = {
   1002: "The other side reported a protocol error.",
   1006: "It ended without a closing handshake: the process may have ended, or the network failed.",

@@ -1,6 +1,6 @@
 import { parse, TomlError, type TomlTable } from "smol-toml";
 import type { z } from "zod";
-import { closestWord } from "../closest-word.ts";
+import { closestWord } from "@vocalhost/protocol";
 import { Problem } from "../problem.ts";
 import { findKeyLines, type KeyLines } from "./key-lines.ts";
 import { knownKeys, ProjectConfig } from "./project-config.ts";

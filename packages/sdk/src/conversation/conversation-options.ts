@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { Listeners } from "../listeners.ts";
 import type { EndOfTurn } from "../speech/end-of-turn.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
@@ -41,8 +42,10 @@ export interface ConversationOptions {
   };
   /** Said first. @default nothing: the user speaks first */
   greeting?: string;
-  /** Said when a service fails. @default nothing */
+  /** Said when a service fails, whichever it is. @default two short tones */
   apology?: string;
+  /** Longest wait for a service's first word or sound, and between two; about as long a caller hears nothing at most. @default 4000 */
+  serviceTimeoutMs?: number;
   turn?: TurnOptions;
   /** What is spoken of a sentence of the model. @default without markup and pictures */
   toSpeech?: (sentence: string) => string;
@@ -93,6 +96,46 @@ export interface ConversationEvents {
   "false-interruption": (speech: { text: string }) => void;
   /** An answer is over; how long everything took. */
   turn: (figures: TurnFigures) => void;
-  /** A service or a tool failed. The log has it too. */
+  /** A service (a `ServiceFailure`, with `stage` and `vendor`) or a tool failed. The log has it too. */
   error: (error: Error) => void;
+}
+
+export function checkConversationOptions(options: ConversationOptions): void {
+  const of = "createConversation";
+  checkOptions(of, options, {
+    stt: true,
+    llm: true,
+    tts: true,
+    tools: true,
+    context: true,
+    greeting: true,
+    apology: true,
+    serviceTimeoutMs: true,
+    turn: true,
+    toSpeech: true,
+    maxSteps: true,
+  });
+  checkOptions(`context of ${of}`, options.context, { instructions: true, messages: true });
+  const { turn = {} } = options;
+  checkOptions(`turn of ${of}`, turn, {
+    startMs: true,
+    stopMs: true,
+    preRollMs: true,
+    maxStretchMs: true,
+    endOfTurn: true,
+    volumeGate: true,
+    interruptions: true,
+    threshold: true,
+    voiceActivity: true,
+    audioIn: true,
+  });
+  if (typeof turn.volumeGate === "object")
+    checkOptions(`turn.volumeGate of ${of}`, turn.volumeGate, { belowDb: true, minDbfs: true });
+  if (turn.interruptions)
+    checkOptions(`turn.interruptions of ${of}`, turn.interruptions, {
+      minWords: true,
+      minSpeechMs: true,
+      certainMs: true,
+      backChannels: true,
+    });
 }

@@ -258,12 +258,14 @@ describe("a conversation", { concurrency: 3 }, () => {
       options: { apology: "I am sorry." },
     });
     await talk.say("Hello there my friend.");
-    await talk.happened(/^bot: I am sorry/);
-    assert.ok(talk.events.includes("error: out of order"));
+    await until(() => talk.events.length > 2, 5_000, "a second attempt");
+    assert.deepEqual(
+      talk.events.slice(1, 3),
+      Array(2).fill("error: the model (script) failed: out of order"),
+    );
     assert.ok(talk.told("error"));
     fails = false;
-    await talk.say("Hello there my friend.");
-    await talk.happened(/^bot: Here I am/);
+    await talk.happened(/^bot: I am sorry. Here I am/);
   });
 
   test("what must be heard cannot be interrupted, and what was said meanwhile is answered", async () => {

@@ -1,22 +1,31 @@
+import { createApology } from "./apology.ts";
 import { createListeners } from "../listeners.ts";
 import { meaningfulWords } from "../speech/back-channels.ts";
 import type { Transport } from "../transports/transport.ts";
 import { judgeBargeIn } from "./barge-in.ts";
-import type { Conversation, ConversationEvents, ConversationOptions } from "./conversation-options.ts";
+import {
+  checkConversationOptions,
+  type Conversation,
+  type ConversationEvents,
+  type ConversationOptions,
+} from "./conversation-options.ts";
 import { createExchange, type Exchange } from "./exchange.ts";
 import type { TurnFigures } from "./figures.ts";
 import type { UserTurn } from "./listen.ts";
-import { openEars } from "./ears.ts";
+import { openEars, type Ears } from "./ears.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Message } from "./services.ts";
 import { createSentenceSplitter } from "./split-sentences.ts";
 import { spokenText } from "./spoken-text.ts";
+import { ServiceFailure } from "./service-failure.ts";
 import { declareTools } from "./tool.ts";
+import { watchSilence } from "./watch-silence.ts";
 
 // Who speaks when so little is left does not interrupt but answer, even with a mere "yes".
 const LAST_WORDS_MS = 800;
 
 export function createConversation(transport: Transport, options: ConversationOptions): Conversation {
+  checkConversationOptions(options);
   const { rtvi, audioOut } = transport;
   const listeners = createListeners<ConversationEvents>();
   const tools = options.tools ?? {};
@@ -28,7 +37,12 @@ export function createConversation(transport: Transport, options: ConversationOp
   const over = new AbortController();
   const signal = AbortSignal.any([transport.signal, over.signal]);
   const finished = Promise.withResolvers<void>();
+  const limitMs = options.serviceTimeoutMs ?? 4_000;
+  const toSpeech = options.toSpeech ?? spokenText;
+  const apology = createApology({ text: options.apology, tts: options.tts, toSpeech, limitMs, signal });
+  let ears: Ears | undefined;
   let current: Exchange | undefined;
+  let apologising: Exchange | undefined; // for a turn whose words are not known yet
   let queued: UserTurn | undefined; // said while the bot could not be interrupted
   let isEnding = false;
   let isHeld = false;
@@ -53,9 +67,10 @@ export function createConversation(transport: Transport, options: ConversationOp
       tools,
       declarations,
       messages,
-      toSpeech: options.toSpeech ?? spokenText,
-      apology: options.apology,
+      toSpeech,
+      apology,
       maxSteps: options.maxSteps ?? 8,
+      limitMs,
       sessionSignal: signal,
       turn: what.turn && { ...what.turn, number: turns },
       interruptible: what.interruptible && interruptions !== false,
@@ -68,6 +83,23 @@ export function createConversation(transport: Transport, options: ConversationOp
     if (mayInterrupt) hold();
     void exchange.done.then(onExchangeOver, failed);
     return exchange;
+  }
+
+  function apologise(can: { speak: boolean }): void {
+    if (current) return current.apologise(can);
+    apologising = begin({ interruptible: false, spoken: true });
+    apologising.apologise(can);
+    apologising.start();
+  }
+
+  function onTranscriberFailed(failure: ServiceFailure, isOutage: boolean): void {
+    failed(failure);
+    if (isOutage && ears?.waitsSinceMs !== undefined) apologise({ speak: true });
+  }
+
+  /** What is wrong with the voice is known before somebody has to be told by it. */
+  function prepareApology(): void {
+    apology.prepare().catch((error: unknown) => failed(new ServiceFailure("tts", options.tts, error)));
   }
 
   function onExchangeOver(over: {
@@ -134,6 +166,7 @@ export function createConversation(transport: Transport, options: ConversationOp
 
   function onStarted(): void {
     isUserSpeaking = true;
+    apology.reset();
     rtvi.userStartedSpeaking();
     shownText = "";
     mayInterrupt = current !== undefined && current.interruptible && current.remainingMs > LAST_WORDS_MS;
@@ -171,7 +204,7 @@ export function createConversation(transport: Transport, options: ConversationOp
     if (current && !current.isInterrupted) {
       // It was judged to be no interruption, or is no more than "go on": the bot speaks on.
       if (mayInterrupt) return;
-      if (!current.interruptible && meaningfulWords(turn.text) === 0) return;
+      if (!current.interruptible && current !== apologising && meaningfulWords(turn.text) === 0) return;
     }
     answer(turn);
   }
@@ -215,6 +248,11 @@ export function createConversation(transport: Transport, options: ConversationOp
     await exchange.done;
   }
 
+  function waitsSinceMs(): number | undefined {
+    const sinceMs = ears?.waitsSinceMs;
+    return sinceMs === undefined ? undefined : sinceMs + limitMs / 8;
+  }
+
   function finish(): void {
     finished.resolve();
   }
@@ -249,20 +287,30 @@ export function createConversation(transport: Transport, options: ConversationOp
       rtvi.on("send-text", onText);
       rtvi.on("append-to-context", onAppend);
       audioOut.on("started", onBotHeard);
-      await using ears = await openEars({
+      await using opened = await openEars({
         transport,
         stt: options.stt,
         turn: options.turn ?? {},
+        limitMs,
         signal,
         started: onStarted,
         understood: onUnderstood,
         ended: onEnded,
         botWasHeard: () => botWasHeard,
         failed,
+        transcriberFailed: onTranscriberFailed,
       });
-      if (options.greeting) void conversation.say(options.greeting);
+      ears = opened;
+      using _ = watchSilence({
+        audioOut,
+        limitMs,
+        owedSinceMs: () => (current ? current.owedSinceMs : waitsSinceMs()),
+        silent: () => apologise({ speak: current === undefined }),
+      });
+      if (options.greeting) void conversation.say(options.greeting).then(prepareApology);
+      else prepareApology();
       try {
-        await Promise.race([ears.ended, finished.promise]);
+        await Promise.race([opened.ended, finished.promise]);
         // Who can hear no more may still have something to say to the end.
         if (!isEnding && !transport.signal.aborted) await current?.done;
       } finally {

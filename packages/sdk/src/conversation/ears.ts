@@ -4,10 +4,14 @@ import { gateVolume } from "../speech/volume-gate.ts";
 import type { Transport } from "../transports/transport.ts";
 import type { TurnOptions } from "./conversation-options.ts";
 import { listen, type ListenOptions } from "./listen.ts";
+import { hearAgain } from "./hear-again.ts";
+import type { ServiceFailure } from "./service-failure.ts";
 import type { SpeechToText } from "./services.ts";
 
 export interface Ears extends AsyncDisposable {
   readonly ended: Promise<void>;
+  /** When the speech ended whose words are not known yet, by `performance.now()`. */
+  readonly waitsSinceMs: number | undefined;
 }
 
 export interface EarsOptions extends Pick<
@@ -17,6 +21,8 @@ export interface EarsOptions extends Pick<
   transport: Transport;
   stt: SpeechToText;
   turn: TurnOptions;
+  limitMs: number;
+  transcriberFailed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
 /** Opens what is needed to hear: the detector of voices and the service that knows words. */
@@ -26,7 +32,14 @@ export async function openEars(options: EarsOptions): Promise<Ears> {
   const { sampleRateHz } = audioIn;
   await using stack = new AsyncDisposableStack();
   let partial: (text: string) => void = () => undefined;
-  const stt = await options.stt.open({ sampleRateHz, signal, partial: (text) => partial(text) });
+  const stt = hearAgain({
+    stt: options.stt,
+    sampleRateHz,
+    limitMs: options.limitMs,
+    signal,
+    partial: (text) => partial(text),
+    failed: options.transcriberFailed,
+  });
   stack.defer(() => stt.close?.());
   const detector = turn.voiceActivity ?? openDetector();
   const gate = turn.volumeGate ?? true;
@@ -54,7 +67,13 @@ export async function openEars(options: EarsOptions): Promise<Ears> {
   partial = (text) => listening.partial(text);
   stack.defer(() => listening.stop());
   const owned = stack.move();
-  return { ended: listening.ended, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    ended: listening.ended,
+    get waitsSinceMs() {
+      return listening.waitsSinceMs;
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 
   function openDetector(): ReturnType<typeof createVoiceActivityDetector> {
     const opened = createVoiceActivityDetector({ sampleRateHz, threshold: turn.threshold });

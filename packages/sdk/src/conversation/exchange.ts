@@ -1,8 +1,10 @@
 import type { Transport } from "../transports/transport.ts";
 import { createAnswer } from "./answer.ts";
+import type { Apology } from "./apology.ts";
 import type { Conversation } from "./conversation-options.ts";
 import type { TurnFigures } from "./figures.ts";
 import type { UserTurn } from "./listen.ts";
+import { ServiceFailure } from "./service-failure.ts";
 import type { LanguageModel, Message, TextToSpeech, ToolDeclaration } from "./services.ts";
 import type { Tools } from "./tool.ts";
 import { openUtterance, type Sentence } from "./utterance.ts";
@@ -18,6 +20,10 @@ export interface Exchange {
   /** Ends when what `say` was given has been heard, unless the model is at work. */
   start(): void;
   say(text: string): Sentence | undefined;
+  /** Tells the caller that something is wrong: in words once, then by tones. `speak`: the voice is known to work. */
+  apologise(can: { speak: boolean }): void;
+  /** Since when the caller waits for it, by `performance.now()`; undefined while nothing is to be heard. */
+  readonly owedSinceMs: number | undefined;
   interrupt(): void;
   readonly done: Promise<{ heard: string; interrupted: boolean; figures: TurnFigures | undefined }>;
 }
@@ -31,8 +37,9 @@ export interface ExchangeOptions {
   declarations: readonly ToolDeclaration[];
   messages: Message[];
   toSpeech(text: string): string;
-  apology: string | undefined;
+  apology: Apology;
   maxSteps: number;
+  limitMs: number;
   sessionSignal: AbortSignal;
   turn: (UserTurn & { number: number }) | undefined;
   interruptible: boolean;
@@ -47,6 +54,14 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const marks: { firstToken?: number; firstSpeech?: number; firstAudio?: number } = {};
   const counts = { toolCalls: 0, inputTokens: 0, outputTokens: 0 };
   const said: Sentence[] = [];
+  const beganAtMs = performance.now();
+  let owedSinceMs: number | undefined = turn
+    ? // Thinking about whether the caller has finished is silence too.
+      Math.min(
+        beganAtMs,
+        Math.max(beganAtMs - options.limitMs / 2, turn.speechEndedAtMs + options.limitMs / 8),
+      )
+    : beganAtMs;
   let isWriting = false;
   let hasStarted = false;
   const { promise: done, resolve } = Promise.withResolvers<Awaited<Exchange["done"]>>();
@@ -57,7 +72,9 @@ export function createExchange(options: ExchangeOptions): Exchange {
         tts: options.tts,
         toSpeech: options.toSpeech,
         signal,
+        limitMs: options.limitMs,
         firstSound: () => (marks.firstSpeech ??= performance.now()),
+        failed: onFailure,
       })
     : undefined;
   const answer = createAnswer({
@@ -71,10 +88,20 @@ export function createExchange(options: ExchangeOptions): Exchange {
         said.push(sentence);
         return sentence;
       },
+      insert(text, sound) {
+        const sentence = utterance.insert(text, sound);
+        said.push(sentence);
+        return sentence;
+      },
     },
     signal,
+    modelFailed: onFailure,
     firstToken: () => (marks.firstToken ??= performance.now()),
-    toolCalled: () => (counts.toolCalls += 1),
+    toolCalled() {
+      counts.toolCalls += 1;
+      owedSinceMs = undefined; // a tool says itself that it takes long
+    },
+    toolsDone: () => (owedSinceMs = performance.now()),
     usage: ({ inputTokens, outputTokens }) => {
       counts.inputTokens += inputTokens;
       counts.outputTokens += outputTokens;
@@ -89,15 +116,13 @@ export function createExchange(options: ExchangeOptions): Exchange {
     } catch (error) {
       if (!signal.aborted) fail(error);
     } finally {
+      owedSinceMs ??= performance.now();
       isWriting = false;
     }
-    try {
-      await utterance?.made();
-      await utterance?.finish();
-    } catch (error) {
-      if (!signal.aborted) options.failed(error);
-      utterance?.cut();
-    }
+    await utterance?.made().catch((error: unknown) => {
+      if (!signal.aborted && !(error instanceof ServiceFailure)) options.failed(error);
+    });
+    await utterance?.finish();
     if (signal.aborted) utterance?.cut();
     transport.audioOut.off("started", onStarted);
     answer.settle();
@@ -109,8 +134,21 @@ export function createExchange(options: ExchangeOptions): Exchange {
   }
 
   function fail(error: unknown): void {
+    if (error instanceof ServiceFailure) return; // told when it happened
     options.failed(error);
-    if (options.apology !== undefined) answer.add(options.apology);
+    apologise({ speak: true });
+  }
+
+  function onFailure(failure: ServiceFailure, isOutage: boolean): void {
+    options.failed(failure);
+    if (isOutage) apologise({ speak: failure.stage !== "tts" });
+  }
+
+  function apologise(can: { speak: boolean }): void {
+    if (signal.aborted) return;
+    const words = options.apology.words(can);
+    if (words) answer.add(words.text, words.sound);
+    else utterance?.insert("", [options.apology.tones]);
   }
 
   function figures({
@@ -155,6 +193,10 @@ export function createExchange(options: ExchangeOptions): Exchange {
     },
     start,
     say: (text) => answer.add(text),
+    apologise,
+    get owedSinceMs() {
+      return signal.aborted || !utterance ? undefined : owedSinceMs;
+    },
     interrupt() {
       if (interruption.signal.aborted) return;
       utterance?.cut();

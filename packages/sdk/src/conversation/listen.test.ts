@@ -37,6 +37,7 @@ async function hear(
     audioIn: Object.assign(frames, {
       sampleRateHz: RATE_HZ,
       droppedFrames: 0,
+      flush: () => undefined,
       tee: () => assert.fail("nobody else listens"),
     }),
     voiceActivity,

@@ -3,7 +3,7 @@ import type { EndOfTurn, TurnPause } from "../speech/end-of-turn.ts";
 import { createSampleHistory } from "../speech/sample-history.ts";
 import { createSpeechTracker, type SpeechTracker } from "../speech/speech-tracker.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
-import { waitFor } from "../transports/wait-for.ts";
+import { ServiceFailure } from "./service-failure.ts";
 import type { AudioInput } from "../transports/transport.ts";
 import type { SpeechToTextStream } from "./services.ts";
 
@@ -15,8 +15,8 @@ export interface Listening {
   partial(text: string): void;
   /** Speech of the turn that goes on. */
   readonly speechMs: number;
-  /** Whether the user is in the middle of a turn. */
-  readonly isTurn: boolean;
+  /** When the speech ended whose words are not known yet, by `nowMs`; undefined when there is none, or it goes on. */
+  readonly waitsSinceMs: number | undefined;
   stop(): void;
 }
 
@@ -73,7 +73,6 @@ interface Turn {
 }
 
 const RESUME_MS = 64;
-const FLUSH_TIMEOUT_MS = 10_000; // a service that takes longer has failed
 const NO_FRAMES_MS = 1_000; // who sends nothing for so long is muted; less is the network's doing
 const NO_FRAMES_IN_SPEECH_MS = 2_000; // nobody mutes themselves within a word
 const WATCH_MS = 200;
@@ -211,14 +210,9 @@ export function listen(options: ListenOptions): Listening {
     const at = current.texts.length;
     current.texts.push("");
     current.waitingFor += 1;
-    const flushed = waitFor((async () => options.stt.flush())(), {
-      what: "the text of what was said",
-      timeoutMs: FLUSH_TIMEOUT_MS,
-      signal: options.signal,
-    });
-    flushed
+    (async () => options.stt.flush())()
       .catch((error: unknown) => {
-        if (!options.signal.aborted) options.failed(error);
+        if (!options.signal.aborted && !(error instanceof ServiceFailure)) options.failed(error);
         return "";
       })
       .then((text) => onText(current, at, text))
@@ -300,8 +294,9 @@ export function listen(options: ListenOptions): Listening {
     get speechMs() {
       return tracker.speechMs;
     },
-    get isTurn() {
-      return turn !== undefined;
+    get waitsSinceMs() {
+      if (!turn || turn.waitingFor === 0 || tracker.state !== "paused") return undefined;
+      return lastFrameAtMs - tracker.silenceMs;
     },
     stop() {
       isStopped = true;

@@ -26,6 +26,7 @@ const script: RealtimeScript = {
 interface Model {
   model: SpeechModel;
   refused: readonly string[];
+  results: readonly string[];
   truncatedMs?: readonly number[];
 }
 
@@ -109,10 +110,51 @@ describe("a conversation with a model that speaks itself", { concurrency: 2 }, (
       assert.ok(talk.told("llm-function-call-stopped") && talk.told("bot-interrupted"));
     });
 
+  for (const [name, start] of models)
+    for (const whenInterrupted of ["finish", "cancel"] as const)
+      test(`${name}: a tool to ${whenInterrupted} tells the model the truth when the caller interrupts it`, async () => {
+        await using stack = new AsyncDisposableStack();
+        const { model, refused, results } = await start(stack);
+        const running = Promise.withResolvers<number>();
+        const tools = {
+          weather: tool({
+            description: "Knows the weather",
+            parameters: z.object({ city: z.string() }),
+            whenInterrupted,
+            run: () => running.promise,
+          }),
+        };
+        await using talk = await openTalk({
+          phrases: script.phrases,
+          answer: () => "",
+          create: (transport) => createRealtimeConversation(transport, { model, tools }),
+        });
+        await talk.say("What is the weather like?");
+        await until(() => talk.told("llm-function-call-in-progress"), 5_000, "the tool");
+        await talk.say("Stop it right now.");
+        await talk.happened(/^user: Stop it/);
+        await talk.happened(/^bot: All right/);
+        running.resolve(25);
+        const result =
+          whenInterrupted === "finish" ? "25" : "Cancelled: the user interrupted before it was done.";
+        if (whenInterrupted === "finish") await talk.happened(/^bot: It has 25 degrees/);
+        await until(() => results.length > 0, 5_000, "the result");
+        assert.deepEqual([results, refused], [[result], []]);
+        const told = talk.conversation.messages.filter(({ role }) => role === "tool");
+        assert.deepEqual(
+          told.map(({ content }) => content),
+          [result],
+        );
+        assert.ok(
+          talk.figures.every(({ firstAudioMs = 0 }) => firstAudioMs >= 0),
+          JSON.stringify(talk.figures),
+        );
+      });
+
   test("a refused key is an error that says so", async () => {
     await using service = await startOpenAiRealtime(script);
     await using talk = await talkWith(openai.realtime({ apiKey: "wrong", baseUrl: service.url }));
-    await talk.happened(/^error: OpenAI answered 401/);
+    await talk.happened(/^error: the model \(OpenAI\) answered 401/);
     await until(() => talk.told("error"), 2_000, "error for the client");
     assert.throws(() => gemini.live({ apiKey: "" }), /Set GEMINI_API_KEY/);
   });

@@ -1,11 +1,13 @@
 import { createResampler, frameMs, type AudioFrame } from "@vocalhost/audio";
+import { checkOptions } from "../check-options.ts";
 import { createListeners } from "../listeners.ts";
 import { heardWords, timeWords } from "../speech/words.ts";
 import type { AudioInput, Transport } from "../transports/transport.ts";
 import type { Conversation, ConversationEvents } from "./conversation-options.ts";
 import { reportFailure } from "./report-failure.ts";
 import { runTools } from "./run-tools.ts";
-import type { AssistantMessage, Message, ToolCall } from "./services.ts";
+import { ServiceFailure } from "./service-failure.ts";
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from "./services.ts";
 import type { SpeechModel, SpeechModelEvents, SpeechModelSession } from "./speech-model.ts";
 import { declareTools, type Tools } from "./tool.ts";
 
@@ -32,7 +34,16 @@ interface Answer {
   baseMs: number | undefined;
   isComplete: boolean;
   firstAudioAtMs: number | undefined;
+  /** The turn that it answers. */
+  turn: Turn;
   over: PromiseWithResolvers<void>;
+}
+
+interface Turn {
+  speechEndedAtMs: number;
+  toolCalls: number;
+  inputTokens: number;
+  outputTokens: number;
 }
 
 /** A conversation with a model that hears and speaks itself. It decides about turns; tools, context and client are as ever. */
@@ -40,6 +51,14 @@ export function createRealtimeConversation(
   transport: Transport,
   options: RealtimeConversationOptions,
 ): Conversation {
+  checkOptions("createRealtimeConversation", options, {
+    model: true,
+    tools: true,
+    context: true,
+    greeting: true,
+    audioIn: true,
+  });
+  checkOptions("context of createRealtimeConversation", options.context, { instructions: true });
   const { audioOut, rtvi } = transport;
   const listeners = createListeners<ConversationEvents>();
   const tools = options.tools ?? {};
@@ -57,9 +76,12 @@ export function createRealtimeConversation(
   let isEnding = false;
   let pendingTools = 0;
   let turns = 0;
+  let isUserSpeaking = false;
+  let isAnswerDue = false; // the user has finished, and the model is about to answer
+  let lateResults: ToolMessage[] = []; // until the bot has said what it is saying
   let turn = newTurn(performance.now());
 
-  function newTurn(speechEndedAtMs: number) {
+  function newTurn(speechEndedAtMs: number): Turn {
     return { speechEndedAtMs, toolCalls: 0, inputTokens: 0, outputTokens: 0 };
   }
 
@@ -77,6 +99,7 @@ export function createRealtimeConversation(
       baseMs: undefined,
       isComplete: false,
       firstAudioAtMs: undefined,
+      turn,
       over: Promise.withResolvers<void>(),
     };
     messages.push(answer.message);
@@ -113,6 +136,7 @@ export function createRealtimeConversation(
 
   function settle(said: Answer, heard: string, interrupted: boolean): void {
     answer = undefined;
+    isAnswerDue = false;
     said.message.content = heard;
     if (heard === "" && !said.message.toolCalls) messages.splice(messages.indexOf(said.message), 1);
     rtvi.send("bot-llm-stopped", undefined);
@@ -122,11 +146,21 @@ export function createRealtimeConversation(
     tellFigures(said, interrupted);
     said.over.resolve();
     if (isEnding && pendingTools === 0) finished.resolve();
+    tellLateResults();
   }
 
-  function tellFigures({ firstAudioAtMs }: Answer, interrupted: boolean): void {
+  /** Says when nobody else speaks what came of tools that an interruption did not stop. */
+  function tellLateResults(): void {
+    if (lateResults.length === 0 || signal.aborted || answer || isAnswerDue) return;
+    const results = lateResults;
+    lateResults = [];
+    // Who speaks now is answered by the model, which knows them then.
+    session?.toolResults(results, { answer: !isUserSpeaking });
+  }
+
+  function tellFigures({ firstAudioAtMs, turn: answered }: Answer, interrupted: boolean): void {
     turns += 1;
-    const { speechEndedAtMs, ...counts } = turn;
+    const { speechEndedAtMs, ...counts } = answered;
     const sinceMs = firstAudioAtMs === undefined ? undefined : firstAudioAtMs - speechEndedAtMs;
     listeners.emit("turn", {
       turn: turns,
@@ -167,7 +201,7 @@ export function createRealtimeConversation(
     pendingTools += 1;
     const { signal: interruption } = working;
     try {
-      const results = await runTools(calls, {
+      const { messages: results, running } = await runTools(calls, {
         tools,
         conversation,
         rtvi,
@@ -175,12 +209,17 @@ export function createRealtimeConversation(
         sessionSignal: signal,
         fill: (text) => (audioOut.queuedMs === 0 ? session?.say(text) : undefined),
         failed,
+        late(message) {
+          lateResults.push(message);
+          tellLateResults();
+        },
       });
       const next: AssistantMessage = { role: "assistant", content: "" };
       messages.splice(messages.indexOf(said.message) + 1, 0, ...results, ...(answer === said ? [next] : []));
       // What it says about the results is another message, of the same answer.
       if (answer === said) Object.assign(said, { message: next, text: "", audioMs: 0, baseMs: undefined });
-      if (!signal.aborted) session?.toolResults(results);
+      const known = results.filter((message) => !running.has(message));
+      if (!signal.aborted && known.length > 0) session?.toolResults(known, { answer: !interruption.aborted });
     } finally {
       pendingTools -= 1;
     }
@@ -188,10 +227,15 @@ export function createRealtimeConversation(
 
   const events: SpeechModelEvents = {
     userStarted() {
+      isUserSpeaking = true;
+      isAnswerDue = false;
       rtvi.userStartedSpeaking();
       cut();
+      tellLateResults();
     },
     userStopped() {
+      isUserSpeaking = false;
+      isAnswerDue = true;
       turn = newTurn(performance.now());
       rtvi.userStoppedSpeaking();
     },
@@ -217,16 +261,18 @@ export function createRealtimeConversation(
     },
     toolCalls: (calls) => void use(calls).catch(failed),
     answered() {
-      if (!answer) return;
+      isAnswerDue = false;
+      if (!answer) return tellLateResults();
       answer.isComplete = true;
       if (answer.audioMs === 0) return settle(answer, answer.text, false);
       finishIfHeard().catch(failed);
     },
     usage({ inputTokens, outputTokens }) {
-      turn.inputTokens += inputTokens;
-      turn.outputTokens += outputTokens;
+      const { turn: answered } = answer ?? { turn };
+      answered.inputTokens += inputTokens;
+      answered.outputTokens += outputTokens;
     },
-    failed,
+    failed: (error) => failed(new ServiceFailure("llm", options.model, error)),
   };
 
   const onText = (message: { content: string }): void =>

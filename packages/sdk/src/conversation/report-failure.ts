@@ -1,15 +1,25 @@
 import { logOf } from "../session-hooks.ts";
 import type { Transport } from "../transports/transport.ts";
+import { ServiceFailure } from "./service-failure.ts";
 
 /** Tells log and client that a service or a tool failed. Gives the error, for who wants to know more. */
 export function reportFailure(transport: Transport, error: unknown): Error {
   const failure = error instanceof Error ? error : new Error(String(error));
-  const isOfService = failure.name === "ServiceError";
-  // Of a service that is out of order nobody needs a stack; what it answered may quote speech, and stays out of the log.
-  const fields = isOfService ? { problem: failure.message, why: reasonOf(failure.cause) } : { err: failure };
-  logOf(transport)?.warn(fields, "conversation failed");
+  logOf(transport)?.warn(fieldsOf(failure), "conversation failed");
   transport.rtvi.error(failure.message);
   return failure;
+}
+
+function fieldsOf(failure: Error): Record<string, unknown> {
+  const isStaged = failure instanceof ServiceFailure;
+  const cause = isStaged ? failure.cause : failure;
+  // Nobody needs a stack of a service that is out of order; what it answered may quote speech, and stays out of the log.
+  const isOfService = cause instanceof Error && ["ServiceError", "TimeoutError"].includes(cause.name);
+  return {
+    ...(isStaged ? { stage: failure.stage, vendor: failure.vendor } : {}),
+    ...(isStaged || isOfService ? { problem: failure.message } : {}),
+    ...(isOfService ? { why: reasonOf(cause.cause) } : { err: cause }),
+  };
 }
 
 function reasonOf(cause: unknown): string | undefined {

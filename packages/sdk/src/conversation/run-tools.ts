@@ -14,29 +14,48 @@ export interface RunToolsOptions {
   /** A tool takes long: says this unless something else is being said. */
   fill(text: string): void;
   failed(error: unknown): void;
+  /** A call that went on when the user interrupted is done; its message has the result. */
+  late?(message: ToolMessage): void;
 }
 
-export const STILL_RUNNING = "Still running; its result will be here later.";
+const STILL_RUNNING = "Still running; its result will be here later.";
 const CANCELLED = "Cancelled: the user interrupted before it was done.";
 const RESULT_MAX_CHARACTERS = 32_000; // what a model reads in one piece without choking
 
-/**
- * Runs all calls at once. Gives their messages when all are done, or when the user interrupted: those that were
- * cancelled say so, and those that go on are filled in when they are done.
- */
-export async function runTools(calls: readonly ToolCall[], options: RunToolsOptions): Promise<ToolMessage[]> {
+export interface ToolResults {
+  messages: ToolMessage[];
+  /** Those that go on; they are filled in when they are done. */
+  running: ReadonlySet<ToolMessage>;
+}
+
+/** Runs all calls at once, until all are done or the user interrupted: those that were cancelled say so. */
+export async function runTools(calls: readonly ToolCall[], options: RunToolsOptions): Promise<ToolResults> {
   const messages = calls.map(({ id, name }) => ({
     role: "tool" as const,
     callId: id,
     name,
     content: STILL_RUNNING,
   }));
-  const runs = calls.map((call, at) => runTool(call, messages[at]!, options));
+  const running = new Set<ToolMessage>(messages);
+  const late = new Set<ToolMessage>();
+  const runs = calls.map(async (call, at) => {
+    const message = messages[at]!;
+    await runTool(call, message, options);
+    running.delete(message);
+    if (late.has(message)) options.late?.(message);
+  });
   const { promise: interrupted, resolve } = Promise.withResolvers<void>();
   if (options.signal.aborted) resolve();
   options.signal.addEventListener("abort", () => resolve(), { once: true });
-  await Promise.race([Promise.all(runs), interrupted]);
-  return messages;
+  // What the interruption cancels is over at once.
+  const cancelled = runs.filter((_, at) => !goesOn(options.tools, calls[at]!));
+  await Promise.race([Promise.all(runs), interrupted.then(() => Promise.all(cancelled))]);
+  for (const message of running) late.add(message);
+  return { messages, running: late };
+}
+
+function goesOn(tools: Tools, { name }: ToolCall): boolean {
+  return Object.hasOwn(tools, name) && tools[name]?.whenInterrupted === "finish";
 }
 
 async function runTool(call: ToolCall, message: ToolMessage, options: RunToolsOptions): Promise<void> {

@@ -7,13 +7,15 @@ import type { TimedWord } from "../speech/words.ts";
 export interface SpeechToText {
   /** Appears in figures. */
   readonly name?: string;
-  /** Called once for each conversation. */
+  /** Who runs it; errors say so. @default name */
+  readonly vendor?: string;
+  /** Called for each conversation, and once more whenever the stream it gave has failed. */
   open(options: SpeechToTextOptions): SpeechToTextStream | Promise<SpeechToTextStream>;
 }
 
 export interface SpeechToTextOptions {
   sampleRateHz: number;
-  /** Aborts when the conversation is over. */
+  /** Aborts when the conversation is over, or gives this stream up. */
   signal: AbortSignal;
   /** What has been understood since the last `flush`, while somebody speaks; may be called as often as it changes. */
   partial(text: string): void;
@@ -30,6 +32,8 @@ export interface SpeechToTextStream {
 /** Answers a conversation. */
 export interface LanguageModel {
   readonly name?: string;
+  /** Who runs it; errors say so. @default name */
+  readonly vendor?: string;
   /** Text as it is written, strings of any length, and the tools the model wants to use. Ends when the model has. */
   respond(request: LanguageModelRequest): AsyncIterable<string | ToolCall | TokenUsage>;
 }
@@ -93,6 +97,8 @@ export interface ToolDeclaration {
 /** Turns text into speech. */
 export interface TextToSpeech {
   readonly name?: string;
+  /** Who runs it; errors say so. @default name */
+  readonly vendor?: string;
   /**
    * Speaks a sentence: audio as it is made, of any rate and length, and when each word is heard, if the voice knows.
    * Words are counted from where the sentence begins; their texts joined are its beginning.

@@ -4,6 +4,8 @@ import type { TokenUsage, ToolCall, ToolDeclaration, ToolMessage } from "./servi
 /** A model that hears and speaks itself: it takes turns, and text is only what it says about them. */
 export interface SpeechModel {
   readonly name?: string;
+  /** Who runs it; errors say so. @default name */
+  readonly vendor?: string;
   /** What it wants to hear. */
   readonly inputRateHz: number;
   /** Called once for each conversation. */
@@ -37,7 +39,8 @@ export interface SpeechModelSession {
   write(frame: AudioFrame): void;
   /** The user interrupted when so much of the answer had been heard. */
   interrupted(playedMs: number): void;
-  toolResults(results: readonly ToolMessage[]): void;
+  /** Tells what came of calls; with `answer`, it answers them, and without nothing may be heard because of them. */
+  toolResults(results: readonly ToolMessage[], options: { answer: boolean }): void;
   /** The user typed this: answers it. */
   userText(text: string): void;
   /** Says this, as nearly in these words as the model can. */

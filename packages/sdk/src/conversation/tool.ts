@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkOptions } from "../check-options.ts";
 import type { Conversation } from "./conversation-options.ts";
 import type { ToolDeclaration } from "./services.ts";
 
@@ -40,7 +41,17 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/; // what every vendor takes
 
 /** What a model is told of tools. Throws for one that no model could call. */
 export function declareTools(tools: Tools): ToolDeclaration[] {
-  return Object.entries(tools).map(([name, { description, parameters }]) => {
+  return Object.entries(tools).map(([name, definition]) => {
+    checkOptions(`Tool "${name}"`, definition, {
+      description: true,
+      parameters: true,
+      run: true,
+      filler: true,
+      fillerAfterMs: true,
+      whenInterrupted: true,
+      timeoutMs: true,
+    });
+    const { description, parameters } = definition;
     if (!NAME.test(name))
       throw new TypeError(`Tool "${name}": a name has 1 to 64 letters, digits, underscores and hyphens`);
     const { $schema: _, ...schema } = z.toJSONSchema(parameters ?? z.object({}), { io: "input" }) as Record<

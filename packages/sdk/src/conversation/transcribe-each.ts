@@ -8,10 +8,11 @@ export interface TranscribeOptions {
 /** For services that take a whole recording: asks them for each stretch of speech. */
 export function transcribeEach(
   transcribe: (audio: AudioFrame, options: TranscribeOptions) => Promise<string>,
-  options: { name?: string } = {},
+  options: { name?: string; vendor?: string } = {},
 ): SpeechToText {
   return {
     name: options.name ?? "transcription",
+    vendor: options.vendor,
     open({ sampleRateHz, signal }) {
       let pieces: Int16Array[] = [];
       return {

@@ -1,13 +1,18 @@
-import { frameMs } from "@vocalhost/audio";
+import { frameMs, type AudioFrame } from "@vocalhost/audio";
 import type { SpokenSegment } from "../rtvi/bot-output.ts";
 import { heardWords, timeWords, type TimedWord } from "../speech/words.ts";
 import type { Transport } from "../transports/transport.ts";
-import { isAudio, type TextToSpeech } from "./services.ts";
+import { limitWaits } from "./limit-waits.ts";
+import { ServiceFailure } from "./service-failure.ts";
+import { isAudio, type SpokenWords, type TextToSpeech } from "./services.ts";
+import { untilItWorks } from "./until-it-works.ts";
 
 /** One stretch of the bot's speech, sentence after sentence, that knows how much of it was heard. */
 export interface Utterance {
   /** Says this after what was added before. */
   add(sentence: string): Sentence;
+  /** Plays this now, whatever is still being made. */
+  insert(text: string, sound: readonly AudioFrame[]): Sentence;
   /** Resolves when everything added so far has been made into sound. Rejects when the voice fails. */
   made(): Promise<void>;
   /** Nothing is being said, and nothing waits. */
@@ -33,8 +38,12 @@ export interface UtteranceOptions {
   /** What is spoken of a text. */
   toSpeech(text: string): string;
   signal: AbortSignal;
+  /** Longest wait for the first sound of a sentence, and between two pieces. */
+  limitMs: number;
   /** The first sound has come from the voice. */
   firstSound(): void;
+  /** The voice failed; `isOutage`: it failed again, or in the middle of a sentence. */
+  failed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
 interface Part extends Sentence {
@@ -44,10 +53,12 @@ interface Part extends Sentence {
   lengthMs: number;
   words: TimedWord[];
   isMade: boolean;
+  /** It broke off: the next sound is that of its beginning again. */
+  isBroken: boolean;
   shown: SpokenSegment | undefined;
   toldCharacters: number;
-  sound: AsyncIterator<unknown> | undefined;
-  first: Promise<IteratorResult<unknown>> | undefined;
+  sound: AsyncIterator<AudioFrame | SpokenWords> | undefined;
+  first: Promise<IteratorResult<AudioFrame | SpokenWords>> | undefined;
   setOver(): void;
 }
 
@@ -73,13 +84,14 @@ export function openUtterance(options: UtteranceOptions): Utterance {
   }
 
   function start(part: Part): void {
-    if (part.sound || part.spoken === "" || signal.aborted) return;
+    if (part.sound || part.isMade || part.spoken === "" || signal.aborted) return;
     const at = parts.indexOf(part);
     const previousText = parts
       .slice(0, at)
       .map(({ spoken }) => spoken)
       .join(" ");
-    const sound = tts.speak(part.spoken, { signal, previousText })[Symbol.asyncIterator]();
+    const speaking = (of: AbortSignal) => tts.speak(part.spoken, { signal: of, previousText });
+    const sound = limitWaits(speaking, { limitMs: options.limitMs, signal });
     part.sound = sound;
     part.first = sound.next();
     part.first.catch(() => undefined); // awaited when its turn has come
@@ -88,14 +100,30 @@ export function openUtterance(options: UtteranceOptions): Utterance {
   async function speak(part: Part): Promise<void> {
     if (part.spoken === "") part.isMade = true;
     if (signal.aborted || part.isMade || failure) return;
+    await untilItWorks(() => make(part), {
+      limitMs: options.limitMs,
+      signal,
+      asFailure: (error) => new ServiceFailure("tts", tts, error),
+      failed(problem, isOutage) {
+        part.sound = undefined;
+        part.isBroken = part.startMs !== undefined;
+        options.failed(problem, isOutage || part.isBroken);
+      },
+    });
+  }
+
+  async function make(part: Part): Promise<void> {
     start(part);
     const { sound, first } = part;
     if (!sound || !first) return;
+    part.words = [];
     try {
       for (let next = await first; !next.done; next = await sound.next()) {
         if (signal.aborted) return;
-        await take(part, next.value as Parameters<typeof isAudio>[0]);
+        await take(part, next.value);
       }
+      if (part.isBroken || (part.startMs === undefined && HAS_SOUND.test(part.spoken)))
+        throw new Error("there was no sound");
       part.isMade = true;
       if (part.words.length === 0) part.words = timeWords(part.spoken, part.lengthMs);
     } finally {
@@ -103,24 +131,56 @@ export function openUtterance(options: UtteranceOptions): Utterance {
     }
   }
 
-  async function take(part: Part, piece: Parameters<typeof isAudio>[0]): Promise<void> {
+  async function take(part: Part, piece: AudioFrame | SpokenWords): Promise<void> {
     if (!isAudio(piece)) return void part.words.push(...piece.words);
     if (piece.samples.length === 0) return;
-    if (part.startMs === undefined) {
+    if (part.startMs === undefined) options.firstSound();
+    if (!write(part, piece)) await audioOut.ready({ signal });
+  }
+
+  /** False: more than enough is queued. */
+  function write(part: Part, piece: AudioFrame): boolean {
+    if (part.startMs === undefined || part.isBroken) {
+      part.isBroken = false;
       part.startMs = writtenMs;
-      part.shown = rtvi.botOutput(part.text);
+      part.lengthMs = 0;
+      if (part.text !== "") part.shown ??= rtvi.botOutput(part.text);
       follow();
     }
     const hasSpace = audioOut.write(piece);
     if (baseMs === undefined) {
       // Where this began: not at 0 when something else is still being heard.
       baseMs = Math.max(0, audioOut.playedMs + audioOut.queuedMs - frameMs(piece));
-      options.firstSound();
       rtvi.send("bot-tts-started", undefined);
     }
     writtenMs += frameMs(piece);
     part.lengthMs += frameMs(piece);
-    if (!hasSpace) await audioOut.ready({ signal });
+    return hasSpace;
+  }
+
+  function partOf(text: string, spoken: string): Part {
+    const { promise: over, resolve: setOver } = Promise.withResolvers<void>();
+    const part: Part = {
+      text,
+      spoken,
+      startMs: undefined,
+      lengthMs: 0,
+      words: [],
+      isMade: false,
+      isBroken: false,
+      shown: undefined,
+      toldCharacters: 0,
+      sound: undefined,
+      first: undefined,
+      over,
+      setOver,
+      heard() {
+        const heard = spokenOf(part);
+        return heard === part.spoken && (heard !== "" || part.isMade) ? part.text : heard.trim();
+      },
+    };
+    parts.push(part);
+    return part;
   }
 
   // How far the voice has got, for clients that show it.
@@ -158,7 +218,8 @@ export function openUtterance(options: UtteranceOptions): Utterance {
 
   function spokenOf(part: Part): string {
     if (part.startMs === undefined) return "";
-    const playedMs = heardMs() - part.startMs;
+    // No more of it than was written: something else may have followed before it was made.
+    const playedMs = Math.min(heardMs() - part.startMs, part.lengthMs);
     if (part.isMade && playedMs >= part.lengthMs - FULLY_HEARD_MS) return part.spoken;
     const words = part.words.length > 0 ? part.words : timeWords(part.spoken, lengthOf(part));
     const heard = heardWords(words, playedMs)
@@ -179,26 +240,7 @@ export function openUtterance(options: UtteranceOptions): Utterance {
 
   return {
     add(text) {
-      const { promise: over, resolve: setOver } = Promise.withResolvers<void>();
-      const part: Part = {
-        text,
-        spoken: options.toSpeech(text),
-        startMs: undefined,
-        lengthMs: 0,
-        words: [],
-        isMade: false,
-        shown: undefined,
-        toldCharacters: 0,
-        sound: undefined,
-        first: undefined,
-        over,
-        setOver,
-        heard() {
-          const heard = spokenOf(part);
-          return heard === part.spoken && (heard !== "" || part.isMade) ? part.text : heard.trim();
-        },
-      };
-      parts.push(part);
+      const part = partOf(text, options.toSpeech(text));
       pending += 1;
       // One ahead: the voice needs its time for the next sentence while this one is heard.
       if (pending <= 2) start(part);
@@ -212,6 +254,14 @@ export function openUtterance(options: UtteranceOptions): Utterance {
           const next = parts[parts.indexOf(part) + 2];
           if (next && !failure) start(next);
         });
+      return part;
+    },
+    insert(text, sound) {
+      const part = partOf(text, options.toSpeech(text));
+      if (signal.aborted || heardFinallyMs !== undefined) return part;
+      for (const piece of sound) write(part, piece);
+      part.isMade = true;
+      part.words = timeWords(part.spoken, part.lengthMs);
       return part;
     },
     async made() {
@@ -247,4 +297,5 @@ export function openUtterance(options: UtteranceOptions): Utterance {
   };
 }
 
+const HAS_SOUND = /[\p{L}\p{N}]/u;
 const FULLY_HEARD_MS = 40; // what was heard is known to a piece of audio

@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { AudioFrame } from "@vocalhost/audio";
 import type { SpokenWords, TextToSpeech } from "../conversation/services.ts";
 import type { TimedWord } from "../speech/words.ts";
@@ -37,7 +38,11 @@ interface Answer {
   message?: string;
 }
 
+const SILENT_MS = 2_000; // a connection that has told nothing of a sentence for so long is not asked again
+
 interface Context {
+  askedAtMs: number;
+  isAnswered: boolean;
   parts: (AudioFrame | SpokenWords)[];
   isOver: boolean;
   failure: Error | undefined;
@@ -45,6 +50,13 @@ interface Context {
 }
 
 function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
+  checkOptions("cartesia.tts", options, {
+    voice: true,
+    model: true,
+    language: true,
+    apiKey: true,
+    baseUrl: true,
+  });
   const apiKey = requireKey(options.apiKey, "CARTESIA_API_KEY", "Cartesia");
   const baseUrl = serviceUrl(options.baseUrl, "CARTESIA_BASE_URL", "https://api.cartesia.ai");
   const model = options.model ?? "sonic-3";
@@ -74,6 +86,7 @@ function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
   function onAnswer(answer: Answer): void {
     const context = contexts.get(answer.context_id ?? "");
     if (!context) return; // of a sentence that was cut off
+    context.isAnswered = true;
     if (answer.type === "chunk" && answer.data)
       context.parts.push({ samples: pcmFrom(Buffer.from(answer.data, "base64")), sampleRateHz: RATE_HZ });
     if (answer.type === "timestamps" && answer.word_timestamps)
@@ -96,10 +109,18 @@ function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
 
   return {
     name: model,
+    vendor: "Cartesia",
     async *speak(transcript, { signal }) {
       const contextId = crypto.randomUUID();
       let wake = Promise.withResolvers<void>();
-      const context: Context = { parts: [], isOver: false, failure: undefined, wake: () => wake.resolve() };
+      const context: Context = {
+        askedAtMs: performance.now(),
+        isAnswered: false,
+        parts: [],
+        isOver: false,
+        failure: undefined,
+        wake: () => wake.resolve(),
+      };
       contexts.set(contextId, context);
       signal.addEventListener("abort", context.wake, { once: true });
       const connection = connect();
@@ -129,6 +150,14 @@ function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
         if (!context.isOver && !context.failure && socket?.isOpen)
           socket.send({ context_id: contextId, cancel: true });
         leave(contextId);
+        if (
+          !context.isAnswered &&
+          performance.now() - context.askedAtMs > SILENT_MS &&
+          socket === connection
+        ) {
+          socket = undefined;
+          connection.close();
+        }
       }
     },
   };

@@ -1,6 +1,7 @@
+import { checkOptions } from "../check-options.ts";
 import type { SpeechToText, TextToSpeech } from "../conversation/services.ts";
 import { requireKey, serviceUrl } from "./config.ts";
-import { bytesOf, pcmOf, post, type ServiceError } from "./request.ts";
+import { bytesOf, pcmOf, post, ServiceError } from "./request.ts";
 import { openServiceSocket, type ServiceSocket } from "./service-socket.ts";
 
 export { ServiceError } from "./request.ts";
@@ -37,6 +38,7 @@ export const deepgram: {
 const KEEP_ALIVE_MS = 4_000; // it closes after 10 s without audio
 // With nothing left to process it may not answer: what is final by then is all there is.
 const FINALIZE_MAX_MS = 1_500;
+const ANSWERED_MS = 1_000; // of so much sound it has told something, if only that there are no words in it
 
 interface Results {
   type?: string;
@@ -46,11 +48,20 @@ interface Results {
 }
 
 function stt(options: DeepgramSttOptions = {}): SpeechToText {
+  checkOptions("deepgram.stt", options, {
+    apiKey: true,
+    baseUrl: true,
+    model: true,
+    language: true,
+    keyterms: true,
+    extra: true,
+  });
   const apiKey = requireKey(options.apiKey, "DEEPGRAM_API_KEY", "Deepgram");
   const baseUrl = serviceUrl(options.baseUrl, "DEEPGRAM_BASE_URL", "https://api.deepgram.com");
   const model = options.model ?? "nova-3";
   return {
     name: model,
+    vendor: "Deepgram",
     open({ sampleRateHz, signal, partial }) {
       const url = new URL(`${baseUrl.replace(/^http/, "ws")}/v1/listen`);
       const parameters = {
@@ -72,6 +83,8 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
       let flushing: { done(): void; fail(error: Error): void } | undefined;
       let failure: ServiceError | undefined;
       let socket: ServiceSocket | undefined;
+      let writtenBytes = 0; // since the last flush
+      let isAnswered = false; // anything of it
 
       function connect(): ServiceSocket {
         failure = undefined;
@@ -90,6 +103,7 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
 
       function onResults({ type, is_final, from_finalize, channel }: Results): void {
         if (type !== "Results") return;
+        isAnswered = true;
         const text = channel?.alternatives?.[0]?.transcript ?? "";
         if (is_final && text !== "") finals.push(text);
         interim = is_final ? "" : text;
@@ -97,9 +111,9 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
         else if (!flushing) partial([...finals, interim].join(" ").trim());
       }
 
-      /** A connection that was lost is opened again with the next words. */
-      function current(): ServiceSocket {
-        if (!socket?.isOpen) socket = connect();
+      /** A connection that was lost is opened again with the next words; one that is lost in them has lost them. */
+      function current(): ServiceSocket | undefined {
+        if (!socket?.isOpen && writtenBytes === 0) socket = connect();
         return socket;
       }
       current();
@@ -116,19 +130,28 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
       signal.addEventListener("abort", close, { once: true });
 
       return {
-        write: ({ samples }) => current().send(bytesOf(samples)),
+        write({ samples }) {
+          current()?.send(bytesOf(samples));
+          writtenBytes += samples.byteLength;
+        },
         async flush() {
+          const askedBytes = writtenBytes;
+          writtenBytes = 0;
           if (failure) throw failure;
           await socket?.opened; // or the time of the handshake would count
           const { promise, resolve, reject } = Promise.withResolvers<void>();
           flushing = { done: resolve, fail: reject };
-          const timer = setTimeout(resolve, FINALIZE_MAX_MS);
+          const timer = setTimeout(() => {
+            if (isAnswered || askedBytes < (ANSWERED_MS / 500) * sampleRateHz) resolve();
+            else reject(new ServiceError(`Deepgram did not answer in ${FINALIZE_MAX_MS} ms`));
+          }, FINALIZE_MAX_MS);
           socket?.send({ type: "Finalize" });
           try {
             await promise;
           } finally {
             clearTimeout(timer);
             flushing = undefined;
+            isAnswered = false;
           }
           const text = [...finals, interim].join(" ").trim();
           finals = [];
@@ -144,11 +167,13 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
 const TTS_RATE_HZ = 24_000;
 
 function tts(options: DeepgramTtsOptions = {}): TextToSpeech {
+  checkOptions("deepgram.tts", options, { apiKey: true, baseUrl: true, model: true });
   const apiKey = requireKey(options.apiKey, "DEEPGRAM_API_KEY", "Deepgram");
   const baseUrl = serviceUrl(options.baseUrl, "DEEPGRAM_BASE_URL", "https://api.deepgram.com");
   const model = options.model ?? "aura-2-thalia-en";
   return {
     name: model,
+    vendor: "Deepgram",
     async *speak(text, { signal }) {
       const query = new URLSearchParams({
         model,
@@ -163,7 +188,7 @@ function tts(options: DeepgramTtsOptions = {}): TextToSpeech {
         body: { text },
         signal,
       });
-      for await (const samples of pcmOf(response)) yield { samples, sampleRateHz: TTS_RATE_HZ };
+      for await (const samples of pcmOf(response, "Deepgram")) yield { samples, sampleRateHz: TTS_RATE_HZ };
     },
   };
 }

@@ -1,7 +1,8 @@
+import { checkOptions } from "../check-options.ts";
 import type { TimedWord } from "../speech/words.ts";
 import type { TextToSpeech } from "../conversation/services.ts";
 import { requireKey, serviceUrl } from "./config.ts";
-import { linesOf, pcmFrom, post } from "./request.ts";
+import { jsonOf, linesOf, pcmFrom, post } from "./request.ts";
 
 export { ServiceError } from "./request.ts";
 
@@ -37,12 +38,21 @@ interface Alignment {
 }
 
 function tts(options: ElevenLabsTtsOptions = {}): TextToSpeech {
+  checkOptions("elevenlabs.tts", options, {
+    voice: true,
+    model: true,
+    language: true,
+    voiceSettings: true,
+    apiKey: true,
+    baseUrl: true,
+  });
   const apiKey = requireKey(options.apiKey, "ELEVENLABS_API_KEY", "ElevenLabs");
   const baseUrl = serviceUrl(options.baseUrl, "ELEVENLABS_BASE_URL", "https://api.elevenlabs.io");
   const voice = options.voice ?? "JBFqnCBsd6RMkjVDRZzb";
   const model = options.model ?? "eleven_flash_v2_5";
   return {
     name: model,
+    vendor: "ElevenLabs",
     async *speak(text, { signal, previousText }) {
       const path = `v1/text-to-speech/${encodeURIComponent(voice)}/stream/with-timestamps`;
       const response = await post({
@@ -59,9 +69,9 @@ function tts(options: ElevenLabsTtsOptions = {}): TextToSpeech {
         signal,
       });
       let partOfWord: TimedWord | undefined;
-      for await (const line of linesOf(response)) {
+      for await (const line of linesOf(response, "ElevenLabs")) {
         if (line.trim() === "") continue;
-        const { audio_base64, alignment } = JSON.parse(line) as Chunk;
+        const { audio_base64, alignment } = jsonOf(line, "ElevenLabs") as Chunk;
         if (alignment) {
           const words = wordsOf(alignment, partOfWord);
           partOfWord = words.pop();

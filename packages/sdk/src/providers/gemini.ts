@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { SpeechModel, SpeechModelOptions, SpeechModelSession } from "../conversation/speech-model.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { bytesOf, pcmFrom } from "./request.ts";
@@ -31,17 +32,20 @@ interface ServerMessage {
     inputTranscription?: { text?: string };
     outputTranscription?: { text?: string };
   };
+  toolCallCancellation?: { ids?: string[] };
   toolCall?: { functionCalls?: { id?: string; name?: string; args?: unknown }[] };
   usageMetadata?: { promptTokenCount?: number; responseTokenCount?: number };
 }
 
 function live(options: GeminiLiveOptions = {}): SpeechModel {
+  checkOptions("gemini.live", options, { model: true, voice: true, apiKey: true, baseUrl: true });
   const apiKey = requireKey(options.apiKey, "GEMINI_API_KEY", "Gemini");
   const baseUrl = serviceUrl(options.baseUrl, "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com");
   const model = options.model ?? "gemini-2.5-flash-native-audio-preview-12-2025";
   const url = `${baseUrl.replace(/^http/, "ws")}/${PATH}?key=${encodeURIComponent(apiKey)}`;
   return {
     name: model,
+    vendor: "Gemini",
     inputRateHz: INPUT_RATE_HZ,
     open: (session) => open({ url, model, voice: options.voice ?? "Puck" }, session),
   };
@@ -53,6 +57,7 @@ function open(
 ): SpeechModelSession {
   let heard = ""; // of the user, in pieces
   let isUserTurn = false;
+  const cancelled = new Set<string>(); // calls whose results it takes as text only
   const socket = openServiceSocket({
     vendor: "Gemini",
     url: options.url,
@@ -86,7 +91,8 @@ function open(
     },
   });
 
-  function onMessage({ serverContent, toolCall, usageMetadata }: ServerMessage): void {
+  function onMessage({ serverContent, toolCall, toolCallCancellation, usageMetadata }: ServerMessage): void {
+    for (const id of toolCallCancellation?.ids ?? []) cancelled.add(id);
     if (usageMetadata)
       events.usage({
         inputTokens: usageMetadata.promptTokenCount ?? 0,
@@ -138,8 +144,8 @@ function open(
     heard = "";
   }
 
-  function send(text: string): void {
-    socket.send({ clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete: true } });
+  function send(text: string, turnComplete = true): void {
+    socket.send({ clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete } });
   }
 
   return {
@@ -153,17 +159,24 @@ function open(
         },
       }),
     interrupted: () => undefined, // it has noticed itself, and keeps only what it had sent
-    toolResults: (results) =>
+    toolResults(results, { answer }) {
+      // It answers every response to a call, and takes none to a call that it has cancelled.
+      const asText = results.filter(({ callId }) => !answer || cancelled.has(callId));
+      const rest = results.filter((result) => !asText.includes(result));
+      for (const { name, content } of asText)
+        send(`Result of ${name}: ${content}`, answer && rest.length === 0);
+      if (rest.length === 0) return;
       socket.send({
         toolResponse: {
-          functionResponses: results.map(({ callId, name, content }) => ({
+          functionResponses: rest.map(({ callId, name, content }) => ({
             id: callId,
             name,
             response: { result: content },
           })),
         },
-      }),
-    userText: send,
+      });
+    },
+    userText: (text) => send(text),
     say: (text) => send(`Say exactly this, and nothing else: ${text}`),
     close: () => socket.close(),
   };

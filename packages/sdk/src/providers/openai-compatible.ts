@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import { writeWav } from "@vocalhost/audio";
 import type {
   LanguageModel,
@@ -9,7 +10,7 @@ import type {
   ToolCall,
 } from "../conversation/services.ts";
 import { transcribeEach } from "../conversation/transcribe-each.ts";
-import { eventsOf, pcmOf, post, ServiceError } from "./request.ts";
+import { eventsOf, jsonOf, pcmOf, post, ServiceError } from "./request.ts";
 
 export interface OpenAiCompatibleOptions {
   /** Up to and including `/v1`. */
@@ -58,7 +59,8 @@ export interface OpenAiServices {
 }
 
 /** Any service that speaks OpenAI's protocol: vLLM, Ollama, llama.cpp, Groq, Together, speaches and many more. */
-export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServices {
+export function openaiCompatible(options: OpenAiCompatibleOptions, of = "openaiCompatible"): OpenAiServices {
+  checkOptions(of, options, { baseUrl: true, apiKey: true, name: true, headers: true });
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
   const vendor = options.name ?? new URL(baseUrl).host;
   const headers = {
@@ -69,15 +71,20 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
     post({ vendor, url: `${baseUrl}/${path}`, headers, body, signal });
 
   return {
-    llm: (chat) => ({
-      name: chat.model,
-      async *respond(request) {
-        const response = await ask("chat/completions", chatRequest(chat, request), request.signal);
-        yield* readChat(response, vendor);
-      },
-    }),
-    stt: (transcription) =>
-      transcribeEach(
+    llm: (chat) => {
+      checkOptions(`${of}.llm`, chat, { model: true, temperature: true, maxTokens: true, extra: true });
+      return {
+        name: chat.model,
+        vendor,
+        async *respond(request) {
+          const response = await ask("chat/completions", chatRequest(chat, request), request.signal);
+          yield* readChat(response, vendor);
+        },
+      };
+    },
+    stt(transcription) {
+      checkOptions(`${of}.stt`, transcription, { model: true, language: true, prompt: true });
+      return transcribeEach(
         async (audio, { signal }) => {
           const form = new FormData();
           form.set("model", transcription.model);
@@ -85,32 +92,43 @@ export function openaiCompatible(options: OpenAiCompatibleOptions): OpenAiServic
           if (transcription.language !== undefined) form.set("language", transcription.language);
           if (transcription.prompt !== undefined) form.set("prompt", transcription.prompt);
           form.set("file", new Blob([new Uint8Array(writeWav(audio))], { type: "audio/wav" }), "speech.wav");
-          const { text } = (await (await ask("audio/transcriptions", form, signal)).json()) as {
-            text: string;
-          };
+          const response = await ask("audio/transcriptions", form, signal);
+          const { text } = (jsonOf(await response.text(), vendor) ?? {}) as { text?: unknown };
+          if (typeof text !== "string") throw new ServiceError(`${vendor} sent something that is no answer`);
           return text;
         },
-        { name: transcription.model },
-      ),
-    tts: (speech) => ({
-      name: speech.model,
-      async *speak(input, { signal }) {
-        const response = await ask(
-          "audio/speech",
-          {
-            model: speech.model,
-            voice: speech.voice,
-            input,
-            response_format: "pcm",
-            ...(speech.instructions === undefined ? {} : { instructions: speech.instructions }),
-            ...(speech.speed === undefined ? {} : { speed: speech.speed }),
-          },
-          signal,
-        );
-        for await (const samples of pcmOf(response))
-          yield { samples, sampleRateHz: speech.sampleRateHz ?? 24_000 };
-      },
-    }),
+        { name: transcription.model, vendor },
+      );
+    },
+    tts(speech) {
+      checkOptions(`${of}.tts`, speech, {
+        model: true,
+        voice: true,
+        instructions: true,
+        speed: true,
+        sampleRateHz: true,
+      });
+      return {
+        name: speech.model,
+        vendor,
+        async *speak(input, { signal }) {
+          const response = await ask(
+            "audio/speech",
+            {
+              model: speech.model,
+              voice: speech.voice,
+              input,
+              response_format: "pcm",
+              ...(speech.instructions === undefined ? {} : { instructions: speech.instructions }),
+              ...(speech.speed === undefined ? {} : { speed: speech.speed }),
+            },
+            signal,
+          );
+          for await (const samples of pcmOf(response, vendor))
+            yield { samples, sampleRateHz: speech.sampleRateHz ?? 24_000 };
+        },
+      };
+    },
   };
 }
 
@@ -156,7 +174,7 @@ function toChatMessage(message: Message): object {
 }
 
 interface ChatChunk {
-  choices?: { delta?: ChatDelta }[];
+  choices?: { delta?: ChatDelta; finish_reason?: string | null }[];
   usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
   error?: { message?: string };
 }
@@ -168,11 +186,18 @@ interface ChatDelta {
 
 async function* readChat(response: Response, vendor: string): AsyncGenerator<string | ToolCall | TokenUsage> {
   const calls = new Map<number, ToolCall>();
-  for await (const event of eventsOf(response)) {
-    const { choices = [], usage, error } = event as ChatChunk;
+  let isFinished = false;
+  const events = eventsOf(response, vendor);
+  for (let next = await events.next(); ; next = await events.next()) {
+    if (next.done) {
+      isFinished ||= next.value;
+      break;
+    }
+    const { choices = [], usage, error } = next.value as ChatChunk;
     if (error)
       throw new ServiceError(`${vendor} stopped in the middle of its answer`, { answer: error.message });
-    const delta = choices[0]?.delta;
+    const [{ delta, finish_reason } = {}] = choices;
+    isFinished ||= typeof finish_reason === "string";
     if (delta?.content) yield delta.content;
     for (const [at, piece] of (delta?.tool_calls ?? []).entries()) {
       const index = piece.index ?? at;
@@ -189,6 +214,7 @@ async function* readChat(response: Response, vendor: string): AsyncGenerator<str
         outputTokens: usage.completion_tokens ?? 0,
       };
   }
+  if (!isFinished) throw new ServiceError(`${vendor} broke off its answer`);
   // Some servers leave the id out; the result must name one.
   for (const [index, call] of calls) yield { ...call, id: call.id || `call_${index}_${crypto.randomUUID()}` };
 }

@@ -32,6 +32,7 @@ export function openaiRealtime(
   const model = options.model ?? "gpt-realtime";
   return {
     name: model,
+    vendor: "OpenAI",
     inputRateHz: RATE_HZ,
     open: (session) => open(account, { ...options, model }, session),
   };
@@ -44,6 +45,7 @@ function open(
 ): SpeechModelSession {
   let speaking: string | undefined; // the item whose sound is being heard
   let isResponding = false;
+  let isCancelled = false; // what still comes of the response was cut
   let calls: { type: "tool-call"; id: string; name: string; arguments: string }[] = [];
   const socket = openServiceSocket({
     vendor: "OpenAI",
@@ -85,9 +87,11 @@ function open(
         return events.userText(event.transcript ?? "");
       case "response.created":
         isResponding = true;
+        isCancelled = false;
         calls = [];
         return undefined;
       case "response.output_audio.delta":
+        if (isCancelled) return undefined;
         speaking = event.item_id;
         return events.audio({
           samples: pcmFrom(Buffer.from(event.delta ?? "", "base64")),
@@ -95,7 +99,7 @@ function open(
         });
       case "response.output_audio_transcript.delta":
       case "response.output_text.delta":
-        return events.text(event.delta ?? "");
+        return isCancelled ? undefined : events.text(event.delta ?? "");
       case "response.output_item.done":
         if (event.item?.type === "function_call")
           calls.push({
@@ -121,6 +125,7 @@ function open(
     const { input_tokens = 0, output_tokens = 0 } = response?.usage ?? {};
     events.usage({ inputTokens: input_tokens, outputTokens: output_tokens });
     if (response?.status === "failed") events.failed(new ServiceError("OpenAI could not answer"));
+    if (isCancelled) return;
     if (calls.length > 0 && response?.status !== "cancelled") events.toolCalls(calls);
     else events.answered();
   }
@@ -133,6 +138,7 @@ function open(
       }),
     interrupted(playedMs) {
       if (isResponding) socket.send({ type: "response.cancel" });
+      isCancelled = isResponding;
       if (speaking !== undefined)
         socket.send({
           type: "conversation.item.truncate",
@@ -142,13 +148,13 @@ function open(
         });
       speaking = undefined;
     },
-    toolResults(results) {
+    toolResults(results, { answer }) {
       for (const { callId, content } of results)
         socket.send({
           type: "conversation.item.create",
           item: { type: "function_call_output", call_id: callId, output: content },
         });
-      socket.send({ type: "response.create" });
+      if (answer) socket.send({ type: "response.create" });
     },
     userText(text) {
       if (text !== "")

@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import type { LanguageModel, SpeechToText, TextToSpeech } from "../conversation/services.ts";
 import type { SpeechModel } from "../conversation/speech-model.ts";
 import { requireKey, serviceUrl } from "./config.ts";
@@ -49,11 +50,19 @@ export const openai: {
       model: options.model ?? "gpt-4o-mini-tts",
       voice: options.voice ?? "alloy",
     }),
-  realtime: ({ apiKey, baseUrl, ...options } = {}) => openaiRealtime(account({ apiKey, baseUrl }), options),
+  realtime({ apiKey, baseUrl, ...options } = {}) {
+    checkOptions("openai.realtime", options, {
+      model: true,
+      voice: true,
+      turnDetection: true,
+      transcriptionModel: true,
+    });
+    return openaiRealtime(account({ apiKey, baseUrl }), options);
+  },
 };
 
 function services(given: OpenAiAccount): OpenAiServices {
-  return openaiCompatible({ name: "OpenAI", ...account(given) });
+  return openaiCompatible({ name: "OpenAI", ...account(given) }, "openai");
 }
 
 function account({ apiKey, baseUrl }: OpenAiAccount): { apiKey: string; baseUrl: string } {

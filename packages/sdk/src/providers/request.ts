@@ -55,43 +55,90 @@ export async function post(request: ServiceRequest): Promise<Response> {
   }
 }
 
-function hint(status: number): string {
+export function hint(status: number | undefined): string {
   if (status === 401 || status === 403) return ": is its key right, and may it do this?";
   if (status === 429) return ": too many requests, or no credit";
   return "";
 }
 
+async function* bytesOfAnswer(response: Response, vendor: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const bytes of response.body ?? []) yield bytes as Uint8Array;
+  } catch (error) {
+    throw new ServiceError(`${vendor} broke off its answer`, { cause: error });
+  }
+}
+
 /** Lines of an answer as they come. */
-export async function* linesOf(response: Response): AsyncGenerator<string> {
+export async function* linesOf(response: Response, vendor: string): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const bytes of response.body ?? []) {
-    const lines = (rest + decoder.decode(bytes as Uint8Array, { stream: true })).split(/\r?\n/);
+  for await (const bytes of bytesOfAnswer(response, vendor)) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split(/\r?\n/);
     rest = lines.pop() ?? "";
     yield* lines;
   }
   if (rest !== "") yield rest;
 }
 
-/** Data of server-sent events, up to the end that OpenAI's protocol marks. */
-export async function* eventsOf(response: Response): AsyncGenerator {
-  for await (const line of linesOf(response)) {
-    const data = /^data:\s?(.*)$/.exec(line)?.[1];
-    if (data === undefined || data === "") continue;
-    if (data === "[DONE]") return;
-    yield JSON.parse(data) as unknown;
+/** JSON of an answer, or of a part of it. */
+export function jsonOf(text: string, vendor: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new ServiceError(`${vendor} sent something that is no answer`, {
+      answer: text.slice(0, ANSWER_MAX_CHARACTERS),
+      cause: error,
+    });
   }
 }
 
-/** Samples of raw PCM as it comes, whatever pieces it comes in. */
-export async function* pcmOf(response: Response): AsyncGenerator<Int16Array> {
+/** Data of server-sent events; true at the end that OpenAI's protocol marks. */
+export async function* eventsOf(response: Response, vendor: string): AsyncGenerator<unknown, boolean> {
+  for await (const line of linesOf(response, vendor)) {
+    const data = /^data:\s?(.*)$/.exec(line)?.[1];
+    if (data === undefined || data === "") continue;
+    if (data === "[DONE]") return true;
+    yield jsonOf(data, vendor);
+  }
+  return false;
+}
+
+/** Samples of raw PCM as it comes, whatever pieces it comes in. Refuses what is text, whatever it is labelled. */
+export async function* pcmOf(response: Response, vendor: string): AsyncGenerator<Int16Array> {
+  const type = response.headers.get("content-type") ?? "";
+  const length = Number(response.headers.get("content-length") ?? 0);
+  if (/^text\/|json|xml|html/i.test(type) || length % 2 === 1) throw noSound(vendor, type);
   let odd: Uint8Array = new Uint8Array(0);
-  for await (const piece of response.body ?? []) {
-    const bytes = Buffer.concat([odd, piece as Uint8Array]);
+  let isFirst = true;
+  for await (const piece of bytesOfAnswer(response, vendor)) {
+    const bytes = Buffer.concat([odd, piece]);
+    if (isFirst && bytes.length < LOOKED_AT_BYTES) {
+      odd = bytes; // too little to tell
+      continue;
+    }
+    if (isFirst && isText(bytes)) throw noSound(vendor, type);
+    isFirst = false;
     const whole = bytes.length - (bytes.length % 2);
     odd = bytes.subarray(whole);
     if (whole > 0) yield pcmFrom(bytes.subarray(0, whole));
   }
+  if (!isFirst || odd.length < 2) return;
+  if (isText(odd)) throw noSound(vendor, type);
+  yield pcmFrom(odd.subarray(0, odd.length - (odd.length % 2)));
+}
+
+const LOOKED_AT_BYTES = 64;
+
+/** So many bytes of sound that are all letters do not happen: it begins quietly, and quiet samples have bytes of 0 or 255. */
+function isText(bytes: Uint8Array): boolean {
+  return bytes
+    .subarray(0, LOOKED_AT_BYTES)
+    .every((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d));
+}
+
+function noSound(vendor: string, type: string): ServiceError {
+  return new ServiceError(`${vendor} sent something that is no sound`, { answer: type });
 }
 
 export function pcmFrom(bytes: Uint8Array): Int16Array {

@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import { ServiceError } from "./request.ts";
+import { hint, ServiceError } from "./request.ts";
 
 /** A WebSocket to a vendor that speaks JSON; what is sent before it is open waits. */
 export interface ServiceSocket {
@@ -41,7 +41,7 @@ export function openServiceSocket(options: ServiceSocketOptions): ServiceSocket 
     resolve();
   });
   socket.on("unexpected-response", (_request, response) => {
-    failure = new ServiceError(`${vendor} answered ${response.statusCode}: is its key right?`, {
+    failure = new ServiceError(`${vendor} answered ${response.statusCode}${hint(response.statusCode)}`, {
       status: response.statusCode,
     });
     response.resume();

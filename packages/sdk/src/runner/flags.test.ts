@@ -55,14 +55,24 @@ test("another name of a flag is that flag", () => {
 });
 
 test("a flag that means nothing comes with the one that looks alike", () => {
-  const { unknown } = parseFlags(["--prot", "1", "--transprot", "webrtc", "--hosts", "x", "--voice"]);
+  const { unknown } = parseFlags([
+    "--prot",
+    "1",
+    "--transprot",
+    "webrtc",
+    "--hosts",
+    "x",
+    "--voice",
+    "--colour",
+  ]);
   assert.deepEqual(
     unknown.map(({ flag, didYouMean }) => [flag, didYouMean]),
     [
       ["--prot", "port"],
       ["--transprot", "transport"],
       ["--hosts", "host"],
-      ["--voice", undefined],
+      ["--voice", "voice-filter"],
+      ["--colour", undefined],
     ],
   );
 });

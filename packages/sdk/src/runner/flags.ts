@@ -1,5 +1,5 @@
 import { transportNames } from "@vocalhost/protocol";
-import { closestWord } from "./closest-word.ts";
+import { closestWord } from "@vocalhost/protocol";
 
 /** Everything that was on the command line, before defaults and environment are considered. */
 export interface Flags {

@@ -38,6 +38,8 @@ export interface Talk extends AsyncDisposable {
   happened(event: RegExp, quietMs?: number): Promise<string>;
   hears(ms: number): Promise<void>;
   readonly heardMs: number;
+  /** When something loud came, by `performance.now()`. */
+  readonly heardAtMs: readonly number[];
   readonly over: Promise<void>;
 }
 
@@ -78,10 +80,14 @@ export async function openTalk(talk: TalkOptions): Promise<Talk> {
   const transport = await createTransport(args);
   const messages: Talk["messages"] = [];
   let heardMs = 0;
+  const heardAtMs: number[] = [];
   pair.client.on("message", (data: Buffer) => {
     const frame = parseFrame(data);
     if (frame.kind === "message") messages.push(JSON.parse(frame.data) as Talk["messages"][number]);
-    if (frame.kind === "audio") heardMs += (frame.audio.length / 2 / frame.sampleRateHz) * 1000;
+    if (frame.kind !== "audio") return;
+    heardMs += (frame.audio.length / 2 / frame.sampleRateHz) * 1000;
+    const samples = new Int16Array(Uint8Array.from(frame.audio).buffer);
+    if (samples.some((sample) => Math.abs(sample) > 500)) heardAtMs.push(performance.now());
   });
   const phrases = createPhrases(talk.phrases);
   const model = createScriptedModel(talk.answer, talk.model);
@@ -145,6 +151,7 @@ export async function openTalk(talk: TalkOptions): Promise<Talk> {
     model,
     hum,
     over,
+    heardAtMs,
     get heardMs() {
       return heardMs;
     },

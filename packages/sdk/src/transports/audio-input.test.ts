@@ -88,9 +88,43 @@ test("a reader that falls behind is told of, a bot that never listens is not", a
   const { source } = start({ maxQueuedMs: 40, dropped: (ms) => void dropped.push(ms) });
   for (let frame = 1; frame <= 5; frame += 1) source.push(new Int16Array(320), 16_000);
   assert.deepEqual([source.input.droppedFrames, dropped], [3, []]);
-  for await (const _ of source.input) break;
+  const reader = source.input[Symbol.asyncIterator]();
+  await reader.next();
   for (let frame = 1; frame <= 3; frame += 1) source.push(new Int16Array(320), 16_000);
   assert.deepEqual([source.input.droppedFrames, dropped], [5, [20, 20]]);
+});
+
+test("a loop that begins late hears what is said then, and one that reads on at once misses nothing", async () => {
+  const { source } = start();
+  const say = (from: number, to: number): void => {
+    for (let frame = from; frame <= to; frame += 1) source.push(new Int16Array(320).fill(frame), 16_000);
+  };
+  using asked = source.input.tee();
+  say(1, 400); // eight seconds of a menu
+  const reader = source.input[Symbol.asyncIterator]();
+  const first = reader.next();
+  say(401, 403);
+  assert.equal((await first).value?.samples[0], 401);
+  await reader.return?.();
+  for await (const { samples } of source.input) {
+    assert.equal(samples[0], 402);
+    break;
+  }
+  say(404, 500);
+  const later = source.input[Symbol.asyncIterator]();
+  const next = later.next();
+  say(501, 503);
+  assert.equal((await next).value?.samples[0], 501);
+  source.input.flush();
+  source.end();
+  assert.equal((await later.next()).done, true);
+  assert.deepEqual([source.input.droppedFrames, (await all(asked)).length], [0, 500]);
+});
+
+test("the first words of a call wait for the first loop", async () => {
+  const { source, frames } = start();
+  for (let frame = 1; frame <= 150; frame += 1) source.push(new Int16Array(320).fill(frame), 16_000);
+  assert.equal((await frames()).length, 150);
 });
 
 test("every reader of a tee hears everything, in frames of its own", async () => {

@@ -26,6 +26,9 @@ export interface AudioInputOptions {
   dropped?(ms: number): void;
 }
 
+const FIRST_WORDS_MS = 3_000; // a bot that has something to do before it listens
+const BETWEEN_LOOPS_MS = 500; // one that goes on in another loop
+
 export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   const { sampleRateHz, filter } = options;
   const framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
@@ -35,10 +38,16 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   // What a filter gives is of any length.
   const filteredFramer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
   let ended = false;
+  let unreadMs = 0;
 
   function give(samples: Int16Array): void {
     let isFirst = true;
+    unreadMs = main.stream.isRead ? 0 : unreadMs + FRAME_MS;
     for (const branch of branches) {
+      if (isUnwanted(branch)) {
+        branch.clear();
+        continue;
+      }
       const before = branch.dropped;
       // Each reader may do with its samples what it likes.
       branch.push({ samples: isFirst ? samples : samples.slice(), sampleRateHz });
@@ -48,11 +57,19 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
     }
   }
 
+  /** A loop that begins later hears what is said then; a `tee` is for those who want all of it. */
+  function isUnwanted(branch: BoundedStream<AudioFrame>): boolean {
+    return branch === main.stream && unreadMs > (branch.wasRead ? BETWEEN_LOOPS_MS : FIRST_WORDS_MS);
+  }
+
   function hear(samples: Int16Array): void {
     for (const frame of filteredFramer.push(samples)) give(frame);
   }
 
-  function branch(maxQueuedMs: number, unread: readonly AudioFrame[]): AudioInputBranch {
+  function branch(
+    maxQueuedMs: number,
+    unread: readonly AudioFrame[],
+  ): { input: AudioInputBranch; stream: BoundedStream<AudioFrame> } {
     const stream = createBoundedStream<AudioFrame>({
       maxItems: Math.max(1, Math.floor(maxQueuedMs / FRAME_MS)),
       name: "This audio",
@@ -61,19 +78,23 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
     branches.add(stream);
     for (const { samples } of unread) stream.push({ samples: samples.slice(), sampleRateHz });
     if (ended) stream.end();
-    return {
+    const input: AudioInputBranch = {
       sampleRateHz,
       get droppedFrames() {
         return stream.dropped;
       },
-      tee: (tee = {}) => branch(tee.maxQueuedMs ?? maxQueuedMs, stream.unread()),
+      flush: () => stream.clear(),
+      tee: (tee = {}) => branch(tee.maxQueuedMs ?? maxQueuedMs, stream.unread()).input,
       [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
       [Symbol.dispose]() {
         branches.delete(stream);
         stream.end();
       },
     };
+    return { input, stream };
   }
+
+  const main = branch(options.maxQueuedMs, []);
 
   function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
     if (fromHz === sampleRateHz) return samples;
@@ -83,7 +104,7 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
   }
 
   return {
-    input: branch(options.maxQueuedMs, []),
+    input: main.input,
     push(samples, fromHz) {
       if (ended) return;
       for (const frame of framer.push(toInputRate(samples, fromHz)))

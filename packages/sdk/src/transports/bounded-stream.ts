@@ -9,6 +9,8 @@ export interface BoundedStream<T> extends AsyncIterable<T> {
   unread(): readonly T[];
   readonly dropped: number;
   readonly length: number;
+  /** Whether a loop reads it now. */
+  readonly isRead: boolean;
   /** Whether somebody has ever read it. */
   readonly wasRead: boolean;
 }
@@ -55,6 +57,9 @@ export function createBoundedStream<T>(options: BoundedStreamOptions): BoundedSt
     },
     get length() {
       return items.length;
+    },
+    get isRead() {
+      return reader !== undefined;
     },
     get wasRead() {
       return wasRead;

@@ -23,3 +23,15 @@ export function streamOf(socket: WebSocket): CarrierStream {
 export function callbackUrlOf(socket: WebSocket): string | undefined {
   return calls.get(socket)?.callbackUrl;
 }
+
+const failed = new WeakSet<WebSocket>();
+
+/** The bot failed: the socket is closed with that reason, once the call has been hung up. */
+export function noteBotFailed(socket: WebSocket): void {
+  failed.add(socket);
+}
+
+export function closeStream(socket: WebSocket): void {
+  if (failed.has(socket)) socket.close(1011, "bot failed");
+  else socket.close(1000);
+}

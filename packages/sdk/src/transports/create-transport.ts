@@ -1,3 +1,4 @@
+import { checkOptions } from "../check-options.ts";
 import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
 import { filterWithoutAsking } from "../filters/viva-filter.ts";
 import type { RunnerArguments } from "../runner-arguments.ts";
@@ -14,6 +15,7 @@ export async function createTransport(
   args: RunnerArguments,
   options: TransportOptions = {},
 ): Promise<Transport> {
+  checkTransportOptions(options);
   const parts = await openParts(args, options);
   const transport = await connect(args, parts);
   const { audioOut } = transport.inner;
@@ -23,6 +25,27 @@ export async function createTransport(
   });
   if (options.idleTimeoutSecs !== undefined) parts.hooks.idleAfter?.(options.idleTimeoutSecs);
   return transport;
+}
+
+function checkTransportOptions(options: TransportOptions): void {
+  const of = "createTransport";
+  checkOptions(of, options, {
+    audioIn: true,
+    audioOut: true,
+    room: true,
+    idleTimeoutSecs: true,
+    call: true,
+    rtvi: true,
+  });
+  checkOptions(`audioIn of ${of}`, options.audioIn, { sampleRateHz: true, filter: true, maxQueuedMs: true });
+  checkOptions(`audioOut of ${of}`, options.audioOut, {
+    sampleRateHz: true,
+    maxQueuedMs: true,
+    lastWordsMs: true,
+  });
+  checkOptions(`room of ${of}`, options.room, { hear: true, stay: true });
+  checkOptions(`call of ${of}`, options.call, { hangUpOnReturn: true });
+  checkOptions(`rtvi of ${of}`, options.rtvi, { autoReady: true, capabilities: true, levels: true });
 }
 
 async function connect(args: RunnerArguments, parts: TransportParts): Promise<AssembledTransport> {

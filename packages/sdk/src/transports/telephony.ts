@@ -7,7 +7,7 @@ import { createInOrder } from "../telephony/in-order.ts";
 import { createMarks } from "../telephony/marks.ts";
 import { decodeWireAudio } from "../telephony/wire-audio.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
-import { callbackUrlOf, streamOf } from "./carrier-stream.ts";
+import { callbackUrlOf, closeStream, streamOf } from "./carrier-stream.ts";
 import { createPhoneCall } from "./phone-call.ts";
 import { textOf } from "./socket-data.ts";
 import { openSocketVoice } from "./socket-voice.ts";
@@ -77,7 +77,7 @@ export function createTelephonyTransport(
       // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
       if (parts.hangUpOnReturn && !callIsOver && !leaving && socket.readyState === socket.OPEN)
         await hangUp(stream, readTelephonyCredentials(), hooks.log);
-      socket.close(1000);
+      closeStream(socket);
     },
     call: (output) =>
       createPhoneCall({

@@ -79,13 +79,17 @@ export interface TransportEvents {
   "audio-dropped": (drop: AudioDrop) => void;
 }
 
+/** Reading begins at now: what came while no loop read is gone, but for the first seconds, which wait for the first loop. */
 export interface AudioInput extends AsyncIterable<AudioFrame> {
   readonly sampleRateHz: number;
   /** Frames thrown away, oldest first, because the bot did not read them in time. */
   readonly droppedFrames: number;
+  /** Forgets what has not been read yet: a loop that fell behind goes on with what is said now. */
+  flush(): void;
   /**
-   * The same audio for one more reader: what this one has not read yet and all that follows, in frames of its own.
-   * Bounded like this one unless you say otherwise. Dispose of it when nobody reads it any more.
+   * The same audio for one more reader: what this one has not read yet and all that follows, in frames of its own,
+   * whether or not a loop reads it by then. Bounded like this one unless you say otherwise. Dispose of it when nobody
+   * reads it any more.
    */
   tee(options?: { maxQueuedMs?: number }): AudioInputBranch;
 }

@@ -5,7 +5,7 @@ import { createWebSocketArguments } from "../../runner-arguments.ts";
 import { CarrierError, type CarrierStream } from "../../telephony/carrier.ts";
 import { detectCall } from "../../telephony/detect.ts";
 import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
-import { setStreamOf } from "../../transports/carrier-stream.ts";
+import { closeStream, noteBotFailed, setStreamOf } from "../../transports/carrier-stream.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { waitFor } from "../../transports/wait-for.ts";
 import { prepareSocketVoice } from "../../transports/socket-voice.ts";
@@ -169,7 +169,11 @@ function onlyCarrier(server: SessionServer, session: Session | undefined): Carri
 }
 
 function runCall(server: SessionServer, session: Session, socket: WebSocket, stream: CarrierStream): void {
-  tieToSocket(session, socket, { id: stream.callData.callId });
+  tieToSocket(session, socket, {
+    id: stream.callData.callId,
+    botFailed: () => noteBotFailed(socket),
+    close: () => closeStream(socket),
+  });
   session.run(
     server.bot(),
     createWebSocketArguments({

@@ -1,12 +1,23 @@
 /** The candidate a mistyped word most likely meant, if any is near enough. */
-export function closestWord(word: string, candidates: string[]): string | undefined {
-  const ranked = candidates
-    .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
+export function closestWord(word: string, candidates: readonly string[]): string | undefined {
+  const meant = plain(word);
+  const [best] = candidates
+    .map((candidate) => ({ candidate, edits: editDistance(meant, plain(candidate)) }))
     .sort((left, right) => left.edits - right.edits);
-  const [best] = ranked;
-  return best && best.edits <= Math.max(1, Math.floor(best.candidate.length / 3))
-    ? best.candidate
-    : undefined;
+  if (best && best.edits <= Math.max(1, Math.floor(best.candidate.length / 3))) return best.candidate;
+  if (meant.length < 4) return undefined;
+  // `profile` for `agent_profile`, `scale` for `scaling`
+  const beginning = meant.slice(0, 4);
+  return (
+    candidates.find((candidate) => plain(candidate).includes(meant)) ??
+    candidates.find((candidate) => plain(candidate).startsWith(beginning))
+  );
+}
+
+const WORD_MAX_CHARACTERS = 64; // a longer word is no mistyped option
+
+function plain(word: string): string {
+  return word.toLowerCase().replaceAll("-", "_").slice(0, WORD_MAX_CHARACTERS);
 }
 
 /** Letters to change, add or drop; two that changed places count once. */

@@ -1,0 +1,32 @@
+/** Which of a conversation's services: the transcriber, the model or the voice, by their names in the options. */
+export type Stage = "stt" | "llm" | "tts";
+
+const NAMES: Readonly<Record<Stage, string>> = { stt: "transcriber", llm: "model", tts: "voice" };
+
+/** A service of a conversation failed. What it threw is the `cause`. */
+export class ServiceFailure extends Error {
+  readonly stage: Stage;
+  readonly vendor: string;
+
+  constructor(stage: Stage, service: { readonly name?: string; readonly vendor?: string }, cause: unknown) {
+    const vendor = service.vendor ?? service.name ?? "unnamed";
+    super(`the ${NAMES[stage]} (${vendor}) ${whatOf(cause, vendor)}`, { cause });
+    this.name = "ServiceFailure";
+    this.stage = stage;
+    this.vendor = vendor;
+  }
+
+  /** Asking again cannot help: the key is wrong, or the request is. */
+  get isForGood(): boolean {
+    const { status } = (this.cause ?? {}) as { status?: number };
+    return status !== undefined && status >= 400 && status < 500 && !PASSING.has(status);
+  }
+}
+
+function whatOf(cause: unknown, vendor: string): string {
+  const told = cause instanceof Error ? cause.message : String(cause);
+  if (told.startsWith(`${vendor} `)) return told.slice(vendor.length + 1);
+  return cause instanceof Error && cause.name === "TimeoutError" ? told : `failed: ${told}`;
+}
+
+const PASSING = new Set([408, 409, 425, 429]);
