@@ -99,7 +99,10 @@ async function talkTo(context: TestContext, host: Host): Promise<Talk> {
   return { ...started, ann, bot: bot.identity };
 }
 
-async function breakDown({ ann, roomUrl, token }: Talk, { host, fault }: Broken): Promise<void> {
+async function breakDown(
+  { ann, roomUrl, token }: Talk,
+  { host, fault }: { host: Host; fault: string },
+): Promise<void> {
   if (fault === "killed media process") return void process.kill(findMediaProcess(host.pid), "SIGKILL");
   if (fault === "reload") await ann.page.reload();
   else await ann.page.evaluate((name) => window.roomPage.room.simulateScenario(name as never), fault);

@@ -43,7 +43,7 @@ function checkTransportOptions(options: TransportOptions): void {
     maxQueuedMs: true,
     lastWordsMs: true,
   });
-  checkOptions(`room of ${of}`, options.room, { hear: true, stay: true });
+  checkOptions(`room of ${of}`, options.room, { hear: true, stay: true, departureTimeoutMs: true });
   checkOptions(`call of ${of}`, options.call, { hangUpOnReturn: true });
   checkOptions(`rtvi of ${of}`, options.rtvi, { autoReady: true, capabilities: true, levels: true });
 }
