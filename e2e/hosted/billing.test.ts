@@ -1,6 +1,6 @@
 // What is billed is what was used, whatever dies meanwhile.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -34,6 +34,7 @@ interface SessionFacts {
 
 describe("billing", () => {
   const truthFolder = mkdtempSync(join(tmpdir(), "vocalhost-truth-"));
+  chmodSync(truthFolder, 0o1777); // bots write there, as users of their own when the service is root
   let service: ServiceProcess;
   before(async () => {
     const timing = {

@@ -14,7 +14,7 @@ import {
 import { isRunning, startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { openBook, type Book } from "./endurance/book.ts";
 import { createCallers, type Callers } from "./endurance/callers.ts";
-import { faultBot, readTruth } from "./fault-bot.ts";
+import { faultBot, openTruthFile, readTruth } from "./fault-bot.ts";
 import { instancesAlive } from "./fault-service.ts";
 import { join } from "node:path";
 
@@ -50,7 +50,7 @@ for (const database of ["SQLite", "Postgres"] as const)
           },
         }),
       );
-      const truthFile = join(service.dataFolder, "truth.jsonl");
+      const truthFile = openTruthFile(service.dataFolder);
       await service.deploy({
         name: AGENT,
         files: faultBot({ truthFile }),

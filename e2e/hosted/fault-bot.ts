@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** One line of the file in which bots write down what really happened. */
 export type Truth =
@@ -12,6 +13,15 @@ export type Truth =
  */
 export function faultBot({ truthFile, version = "1" }: { truthFile: string; version?: string }): Files {
   return { "bot.ts": bot(truthFile, version) };
+}
+
+/** Makes the file, for bots that run as users of their own when the service is root. */
+export function openTruthFile(folder: string): string {
+  const truthFile = join(folder, "truth.jsonl");
+  writeFileSync(truthFile, "", { flag: "a" });
+  chmodSync(truthFile, 0o666);
+  chmodSync(folder, 0o711);
+  return truthFile;
 }
 
 export function readTruth(truthFile: string): Truth[] {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startServiceProcess, type ServiceOptions, type ServiceProcess } from "../harness/service-process.ts";
 import { until } from "../../testing/wait.ts";
-import { faultBot, readTruth, type Truth } from "./fault-bot.ts";
+import { faultBot, openTruthFile, readTruth, type Truth } from "./fault-bot.ts";
 
 /** The service with what is needed to break it and to see what is left. */
 export interface FaultService {
@@ -55,7 +55,7 @@ export async function startFaultService(
       environment: { VOCALHOST_FAILPOINT_FILE: triggerFile, ...options.environment },
     }),
   );
-  const truthFile = join(service.dataFolder, "truth.jsonl");
+  const truthFile = openTruthFile(service.dataFolder);
   const database = join(service.dataFolder, "vocalhost.db");
 
   async function ready(): Promise<void> {

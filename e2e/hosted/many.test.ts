@@ -12,7 +12,7 @@ import { until } from "../../testing/wait.ts";
 import { postgresIsMissing } from "../../packages/control-plane/src/testing/test-postgres.ts";
 import { clusterIsMissing, startCluster, type Cluster } from "../harness/cluster.ts";
 import { buildBot } from "../harness/build-bot.ts";
-import { faultBot } from "./fault-bot.ts";
+import { faultBot, openTruthFile } from "./fault-bot.ts";
 import { openCall, type Call } from "./fault-call.ts";
 
 const AGENT = "echo";
@@ -29,7 +29,7 @@ describe("more than one of everything", { skip: postgresIsMissing() ?? clusterIs
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
     cluster = await startCluster(stack);
     const { api } = cluster.gateways[0]!;
-    const buildId = await buildBot(api, faultBot({ truthFile: join(folder, "truth.jsonl") }));
+    const buildId = await buildBot(api, faultBot({ truthFile: openTruthFile(folder) }));
     const autoScaling = { minAgents: 2, maxAgents: 2 * CALLS + 6 };
     await api.agents.create({ serviceName: AGENT, buildId, autoScaling, vendorViva: { audioFilter: "tel" } });
     await until(async () => (await api.agents.get(AGENT)).ready, 60_000, "ready agent");

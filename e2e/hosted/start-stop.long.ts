@@ -9,7 +9,7 @@ import { eventually, until } from "../../testing/wait.ts";
 import { processFigures, type ProcessFigures } from "../harness/process-figures.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { instancesAlive } from "./fault-service.ts";
-import { faultBot } from "./fault-bot.ts";
+import { faultBot, openTruthFile } from "./fault-bot.ts";
 import { join } from "node:path";
 
 const CYCLES = Number(process.env["VOCALHOST_TEST_CYCLES"] ?? 300);
@@ -27,7 +27,7 @@ test(`${CYCLES} sessions are started and stopped, and nothing of them is left`, 
   await using service = await startServiceProcess({ timing: { connectDeadlineMs: 5_000 } });
   await service.deploy({
     name: AGENT,
-    files: faultBot({ truthFile: join(service.dataFolder, "truth.jsonl") }),
+    files: faultBot({ truthFile: openTruthFile(service.dataFolder) }),
     autoScaling: AUTO_SCALING,
   });
   const keys = new Map<string, string>();
