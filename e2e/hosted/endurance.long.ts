@@ -16,7 +16,6 @@ import { openBook, type Book } from "./endurance/book.ts";
 import { createCallers, type Callers } from "./endurance/callers.ts";
 import { faultBot, openTruthFile, readTruth } from "./fault-bot.ts";
 import { instancesAlive } from "./fault-service.ts";
-import { join } from "node:path";
 
 const MINUTES = Number(process.env["VOCALHOST_TEST_MINUTES"] ?? 2);
 const AGENT = "echo";

@@ -10,7 +10,6 @@ import { processFigures, type ProcessFigures } from "../harness/process-figures.
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { instancesAlive } from "./fault-service.ts";
 import { faultBot, openTruthFile } from "./fault-bot.ts";
-import { join } from "node:path";
 
 const CYCLES = Number(process.env["VOCALHOST_TEST_CYCLES"] ?? 300);
 const CALLERS = 4;

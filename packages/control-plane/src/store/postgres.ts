@@ -12,7 +12,7 @@ export interface PostgresStoreOptions {
   log?: Log;
   /** @default 10 */
   connections?: number;
-  /** Longest that a statement may take. @default 30,000 */
+  /** Longest that a statement may take, besides searches and migrations. @default 8,000 */
   statementMs?: number;
 }
 
@@ -20,7 +20,9 @@ const CONNECTIONS = 10;
 const SEARCH_CONNECTIONS = 2;
 const CONNECT_MS = 5_000;
 const SEARCH_WAIT_MS = 30_000; // one search waits for others; months are closed and lists are read there too
-const STATEMENT_MS = 30_000;
+const STATEMENT_MS = 8_000; // a start on a locked table or a frozen server is refused as soon as a warm one would be
+const SEARCH_MS = 30_000;
+const SILENCE_MS = 1_000; // of a server that should have ended a statement itself
 const MIGRATION_MS = 3_600_000; // of every row of a large table, or while another controller is at it
 const IDLE_IN_TRANSACTION_MS = 15_000; // a frozen controller must not keep others from its rows
 
@@ -42,7 +44,11 @@ export async function openPostgresStore({
     ...parts,
     dialect: open({ max: connections, statementMs }),
     vitalDialect: open({ max: 1, statementMs }),
-    searchDialect: open({ max: SEARCH_CONNECTIONS, statementMs, connectMs: SEARCH_WAIT_MS }),
+    searchDialect: open({
+      max: SEARCH_CONNECTIONS,
+      statementMs: Math.max(statementMs, SEARCH_MS),
+      connectMs: SEARCH_WAIT_MS,
+    }),
   });
 }
 
@@ -65,7 +71,7 @@ function openPool(
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     statement_timeout: statementMs,
-    query_timeout: statementMs + CONNECT_MS, // for a server that no longer answers at all
+    query_timeout: statementMs + SILENCE_MS, // for a server that no longer answers at all
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types: numbersAsNumbers(postgres.types),
   });
