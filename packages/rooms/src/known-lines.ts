@@ -6,6 +6,7 @@ const KNOWN_ATTRIBUTES = new Set([
     "end-of-candidates",
     "fingerprint",
     "group",
+    "ice-lite",
     "ice-options",
     "ice-pwd",
     "ice-ufrag",
