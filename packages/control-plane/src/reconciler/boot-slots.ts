@@ -74,13 +74,14 @@ export class BootSlots {
           this.begin(row, { region: agent.region, monotonicMs });
       }
     for (const [id, loading] of this.#loading) {
-      if (beingMade.has(id)) continue;
+      const isBeingMade = beingMade.has(id);
       const state = rows.get(id)?.state;
       const object = seen.get(id);
       const boot = { tookMs: monotonicMs - loading.sinceMs, starvedMs: object?.starvedMs };
-      if (state === "ready" || state === "busy") this.#learn(loading, boot);
+      if (!isBeingMade && (state === "ready" || state === "busy")) this.#learn(loading, boot);
       // Rows are read before objects are listed, so one may be made meanwhile whose row says that it is yet to be.
-      const isLoading = state === "requested" || (state === "starting" && object?.state === "running");
+      const isMade = state === "requested" || (state === "starting" && object?.state === "running");
+      const isLoading = isBeingMade || isMade;
       if (!isLoading) this.#loading.delete(id);
       else loading.isHolding = boot.tookMs - (boot.starvedMs ?? 0) < HOLDS_MS;
     }
