@@ -5,6 +5,8 @@ import type { InstanceRow } from "../store/schema.ts";
 const SLOTS_MAX = 16;
 /** One that loads longer than this, while it has the processor, waits for something else or hangs; the next one need not. */
 const HOLDS_MS = 10_000;
+/** However little of the processor it gets: a bot can keep its own main thread waiting. */
+const HOLDS_LONGEST_MS = 60_000;
 /** Where it is not known how long a boot waited for the processor, a longer one says that the machine has no time left. */
 const CROWDED_MS = 5_000;
 
@@ -83,7 +85,10 @@ export class BootSlots {
       const isMade = state === "requested" || (state === "starting" && object?.state === "running");
       const isLoading = isBeingMade || isMade;
       if (!isLoading) this.#loading.delete(id);
-      else loading.isHolding = boot.tookMs - (boot.starvedMs ?? 0) < HOLDS_MS;
+      else {
+        const hadMs = boot.tookMs - (boot.starvedMs ?? 0);
+        loading.isHolding = hadMs < HOLDS_MS && boot.tookMs < HOLDS_LONGEST_MS;
+      }
     }
   }
 
