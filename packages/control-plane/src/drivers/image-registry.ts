@@ -47,6 +47,13 @@ for (const [network, bits] of [
 ] as const)
   internalNetworks.addSubnet(network, bits, "ipv6");
 
+const TRANSLATED = /^64:ff9b::([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
+
 function isInternalAddress(address: string): boolean {
+  const [translated, ...groups] = TRANSLATED.exec(address) ?? []; // how networks without IPv4 reach it
+  if (translated !== undefined) {
+    const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((two) => [two >> 8, two & 255]);
+    return internalNetworks.check(bytes.join("."), "ipv4");
+  }
   return internalNetworks.check(address, isIPv6(address) ? "ipv6" : "ipv4"); // also of IPv4 as IPv6
 }
