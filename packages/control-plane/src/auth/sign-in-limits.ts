@@ -18,7 +18,7 @@ const FIRST_GUESS_MS = 100;
 export interface SignInAttempt {
   /** As the gateway saw it. */
   address: string;
-  /** Undefined for what no account's password is tried with. */
+  /** Undefined when no account's password is tried. */
   account: string | undefined;
   /** Addresses that hold a sign-in to the account. An attacker elsewhere must not lock them out. */
   knownAddresses(): Promise<readonly string[]>;

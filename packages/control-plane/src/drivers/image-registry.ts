@@ -15,7 +15,7 @@ export function isInternalRegistry(registry: string): boolean {
   return /\.(local|localhost|internal|intranet|lan|home|corp|svc|cluster)\.?$/.test(host);
 }
 
-/** Whether a registry may be asked: by its name, and by each address that it leads to. Listed ones always may. */
+/** Judges a registry by its name and by each address that the name resolves to. Listed registries are always allowed. */
 export function registryReach(listed: readonly string[]) {
   return ({ host }: URL, address?: string): boolean =>
     listed.includes(host) || !(address === undefined ? isInternalRegistry(host) : isInternalAddress(address));
