@@ -60,7 +60,7 @@ export const WebrtcStarted = z.object({
 /** Its answer for sockets. Released clients of `websocket` refuse any other key: the session's id is in a header. */
 export const SocketPrepared = z.object({ wsUrl: z.string(), token: z.string().optional() });
 
-/** Its answer for carriers for which there is a session; who answers their webhooks reads what it likes. */
+/** Its answer for carriers when a session was made. The caller that answers the webhook picks the fields it needs. */
 export const CallPrepared = z.object({
   wsUrl: z.string(),
   token: z.string().optional(),

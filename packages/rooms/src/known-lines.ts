@@ -1,4 +1,4 @@
-// What the library or we act on. Transport attributes first, then those of data channels, then of audio and video.
+// The library or our code acts on these. Transport attributes first, then those of data channels, then of audio and video.
 const KNOWN_ATTRIBUTES = new Set([
   ...[
     "bundle-only",
@@ -6,6 +6,7 @@ const KNOWN_ATTRIBUTES = new Set([
     "end-of-candidates",
     "fingerprint",
     "group",
+    "ice-lite",
     "ice-options",
     "ice-pwd",
     "ice-ufrag",
@@ -28,8 +29,8 @@ const KNOWN_ATTRIBUTES = new Set([
 ]);
 
 /**
- * The description without attributes nobody here knows. The library repeats those in its answer, and the client takes for
- * agreed what is answered: `sctp-init` among them makes it skip the handshake that data channels begin with.
+ * Removes unknown attributes from a description. The library would repeat them in its answer, and the client would take
+ * them as agreed: after an echoed `sctp-init` it skips the handshake that data channels begin with.
  */
 export function knownLines(sdp: string): string {
   return sdp

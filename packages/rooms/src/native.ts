@@ -235,7 +235,7 @@ export function endNative(): void {
   ndc.cleanup();
 }
 
-// What the library returns only says whether it sent at once.
+// The library's return value only says whether it sent at once.
 function unlessGone(send: () => boolean): boolean {
   try {
     send();

@@ -2,9 +2,9 @@ import { dealBoots } from "../pools/deal-boots.ts";
 import type { AgentRow } from "../store/schema.ts";
 import type { Db } from "../store/store.ts";
 
-const LOOKED_AT_MAX = 1_000; // whoever waits behind so many need not know the number
+const LOOKED_AT_MAX = 1_000; // an exact number says no more beyond that
 
-/** Of each instance that waits for its turn to boot there: how many boot before it, as things are. */
+/** Returns how many instances boot before each one that waits for its turn in the region. */
 export async function bootsBefore(
   db: Db,
   { region }: Pick<AgentRow, "region">,

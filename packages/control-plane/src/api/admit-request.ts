@@ -30,7 +30,7 @@ export function originOf(request: FastifyRequest): string {
   return `${protocol}://${host}`;
 }
 
-/** Whoever sent the request; the gateway passes that on. */
+/** Returns the client's address, which the gateway passes on. */
 export function addressOf(request: FastifyRequest): string {
   return single(request.headers["x-forwarded-for"]) ?? request.ip;
 }

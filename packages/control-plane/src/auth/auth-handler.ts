@@ -85,7 +85,7 @@ function checkOrigin(request: Request, configured: readonly string[]): void {
   );
 }
 
-/** Hands on the body that was looked at, so that the limit is that of the account whose password is tried. */
+/** Passes on the parsed body, so that the limit applies to the account whose password is tried. */
 async function tryPassword(
   { limits }: AuthHandlerOptions,
   library: AuthLibrary,

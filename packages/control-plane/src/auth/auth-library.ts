@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { SignedInUser } from "./admission.ts";
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 };
-/** The gateway's word for where a request came from. */
+/** The header in which the gateway names the client's address. */
 export const ADDRESS_HEADER = "x-forwarded-for";
 /** What the sign-in page sends as `providerId`. */
 export const OIDC_PROVIDER_ID = "oidc";
@@ -32,7 +32,7 @@ export interface AuthLibraryOptions {
 export interface AuthLibrary {
   handler(request: Request): Promise<Response>;
   signIn(credentials: { email: string; password: string }, address: string): Promise<Response>;
-  /** Addresses from which somebody has signed in to the account and still is. */
+  /** Returns the addresses of the account's open sessions. */
   signedInFrom(email: string): Promise<string[]>;
   sessionOf(headers: Headers): Promise<SignedInUser | undefined>;
   findUser(email: string): Promise<SignedInUser | undefined>;

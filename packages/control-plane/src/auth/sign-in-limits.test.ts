@@ -75,6 +75,15 @@ test("tries from a site's many IPv6 networks are counted together, whatever the 
   assert.deepEqual(countOf(answers), { 401: 40, 429: 20 });
 });
 
+test("what one IPv6 network is refused costs its neighbours nothing", async () => {
+  const { tries } = openLimits();
+  const answers: Response[] = [];
+  for (let each = 0; each < 100; each += 1)
+    answers.push(await tries(`2001:db8:9:1::${each}`, { account: `nobody-${each}` }));
+  assert.deepEqual(countOf(answers), { 401: 10, 429: 90 });
+  assert.equal((await tries("2001:db8:9:2::1", { account: "bob", status: 200 })).status, 200);
+});
+
 test("a right password costs no try of the account, but one of the network", async () => {
   const { tries, later } = openLimits();
   for (let each = 0; each < 30; each += 1) {

@@ -18,7 +18,7 @@ const FIRST_GUESS_MS = 100;
 export interface SignInAttempt {
   /** As the gateway saw it. */
   address: string;
-  /** Undefined for what no account's password is tried with. */
+  /** Undefined when no account's password is tried. */
   account: string | undefined;
   /** Addresses that hold a sign-in to the account. An attacker elsewhere must not lock them out. */
   knownAddresses(): Promise<readonly string[]>;
@@ -39,7 +39,8 @@ export function createSignInLimits(clock: Clock): SignInLimits {
     async run({ address, account, knownAddresses }, hash) {
       const network = networkOf(address, 4);
       const site = networkOf(address, 3);
-      const taken = [networks(network), sites(site)];
+      const taken = [networks(network)];
+      if (!taken.some(isRefused)) taken.push(sites(site)); // a refused one costs its neighbours nothing
       const ofPassword: Taken[] = []; // a right one was no guess, but it was hashed all the same
       let isKnown = false;
       if (account !== undefined && !taken.some(isRefused)) {

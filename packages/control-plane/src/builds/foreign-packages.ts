@@ -8,7 +8,7 @@ import { BuildProblem } from "./build-problem.ts";
 const LOCK_FILES = ["package-lock.json", "npm-shrinkwrap.json"];
 const INSTALLED = "node_modules/.package-lock.json";
 
-/** What npm is told so that its own record of an installation names every source, whatever the operator has set. */
+/** Makes npm record every package's source, whatever the operator's npm settings are. */
 export const RECORD_EVERY_SOURCE = [
   "--package-lock=true",
   "--lockfile-version=3",

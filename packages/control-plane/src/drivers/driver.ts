@@ -5,7 +5,7 @@ import type { HostPort } from "../wall/wall-rules.ts";
 /** How instances are made. Knows objects, not agents or sessions; every call may be repeated. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
-  /** Processors of the machine on which its instances load. Left out by drivers that have a cluster find one. */
+  /** Processors of the machine on which instances boot. Left out by drivers whose cluster chooses the machine. */
   readonly cores?: number;
   /** Left out by drivers whose instances are on this machine as we are. */
   readonly host?: HostSide;
@@ -188,7 +188,7 @@ export interface SeenInstance {
   exit: InstanceExit | undefined;
   /** It runs, but has no processor time. */
   isPaused?: boolean;
-  /** How long it wanted the processor while it loaded and others had it, where that is known. */
+  /** How long it waited for the processor while it booted, where that is known. */
   starvedMs?: number | undefined;
   /** A sentence on what keeps it from starting, where that is not the bot. */
   waitsFor?: string | undefined;

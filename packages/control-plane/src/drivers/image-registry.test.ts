@@ -37,9 +37,11 @@ test("a registry's name may lead to no address inside, unless it is listed", () 
     "fe80::1",
     "fd00::1",
     "64:ff9b::7f00:1",
+    "64:ff9b::a01:203",
+    "64:ff9b::1",
   ])
     assert.equal(mayReach(named, address), false, address);
-  for (const address of ["93.184.215.14", "2606:2800:21f::1", "::ffff:93.184.215.14"])
+  for (const address of ["93.184.215.14", "2606:2800:21f::1", "::ffff:93.184.215.14", "64:ff9b::5db8:d70e"])
     assert.equal(mayReach(named, address), true, address);
   assert.ok(mayReach(new URL("https://registry.example.com:5000/v2/"), "10.1.2.3"));
 });

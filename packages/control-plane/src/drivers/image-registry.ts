@@ -15,7 +15,7 @@ export function isInternalRegistry(registry: string): boolean {
   return /\.(local|localhost|internal|intranet|lan|home|corp|svc|cluster)\.?$/.test(host);
 }
 
-/** Whether a registry may be asked: by its name, and by each address that it leads to. Listed ones always may. */
+/** Judges a registry by its name and by each address that the name resolves to. Listed registries are always allowed. */
 export function registryReach(listed: readonly string[]) {
   return ({ host }: URL, address?: string): boolean =>
     listed.includes(host) || !(address === undefined ? isInternalRegistry(host) : isInternalAddress(address));
@@ -47,6 +47,13 @@ for (const [network, bits] of [
 ] as const)
   internalNetworks.addSubnet(network, bits, "ipv6");
 
+const TRANSLATED = /^64:ff9b::([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i;
+
 function isInternalAddress(address: string): boolean {
+  const [translated, ...groups] = TRANSLATED.exec(address) ?? []; // how networks without IPv4 reach it
+  if (translated !== undefined) {
+    const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((two) => [two >> 8, two & 255]);
+    return internalNetworks.check(bytes.join("."), "ipv4");
+  }
   return internalNetworks.check(address, isIPv6(address) ? "ipv6" : "ipv4"); // also of IPv4 as IPv6
 }

@@ -49,6 +49,40 @@ test("a slot is held until it is ready, gone, or has had its time", () => {
   assert.equal(slots.left(HERE), 3, "quick, so that there is one more");
 });
 
+test("an instance that takes long to make, as with a large build to fetch, does not keep its slot", () => {
+  const slots = new BootSlots({ coresIn: () => 1 });
+  const made = instance({ id: "a", state: "requested" });
+  slots.begin(made, { region: HERE, monotonicMs: 0 });
+  const look = (monotonicMs: number) =>
+    slots.look({
+      pools: [{ agent: { region: HERE }, instances: [made] }],
+      seen: new Map(),
+      beingMade: new Map([["a", made]]),
+      monotonicMs,
+    });
+  look(9_000);
+  assert.equal(slots.left(HERE), 0);
+  look(11_000);
+  assert.equal(slots.left(HERE), 1);
+});
+
+test("a bot that starves its own main thread does not keep its slot", () => {
+  const slots = new BootSlots({ coresIn: () => 1 });
+  const row = instance({ id: "a", state: "starting" });
+  const look = (monotonicMs: number) =>
+    slots.look({
+      pools: [{ agent: { region: HERE }, instances: [row] }],
+      seen: new Map([["a", { ...running("a"), starvedMs: monotonicMs * 0.99 }]]),
+      beingMade: new Map(),
+      monotonicMs,
+    });
+  slots.begin(row, { region: HERE, monotonicMs: 0 });
+  look(59_000);
+  assert.equal(slots.left(HERE), 0);
+  look(61_000);
+  assert.equal(slots.left(HERE), 1);
+});
+
 test("a cluster finds room by itself", () => {
   const slots = new BootSlots({ coresIn: () => undefined });
   slots.begin(instance({ id: "a", state: "requested" }), { region: HERE, monotonicMs: 0 });

@@ -1,15 +1,17 @@
 import type { SeenInstance } from "../drivers/driver.ts";
 import type { InstanceRow } from "../store/schema.ts";
 
-/** A machine that has time left loads so many at once; more would not be there any sooner. */
+/** The most instances that an idle machine boots at once; more would not be ready any sooner. */
 const SLOTS_MAX = 16;
-/** One that loads longer than this, while it has the processor, waits for something else or hangs; the next one need not. */
+/** An instance that boots longer than this with the processor waits for something else or hangs, and gives its slot back. */
 const HOLDS_MS = 10_000;
-/** Where it is not known how long a boot waited for the processor, a longer one says that the machine has no time left. */
+/** The same however long it waits for the processor: a bot can starve its own main thread. */
+const HOLDS_LONGEST_MS = 60_000;
+/** Where the wait for the processor is unknown, a longer boot means that the machine is overloaded. */
 const CROWDED_MS = 5_000;
 
 export interface BootSlotsOptions {
-  /** Processors of the machine that loads what a region's driver makes; undefined where a cluster finds one. */
+  /** Processors of the machine that a region's driver uses; undefined where a cluster chooses the machine. */
   coresIn(region: string): number | undefined;
 }
 
@@ -20,7 +22,7 @@ interface Loading {
   isHolding: boolean;
 }
 
-/** What a pass has seen. */
+/** The rows and objects of one pass. */
 export interface BootsSeen {
   pools: readonly { agent: { region: string }; instances: readonly InstanceRow[] }[];
   seen: ReadonlyMap<string, SeenInstance>;
@@ -29,8 +31,8 @@ export interface BootsSeen {
 }
 
 /**
- * How many instances load at once on a machine: at least one a core, and more as long as those that were last ready hardly
- * waited for the processor. Loading more than that makes every one of them late, and none of them earlier.
+ * Decides how many instances boot at once on a machine: at least one a core, and more while recent boots hardly waited
+ * for the processor. Booting more than that makes every one of them late.
  */
 export class BootSlots {
   readonly #options: BootSlotsOptions;
@@ -45,12 +47,12 @@ export class BootSlots {
     this.#loading.set(instance.id, { instance, region, sinceMs: monotonicMs, isHolding: true });
   }
 
-  /** It could not be made. */
+  /** Gives the slot of an instance back that could not be made. */
   end(id: string): void {
     this.#loading.delete(id);
   }
 
-  /** Those that have a slot. */
+  /** Returns the instances that hold a slot. */
   holders(): InstanceRow[] {
     return [...this.#loading.values()].flatMap(({ instance, isHolding }) => (isHolding ? [instance] : []));
   }
@@ -62,27 +64,31 @@ export class BootSlots {
     return (this.#slots.get(region) ?? cores) - held.length;
   }
 
-  /** Gives back the slots of those that are ready or gone, and learns from the former how much time the machine has. */
+  /** Gives back the slots of instances that are ready or gone, and adapts the number of slots to how long boots take. */
   look({ pools, seen, beingMade, monotonicMs }: BootsSeen): void {
     const rows = new Map<string, InstanceRow>();
     for (const { agent, instances } of pools)
       for (const row of instances) {
         rows.set(row.id, row);
-        // An earlier controller has made it.
+        // An earlier controller made it.
         const isNews = row.state === "starting" && !this.#loading.has(row.id);
         if (isNews && seen.get(row.id)?.state === "running")
           this.begin(row, { region: agent.region, monotonicMs });
       }
     for (const [id, loading] of this.#loading) {
-      if (beingMade.has(id)) continue;
+      const isBeingMade = beingMade.has(id);
       const state = rows.get(id)?.state;
       const object = seen.get(id);
       const boot = { tookMs: monotonicMs - loading.sinceMs, starvedMs: object?.starvedMs };
-      if (state === "ready" || state === "busy") this.#learn(loading, boot);
+      if (!isBeingMade && (state === "ready" || state === "busy")) this.#learn(loading, boot);
       // Rows are read before objects are listed, so one may be made meanwhile whose row says that it is yet to be.
-      const isLoading = state === "requested" || (state === "starting" && object?.state === "running");
+      const isMade = state === "requested" || (state === "starting" && object?.state === "running");
+      const isLoading = isBeingMade || isMade;
       if (!isLoading) this.#loading.delete(id);
-      else loading.isHolding = boot.tookMs - (boot.starvedMs ?? 0) < HOLDS_MS;
+      else {
+        const hadMs = boot.tookMs - (boot.starvedMs ?? 0);
+        loading.isHolding = hadMs < HOLDS_MS && boot.tookMs < HOLDS_LONGEST_MS;
+      }
     }
   }
 
@@ -98,7 +104,7 @@ export interface Boot {
   starvedMs: number | undefined;
 }
 
-/** How many slots there are once a boot was seen that took so long. */
+/** Returns the number of slots after a boot. */
 export function slotsAfter(
   { tookMs, starvedMs }: Boot,
   { cores, slots = cores }: { cores: number; slots: number | undefined },

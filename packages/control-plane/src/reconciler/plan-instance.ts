@@ -3,7 +3,7 @@ import { isTerminal } from "../sessions/session-state.ts";
 import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 
-/** One that hardly gets the processor has so many times as long to load. Whoever waits for a session has given up by then. */
+/** An instance that hardly gets the processor may boot this many times as long. Callers have given up by then. */
 const STARVED_MAX = 10;
 
 /** What to do about one instance, given what was seen of it after its row was read. */

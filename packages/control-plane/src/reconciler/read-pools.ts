@@ -16,7 +16,7 @@ export interface PoolRows {
   organizationLeft: number;
 }
 
-/** A start body may be large, and deciding needs none; nor who called. */
+/** Leaves out the start body, which may be large, and the caller: deciding needs neither. */
 export type PoolSession = Omit<SessionRow, "body" | "caller">;
 
 /** Sessions that wait for their sockets; there may be many, and all they need is an end. */

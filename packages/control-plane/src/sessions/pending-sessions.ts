@@ -106,8 +106,8 @@ export function checkPending(
 }
 
 /**
- * The network that callers with a public key are counted by; a household has a /64 of IPv6. Null for those who were given
- * a credential of their own.
+ * The network that callers with a public key are counted by; a household has a /64 of IPv6. Null for callers with a
+ * credential of their own.
  */
 export function callerOf(principal: Principal, address: string): string | null {
   if (principal.kind !== "key" || principal.keyKind !== "public") return null;

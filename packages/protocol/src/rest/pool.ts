@@ -12,7 +12,7 @@ export const Instance = z.object({
   /** When it entered its state. */
   stateAt: Time,
   readyAt: Time.nullable(),
-  /** What a requested one waits for, in words. */
+  /** Says in words why a requested instance has not booted yet. */
   waitsFor: z.string().optional(),
 });
 export type Instance = z.infer<typeof Instance>;

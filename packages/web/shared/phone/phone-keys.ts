@@ -14,12 +14,12 @@ export const phoneKeys = [
   { key: "#", letters: "" },
 ] as const;
 
-/** Whether a line carries this key: those of every telephone, and the four that only some have. */
+/** Returns true for the keys of every telephone and for the four that only some have. */
 export function isPhoneKey(key: string): boolean {
   return isDialKey(key) || /^[A-D]$/.test(key);
 }
 
-/** Whether a number can have it. */
+/** Returns true for keys that a phone number can contain. */
 export function isDialKey(key: string): boolean {
   return phoneKeys.some((known) => known.key === key);
 }

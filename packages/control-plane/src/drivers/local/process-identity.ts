@@ -53,7 +53,7 @@ function statOf(pid: number): { state: string; startedTicks: string } | undefine
   return state && startedTicks ? { state, startedTicks } : undefined;
 }
 
-/** How long its main thread could have run and others did; undefined where the kernel does not count. */
+/** Returns how long its main thread waited for the processor; undefined where the kernel does not count. */
 export function starvedMsOf({ pid }: ProcessIdentity): number | undefined {
   const [, waitedNs] = readText(`/proc/${pid}/schedstat`)?.split(" ") ?? [];
   return waitedNs === undefined ? undefined : Math.round(Number(waitedNs) / 1e6);

@@ -12,7 +12,7 @@ export const roomDoor: SessionDoor = {
   completion: "HTTP_COMPLETED",
   async start(context, request) {
     const { asked } = request;
-    // First of all whether there is such a provider; a room that is joined has its own.
+    // The provider is checked first; a room that is joined brings its own.
     if (asked.room.token === undefined) await context.rooms.require(asked.room.requested);
     refuseCosts(request);
     const { organizationId, agentName } = request.session;

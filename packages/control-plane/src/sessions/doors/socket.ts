@@ -133,15 +133,15 @@ function readPending(
   return { session, concurrency };
 }
 
-// Of what may still be taken by a second try the session goes on waiting: another socket has used the token and is in the
-// queue, or this controller cannot for now.
+// After these the session keeps waiting, since a second try may succeed: another socket has used the token and is in the
+// queue, or this controller cannot serve it now.
 const MAY_COME_AGAIN: readonly ErrorCode[] = ["TOKEN_INVALID", "SHUTTING_DOWN", "SERVICE_UNAVAILABLE"];
 
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && !MAY_COME_AGAIN.includes(error.code);
 }
 
-/** Its place is another's at once. One whose start had begun is over by itself, and its row no longer as it was read. */
+/** Frees the place of a refused session at once. Does nothing if its start had begun: the row has changed then. */
 async function giveUp(world: World, pending: SessionRow): Promise<void> {
   const nowMs = world.clock.nowMs();
   const expire = (tx: Tx) => expireSession(tx, pending, { reason: "refused", nowMs });
