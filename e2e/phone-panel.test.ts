@@ -48,8 +48,9 @@ describe("the phone panel", { concurrency: 2 }, () => {
     await t.test("keys reach it as DTMF, by click and by keyboard, and the numbers do too", () =>
       pressKeys(phone),
     );
-    await t.test("one that hangs up is no error, one that says nothing first is suspicious", () =>
-      beHungUpOn(phone),
+    await t.test(
+      "one that hangs up is no error, one that says nothing is told of, one that fails is an error",
+      () => beHungUpOn(phone),
     );
     await t.test("without a microphone it can still be called", () => callUnheard(phone));
     await t.test("what the carrier would not accept is shown", async () => {
@@ -241,9 +242,13 @@ async function beHungUpOn(phone: PhonePage): Promise<void> {
     .waitFor();
   await phone.shoot("desktop-phone-bot-hung-up");
 
+  await phone.body('{ "mode": "leave" }');
+  await page.getByRole("button", { name: "Call again" }).click();
+  await page.getByText("It said nothing.").waitFor();
+
   await phone.body('{ "mode": "fail" }');
   await page.getByRole("button", { name: "Call again" }).click();
-  await page.getByText("It said nothing; if it failed, the runner's terminal says why.").waitFor();
+  await page.getByRole("heading", { name: "The bot reported an error" }).waitFor();
 }
 
 async function callUnheard(phone: PhonePage): Promise<void> {
@@ -253,7 +258,7 @@ async function callUnheard(phone: PhonePage): Promise<void> {
   });
   await phone.body('{ "mode": "goodbye" }');
   const quiet = await phone.energy();
-  await page.getByRole("button", { name: /^Call/ }).click();
+  await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { name: "The microphone is blocked" }).waitFor();
   await page.getByRole("button", { name: "Call without it" }).click();
   await page.getByRole("heading", { name: "Your bot hung up" }).waitFor();

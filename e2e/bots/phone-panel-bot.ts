@@ -30,6 +30,8 @@ export async function bot(args: RunnerArguments): Promise<void> {
     case "goodbye":
       say(transport, 800);
       return void (await transport.audioOut.drained());
+    case "leave":
+      return;
     case "fail":
       throw new Error("out of order");
     default:

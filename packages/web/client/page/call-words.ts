@@ -32,7 +32,6 @@ export function callWords(options: {
       const { summary } = options;
       const note = `The call lasted ${toSpan(summary?.durationMs ?? phase.durationMs)}.`;
       if (phase.by === "you") return { title: "You hung up", note };
-      // A bot that fails ends its calls like any other.
       const saidNothing = summary?.heard.audibleSeconds === 0;
       return { title: "Your bot hung up", note: saidNothing ? `${note} ${SAID_NOTHING}` : note };
     }
@@ -43,4 +42,4 @@ export function callWords(options: {
   }
 }
 
-const SAID_NOTHING = "It said nothing; if it failed, the runner's terminal says why.";
+const SAID_NOTHING = "It said nothing.";
