@@ -1,7 +1,7 @@
 // The clock is set while calls go on: what they cost is right, and no deadline is missed or met too early.
 import assert from "node:assert/strict";
 import type { SessionDetails } from "@vocalhost/protocol";
-import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -18,6 +18,7 @@ const JUMPS = size([2, -2], [2, -2, 26, -26, 24 * 32, -24 * 32, 0.5, -0.5]);
 
 describe("when the clock is set", { skip: fakeTimeIsMissing() }, () => {
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-clock-"));
+  chmodSync(folder, 0o711); // bots look for the door, as users of their own when the service is root
   let service: ServiceProcess;
   before(async () => {
     setClock(0);
