@@ -10,7 +10,7 @@ import {
 import ndc from "node-datachannel";
 import type { DataChannel, PeerConnection, Track } from "node-datachannel";
 import { WebSocket } from "ws";
-import { within } from "../../testing/wait.ts";
+import { until, within } from "../../testing/wait.ts";
 
 /** The least that can be in a room: signalling and two connections, no codec. Cheap enough for hundreds. */
 export interface BareParticipant {
@@ -19,6 +19,8 @@ export interface BareParticipant {
   connected(): Promise<void>;
   /** Announces and offers a microphone; resolves once packets can be sent. */
   publish(): Promise<Microphone>;
+  /** Sends RTCP as it is, on one of its connections, once media flows there. */
+  sendRtcp(side: "publisher" | "subscriber", packets: (ssrc: number) => Buffer[]): Promise<void>;
   /** Gone without a word: the socket breaks, the connections go silent. */
   vanish(): void;
   leave(): void;
@@ -41,6 +43,7 @@ export interface BareParticipantOptions {
 type Message = SignalRequest["message"];
 
 const OPUS_PAYLOAD_TYPE = 111;
+const VP8_PAYLOAD_TYPE = 96;
 const PACKET_SAMPLES = 960;
 const JOIN_MS = 30_000;
 let lastSsrc = 0;
@@ -63,6 +66,8 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
 
   // What is not closed by itself crashes the process at its end.
   const owned: (Track | DataChannel)[] = [];
+  const received: Track[] = [];
+  const sent: Track[] = [];
   function own<P extends Track | DataChannel>(part: P): P {
     owned.push(part);
     part.onClosed(() => undefined);
@@ -101,7 +106,12 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
       if (state === "failed" || state === "closed") connected.reject(new Error(`Connection ${state}`));
     }),
   );
-  subscriber.onTrack(quietly((track) => own(track).onMessage(quietly((packet) => options.packet?.(packet)))));
+  subscriber.onTrack(
+    quietly((track) => {
+      received.push(track);
+      own(track).onMessage(quietly((packet) => options.packet?.(packet)));
+    }),
+  );
   subscriber.onDataChannel(quietly((channel) => void own(channel)));
   socket.on("error", (error) => joined.reject(error));
   socket.on("close", () => joined.reject(new Error("The socket was closed")));
@@ -136,6 +146,10 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
       media.addOpusCodec(OPUS_PAYLOAD_TYPE);
       media.addSSRC(ssrc, "bare", "bare", cid);
       const track = own(publisher.addTrack(media));
+      const spare = new ndc.Video("1", "RecvOnly"); // released clients offer sections to receive in, too
+      spare.addVP8Codec(VP8_PAYLOAD_TYPE);
+      own(publisher.addTrack(spare));
+      sent.push(track);
       const announcement = { cid, type: TrackType.AUDIO, source: TrackSource.MICROPHONE };
       say({ case: "addTrack", value: new AddTrackRequest(announcement) });
       const opened = Promise.withResolvers<void>();
@@ -146,6 +160,11 @@ export async function joinBarely(options: BareParticipantOptions): Promise<BareP
       say({ case: "offer", value: new SessionDescription(description) });
       await within(opened.promise, JOIN_MS, "open track");
       return createMicrophone(track, ssrc);
+    },
+    async sendRtcp(side, packets) {
+      const tracks = side === "publisher" ? sent : received;
+      const track = await until(() => tracks.find((one) => one.isOpen()), JOIN_MS, `media to the ${side}`);
+      for (const packet of packets(lastSsrc)) track.sendMessageBinary(packet);
     },
     vanish() {
       socket.terminate();

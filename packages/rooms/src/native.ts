@@ -1,9 +1,19 @@
 import ndc from "node-datachannel";
 import type { DataChannel, DataChannelInitConfig, MediaHandler, RtcConfig, Track } from "node-datachannel";
 import { knownLines } from "./known-lines.ts";
+import { isRtcp, ssrcOf } from "./media/rtp-header.ts";
+import {
+  describesMedia,
+  fullAnswer,
+  fullOffer,
+  mediaOf,
+  trunk as trunkSection,
+  withTrunk,
+  type DescribedTrack,
+} from "./trunk.ts";
 
 // Descriptions of media and what handles it: plain values, which belong to no connection.
-export { Audio, RtcpNackResponder, RtcpSrReporter, RtpPacketizationConfig, Video } from "node-datachannel";
+export { Audio, RtcpSrReporter, RtpPacketizationConfig, Video } from "node-datachannel";
 
 /**
  * One peer connection of the native library. This file is the only way to the library: some exceptions inside it reach
@@ -25,6 +35,7 @@ export interface NativeConnection {
 
 export interface NativeTrack {
   onMessage(callback: (packet: Buffer) => void): void;
+  /** Of the whole connection: every packet of every track goes through it. */
   setMediaHandler(handler: MediaHandler): void;
   /** False when it is not open, or no longer. */
   send(packet: Buffer): boolean;
@@ -57,6 +68,13 @@ export interface NativeOptions {
   problem(error: unknown): void;
 }
 
+interface OwnTrack extends DescribedTrack {
+  sources: number[];
+  /** The other side has agreed to it. */
+  agreed: boolean;
+  receive?(packet: Buffer): void;
+}
+
 type Media = Parameters<InstanceType<typeof ndc.PeerConnection>["addTrack"]>[0];
 
 // The library calls back into its objects until they are closed, and crashes at the end of the process if the garbage
@@ -69,6 +87,12 @@ export function openConnection(options: NativeOptions): NativeConnection {
   let earlyCandidates: { candidate: string; mid: string }[] | undefined = []; // until the first description
   const waiting: (() => void)[] = [];
   const parts = new Set<Track | DataChannel>();
+  const tracks = new Map<string, OwnTrack>();
+  let midOfSource = new Map<number, string>();
+  const mids: string[] = []; // of our offer
+  let trunk: Track | undefined;
+  let remote = "";
+  let agreedMids: string[] = [];
   const library = new ndc.PeerConnection("vocalhost", {
     ...options.config,
     // The library then makes the answer inside `setRemoteDescription`, where what it throws is an ordinary exception.
@@ -126,7 +150,11 @@ export function openConnection(options: NativeOptions): NativeConnection {
 
   function applyRemote(sdp: string, type: "offer" | "answer"): void {
     refuseIfOver();
-    library.setRemoteDescription(knownLines(sdp), type);
+    const known = knownLines(sdp);
+    if (describesMedia(known)) openTrunk();
+    library.setRemoteDescription(trunk ? withTrunk(known) : known, type);
+    remote = known;
+    learnSources();
     const early = earlyCandidates ?? [];
     earlyCandidates = undefined;
     for (const { candidate, mid } of early) addCandidate(candidate, mid);
@@ -141,6 +169,50 @@ export function openConnection(options: NativeOptions): NativeConnection {
       library.addRemoteCandidate(candidate, mid);
     } catch {
       // One odd candidate is no reason to lose the others.
+    }
+  }
+
+  function openTrunk(): Track {
+    if (trunk) return trunk;
+    const media = new ndc.Audio(trunkSection.mid, "SendRecv");
+    media.addOpusCodec(trunkSection.payloadType);
+    trunk = library.addTrack(media);
+    own(trunk);
+    // Always: what nobody takes is kept for them, up to a megabyte.
+    trunk.onMessage(guard(receive));
+    return trunk;
+  }
+
+  function receive(packet: Buffer): void {
+    for (const mid of midsOf(packet)) tracks.get(mid)?.receive?.(packet);
+  }
+
+  /** A compound of RTCP goes wherever it names a source. */
+  function midsOf(packet: Buffer): Iterable<string> {
+    const found = new Set<string>();
+    const note = (source: number): void => {
+      const mid = midOfSource.get(source);
+      if (mid !== undefined) found.add(mid);
+    };
+    if (isRtcp(packet)) for (let at = 4; at + 4 <= packet.length; at += 4) note(packet.readUInt32BE(at));
+    else if (packet.length >= 12) note(ssrcOf(packet));
+    if (found.size > 0) return found;
+    return agreedMids.length === 1 ? agreedMids : found; // then it is clear without a source
+  }
+
+  function learnSources(): void {
+    const agreed = mediaOf(remote);
+    agreedMids = [...agreed.keys()];
+    const own = [...tracks].map(([mid, { sources }]) => [mid, sources] as const);
+    midOfSource = new Map(
+      [...agreed, ...own].flatMap(([mid, sources]) => sources.map((source) => [source, mid] as const)),
+    );
+  }
+
+  function agree(): void {
+    for (const mid of agreedMids) {
+      const track = tracks.get(mid);
+      if (track) track.agreed = true;
     }
   }
 
@@ -173,6 +245,7 @@ export function openConnection(options: NativeOptions): NativeConnection {
   });
   // Registered once: the library may be about to call the listener that another would replace.
   library.onGatheringStateChange(guard((state) => void (state === "complete" && stopWaiting())));
+  if (options.config.forceMediaTransport) openTrunk(); // without any media section the library takes RTCP apart, too
   if (options.channelOpened)
     library.onDataChannel((channel) => {
       const opened = toChannel(channel);
@@ -186,26 +259,49 @@ export function openConnection(options: NativeOptions): NativeConnection {
       applyRemote(offer, "offer");
       // An offer that leaves out what is there makes the library offer in turn, which nobody would answer.
       if (library.signalingState() === "have-local-offer") library.setLocalDescription("rollback");
-      return description();
+      const answer = await description();
+      agree();
+      return trunk ? fullAnswer(answer, remote, tracks) : answer;
     },
     async offer() {
       refuseIfOver();
       if (options.role !== "offers" || library.signalingState() !== "stable" || parts.size === 0)
         throw new Error("Nothing can be offered now");
       library.setLocalDescription("offer");
-      return description();
+      const offer = await description();
+      return trunk ? fullOffer(offer, mids, tracks) : offer;
     },
-    accept: (answer) => applyRemote(answer, "answer"),
+    accept(answer) {
+      applyRemote(answer, "answer");
+      agree();
+    },
     addCandidate,
     addTrack(media) {
       refuseIfOver();
-      const track = library.addTrack(media);
-      own(track);
+      const trunkTrack = openTrunk();
+      const mid = media.mid();
+      const track: OwnTrack = {
+        describe: () => media.generateSdp("\r\n", "IP4 0.0.0.0", 9),
+        sources: media.getSSRCs(),
+        agreed: false,
+        closed: false,
+      };
+      tracks.set(mid, track);
+      learnSources();
       return {
-        onMessage: (callback) => track.onMessage(guard(callback)),
-        setMediaHandler: (handler) => track.setMediaHandler(handler),
-        send: (packet) => !closed && track.isOpen() && unlessGone(() => track.sendMessageBinary(packet)),
-        close: () => track.close(),
+        onMessage: (callback) => void (track.receive = callback),
+        setMediaHandler: (handler) => trunkTrack.setMediaHandler(handler),
+        send: (packet) =>
+          !closed &&
+          track.agreed &&
+          !track.closed &&
+          trunkTrack.isOpen() &&
+          unlessGone(() => trunkTrack.sendMessageBinary(packet)),
+        close() {
+          track.closed = true;
+          track.sources = [];
+          learnSources();
+        },
       };
     },
     createChannel(label, init) {

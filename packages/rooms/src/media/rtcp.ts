@@ -2,7 +2,9 @@
 
 const SENDER_REPORT = 200;
 const RECEIVER_REPORT = 201;
+const TRANSPORT_FEEDBACK = 205;
 const PAYLOAD_FEEDBACK = 206;
+const LOST_PACKETS = 1;
 const PICTURE_LOSS = 1;
 const FULL_INTRA_REQUEST = 4;
 
@@ -49,6 +51,22 @@ export function readSenderReport(packet: Buffer): SenderReport | undefined {
 export function isKeyFrameRequest(packet: Buffer): boolean {
   const format = (packet[0] ?? 0) & 0x1f;
   return packet[1] === PAYLOAD_FEEDBACK && (format === PICTURE_LOSS || format === FULL_INTRA_REQUEST);
+}
+
+/** Sequence numbers that the receiver of a source asks for again; each entry names one and marks up to 16 after it. */
+export function* lostPackets(packet: Buffer): Generator<number> {
+  if (packet[1] !== TRANSPORT_FEEDBACK || ((packet[0] ?? 0) & 0x1f) !== LOST_PACKETS) return;
+  for (let place = 12; place + 4 <= packet.length; place += 4) {
+    const first = packet.readUInt16BE(place);
+    const after = packet.readUInt16BE(place + 2);
+    yield first;
+    for (let bit = 0; bit < 16; bit += 1) if (after & (1 << bit)) yield (first + bit + 1) & 0xffff;
+  }
+}
+
+/** The source that feedback is about. */
+export function sourceOfFeedback(packet: Buffer): number | undefined {
+  return packet.length >= 12 ? packet.readUInt32BE(8) : undefined;
 }
 
 export function writeKeyFrameRequest({

@@ -1,12 +1,13 @@
 import { randomInt } from "node:crypto";
-import { Audio, RtcpNackResponder, Video, type NativeChannel, type NativeTrack } from "../native.ts";
+import { Audio, Video, type NativeChannel, type NativeTrack } from "../native.ts";
 import { withoutCandidates } from "./candidates.ts";
 import type { DataKind, PeerId, TrackSid } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
 import type { PublishedTrack } from "./published-track.ts";
-import { isKeyFrameRequest, rtcpPackets } from "./rtcp.ts";
-import { isRtcp } from "./rtp-header.ts";
+import { isKeyFrameRequest, lostPackets, rtcpPackets, sourceOfFeedback } from "./rtcp.ts";
+import { isRtcp, isRtp } from "./rtp-header.ts";
 import { parametersOf, parseDescription } from "./sdp.ts";
+import { createSentPackets } from "./sent-packets.ts";
 
 /** The connection a participant receives on. We offer, the participant answers; one offer is out at a time. */
 export interface SubscriberConnection {
@@ -45,7 +46,6 @@ const OPUS_PAYLOAD_TYPE = 111;
 const VIDEO_PAYLOAD_TYPE = 96;
 const UNSENT_MAX_BYTES = { reliable: 8 * 1024 * 1024, lossy: 256 * 1024 };
 const SECTIONS_MAX = 120; // they are never used again; a participant then starts afresh
-const NACK_HISTORY_PACKETS = 512;
 
 export function createSubscriberConnection(options: SubscriberConnectionOptions): SubscriberConnection {
   const connection = createNativeConnection({ ...options, role: "offers" });
@@ -87,18 +87,25 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     const media = describe(track, mid);
     media.addSSRC(ssrc, streamId, streamId, track.sid);
     const native = connection.addTrack(media);
-    if (track.kind === "video") {
-      native.setMediaHandler(new RtcpNackResponder(NACK_HISTORY_PACKETS));
+    const sent = track.kind === "video" ? createSentPackets() : undefined;
+    if (sent)
       native.onMessage((packet) => {
         if (!isRtcp(packet)) return;
-        for (const part of rtcpPackets(packet)) if (isKeyFrameRequest(part)) track.requestKeyFrame();
+        for (const part of rtcpPackets(packet)) {
+          if (isKeyFrameRequest(part)) track.requestKeyFrame();
+          if (sourceOfFeedback(part) === ssrc)
+            for (const lost of lostPackets(part)) sendAgain(sent.again(lost));
+        }
       });
-    }
+    const sendAgain = (packet: Buffer | undefined): void => void (packet && native.send(packet));
     track.addTarget({
       peer: options.peer,
       ssrc,
       payloadType: payloadTypeFor(track),
-      send: (packet) => native.send(packet),
+      send(packet) {
+        if (isRtp(packet)) sent?.keep(packet);
+        native.send(packet);
+      },
     });
     return { track, native, mid, announced: false };
   }
