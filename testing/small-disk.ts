@@ -12,7 +12,7 @@ export function mountSmallDisk(size: string): Disposable & { folder: string } {
   return {
     folder,
     [Symbol.dispose]() {
-      execFileSync("umount", [folder]);
+      execFileSync("umount", ["--lazy", folder]); // a program that has been killed may not have ended yet
       rmSync(folder, { recursive: true, force: true });
     },
   };

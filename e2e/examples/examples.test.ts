@@ -173,7 +173,7 @@ test("assistant says in plain words that its model service failed", async () => 
   using client = await call(runner.url);
   client.sendMessage({ id: "1", label: "rtvi-ai", type: "send-text", data: { content: "hello" } });
   const { data } = await client.message("error");
-  assert.match((data as { error: string }).error, /OpenAI answered 500/);
+  assert.match((data as { error: string }).error, /the (?:model|voice) \(OpenAI\) answered 500/);
 });
 
 /** Sentences the client was shown, each once. */

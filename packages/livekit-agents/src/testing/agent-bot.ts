@@ -21,7 +21,8 @@ const records: SessionRecord[] = [];
 app.get("/agent-sessions", () => records);
 
 export async function bot(args: RunnerArguments): Promise<void> {
-  const transport = await createTransport(args);
+  // Its story would be over before the bot is sure that nobody comes back.
+  const transport = await createTransport(args, { room: { departureTimeoutMs: 200 } });
   const session = new voice.AgentSession({
     vad: new LoudnessVad(),
     stt: new PhraseStt(PHRASES, [COUGH]),
