@@ -28,6 +28,7 @@ test("a start is passed on and answered with exactly what clients take", async (
     { ...request, principal: null },
     {
       principal: null,
+      address: "127.0.0.1",
       agentName: "parrot",
       transport: "webrtc",
       body: { a: [1] },
