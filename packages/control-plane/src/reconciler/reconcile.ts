@@ -212,7 +212,11 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     await apart({}, "proof of life could not be noted", () => noteProofOfLife(pools, reports, world));
     // Rows are written before objects are made, so none that has no row is about to be needed.
     const reached = [...seen].filter(([, { region = "" }]) => !away.has(region));
-    await sweep(new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id))), new Map(reached));
+    const live = new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id)));
+    await sweep(live, new Map(reached));
+    await apart({}, "records of former instances could not be removed", async () =>
+      world.records.keepOnly?.(new Set([...live, ...seen.keys()])),
+    );
     await apart({}, "what follows a pass failed", async () => options.passed?.(pools, reports));
   }
 
