@@ -108,7 +108,7 @@ export const settingNames = [
   "VIVA_ENGINE",
 ] as const;
 
-// Of the other programs that a shell may have variables for, and of tests.
+// Names that other programs of the product and tests read.
 const OTHERS =
   /^(?:API_KEY|API_URL|ORGANIZATION|REGION|VERBOSE|FOLDER|CONTAINER|INSTANCE_\w+|TEST_\w+|TRANSPORT|DIALIN|ALLOWED_ORIGINS|UPLOADS_\w+|DIALOUT_KEY|WEBSOCKET_AUTH|IDLE_TIMEOUT|LOG_FORMAT|MEDIA_PORT|ORIGIN|PROXY|OPUS_COMPLEXITY|REGISTRY_\w+|DEV_\w+|VOICE_FILTER)$/;
 const PREFIX = "VOCALHOST_";

@@ -94,7 +94,7 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end -}}
 
-{{/* Of private registries; trusted beside those that Node knows. */}}
+{{/* The authority of private registries, trusted beside those that Node knows. */}}
 {{- define "vocalhost.authoritySettings" -}}
 {{- if .Values.bots.registryAuthority }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/vocalhost/authority/ca.crt }

@@ -9,7 +9,7 @@ import { fenceDriver, newestEpochOf } from "./fence-driver.ts";
 const away = (): Promise<never> =>
   Promise.reject(new DriverUnavailableError("The cluster cannot be reached"));
 
-test("a driver that cannot be asked for its newest epoch keeps nobody from leading", async () => {
+test("a driver that cannot be asked for its newest epoch keeps no controller from leading", async () => {
   assert.equal(await newestEpochOf({ newestEpoch: async () => 41 }, silentLog), 41);
   assert.equal(await newestEpochOf({ newestEpoch: away }, silentLog), 0);
   await assert.rejects(
@@ -30,7 +30,7 @@ test("one that can be is fenced off at once, and there is nothing left to do", a
   assert.equal(await fenceDriver(driverThat([async () => undefined])), undefined);
 });
 
-test("who finds a newer leader at the fence has lost", async () => {
+test("a controller that finds a newer leader at the fence has lost", async () => {
   const stale = (): Promise<never> => Promise.reject(new AppError("EPOCH_STALE"));
   await assert.rejects(fenceDriver(driverThat([stale])), { code: "EPOCH_STALE" });
   const work = await fenceDriver(driverThat([away, stale]));

@@ -9,8 +9,8 @@ const WAIT_MS = 2_000; // callers wait meanwhile; a driver on this machine takes
 const AGAIN_MS = 1_000;
 
 /**
- * The newest epoch that instances know of, 0 while that cannot be found out: the store alone decides who leads. Should
- * it have been put back from a backup, the fence refuses the epoch later, and the controller leads anew with a newer one.
+ * Returns the newest epoch that instances know of, or 0 while that cannot be found out: the store alone decides who leads.
+ * If the store was put back from a backup, the fence refuses the epoch later, and the controller leads anew with a newer one.
  */
 export async function newestEpochOf(driver: Pick<Driver, "newestEpoch">, log: Log): Promise<number> {
   return inTime(driver.newestEpoch()).catch((error: unknown) => {
@@ -24,7 +24,7 @@ export interface FencingOptions {
   driver: Pick<Driver, "fence">;
   epoch: number;
   log: Log;
-  /** From now on instances can be made and ended. */
+  /** Called when instances can be made and ended. */
   fenced(): void;
 }
 

@@ -85,7 +85,7 @@ export function planPool(view: PoolView): PoolStep[] {
   ];
 }
 
-/** The same while nobody can look at its instances: only what rows say, and what the instances tell themselves. */
+/** Plans for an agent whose instances cannot be listed: uses only the rows and what the instances report themselves. */
 export function planUnseen(view: PoolView): PoolStep[] {
   const running = view.instances.map(({ id, address }): [string, SeenInstance] => [
     id,

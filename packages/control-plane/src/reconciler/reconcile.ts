@@ -51,7 +51,7 @@ const AGENTS_AT_ONCE = 8; // one whose records are slow to read does not hold up
 
 interface Looked {
   seen: ReadonlyMap<string, SeenInstance>;
-  /** Whether nobody can look at what is there. */
+  /** Whether the driver cannot list what is there. */
   isAway(where: { region?: string | undefined }): boolean;
 }
 
@@ -290,7 +290,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 }
 
-/** What there is, or why that cannot be seen: what needs no driver goes on all the same. */
+/** Lists the objects, or returns why that failed: what needs no driver goes on all the same. */
 async function look({ driver }: World): Promise<{ objects: SeenInstance[]; away?: DriverUnavailableError }> {
   try {
     return { objects: await driver.list() };

@@ -26,7 +26,7 @@ export interface PodOutput extends Disposable {
   makeSpace(ids: string[]): Promise<number>;
   /** Ends the bringing, then removes all that was brought. */
   remove(id: string): Promise<void>;
-  /** Removes the folders of all others, of pods that ended while another controller led; now and then, however often it is called. */
+  /** Removes the folders of all others, left by pods that ended while another controller led. At most every ten minutes. */
   keepOnly(ids: ReadonlySet<string>): Promise<void>;
 }
 
