@@ -4,6 +4,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
+import { ConfigError, readConfig } from "../../packages/control-plane/src/config.ts";
+import { settingNames } from "../../packages/control-plane/src/setting-names.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
 const CHART = join(REPOSITORY, "deploy/helm/vocalhost");
@@ -40,6 +42,79 @@ test("every setting that the chart makes is one of the service", () => {
   );
   assert.ok(named.size > 15);
   for (const name of named) assert.ok(settings.includes(`\`${name}\``), name);
+});
+
+interface Form {
+  pattern?: string;
+  enum?: string[];
+}
+
+const { settings: SETTINGS } = (
+  JSON.parse(read(CHART, "values.schema.json")) as {
+    properties: {
+      settings: {
+        propertyNames: { anyOf: [{ enum: string[] }, { pattern: string }] };
+        patternProperties: Record<string, Form>;
+      };
+    };
+  }
+).properties;
+
+/** As Helm does it, where Helm is not installed. */
+function takesSetting(name: string, value: string): boolean {
+  const [named, ofRegion] = SETTINGS.propertyNames.anyOf;
+  if (!named.enum.includes(name) && !new RegExp(ofRegion.pattern).test(name)) return false;
+  return Object.entries(SETTINGS.patternProperties)
+    .filter(([names]) => new RegExp(names).test(name))
+    .every(([, form]) => form.enum?.includes(value) ?? new RegExp(form.pattern ?? "").test(value));
+}
+
+test("settings are taken by name: all that the page has but those that the chart makes itself", () => {
+  const [{ enum: taken }] = SETTINGS.propertyNames.anyOf;
+  const ofChart = new Set([
+    ...["PORT", "HOST", "DATA_DIR", "DRIVER", "PARTS", "PUBLIC_URL", "CONFIG", "RESTARTS"],
+    ...["CONTROLLER_LISTEN", "CONTROLLERS", "CONTROLLER_SOCKET", "PEER_CA", "PEER_CERT", "PEER_KEY"],
+    ...["SERVICE", "NAMESPACE", "LISTEN", "HOME"].map((name) => `KUBERNETES_${name}`),
+  ]);
+  assert.deepEqual(
+    taken,
+    settingNames.filter((name) => !ofChart.has(name)).map((name) => `VOCALHOST_${name}`),
+  );
+  const page = read(REPOSITORY, "docs/hosted/configuration.md");
+  const named = [...page.matchAll(/`VOCALHOST_([A-Z0-9_]+)`/g)].map(([, name = ""]) => name);
+  const known: readonly string[] = settingNames;
+  assert.deepEqual(
+    named.filter((name) => !known.includes(name)),
+    [],
+  );
+});
+
+test("settings are taken by form: what the service would refuse is refused before", () => {
+  for (const [name, right, wrong] of [
+    ["LOG_LEVEL", "debug", "loud"],
+    ["TRUST_PROXY", "true", "yes"],
+    ["QUOTA_AGENTS", "5", "five"],
+    ["MEDIA_PORTS", "40000-40199", "all"],
+    ["DATABASE_URL", "postgres://db/vocalhost", "db:5432"],
+    ["ICE_SERVERS", "[]", "stun:stun.example.com"],
+    ["TIMING", '{"heartbeatMs":5000}', "fast"],
+    ["USAGE_EXPORT_URL", "https://example.com", "example.com"],
+  ] as const) {
+    const variable = `VOCALHOST_${name}`;
+    const readWith = (value: string): unknown =>
+      readConfig({ [variable]: value, VOCALHOST_DATA_DIR: "/tmp" });
+    assert.ok(takesSetting(variable, right), `${name} ${right}`);
+    assert.doesNotThrow(() => readWith(right));
+    assert.ok(!takesSetting(variable, wrong), `${name} ${wrong}`);
+    assert.throws(() => readWith(wrong), ConfigError, name);
+  }
+  for (const name of ["VOCALHOST_LOG_LEVL", "VOCALHOST_PORT", "LOG_LEVEL"])
+    assert.ok(!takesSetting(name, ""), name);
+});
+
+test("a pod that never became ready is replaced when its values are", () => {
+  for (const file of ["stateful-set.yaml", "postgres.yaml"])
+    assert.match(read(CHART, "templates", file), /^ {2}podManagementPolicy: Parallel/m, file);
 });
 
 const REQUIRED = [
@@ -196,6 +271,42 @@ test("the way of the audio is one value", { skip: !hasHelm && "needs helm" }, ()
   assert.match(elsewhere.output, /name: VOCALHOST_ICE_SERVERS, value: "\[\]"/);
   assert.notEqual(render("--set=media.through=luck").code, 0);
 });
+
+test("ports that are no range are refused", { skip: !hasHelm && "needs helm" }, () => {
+  for (const [values, words] of [
+    [
+      ["--set=media.through=hostPorts", "--set=media.hostPorts.first=40300"],
+      /media\.hostPorts: first \(40300\) is above last \(40199\)/,
+    ],
+    [
+      [...OPTIONS, "--set=coturn.relayPorts.max=50000", "--set=coturn.relayPorts.min=50001"],
+      /coturn\.relayPorts/,
+    ],
+    [["--set=settings.VOCALHOST_LOG_LEVL=debug"], /VOCALHOST_LOG_LEVL/],
+  ] as const) {
+    const { code, output } = render(...values);
+    assert.notEqual(code, 0, output);
+    assert.match(output, words);
+  }
+});
+
+test(
+  "the authority of private registries is the controller's to trust",
+  { skip: !hasHelm && "needs helm" },
+  () => {
+    const trusted = "--set=bots.registryAuthority=ours";
+    for (const { code, output } of [render(trusted), render(...SEVERAL, trusted)]) {
+      assert.equal(code, 0, output);
+      for (const text of [
+        "NODE_EXTRA_CA_CERTS",
+        'configMap: { name: "ours" }',
+        "mountPath: /etc/vocalhost/authority",
+      ])
+        assert.equal(output.split(text).length, 2, text);
+    }
+    assert.doesNotMatch(render().output, /authority/);
+  },
+);
 
 test("what the options need and lack is said", { skip: !hasHelm && "needs helm" }, () => {
   for (const [values, words] of [

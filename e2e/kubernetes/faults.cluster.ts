@@ -171,7 +171,7 @@ describe("calls with pods", () => {
   });
 
   test(
-    "the API server is away for a minute: calls go on and end, waiting pods take more of them, and all converges",
+    "the API server is away for a minute and the controller is killed: calls go on and end, waiting pods take more of them, and all converges",
     {
       skip: apiServer
         ? false
@@ -190,7 +190,10 @@ describe("calls with pods", () => {
       const during: Call[] = [];
       const refusals: string[] = [];
       try {
-        await hangUp([ends]); // how it ended may be known to the cluster alone, and then only later to the service
+        await service.replaceController();
+        context.diagnostic(`another leads after ${Math.round(performance.now() - stoppedMs)} ms`);
+        await hangUp([ends]);
+        await ended([ends.sessionId], "bot-finished");
         while (performance.now() - stoppedMs < OUTAGE_MS) {
           await goOn([stays, ...during], [peer]);
           if (during.length + refusals.length >= 3) continue; // one more than pods that wait
@@ -206,7 +209,6 @@ describe("calls with pods", () => {
       );
       assert.ok(during.length >= 2, `pods that wait take calls: ${refusals.join("; ")}`);
       await goOn([stays, ...during], [peer]);
-      await ended([ends.sessionId], "bot-finished");
       await nothingIsOrphaned(cluster, books);
       await busyPods(2 + during.length);
       using next = await until(() => callOverSocket(door, AGENT).catch(() => undefined), 60_000, "next call");

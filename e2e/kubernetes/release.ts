@@ -46,6 +46,15 @@ export function helmIsMissing(): string | undefined {
   return spawnSync("helm", ["version"]).status === 0 ? undefined : "Helm is not installed";
 }
 
+/** `helm <verb> <release>` of our chart, in the cluster's namespace. */
+export async function runHelm(
+  { namespace }: TestCluster,
+  [verb = "", name = "", ...options]: string[],
+): Promise<void> {
+  const chart = /^(?:install|upgrade)$/.test(verb) ? [CHART] : [];
+  await run("helm", [verb, name, ...chart, ...options, "--namespace", namespace]);
+}
+
 /** Resolves when all of its pods are ready. */
 export async function installRelease(cluster: TestCluster, options: ReleaseOptions): Promise<Release> {
   const { api, namespace, config, registry } = cluster;

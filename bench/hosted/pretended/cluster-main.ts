@@ -8,7 +8,7 @@ import {
 import { labels } from "../../../packages/control-plane/src/drivers/kubernetes/names.ts";
 import type { ClusterAnswer } from "./cluster.ts";
 import { createPretendedInstances } from "./instances.ts";
-import { startPretendedRegistry } from "./registry.ts";
+import { startPretendedRegistry } from "../../../testing/pretended-registry.ts";
 
 const PER_NET = 250;
 const api = await startStandInApi();

@@ -17,7 +17,7 @@ import { silentLog } from "../../../packages/control-plane/src/log.ts";
 import { listenOnLoopback } from "../../../testing/loopback-server.ts";
 import type { ClusterAnswer } from "./cluster.ts";
 import { createPretendedInstances } from "./instances.ts";
-import { startPretendedRegistry } from "./registry.ts";
+import { startPretendedRegistry } from "../../../testing/pretended-registry.ts";
 
 const [namespace = "default"] = process.argv.slice(2);
 const config = new KubeConfig();

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { ConfigError, readConfig, readEnvironment } from "./config.ts";
 import { FIRST_RUN_FILE, type FirstRun } from "./controller/first-run-file.ts";
 import { createServiceLog } from "./service-log.ts";
+import { unknownSettings } from "./setting-names.ts";
 import { systemClock } from "./system-clock.ts";
 import { endOnSignals } from "./up/end-on-signals.ts";
 import { findUnshown, markShown } from "./up/first-start.ts";
@@ -32,6 +33,8 @@ async function main(): Promise<void> {
   environment["VOCALHOST_BASE_IMAGES"] ||= values["default-base-images"];
   const config = readConfig(environment);
   const log = createServiceLog({ level: config.logLevel, process: "supervisor" });
+  for (const variable of unknownSettings(environment))
+    log.warn({ variable }, "this variable is no setting of the service, see docs/hosted/configuration.md");
   const service = await startService({ config, environment, log });
   const { isEnding } = endOnSignals({
     service,
@@ -46,14 +49,15 @@ async function main(): Promise<void> {
     const keysFile = existsSync(file) ? file : undefined;
     return void process.stdout.write(readyText({ publicUrl, dataFolder, keysFile, ownerLink }));
   }
+  const takesFolders = config.driver.kind !== "kubernetes";
   let deployed: string | undefined;
   try {
-    deployed = await deployExample(values.example, firstRun);
+    if (takesFolders) deployed = await deployExample(values.example, firstRun);
   } catch (error) {
     if (!isEnding()) log.error({ err: error }, "the example could not be deployed");
   }
   if (isEnding()) return; // the next start goes on with it
-  process.stdout.write(welcomeText({ firstRun, agentName: deployed, dataFolder }));
+  process.stdout.write(welcomeText({ firstRun, agentName: deployed, dataFolder, takesFolders }));
   markShown(dataFolder);
 }
 

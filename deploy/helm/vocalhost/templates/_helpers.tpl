@@ -63,6 +63,9 @@ capabilities: { drop: [ALL] }
 - { name: VOCALHOST_KUBERNETES_LISTEN, value: "0.0.0.0:7871" }
 {{- if eq .Values.media.through "hostPorts" }}
 {{- with .Values.media.hostPorts }}
+{{- if gt (int .first) (int .last) }}
+{{- fail (printf "media.hostPorts: first (%d) is above last (%d)" (int .first) (int .last)) }}
+{{- end }}
 - { name: VOCALHOST_MEDIA_PORTS, value: "{{ .first }}-{{ .last }}" }
 {{- end }}
 {{- end }}
@@ -88,6 +91,26 @@ capabilities: { drop: [ALL] }
 {{ include "vocalhost.commonSettings" . }}
 {{- range $key, $value := .Values.settings }}
 - { name: {{ $key }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end -}}
+
+{{/* The authority of private registries, trusted beside those that Node knows. */}}
+{{- define "vocalhost.authoritySettings" -}}
+{{- if .Values.bots.registryAuthority }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/vocalhost/authority/ca.crt }
+{{- end }}
+{{- end -}}
+
+{{- define "vocalhost.authorityMount" -}}
+{{- if .Values.bots.registryAuthority }}
+- { name: authority, mountPath: /etc/vocalhost/authority, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{- define "vocalhost.authorityVolume" -}}
+{{- with .Values.bots.registryAuthority }}
+- name: authority
+  configMap: { name: {{ . | quote }} }
 {{- end }}
 {{- end -}}
 

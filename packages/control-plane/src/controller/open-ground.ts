@@ -6,6 +6,7 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Depot } from "../depot/depot.ts";
 import { openS3Depot } from "../depot/s3-depot.ts";
+import { newestEpochOf } from "./fence-driver.ts";
 import type { OpenedDriver } from "../drivers/driver.ts";
 import type { ImageBuilder } from "../drivers/image-builder.ts";
 import { openDrivers } from "../drivers/open-driver.ts";
@@ -90,7 +91,6 @@ export async function openGround(
   const { driver, records } = drivers;
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
   const depot = config.depot && stack.use(await openS3Depot(config.depot));
-  const newestEpoch = (): Promise<number> => driver.newestEpoch();
   const standing = createStanding();
   return {
     config,
@@ -110,7 +110,10 @@ export async function openGround(
     driver,
     records,
     imagesIn: drivers.imagesIn ?? (() => drivers.images),
-    candidate: createCandidate({ store: uncheckedStore, clock, timing, log, newestEpoch, dataFolder }),
+    candidate: createCandidate({
+      ...{ store: uncheckedStore, clock, timing, log, dataFolder },
+      newestEpoch: () => newestEpochOf(driver, log),
+    }),
     standing,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
     depot,

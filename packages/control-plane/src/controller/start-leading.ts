@@ -10,6 +10,7 @@ import { createRoomCloser } from "../sessions/session-rooms.ts";
 import { startBackgroundWork } from "./background-work.ts";
 import type { App } from "./create-app.ts";
 import type { Decider } from "./create-decider.ts";
+import { fenceDriver } from "./fence-driver.ts";
 import { findSdk } from "./find-sdk.ts";
 import { firstRun } from "./first-run.ts";
 import type { FirstRun } from "./first-run-file.ts";
@@ -42,7 +43,8 @@ export async function startLeading(
   const { dataFolder, publicUrl } = config;
   const { world, reconciler, output } = decider;
   if (options.isOneOfSeveral) stack.defer(() => leadership.giveUp().catch(() => undefined));
-  await ground.driver.fence(leadership.epoch);
+  const { epoch } = leadership;
+  const fencing = await fenceDriver({ driver: ground.driver, epoch, log, fenced: reconciler.nudge });
   standing.took(leadership.epoch);
   const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
   if (options.isOneOfSeveral) await markSecret(store, ground.secrets);
@@ -58,6 +60,7 @@ export async function startLeading(
   stack.use(
     startBackgroundWork({
       work: [
+        ...(fencing ? [fencing] : []),
         { name: "reconciler", run: (until) => reconciler.run(until) },
         { name: "builds", run: (until) => builds.run(until) },
         { name: "output", run: output.run },

@@ -13,7 +13,8 @@ export interface Driver {
   readonly regional?: RegionalSide;
   /**
    * From now on `create` and `destroy` of every driver object with an older epoch, in whatever process it lingers, are
-   * refused with `EPOCH_STALE`. Called once, before anything else, by the controller that has become leader.
+   * refused with `EPOCH_STALE`. Called by the controller that has become leader until it resolves; before that the driver's own
+   * `create` and `destroy` are refused with `DriverUnavailableError`.
    */
   fence(epoch: number): Promise<void>;
   /** The newest epoch that was ever fenced here; a store restored from a backup may know only older ones. */

@@ -13,6 +13,11 @@ export interface InstanceRecords {
   makeSpace(): Promise<number>;
   /** Called when they are no longer needed. What is kept inside the object itself may stay until the driver forgets that. */
   remove(id: string): Promise<void>;
+  /**
+   * Called by the leader on each reconcile with the ids that have a row or an object: removes the records of all others.
+   * Left out where records lie in the object itself.
+   */
+  keepOnly?(ids: ReadonlySet<string>): Promise<void>;
 }
 
 export interface OutputChunk {

@@ -258,6 +258,25 @@ test("what a watch misses is found: it ends, it cannot be resumed, the cluster i
   await until(() => changes > 0, 10_000, "word of it");
 });
 
+test("one that could not be fenced off yet makes and ends nothing, until it can", async () => {
+  await using harness = await start();
+  const [{ driver }, { driver: former }] = [await harness.open(), await harness.open()];
+  await former.fence(1);
+  const spec = specOf(PRETENDED);
+  await former.create(spec);
+  await harness.api.stop();
+  await assert.rejects(driver.fence(2), isUnavailable(/cannot be reached/));
+  await assert.rejects(driver.newestEpoch(), isUnavailable(/cannot be reached/));
+  await harness.api.start();
+  const unfenced = isUnavailable(/does not know yet which controller leads/);
+  await assert.rejects(driver.create(specOf(PRETENDED)), unfenced);
+  await assert.rejects(driver.destroy(spec.id, { graceMs: 0 }), unfenced);
+  assert.equal(harness.api.objects("pods").length, 1);
+  await driver.fence(2);
+  await driver.destroy(spec.id, { graceMs: 0 });
+  await assert.rejects(former.create(specOf(PRETENDED)), { code: "EPOCH_STALE" });
+});
+
 test("races are lost with grace: names that are taken, versions that are old, servers that are busy", async () => {
   await using harness = await start();
   const [{ driver }, { driver: other }] = [await harness.open(), await harness.open()];

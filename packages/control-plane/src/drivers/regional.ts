@@ -155,5 +155,8 @@ function recordsOf(regions: Region[], homes: ReadonlyMap<string, Region>): Insta
     async remove(id) {
       for (const records of near(id)) await records.remove(id);
     },
+    async keepOnly(ids) {
+      for (const region of regions) await region.opened()?.records.keepOnly?.(ids);
+    },
   };
 }

@@ -85,6 +85,25 @@ export function planPool(view: PoolView): PoolStep[] {
   ];
 }
 
+/** Plans for an agent whose instances cannot be listed: uses only the rows and what the instances report themselves. */
+export function planUnseen(view: PoolView): PoolStep[] {
+  const running = view.instances.map(({ id, address }): [string, SeenInstance] => [
+    id,
+    { id, state: "running", address: address ?? undefined, exit: undefined },
+  ]);
+  const assumed = { ...view, seen: new Map(running) };
+  const hasTold = ({ id, instanceId }: PoolSession): boolean => {
+    const told = view.reports.get(instanceId ?? "")?.status.session;
+    return told?.sessionId === id && told.exit !== null;
+  };
+  return [
+    ...planPending(view),
+    ...view.sessions
+      .flatMap((session) => planSession(session, assumed))
+      .filter((step) => step.do !== "destroy" && (step.do !== "close-session" || hasTold(step.session))),
+  ];
+}
+
 function planDeletion({ agent, sessions, pending, instances }: PoolView): PoolStep[] {
   const isEmpty = sessions.length === 0 && pending.count === 0 && instances.length === 0;
   const isOver = agent.state === "deleting" && isEmpty;

@@ -5,7 +5,12 @@ import { setImmediate } from "node:timers/promises";
 import { createTestClock } from "../testing/test-clock.ts";
 import { until } from "../../../../testing/wait.ts";
 import type { Preparation } from "../deployments/deploying.ts";
-import type { Driver, InstanceSpec, SeenInstance } from "../drivers/driver.ts";
+import {
+  DriverUnavailableError,
+  type Driver,
+  type InstanceSpec,
+  type SeenInstance,
+} from "../drivers/driver.ts";
 import type { InstanceRecords } from "../drivers/instance-records.ts";
 import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
 import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
@@ -248,6 +253,42 @@ test("telling of another session's end does not hide how long one's own lasts", 
   assert.equal(sightings.atLeastMs(own), 7_000);
 });
 
+test("while nobody can look at instances, what they tell of themselves counts and nothing else is concluded", async () => {
+  await using store = await openMemoryStore();
+  await store.db.insertInto("leader").values({ id: 1, holder: "we", epoch: 1, until: 0 }).execute();
+  for (const id of ["over", "silent"]) {
+    await addRequested(store, id);
+    const busy = { state: "busy", sessionId: id, address: `${id}:1` } as const;
+    await store.db.updateTable("instances").set(busy).where("id", "=", id).execute();
+    const row = session({ id, agentId: id, instanceId: id, state: "active", startMs: 0, boundAt: 1 });
+    await store.db.insertInto("sessions").values(row).execute();
+  }
+  await addRequested(store, "wanted");
+  const exit = { sessionId: "over", reason: "bot-finished", elapsedMs: 1, endedAtMs: 1, marks: {} };
+  let isAway = true;
+  const made: string[] = [];
+  const watched: string[] = [];
+  const { reconciler, forgotten, destroyed } = setUp(store, {
+    objects: [running("over"), running("silent")],
+    seen: () => (isAway ? Promise.reject(new DriverUnavailableError("no cluster")) : Promise.resolve()),
+    create: async (id) => void made.push(id),
+    told: { sessionId: "over", state: "ended", elapsedMs: 1, marks: {}, exit },
+    watched: (ids) => void ((watched.length = 0), watched.push(...ids)),
+  });
+  const stateOf = async (table: "sessions" | "instances"): Promise<string[]> =>
+    (await store.db.selectFrom(table).select("state").orderBy("id").execute()).map(({ state }) => state);
+  for (const _ of ["once", "again"]) await assert.rejects(reconciler.pass(), /no cluster/);
+  assert.deepEqual(watched, ["over", "silent"], "an instance that nobody listens to ends itself");
+  assert.deepEqual(await stateOf("sessions"), ["ended", "active"]);
+  assert.deepEqual(await stateOf("instances"), ["busy", "busy", "requested"]);
+  assert.deepEqual([made, destroyed, forgotten], [[], [], []]);
+  isAway = false;
+  await reconciler.pass();
+  await reconciler.madeAll();
+  assert.deepEqual(await stateOf("instances"), ["draining", "busy", "starting"]);
+  assert.deepEqual(made, ["wanted"]);
+});
+
 eachStore((open) => {
   const ODD = "one\0\u001b[2Jtwo\nthree\ud800";
   const INERT = "one␀␛[2Jtwo\nthree\ufffd";
@@ -340,6 +381,7 @@ interface SetUp {
   passed?(): Promise<void>;
   /** What every instance says of its session. */
   told?: InstanceStatus["session"];
+  watched?(ids: string[]): void;
 }
 
 function setUp(store: Store, options: SetUp) {
@@ -374,7 +416,7 @@ function setUp(store: Store, options: SetUp) {
       : undefined;
   const sightings = createSightings();
   const network: Partial<InstanceNetwork> = {
-    watch: () => undefined,
+    watch: (targets) => options.watched?.(targets.map(({ id }) => id)),
     report: reportOf,
     missed: () => 0,
   };

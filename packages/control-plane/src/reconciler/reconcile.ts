@@ -1,5 +1,5 @@
 import type { Deploying } from "../deployments/deploying.ts";
-import { driverIn, type SeenInstance } from "../drivers/driver.ts";
+import { DriverUnavailableError, driverIn, type SeenInstance } from "../drivers/driver.ts";
 import type { InstanceReport } from "../instances/instance-network.ts";
 import { LeadershipLostError } from "../leader/leader.ts";
 import type { AgentRow, InstanceRow } from "../store/schema.ts";
@@ -7,7 +7,7 @@ import type { World } from "../world.ts";
 import { dealBoots } from "../pools/deal-boots.ts";
 import { BootSlots } from "./boot-slots.ts";
 import { noteProofOfLife } from "./note-proof-of-life.ts";
-import { planPool, type PoolStep, type PoolView } from "./plan-pool.ts";
+import { planPool, planUnseen, type PoolStep, type PoolView } from "./plan-pool.ts";
 import { readPools, type PoolRows, type PoolSession } from "./read-pools.ts";
 import { severalAtOnce } from "./several-at-once.ts";
 import { createSweep } from "./sweep.ts";
@@ -49,6 +49,12 @@ export interface ReconcilerOptions {
 const NUDGE = "nudge";
 const MADE_AT_ONCE = 16; // of all agents, by whatever makes them; how many load at once is for `BootSlots` to say
 const AGENTS_AT_ONCE = 8; // one whose records are slow to read does not hold up hundreds; the store serves starts too
+
+interface Looked {
+  seen: ReadonlyMap<string, SeenInstance>;
+  /** Whether the driver cannot list what is there. */
+  isAway(where: { region?: string | undefined }): boolean;
+}
 
 interface Plan {
   view: PoolView;
@@ -182,8 +188,12 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       quotasOf: world.quotasOf,
     });
     const listedAtMs = world.clock.monotonicMs(); // whatever is listed was there at this moment, however late we hear it
-    const seen = new Map((await world.driver.list()).map((object) => [object.id, object]));
-    world.network.watch(targetsOf(pools, seen));
+    const { objects, away: whyAway } = await look(world);
+    const seen = new Map(objects.map((object) => [object.id, object]));
+    const awayIn = world.driver.regional?.away() ?? new Set();
+    const isAway = ({ region }: { region?: string | undefined }): boolean =>
+      whyAway !== undefined || awayIn.has(region ?? "");
+    world.network.watch(targetsOf(pools, { seen, isAway }));
     const reports = reportsOf(pools, world);
     keepLastWords(pools, reports, lastWords);
     const missed = missedBy(pools, world);
@@ -200,16 +210,15 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       pools.flatMap(({ sessions, instances }) => [...sessions, ...instances].filter(isStarting)),
       world,
     );
-    const away = world.driver.regional?.away() ?? new Set();
     const looked = {
       ...{ seen, beingMade: new Set(beingMade.keys()), reports, missed, stoppingSinceMs, startingSinceMs },
       ...{ world, bootsAtOnce: options.bootsAtOnce },
     };
     const plans: Plan[] = [];
-    for (const rows of pools.filter(({ agent }) => !away.has(agent.region)))
+    for (const rows of pools)
       await ofAgent(rows.agent, async () => {
         const view = viewOf(rows, looked);
-        plans.push({ view, steps: planPool(view) });
+        plans.push({ view, steps: isAway(rows.agent) ? planUnseen(view) : planPool(view) });
       });
     // Before anything else of the pass: somebody may be waiting for one of them.
     toBeMade = plans.flatMap(({ view, steps }) =>
@@ -225,10 +234,18 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     });
     world.driver.inUse?.(inUse(pools));
     await apart({}, "proof of life could not be noted", () => noteProofOfLife(pools, reports, world));
-    // Rows are written before objects are made, so none that has no row is about to be needed.
-    const reached = [...seen].filter(([, { region = "" }]) => !away.has(region));
-    await sweep(new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id))), new Map(reached));
+    const live = new Set(pools.flatMap(({ instances }) => instances.map(({ id }) => id)));
+    if (!whyAway) await forgetOthers(live, { seen, isAway });
     await apart({}, "what follows a pass failed", async () => options.passed?.(pools, reports));
+    if (whyAway) throw whyAway;
+  }
+
+  /** Rows are written before objects are made, so none that has no row is about to be needed. */
+  async function forgetOthers(live: Set<string>, { seen, isAway }: Looked): Promise<void> {
+    await sweep(live, new Map([...seen].filter(([, object]) => !isAway(object))));
+    await apart({}, "records of former instances could not be removed", async () =>
+      world.records.keepOnly?.(new Set([...live, ...seen.keys()])),
+    );
   }
 
   async function takeSteps({ view, steps }: Plan): Promise<void> {
@@ -286,6 +303,16 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       }
     },
   };
+}
+
+/** Lists the objects, or returns why that failed: what needs no driver goes on all the same. */
+async function look({ driver }: World): Promise<{ objects: SeenInstance[]; away?: DriverUnavailableError }> {
+  try {
+    return { objects: await driver.list() };
+  } catch (error) {
+    if (!(error instanceof DriverUnavailableError)) throw error;
+    return { objects: [], away: error };
+  }
 }
 
 /** Those with a session, and those that one is about to have. */
@@ -365,18 +392,16 @@ async function pauseIfFree(id: string, { driver, store }: World): Promise<void> 
   if (row?.state !== "ready" || row.sessionId !== null) await driver.wake?.(id);
 }
 
-function targetsOf(
-  pools: PoolRows[],
-  seen: ReadonlyMap<string, SeenInstance>,
-): { id: string; address: string }[] {
-  return pools
-    .flatMap(({ instances }) => instances)
-    .flatMap(({ id, address }) => {
+function targetsOf(pools: PoolRows[], { seen, isAway }: Looked): { id: string; address: string }[] {
+  return pools.flatMap(({ agent, instances }) =>
+    instances.flatMap(({ id, address }) => {
       const object = seen.get(id);
       const known = object?.address ?? address;
-      const isAwake = object?.state === "running" && !object.isPaused; // others have nothing to say
+      const runs = object ? object.state === "running" : isAway(agent);
+      const isAwake = runs && !object?.isPaused; // others have nothing to say
       return isAwake && known ? [{ id, address: known }] : [];
-    });
+    }),
+  );
 }
 
 function reportsOf(pools: PoolRows[], world: World): Map<string, InstanceReport> {

@@ -63,7 +63,7 @@ export const mutants: Mutant[] = [
         replace:
           "  const { agent } = view;\n  const early = world.newId();\n  await world.driver.create({ id: early } as never);\n",
       },
-      { file: "reconciler/reconcile.ts", find: "await sweep(new Set(", replace: "void (new Set(" },
+      { file: "reconciler/reconcile.ts", find: "await sweep(live, new Map(", replace: "void (new Map(" },
     ],
   },
   {

@@ -47,8 +47,13 @@ export function welcomeText(options: {
   firstRun: FirstRun;
   agentName: string | undefined;
   dataFolder: string;
+  /** Whether bots can be deployed from their folders, which only some drivers make something of. */
+  takesFolders: boolean;
 }): string {
-  const { firstRun, agentName, dataFolder } = options;
+  const { firstRun, agentName, dataFolder, takesFolders } = options;
+  const deploy = takesFolders
+    ? "Then deploy a bot from its folder: npx vocalhost deploy"
+    : "Then deploy a bot from its image: npx vocalhost deploy my-bot registry.example.com/team/my-bot:1";
   const next = agentName
     ? `  Next: open this link, choose a password and talk to '${agentName}'. It makes you the owner; once, within 24 hours.
 
@@ -61,7 +66,7 @@ export function welcomeText(options: {
       -H "Content-Type: application/json" -d '{"transport":"webrtc"}'
 `
     : `  Next: open the owner link and choose a password. It makes you the owner; once, within 24 hours.
-  Then deploy a bot from its folder: npx vocalhost deploy
+  ${deploy}
 `;
   return `
   Vocalhost is running.

@@ -1,11 +1,12 @@
 import { AppError } from "@vocalhost/protocol";
 import type { V1ConfigMap } from "@kubernetes/client-node";
-import { isKind } from "./cluster-error.ts";
+import { ClusterError, isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, type Names } from "./names.ts";
 
 /** Keeps a controller that is no longer the leader, and does not know it, from making or ending instances. */
 export interface ClusterFence {
+  /** Until it resolves, checks refuse: an older leader may still be at work. */
   raise(epoch: number): Promise<void>;
   newest(): Promise<number>;
   /** Rejects when a newer leader has spoken. */
@@ -17,6 +18,7 @@ const RACES_MAX = 10;
 export function createClusterFence(cluster: Cluster, names: Names): ClusterFence {
   const path = `configmaps/${names.fence}`;
   let ours = 0;
+  let isRaised = true;
 
   async function read(): Promise<V1ConfigMap | undefined> {
     try {
@@ -48,15 +50,19 @@ export function createClusterFence(cluster: Cluster, names: Names): ClusterFence
   return {
     newest: async () => epochIn(await read()),
     async check() {
+      if (!isRaised) throw new ClusterError("busy", "The cluster does not know yet which controller leads");
       if (epochIn(await read()) > ours) throw new AppError("EPOCH_STALE");
     },
     async raise(epoch) {
+      isRaised &&= epoch === ours;
       ours = epoch;
       for (let races = 0; ; races++) {
         const found = await read();
         if (epochIn(found) > epoch) throw new AppError("EPOCH_STALE");
         try {
-          return await write(epoch, found);
+          await write(epoch, found);
+          isRaised = true;
+          return;
         } catch (error) {
           if (!isKind(error, "conflict", "taken") || races === RACES_MAX) throw error;
         }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
+import { within } from "../../../../../testing/wait.ts";
 import { silentLog } from "../../log.ts";
 import type { Cluster } from "./cluster.ts";
 import { createNames } from "./names.ts";
@@ -48,5 +50,53 @@ test("one that goes before it has begun has no output, and nobody misses any", a
   await whole;
   assert.deepEqual(warnings, []);
   assert.ok(!existsSync(join(root, "i-1")), "nothing of it is left");
+  rmSync(root, { recursive: true });
+});
+
+test("one that is removed while it prints is no longer followed, and nothing of it comes back", async () => {
+  const root = mkdtempSync(join(tmpdir(), "pod-output-"));
+  const warnings: string[] = [];
+  const printed = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const cluster: Partial<Cluster> = {
+    async stream({ signal }) {
+      async function* lines() {
+        yield Buffer.from("2026-01-01T00:00:00Z a line\n");
+        printed.resolve();
+        await once(signal ?? assert.fail(), "abort");
+        ended.resolve();
+        // As a connection does that has something left.
+        yield Buffer.from("2026-01-01T00:00:01Z another\n");
+      }
+      return Readable.from(lines()) as IncomingMessage;
+    },
+  };
+  using output = createPodOutput({
+    root,
+    cluster: cluster as Cluster,
+    names: createNames("vocalhost"),
+    stateOf: () => "over",
+    log: { ...silentLog, warn: (_fields, sentence) => void warnings.push(sentence) },
+  });
+  output.follow("i-1");
+  await printed.promise;
+  const removed = output.remove("i-1");
+  output.follow("i-1"); // whoever asks while it is removed does not make it anew
+  await within(Promise.all([removed, ended.promise]), 10_000, "end of the follower");
+  assert.ok(!existsSync(join(root, "i-1")), "nothing of it is left");
+  assert.deepEqual(warnings, []);
+  rmSync(root, { recursive: true });
+});
+
+test("folders that nobody needs any more are swept, those of others are kept", async () => {
+  const root = mkdtempSync(join(tmpdir(), "pod-output-"));
+  using output = createPodOutput({
+    ...{ root, cluster: {} as Cluster, names: createNames("vocalhost"), log: silentLog },
+    stateOf: () => "gone",
+  });
+  for (const id of ["i-1", "i-2", "i-3"]) mkdirSync(join(root, id));
+  writeFileSync(join(root, "i-3", "output"), "of a pod that another controller has forgotten\n");
+  await output.keepOnly(new Set(["i-2"]));
+  assert.deepEqual(readdirSync(root), ["i-2"]);
   rmSync(root, { recursive: true });
 });

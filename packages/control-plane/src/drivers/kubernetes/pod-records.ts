@@ -49,6 +49,7 @@ export function openPodRecords(options: PodRecordsOptions): InstanceRecords {
       return output.makeSpace((await readdir(options.root).catch(() => [])).filter(isId));
     },
     remove: (id) => output.remove(requireId(id)),
+    keepOnly: output.keepOnly,
   };
 }
 

@@ -19,6 +19,8 @@ export const PRETENDED: InstanceSource & { kind: "image" } = {
   pullSecret: undefined,
 };
 
+/** The stand-in has no other. */
+export const PRETENDED_NAMESPACE = "bots";
 const START = { phase: "Pending" };
 
 /** The driver, a stand-in of an API server, and a kubelet that runs bots as processes. */
@@ -51,7 +53,7 @@ export async function startKubernetesHarness(
     opened.use(
       await openKubernetesDriver({
         folder: join(temporary, "pods"),
-        cluster: { kubeconfig, namespace: "bots", answerMs: 5_000 },
+        cluster: { kubeconfig, namespace: PRETENDED_NAMESPACE, answerMs: 5_000 },
         service: "vocalhost",
         platform: thisPlatform(),
         pods: { nodeSelector: {}, runtimeClass: undefined, priorityClass: undefined, pullSecrets: [] },
@@ -94,7 +96,7 @@ export async function startKubernetesHarness(
   };
 }
 
-function kubeconfigOf({ url, token }: StandInApi): object {
+export function kubeconfigOf({ url, token }: StandInApi): object {
   return {
     apiVersion: "v1",
     kind: "Config",

@@ -1,7 +1,7 @@
 import { thisPlatform } from "@vocalhost/images";
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { listenOnLoopback, type LoopbackServer } from "../../../testing/loopback-server.ts";
+import { listenOnLoopback, type LoopbackServer } from "./loopback-server.ts";
 
 /** A registry that has one image, of which nobody ever pulls more than its description. */
 export async function startPretendedRegistry(): Promise<LoopbackServer & { image: string }> {
