@@ -210,7 +210,7 @@ test("a flag that means nothing is refused with the nearest known one; the bot's
   refuse({ args: ["--prot", "80"], text: /Did you mean --port\?/ });
   refuse({
     args: ["--voice", "ann"],
-    text: /^--voice means nothing to the runner\. Flags of your bot's own/,
+    text: /^--voice means nothing to the runner\. Did you mean --voice-filter\? Flags of your bot's own/,
   });
   refuse({ args: ["--whatsapp"], text: /^--whatsapp is not for this runner/ });
   check({ args: ["--", "--transprot", "webrtc"], expect: { warnings: [] } });
