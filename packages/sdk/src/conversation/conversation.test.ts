@@ -263,7 +263,7 @@ describe("a conversation", { concurrency: 3 }, () => {
       talk.events.slice(1, 3),
       Array(2).fill("error: the model (script) failed: out of order"),
     );
-    assert.ok(talk.told("error"));
+    await until(() => talk.told("error"), 5_000, "the client is told");
     fails = false;
     await talk.happened(/^bot: I am sorry. Here I am/);
   });
