@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from . import spectrum
-from .network import BINS, features
+from .network import BINS, features, last_peak
 
 
 @dataclasses.dataclass
@@ -28,10 +28,14 @@ class Weights:
     intelligibility: float = 2.2
     hold: float = 0.25
     """How much it counts to tell music on hold from a near talker."""
-    before: float = 2.0
+    before: float = 1.0
     """How much more the time counts before the near talker's first word: false activity is there."""
-    early: float = 2.5
+    early: float = 1.5
     """The same for the 1.5 s after it: it is hard to tell who is near."""
+    opening: float = 4.0
+    """The same where a voice or a sound begins after a pause, near or far: there it is decided whose it is."""
+    undecided: float = 0.4
+    """What a near voice counts while nobody could tell that it is near."""
 
 
 def third_octaves():
@@ -52,12 +56,35 @@ HOLD_ACTIVE = 3.0
 NOISE_DB = (-100, -62)  # full scale
 
 
-def attention(active, before, early):
-    """(batch, frames), 1 on average: more until 1.5 s after the near talker's first word, or for 3 s where there is none."""
+PAUSE_FRAMES = 50
+UNDECIDED_FRAMES, NEAR_OPENING_FRAMES, FAR_OPENING_FRAMES = 8, 40, 60
+OTHERS_DB = 25  # below the loudest of them
+
+
+def onsets(active):
+    """1 where something begins after a pause."""
+    before = functional.max_pool1d(functional.pad(active, (PAUSE_FRAMES, 0))[:, None], PAUSE_FRAMES, 1)[:, 0]
+    return active * (1 - before[:, : active.shape[1]])
+
+
+def from_to(begins, first, last):
+    """1 from so many frames after each beginning until so many after it."""
+    reach = functional.max_pool1d(functional.pad(begins, (last - 1, 0))[:, None], last - first, 1)[:, 0]
+    return reach[:, : begins.shape[1]]
+
+
+def attention(active, others, weights):
+    """(batch, frames), 1 on average: more until 1.5 s after the near talker's first word (or for 3 s where there is none), and where something begins."""
     speaks = active > 0.5
     first = torch.where(speaks.any(1), speaks.float().argmax(1), EARLY_FRAMES_ALONE)[:, None]
     frame = torch.arange(active.shape[1], device=active.device)
-    weight = 1 + before * (frame < first).float() + early * ((frame >= first) & (frame < first + EARLY_FRAMES)).float()
+    weight = 1 + weights.before * (frame < first).float()
+    weight = weight + weights.early * ((frame >= first) & (frame < first + EARLY_FRAMES)).float()
+    begins = onsets(active)
+    near_opens = from_to(begins, UNDECIDED_FRAMES, NEAR_OPENING_FRAMES)
+    far_opens = from_to(onsets(others), 0, FAR_OPENING_FRAMES) * (1 - active)
+    weight = weight + weights.opening * torch.maximum(near_opens, far_opens)
+    weight = torch.where(from_to(begins, 0, UNDECIDED_FRAMES) > 0, weight * weights.undecided, weight)
     return weight / weight.mean()
 
 
@@ -91,13 +118,17 @@ class Loss:
         # In one kernel each way: apart, these steps over every bin take a tenth of a training step.
         self.compare = torch.compile(compare, dynamic=False) if device == "cuda" else compare
 
-    def __call__(self, network, mix, near, reference, narrow, first_peak, holds):
+    def __call__(self, network, memory, mix, near, reference, narrow, first_peak, holds):
+        """`memory` says what each scene begins with, and is told what it ends with."""
         w = self.weights
         x, s = spectrum.analyse(mix, self.analysis), spectrum.analyse(near, self.analysis).contiguous()
         # Of an 8 kHz line the engine gives the network exactly nothing above 4 kHz, unless a converter came before it.
         is_direct = narrow & (torch.rand(len(mix), device=mix.device) < 0.6)
         x = torch.cat([x[..., :129], x[..., 129:] * ~is_direct[:, None, None]], -1)
-        gains, logit, music = network(features(x.real**2 + x.imag**2, first_peak))
+        power = x.real**2 + x.imag**2
+        before, first_peak = memory.begin(first_peak)
+        gains, logit, music, left = network(features(power, first_peak), before)
+        memory.end(left | dict(peak=last_peak(power, first_peak)))
         music = music[:, 1:]
         gains, logit, x, s = gains[:, 1:], logit[:, 1:], x[:, :-1], s[:, :-1]
         unit = (reference * self.scale)[:, None, None]
@@ -106,7 +137,9 @@ class Loss:
         )
         active = functional.max_pool1d((energy > BINS * 3.2e-4).float()[:, None], 5, 1, 2)[:, 0]
         silent = 1 - functional.max_pool1d((energy > BINS * 6e-7).float()[:, None], 7, 1, 3)[:, 0]
-        weight = attention(active, w.before, w.early)
+        rest = (x_energy - energy).clamp_min(0)
+        others = rest > (rest.amax(1, keepdim=True) * 10 ** (-OTHERS_DB / 10)).clamp_min(BINS * 1e-5)
+        weight = attention(active, functional.max_pool1d(others.float()[:, None], 5, 1, 2)[:, 0], w)
         silent = silent * weight
         parts = dict(
             size=(weight * size).mean(),

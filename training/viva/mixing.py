@@ -5,10 +5,11 @@ from torch.nn import functional
 
 from . import rooms, sounds, voices
 from .filters import Responses
+from .memory import QUIET_ROWS
 from .packs import RATE_HZ
 from .tracks import FAR_TALKERS, render
 
-ON_HOLD = (0.16, 0.28)
+ON_HOLD = (0.18, 0.28)
 SCALE = 800  # of the pool's 16-bit samples: 32 dB between the active level and clipping
 FAST_SIZES = (72_000, 81_000, 96_000, 108_000, 120_000, 135_000, 144_000, 150_000, 160_000)
 # Of background talkers: rooms, and how they are drawn.
@@ -183,6 +184,16 @@ class Pool:
         return which[index].float() / SCALE
 
 
+def automatic_gain(mixer, x):
+    """Brings whatever is heard to one level, as headsets and browsers do: at once down, by some decibels a second up."""
+    count = len(x)
+    level = 10 * torch.log10(functional.avg_pool1d(x.pow(2)[:, None], 320, 320)[:, 0] + 1e-10)
+    ramp = torch.arange(level.shape[1], device=x.device) * (mixer.uniform(3, 15, count)[:, None] * 320 / RATE_HZ)
+    held = torch.cummax(functional.pad(level[:, :-1], (1, 0), value=-30.0) + ramp, 1)[0] - ramp
+    gain = (mixer.uniform(-20, -12, count)[:, None] - held).clamp(-10, 20)
+    return 10 ** (functional.interpolate(gain[:, None], size=x.shape[1], mode="linear", align_corners=True)[:, 0] / 20)
+
+
 def turns(mixer, count):
     """Until some time, and from then on: gains of two things of which one follows the other."""
     time = torch.arange(mixer.samples, device=mixer.device) / RATE_HZ
@@ -200,18 +211,25 @@ def scenes(pool, count, kinds=None):
     uniform = lambda low, high: mixer.uniform(low, high, count)
     u = torch.rand(count, device=device) if kinds is None else kinds
     among = lambda low, high: (u >= low) & (u < high)
-    # Nobody near (11 %), noise alone (5 %), on hold (12 %), then 8 % clean, 28 % talkers, 18 % noise, 18 % both.
-    nobody, noise_alone, holds, both = u < 0.11, among(0.11, 0.16), among(*ON_HOLD), u >= 0.82
+    # Without a near talker (14 %), noise alone (4 %), on hold (10 %), then 9 % clean, 27 % talkers, 18 % noise, 18 % both.
+    nobody, noise_alone, holds, both = u < 0.14, among(0.14, 0.18), among(*ON_HOLD), u >= 0.82
     # Some are taken off hold, or put on hold after they have spoken: one of the two is heard at a time.
     in_turn = holds & chance(0.4)
     absent = nobody | noise_alone | (holds & ~in_turn)
-    talks = among(0.36, 0.64) | both | (nobody & chance(0.8))
-    noisy = (u >= 0.64) | noise_alone | (nobody & chance(0.5))
+    talks = among(0.37, 0.64) | both | (nobody & chance(0.85))
+    noisy = (u >= 0.64) | noise_alone | (nobody & chance(0.4))
+    if kinds is None:
+        # Minutes of a quiet line are heard in memory.py: hiss, the room, or not a bit.
+        is_quiet = torch.arange(count, device=device) < QUIET_ROWS
+        absent, holds, talks = absent | is_quiet, holds & ~is_quiet, talks & ~is_quiet
+        in_turn, noisy = in_turn & ~is_quiet, torch.where(is_quiet, chance(0.35), noisy)
     level_db = uniform(-37, -15)
     level = 10 ** (level_db / 20)
-    sir = torch.where(chance(0.4), uniform(-3, 8), uniform(4, 24))
+    sir = torch.where(chance(0.3), uniform(-3, 8), uniform(5, 24))
     snr = torch.where(both, uniform(3, 25), uniform(-5, 20))
     snr = torch.where(noise_alone, uniform(-10, 12), snr)
+    if kinds is None:
+        snr = torch.where(is_quiet, uniform(8, 40), snr)
     hiss = torch.randn_like(near) * (10 ** (uniform(-108, -64) / 20))[:, None]
     first, second = turns(mixer, count)
     swapped = chance(0.5)[:, None]
@@ -241,6 +259,7 @@ def scenes(pool, count, kinds=None):
     drift = (drift - drift.mean(-1, keepdim=True)).clamp(-7, 7)
     drift = 10 ** (functional.interpolate(drift, size=mixer.samples, mode="linear", align_corners=True)[:, 0] / 20)
     gains = torch.where(chance(0.2)[:, None], drift, torch.ones_like(drift)) * gain[:, None]
+    gains = gains * torch.where(chance(0.12)[:, None], automatic_gain(mixer, mix * gains), torch.ones_like(gains))
     mix, near = (mix * gains).clamp(-1, 1), near * gains
     mix = torch.where(narrow[:, None], responses.telephone_line(mix, chance(0.7)), mix)
     # 16 bits, as everywhere: a quiet line is exactly silent.

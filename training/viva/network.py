@@ -51,6 +51,11 @@ def features(power, first_peak=None):
     return torch.cat([relative, ((peak - 10) / 20)[..., None], ((level - peak + 15) / 15)[..., None]], -1)
 
 
+def last_peak(power, first_peak):
+    """The peak that the next stretch of the same recording begins with."""
+    return peak_levels(power, first_peak)[1][:, -1] - PEAK_DECAY_DB
+
+
 def band_features(power, peak):
     """(batch, frames, 256) powers above 8 kHz -> (batch, frames, 16)."""
     mean = power.unflatten(-1, (BANDS, BAND_BINS)).mean(-1)
@@ -75,20 +80,26 @@ class Network(nn.Module):
             self.hold.weight.zero_()
             self.hold.bias.zero_()
 
-    def layers(self, x):
+    def layers(self, x, memory=None):
         """(batch, frames, 259) -> what three frames show (batch, frames, conv), and the hidden layers (batch, frames, 2 * hidden)."""
-        seen = nn.functional.pad(x, (0, 0, 2, 0)).transpose(1, 2)
-        a = self.slope(self.frames(seen)).transpose(1, 2)
-        b = recurrent.run(self.first, a)
-        c = recurrent.run(self.second, b)
+        memory = memory or {}
+        before = memory.get("frames", x.new_zeros(len(x), 2, x.shape[-1]))
+        a = self.slope(self.frames(torch.cat([before, x], 1).transpose(1, 2))).transpose(1, 2)
+        b = recurrent.run(self.first, a, memory.get("first"))
+        c = recurrent.run(self.second, b, memory.get("second"))
         return a, torch.cat([b, c], -1)
 
-    def forward(self, x):
-        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, and that of music on hold."""
-        seen, both = self.layers(x)
+    def forward(self, x, memory=None):
+        """(batch, frames, 259) -> gains (batch, frames, 257), the near talker's logit, that of music on hold, and what is remembered at the end."""
+        memory = memory or {}
+        seen, both = self.layers(x, memory)
         logit = self.near(both)[..., 0]
-        recent = recurrent.recent(torch.sigmoid(logit.detach()), NEAR_RISES, NEAR_FALLS)
-        return self.gated(both, moved_by(recent, logit)), logit, self.on_hold(seen, both)
+        share = torch.sigmoid(logit.detach())
+        recent = recurrent.recent(share, NEAR_RISES, NEAR_FALLS, memory.get("recent"))
+        heard = recurrent.run(self.listener, torch.cat([seen, both], -1), memory.get("listener"))
+        left = dict(frames=x[:, -2:], first=both[:, -1, : self.hidden], second=both[:, -1, self.hidden :], listener=heard[:, -1])
+        left["recent"] = recurrent.after(share, recent, NEAR_RISES, NEAR_FALLS)
+        return self.gated(both, moved_by(recent, logit)), logit, self.hold(heard)[..., 0], left
 
     def on_hold(self, seen, both):
         return self.hold(recurrent.run(self.listener, torch.cat([seen, both], -1)))[..., 0]

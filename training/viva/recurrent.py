@@ -23,17 +23,22 @@ def is_fast(layer, x):
     return triton is not None and x.is_cuda and size & (size - 1) == 0 and 16 <= size <= 128 and x.shape[0] % ROWS == 0
 
 
-def run(layer, x):
-    """What `layer(x)[0]` gives, for a nn.GRU of one layer with the batch first."""
+def run(layer, x, state=None):
+    """What `layer(x, state)[0]` gives, for a nn.GRU of one layer with the batch first; the state (batch, hidden) gets no gradient."""
+    if state is None:
+        state = x.new_zeros(len(x), layer.hidden_size)
     if not is_fast(layer, x):
-        return layer(x)[0]
-    return Recurrence.apply(functional.linear(x, layer.weight_ih_l0, layer.bias_ih_l0), layer.weight_hh_l0, layer.bias_hh_l0)
+        return layer(x, state[None])[0]
+    inputs = functional.linear(x, layer.weight_ih_l0, layer.bias_ih_l0)
+    return Recurrence.apply(inputs, layer.weight_hh_l0, layer.bias_hh_l0, state.contiguous())
 
 
-def recent(share, rises, falls):
+def recent(share, rises, falls, start=None):
     """(batch, frames) -> what it was of late, before each frame: follows by these parts a frame, upwards and downwards."""
+    if start is None:
+        start = torch.zeros_like(share[:, 0])
     if triton is None or not share.is_cuda:
-        found, now = [], torch.zeros_like(share[:, 0])
+        found, now = [], start
         for value in share.unbind(1):
             found.append(now)
             change = value - now
@@ -41,45 +46,51 @@ def recent(share, rises, falls):
         return torch.stack(found, 1)
     turned = share.t().contiguous()
     found = torch.empty_like(turned)
-    recent_kernel[(triton.cdiv(share.shape[0], 32),)](turned, found, share.shape[1], share.shape[0], rises, falls, 32, num_warps=1)
+    recent_kernel[(triton.cdiv(share.shape[0], 32),)](turned, start.contiguous(), found, share.shape[1], share.shape[0], rises, falls, 32, num_warps=1)
     return found.t()
+
+
+def after(share, found, rises, falls):
+    """What `recent` would go on with."""
+    change = share[:, -1] - found[:, -1]
+    return found[:, -1] + change * torch.where(change > 0, rises, falls)
 
 
 class Recurrence(torch.autograd.Function):
     @staticmethod
-    def forward(context, inputs, weights, bias):
+    def forward(context, inputs, weights, bias, state):
         batch, steps, size = inputs.shape[0], inputs.shape[1], weights.shape[1]
         inputs = inputs.contiguous()
         out = inputs.new_empty(batch, steps, size)
         saved = inputs.new_empty(4, batch, steps, size)
         forward_kernel[(batch // ROWS,)](
-            inputs, weights.to(KIND).contiguous(), bias, out, saved, saved[0].numel(), steps, size, ROWS, num_warps=WARPS["forward"]
+            inputs, weights.to(KIND).contiguous(), bias, state, out, saved, saved[0].numel(), steps, size, ROWS, num_warps=WARPS["forward"]
         )
-        context.save_for_backward(weights, out, saved)
+        context.save_for_backward(weights, state, out, saved)
         return out
 
     @staticmethod
     def backward(context, d_out):
-        weights, out, saved = context.saved_tensors
+        weights, state, out, saved = context.saved_tensors
         batch, steps, size = out.shape
         d_inputs = out.new_empty(batch, steps, 3 * size)
         d_hidden = out.new_empty(batch, steps, 3 * size)
         backward_kernel[(batch // ROWS,)](
-            d_out.contiguous(), weights.to(KIND).contiguous(), out, saved, d_inputs, d_hidden, saved[0].numel(), steps, size, ROWS,
+            d_out.contiguous(), weights.to(KIND).contiguous(), state, out, saved, d_inputs, d_hidden, saved[0].numel(), steps, size, ROWS,
             num_warps=WARPS["backward"],
         )
-        before = functional.pad(out[:, :-1], (0, 0, 1, 0))
+        before = torch.cat([state[:, None], out[:, :-1]], 1)
         d_weights = d_hidden.flatten(0, 1).t() @ before.flatten(0, 1)
-        return d_inputs, d_weights, d_hidden.sum((0, 1))
+        return d_inputs, d_weights, d_hidden.sum((0, 1)), None
 
 
 if triton is not None:
 
     @triton.jit
-    def recent_kernel(share, found, steps, count, rises, falls, ROWS: tl.constexpr):
+    def recent_kernel(share, start, found, steps, count, rises, falls, ROWS: tl.constexpr):
         rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
         here = rows < count
-        now = tl.zeros((ROWS,), tl.float32)
+        now = tl.load(start + rows, here, 0.0)
         value = tl.load(share + rows, here, 0.0)
         for t in range(steps):
             after = tl.load(share + tl.minimum(t + 1, steps - 1) * count + rows, here, 0.0)
@@ -93,7 +104,7 @@ if triton is not None:
         return 2 * tl.sigmoid(2 * x) - 1
 
     @triton.jit
-    def forward_kernel(inputs, weights, bias, out, saved, plane, steps, SIZE: tl.constexpr, ROWS: tl.constexpr):
+    def forward_kernel(inputs, weights, bias, state, out, saved, plane, steps, SIZE: tl.constexpr, ROWS: tl.constexpr):
         rows = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[:, None].to(tl.int64)
         columns = tl.arange(0, SIZE)[None, :]
         turned = tl.arange(0, SIZE)[None, :] * SIZE + tl.arange(0, SIZE)[:, None]
@@ -106,7 +117,7 @@ if triton is not None:
         seen = inputs + rows * steps * 3 * SIZE + columns
         place = rows * steps * SIZE + columns
         i_r, i_z, i_n = tl.load(seen), tl.load(seen + SIZE), tl.load(seen + 2 * SIZE)
-        h = tl.zeros((ROWS, SIZE), tl.float32)
+        h = tl.load(state + rows * SIZE + columns)
         for t in range(steps):
             # The next step's inputs are on their way while this one is worked out.
             after = seen + tl.minimum(t + 1, steps - 1) * 3 * SIZE
@@ -126,7 +137,7 @@ if triton is not None:
             i_r, i_z, i_n = j_r, j_z, j_n
 
     @triton.jit
-    def backward_kernel(d_out, weights, out, saved, d_inputs, d_hidden, plane, steps, SIZE: tl.constexpr, ROWS: tl.constexpr):
+    def backward_kernel(d_out, weights, state, out, saved, d_inputs, d_hidden, plane, steps, SIZE: tl.constexpr, ROWS: tl.constexpr):
         rows = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[:, None].to(tl.int64)
         columns = tl.arange(0, SIZE)[None, :]
         straight = tl.arange(0, SIZE)[:, None] * SIZE + tl.arange(0, SIZE)[None, :]
@@ -138,11 +149,12 @@ if triton is not None:
         here = place + (steps - 1) * SIZE
         d, r, z = tl.load(d_out + here), tl.load(saved + here), tl.load(saved + plane + here)
         n, own = tl.load(saved + 2 * plane + here), tl.load(saved + 3 * plane + here)
+        first = tl.load(state + rows * SIZE + columns)
         dh = tl.zeros((ROWS, SIZE), tl.float32)
         for i in range(steps):
             t = steps - 1 - i
             earlier = place + tl.maximum(t - 1, 0) * SIZE
-            before = tl.load(out + earlier) * tl.where(t > 0, 1.0, 0.0)
+            before = tl.where(t > 0, tl.load(out + earlier), first)
             e_d, e_r, e_z = tl.load(d_out + earlier), tl.load(saved + earlier), tl.load(saved + plane + earlier)
             e_n, e_own = tl.load(saved + 2 * plane + earlier), tl.load(saved + 3 * plane + earlier)
             dh += d

@@ -12,11 +12,8 @@ FAR_TALKERS = 4
 def speech_track(rng, corpus, talker, seconds, near):
     name, clips = corpus.talkers[talker]
     segments = []
-    if near:
-        t = rng.uniform(0, 0.4) if rng.random() < 0.25 else rng.uniform(0.3, 0.45 * seconds)
-    else:
-        t = rng.uniform(0, 1.2)
-    sparse = rng.random() < (0.5 if near else 0.15)
+    t = begins(rng, seconds)
+    sparse = rng.random() < (0.5 if near else 0.3)
     # Few people, many voices: pitch and size of the head change with the speed.
     speed = 1.0 if rng.random() < 0.25 else rng.uniform(0.84, 1.2)
     level = rng.normal(0, 1.5)
@@ -34,17 +31,20 @@ def speech_track(rng, corpus, talker, seconds, near):
     return segments
 
 
+def begins(rng, seconds):
+    """Near and far talkers begin at the same times: a network that learns who comes first goes by the clock."""
+    return rng.uniform(0, 0.5) if rng.random() < 0.2 else rng.uniform(0, 0.82 * seconds)
+
+
 def pause(rng, name, near, sparse):
     if name in ("am", "ar") and rng.random() < 0.8:  # digits and single words: said in a row
         return rng.uniform(0.03, 0.5)
-    if near:
-        long = (sparse and rng.random() < 0.7) or rng.random() < 0.2
-        return rng.uniform(1.0, 3.5) if long else rng.uniform(0.1, 0.8)
-    return rng.uniform(1, 4) if sparse else rng.uniform(0.05, 0.6)
+    long = (sparse and rng.random() < 0.6) or rng.random() < (0.2 if near else 0.1)
+    return rng.uniform(1.0, 4.0) if long else rng.uniform(0.05, 0.8)
 
 
 def noise_track(rng, clips, seconds, repeated):
-    segments, t = [], 0.0 if repeated else rng.uniform(0, 1.0)
+    segments, t = [], begins(rng, seconds) if rng.random() < 0.4 else 0.0 if repeated else rng.uniform(0, 1.0)
     clip = clips[rng.integers(len(clips))]
     again = repeated or rng.random() < 0.5
     while t < seconds and len(segments) < SEGMENTS:

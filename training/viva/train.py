@@ -17,6 +17,7 @@ from torch import nn
 
 from .export import load
 from .loss import Loss, Weights
+from .memory import Memory
 from .mixing import Ahead, Mixer, Pool
 from .network import Network
 from .packs import Corpus, decode
@@ -35,7 +36,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=560, help="of this run, everything included")
     parser.add_argument("--of", type=float, default=1120, help="of all runs together: the schedule's length")
     parser.add_argument("--batch", type=int, default=192)
-    parser.add_argument("--scene-seconds", type=float, default=6.4)
+    parser.add_argument("--scene-seconds", type=float, default=9.0)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--conv", type=int, default=192)
     parser.add_argument("--hidden", type=int, default=128)
@@ -100,7 +101,7 @@ def main():
     optimizer = torch.optim.AdamW(network.parameters(), lr=args.rate, weight_decay=1e-4, betas=(0.9, 0.98), fused=device == "cuda")
     loss = Loss([Silero(path).to(device) for path in args.detectors], Weights(), device)
     average = {k: v.detach().clone() for k, v in network.state_dict().items()}
-    step, spent = 0, 0.0
+    step, spent, memory = 0, 0.0, Memory()
     if args.resume:
         state = torch.load(args.resume, map_location=device, weights_only=True)
         network.load_state_dict(state["network"])
@@ -112,7 +113,7 @@ def main():
         share = (spent + time.time() - first) / (args.of - (first - started))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(args, step, share)
-        total, parts = loss(network, *ahead.next())
+        total, parts = loss(network, memory, *ahead.next())
         optimizer.zero_grad(set_to_none=True)
         total.backward()
         norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
