@@ -98,7 +98,7 @@ test("makes a project that runs and passes its own test", async () => {
   assert.match(broken.output, /The bot failed \d+ ms into the call/);
 });
 
-/** What its `check` does. */
+/** Runs the project's `check`. */
 function check(path: string): ReturnType<typeof runProgram> {
   const sources = isBuilt ? [] : ["--customConditions", "@vocalhost/source"];
   return runProgram(join(REPOSITORY, "node_modules/typescript/bin/tsc"), {

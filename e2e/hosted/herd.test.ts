@@ -8,7 +8,7 @@ import { startServiceProcess } from "../harness/service-process.ts";
 import { ECHO_BOT, openCall } from "./hosted-calls.ts";
 
 const AGENTS = Math.max(size(8, 60), 2 * availableParallelism() + 4);
-/** Of processor time; loading all of them at once would keep each of them from being ready in time. */
+/** Processor time a boot takes; loading all bots at once would keep each of them from being ready in time. */
 const LOADING_MS = 700;
 const READY_WITHIN_MS = 3_000;
 const SLOW_BOT = {

@@ -117,7 +117,7 @@ describe("the move to Postgres", { skip: postgresIsMissing() }, () => {
   });
 });
 
-/** What must outlive a wrong start: builds, uploads, keys, whose folder it is, and which files there are. */
+/** Everything that must outlive a wrong start: builds, uploads, keys, whose folder it is, and which files there are. */
 function contentsOf(folder: string) {
   const names = (path: string) =>
     existsSync(join(folder, path)) ? readdirSync(join(folder, path)).toSorted() : [];

@@ -4,7 +4,7 @@ import { toBaseUrl } from "../service/base-url.ts";
 import { createServiceFetch } from "../service/service-fetch.ts";
 import { ok, reasonOf, skipped, warning, type Hop } from "./hop.ts";
 
-/** Whether bots of the service are kept from its keys and from each other, and what holds them to their memory. */
+/** Tells if bots are kept from the service's keys and from each other, and what holds them to their memory. */
 export async function checkBots({ token, apiUrl }: Credentials, signal: AbortSignal): Promise<Hop> {
   if (token === undefined) return skipped("bots", "not checked until you are signed in");
   const api = createApiClient({ baseUrl: toBaseUrl(apiUrl), token, fetch: createServiceFetch({ signal }) });
