@@ -140,7 +140,7 @@ async function rotate(
       : await openPostgresStore({ url: databaseUrl });
   await claimDataFolder(store, { dataFolder, databaseUrl });
   const isRunning = await isLed(store);
-  return rotateMasterKey({
+  return await rotateMasterKey({
     ...{ store, configured: masterKeys, file: masterKeyFile(dataFolder), isRunning, progress },
   });
 }

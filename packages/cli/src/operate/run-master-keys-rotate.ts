@@ -25,7 +25,7 @@ function toText(rotated: Rotated): string {
       "Restart every controller (kill -TERM of its process is enough, calls go on), then run this again."
     );
   const { moved, old } = rotated;
-  const done = `Moved ${moved} versions of secrets; all are sealed with ${key}.`;
+  const done = `Moved ${moved} ${moved === 1 ? "secret" : "secrets"}; all are sealed with ${key}.`;
   if (old.length === 0) return done;
   return (
     `${done} The service needs ${old.join(", ")} no longer: remove it from ${where}. ` +
