@@ -32,7 +32,7 @@ export interface Config {
   databaseUrl: string | undefined;
   /** Of all regions, or of the default one where they have drivers of their own. */
   driver: DriverConfig;
-  /** Who builds and bots are to run as; see `controller/prepare-users.ts`. */
+  /** The users that builds and bots are to run as; see `controller/prepare-users.ts`. */
   users: BotUsers;
   /** The first is the default; none: see `controller/find-regions.ts`. */
   regions: Region[] | undefined;

@@ -6,7 +6,7 @@ interface Checked {
   store: { file: string; problem: string | null } | null;
 }
 
-/** Whether the SQLite file of the service on this machine is whole. */
+/** Checks that the SQLite file of the service on this machine is whole. */
 export async function checkDatabase(options: OperateOptions, signal: AbortSignal): Promise<Hop> {
   try {
     const { store } = await askProgram<Checked>({ words: ["check-store"], options }, { signal });

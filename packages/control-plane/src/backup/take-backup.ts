@@ -77,7 +77,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** What a backup that was killed has left in this folder. One whose process lives is under way. */
+/** Removes files that a killed backup has left in this folder. A backup whose process lives is under way. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith(STAGING)) continue;

@@ -25,7 +25,7 @@ export interface BuildFoldersOptions {
   depot: Depot | undefined;
   /** The service's own SDK, which is elsewhere on another machine. */
   sdkFolder: string;
-  /** Whether instances run as users of their own, who must be able to read it. @default false */
+  /** True if instances run as users of their own, who must be able to read it. @default false */
   hasUsers?: boolean;
 }
 

@@ -98,7 +98,7 @@ function ownerUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/owner#${token}`; // behind the #, so that it gets into no log
 }
 
-/** Of a start that was cut short before its commit, as far as anybody knows. */
+/** Keeps the file of an earlier first start, which may hold the only copy of its keys. */
 async function keepEarlier({ dataFolder, nowMs }: FirstRunOptions): Promise<void> {
   const path = join(dataFolder, FIRST_RUN_FILE);
   if (existsSync(path)) await rename(path, join(dataFolder, `first-run-until-${nowMs}.json`));

@@ -3,7 +3,7 @@ import { driversOf } from "../config.ts";
 import { driverIn } from "../drivers/driver.ts";
 import type { Ground } from "./open-ground.ts";
 
-/** What the driver of processes, if there is one, can do for bots here. */
+/** Tells what the process driver, if there is one, can do for bots here. */
 export function isolationOf({ config, driver, users }: Ground): Isolation {
   const { regions = [] } = config;
   const isOwn = driversOf(regions).length > 0;
