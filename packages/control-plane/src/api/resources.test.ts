@@ -225,7 +225,7 @@ test("uploads that are refused", async () => {
   assert.equal(await send(uploadFields, new Blob(["not packed"])), 400);
   assert.equal(await send(uploadFields, file, `${api.origin}/v1/builds/uploads/nothing`), 404);
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, ""]));
-  assert.equal(await send(many), 403);
+  assert.equal(await send(many), 413);
   const json = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   assert.equal((await fetch(uploadUrl, json)).status, 415);
   assert.equal(await send(uploadFields), 204);
