@@ -37,111 +37,57 @@ const PACKAGES: Record<string, PackageRule> = {
   cli: { imports: ["protocol", "audio", "simulator", "images"] },
   "create-vocalhost": { imports: [] },
   web: { imports: ["protocol", "audio", "simulator"] },
-  "control-plane": { imports: ["protocol", "rooms", "images"] },
+  base: { imports: ["protocol"] },
+  store: { imports: ["base", "protocol"] },
+  drivers: { imports: ["base", "protocol", "images"] },
+  gateway: { imports: ["base", "protocol"] },
+  "control-plane": {
+    imports: ["gateway", "drivers", "store", "base", "protocol", "rooms", "images"],
+    onlyFrom: { gateway: ["main/gateway-main.ts"] },
+  },
 };
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["runtime", "server", "filters", "media", "telephony"],
-  instance: ["runtime", "server", "filters", "media", "telephony"],
+  runner: ["runtime", "server", "bot", "filters", "media", "telephony"],
+  instance: ["runtime", "server", "transports", "bot", "filters", "media"],
   runtime: ["server"],
-  server: ["transports", "filters", "media", "telephony"],
-  "stand-ins": ["conversation", "speech", "transports"],
+  server: ["transports", "bot", "filters", "media", "telephony"],
+  "stand-ins": ["conversation", "speech", "transports", "bot"],
   providers: ["conversation", "speech"],
   conversation: ["speech", "transports", "rtvi"],
   speech: ["transports"],
-  transports: ["audio", "filters", "media", "pacing", "rtvi", "telephony"],
-  media: ["audio"],
-  pacing: ["audio", "telephony"],
-  telephony: ["audio"],
-  filters: ["audio"],
-  rtvi: [],
-  audio: [],
+  transports: ["bot", "filters", "media", "pacing", "rtvi", "telephony"],
+  media: ["pacing"],
+  pacing: ["telephony"],
+  telephony: ["bot"],
+  rtvi: ["bot"],
+  filters: [],
+  bot: [],
 };
 
-/** Inside the control plane: nothing reaches up to `api` or `controller`, pools know only their rows. */
+/** Inside the control plane, from the top: nothing reaches up, and pools know only their rows. */
 const CONTROL_PLANE_FOLDERS: Record<string, string[]> = {
-  up: ["controller", "builds"],
-  controller: [
-    ...[
-      "agents",
-      "api",
-      "auth",
-      "backup",
-      "builds",
-      "dashboard",
-      "depot",
-      "deployments",
-      "drivers",
-      "gateway",
-      "instances",
-    ],
-    ...[
-      "leader",
-      "ledger",
-      "logs",
-      "metrics",
-      "organizations",
-      "peers",
-      "pools",
-      "quotas",
-      "reconciler",
-      "retention",
-      "samples",
-      "secrets",
-    ],
-    ...["sessions", "store"],
+  main: [
+    ...["api", "reconciler", "upkeep", "sessions", "secrets", "agents"],
+    ...["pools", "builds", "usage", "logs", "identity"],
   ],
-  api: [
-    ...["agents", "auth", "builds", "deployments", "ledger", "logs", "metrics", "organizations"],
-    ...["quotas", "samples", "secrets", "sessions", "store"],
-  ],
-  simulation: [
-    ...["auth", "deployments", "drivers", "instances", "leader", "pools", "quotas", "reconciler"],
-    ...["sessions", "store"],
-  ],
-  reconciler: ["deployments", "drivers", "instances", "leader", "pools", "quotas", "sessions", "store"],
-  sessions: ["agents", "auth", "deployments", "gateway", "instances", "leader", "ledger", "pools", "store"],
-  agents: ["auth", "deployments", "pools", "quotas", "store"],
-  secrets: ["auth", "deployments", "organizations", "store"],
-  deployments: ["auth", "builds", "drivers", "store"],
-  builds: ["auth", "depot", "drivers", "quotas", "store"],
-  depot: [],
-  logs: ["auth", "drivers", "store"],
-  samples: ["auth", "store"],
-  ledger: ["auth", "store"],
-  organizations: ["auth", "store"],
-  auth: ["store"],
-  leader: ["store"],
-  pools: ["quotas", "store"],
-  quotas: ["store"],
-  gateway: ["metrics", "peers"],
-  peers: [],
-  metrics: ["store"],
-  instances: [],
-  drivers: ["wall"],
-  wall: [],
-  dashboard: [],
-  backup: ["leader", "auth", "builds", "store"],
-  retention: ["depot", "deployments", "logs", "pools", "samples", "secrets", "sessions", "store"],
-  store: [],
+  simulation: ["reconciler", "sessions", "agents", "pools", "identity"],
+  api: ["sessions", "secrets", "agents", "builds", "usage", "logs", "identity"],
+  reconciler: ["sessions", "agents", "pools", "identity"],
+  upkeep: ["sessions", "secrets", "agents", "pools", "builds", "usage", "logs", "identity"],
+  sessions: ["agents", "pools", "usage", "identity"],
+  secrets: ["agents", "identity"],
+  agents: ["pools", "builds", "identity"],
+  pools: ["identity"],
+  builds: ["identity"],
+  usage: ["identity"],
+  logs: ["identity"],
+  identity: [],
 };
 
-/** Of `drivers`, what is no driver but the way to one. */
-const DRIVER_PORTS = [
-  "driver",
-  "image-builder",
-  "instance-records",
-  "forget-instance",
-  "heap-limit",
-  "open-driver",
-  "local",
-  "image-registry",
-  "instance-environment",
-  "loading",
-  "media-variables",
-  "source-image",
-];
+/** The drivers themselves, each a file and its folder. */
+const DRIVERS = ["process", "container", "kubernetes", "regional"];
 
 interface FolderTable {
   arrows: Record<string, string[]>;
@@ -260,7 +206,8 @@ test("what a package imports is in its manifest", () => {
       file.package === "web"
         ? { ...dependencies, ...devDependencies }
         : { ...dependencies, ...peerDependencies };
-    return !(packageOf(specifier) in declared);
+    const name = packageOf(specifier);
+    return !(name in declared) && !partsOf(file.package).includes(names.get(name) ?? "");
   });
 });
 
@@ -268,7 +215,7 @@ test("what a package makes others install is imported", () => {
   const unused = [...names.values()].flatMap((folder) => {
     const imported = new Set(
       code
-        .filter((file) => file.package === folder)
+        .filter((file) => [folder, ...partsOf(folder)].includes(file.package))
         .flatMap(({ imports }) => imports.map(({ specifier }) => packageOf(specifier))),
     );
     const declared = Object.keys(manifestOf(folder).dependencies ?? {});
@@ -340,12 +287,19 @@ test("the words all of the SDK shares are types to it where they name its parts"
   });
 });
 
-test("drivers are chosen in one place", () => {
+test("drivers are chosen in one place, and know nothing of each other", () => {
   none(code, (file, { target }) => {
-    const driver = /^packages\/control-plane\/src\/drivers\/([^./]+)/.exec(target ?? "")?.[1];
-    if (driver === undefined || DRIVER_PORTS.includes(driver)) return false;
-    return file.place !== "drivers/open-driver.ts" && !file.place.match(`^drivers/${driver}[./]`);
+    if (file.package !== "drivers" || file.place === "open-driver.ts") return false;
+    const driver = /^packages\/drivers\/src\/([^./]+)/.exec(target ?? "")?.[1] ?? "";
+    return (
+      DRIVERS.includes(driver) && !file.place.match(`^${driver}[./]`) && !file.place.endsWith("-config.ts")
+    );
   });
+  none(
+    code,
+    (file, { specifier }) =>
+      DRIVERS.some((driver) => specifier === `@vocalhost/drivers/${driver}`) && file.package !== "drivers",
+  );
 });
 
 test("the native library is reached through what knows when it may be called", () => {
@@ -449,8 +403,16 @@ function folderOf(place: string): string {
   return place.includes("/") ? (place.split("/", 1)[0] ?? "") : "";
 }
 
+/** Packages of ours that nobody else installs: their code is bundled into the one that has them. */
+function partsOf(folder: string): string[] {
+  return Object.keys(manifestOf(folder).devDependencies ?? {})
+    .map((name) => names.get(name) ?? "")
+    .filter((part) => part !== "" && manifestOf(part).private === true);
+}
+
 interface Manifest {
   name: string;
+  private?: boolean;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;

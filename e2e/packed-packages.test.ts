@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { encodeFrame, instanceVariables, parseFrame } from "@vocalhost/protocol";
 import { WebSocket } from "ws";
-import { requireRegistry } from "../packages/control-plane/src/testing/require-registry.ts";
+import { requireRegistry } from "../packages/control-plane/src/builds/testing/require-registry.ts";
 import {
   isOnlyForTests,
   readArchive,

@@ -21,6 +21,7 @@ const PACKAGES = [
   "cli",
   "create-vocalhost",
 ]; // each after those it imports
+const ONLY_PROGRAMS = new Set(["control-plane", "cli"]); // nothing imports them, so they have no types to offer
 
 const { values } = parseArgs({ options: { "no-check": { type: "boolean", default: false } } });
 for (const name of PACKAGES) {
@@ -28,12 +29,13 @@ for (const name of PACKAGES) {
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true }); // what a renamed file left would be published
   const isBundled = BUNDLED_PACKAGES.includes(name);
-  run(
-    join(repository, "node_modules/.bin/tsc"),
-    ...["-p", join(folder, "tsconfig.build.json")],
-    ...(isBundled ? ["--emitDeclarationOnly"] : []),
-    ...(values["no-check"] ? ["--noCheck"] : []),
-  );
+  if (!ONLY_PROGRAMS.has(name))
+    run(
+      join(repository, "node_modules/.bin/tsc"),
+      ...["-p", join(folder, "tsconfig.build.json")],
+      ...(isBundled ? ["--emitDeclarationOnly"] : []),
+      ...(values["no-check"] ? ["--noCheck"] : []),
+    );
   if (isBundled) await bundlePackage(name, dist);
 }
 run(process.execPath, join(repository, "scripts/build-client-page.ts"));

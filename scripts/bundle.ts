@@ -35,12 +35,12 @@ const ENTRIES: Record<string, string[]> = {
     "runtime/app", // for tests that look inside; the package exports none of it but `app`
   ],
   "control-plane": [
-    "up-main",
-    "gateway-main",
-    "controller-main",
-    "operate-main",
+    "main/up-main",
+    "main/gateway-main",
+    "main/controller-main",
+    "main/operate-main",
     "builds/builder-main",
-    "store/sqlite-worker",
+    "../../store/src/sqlite-worker",
   ],
   cli: ["main"],
 };
@@ -68,7 +68,7 @@ export async function bundlePackage(name: string, outDir: string): Promise<void>
   );
   const input = entries
     .filter((file) => !file.endsWith(".test.ts"))
-    .map((file) => [file.replace(/\.ts$/, ""), join(folder, "src", file)]);
+    .map((file) => [file.replace(/\.ts$/, "").replace(/^.*\/src\//, ""), join(folder, "src", file)]);
   await build({
     configFile: false,
     root: folder,

@@ -28,7 +28,7 @@ const COUNTS = /(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$/;
 const FILE_LINES = /^[✔✖] \S+ {2}\d+ passed.*\n/gm; // ours counts the whole process
 // Starting a process costs more than most unit tests: a package has one, and these folders of it their own.
 const UNIT_FOLDER =
-  /^packages\/(?:control-plane\/src\/(?:api|auth|builds|drivers|gateway|logs|sessions|simulation|store)|sdk\/src\/(?:conversation|instance|transports)|rooms(?:\/src\/[^/]+)?|[^/]+)(?=\/)/;
+  /^packages\/(?:control-plane\/src\/(?:api|identity|builds|logs|sessions|simulation)|sdk\/src\/(?:conversation|instance|transports)|rooms(?:\/src\/[^/]+)?|[^/]+)(?=\/)/;
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
 const IN_REAL_TIME =
@@ -52,9 +52,9 @@ const ORDER = [
   "e2e/{dashboard,rooms}/*.test.ts",
   "e2e/runner/guards-browser.test.ts",
   "e2e/cli/operate.test.ts",
-  "packages/control-plane/src/gateway/**/*.test.ts",
+  "packages/gateway/**/*.test.ts",
   "packages/sdk/src/{instance,transports,conversation}/**/*.test.ts",
-  "packages/control-plane/src/drivers/**/*.test.ts",
+  "packages/drivers/**/*.test.ts",
   "e2e/hosted/*.test.ts",
   "e2e/{telephony,conversation,livekit-agents}/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",

@@ -4,7 +4,7 @@ import { mkdtempDisposableSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { startTestPostgres } from "../packages/control-plane/src/testing/test-postgres.ts";
+import { startTestPostgres } from "../packages/store/src/testing/test-postgres.ts";
 import { walkEverything } from "./walk-docs/full-walk.ts";
 import type { WalkedPage } from "./walk-docs/walk.ts";
 

@@ -2,7 +2,19 @@ import { createImage, packLayer, thisPlatform, type Image, type LayerEntry } fro
 import { join } from "node:path";
 import { BOT_USER, packageEntries, programEntries } from "./machine-image.ts";
 
-const PACKAGES = ["control-plane", "sdk", "protocol", "audio", "rooms", "images", "viva"];
+const PACKAGES = [
+  "control-plane",
+  "gateway",
+  "drivers",
+  "store",
+  "base",
+  "sdk",
+  "protocol",
+  "audio",
+  "rooms",
+  "images",
+  "viva",
+];
 // What a service whose bots are pods does without.
 const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$|@livekit\/rtc-ffi-bindings-)/;
 const AUTHORITY = "etc/authority.pem";
@@ -40,7 +52,7 @@ export async function makeServiceImage({ folder, authority }: ServiceImageOption
       Entrypoint: [
         "/usr/local/bin/node",
         "--conditions=@vocalhost/source",
-        "/vocalhost/packages/control-plane/src/up-main.ts",
+        "/vocalhost/packages/control-plane/src/main/up-main.ts",
       ],
     },
   });

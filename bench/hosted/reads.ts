@@ -42,7 +42,7 @@ export async function bareReads(forMs: number): Promise<Reads> {
     await using route = startChild({ file: "bench/hosted/bare-route.ts", args: [socket] });
     await printed(route, /bare route listens/);
     await using gateway = startChild({
-      file: "packages/control-plane/src/gateway-main.ts",
+      file: "packages/control-plane/src/main/gateway-main.ts",
       environment: { VOCALHOST_PORT: "0", VOCALHOST_DATA_DIR: folder, VOCALHOST_CONTROLLER_SOCKET: socket },
     });
     const [, url] = await printed(gateway, /"url":"(http:[^"]+)"/);

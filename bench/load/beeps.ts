@@ -1,6 +1,6 @@
 import { createDecoder, createEncoder } from "libopus-wasm";
 import { createResampler } from "vocalhost";
-import { createOpusDecoder, createOpusEncoder } from "../../packages/sdk/src/audio/opus.ts";
+import { createOpusDecoder, createOpusEncoder } from "../../packages/sdk/src/media/opus.ts";
 
 /** A beep at every 30th packet; silence between them. */
 export const BEEP_EVERY_PACKETS = 30;

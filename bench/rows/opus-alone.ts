@@ -1,5 +1,5 @@
 // Child process: what Opus by itself costs here, as a measure for everything around it.
-import { createOpusDecoder, createOpusEncoder } from "../../packages/sdk/src/audio/opus.ts";
+import { createOpusDecoder, createOpusEncoder } from "../../packages/sdk/src/media/opus.ts";
 import { readCall } from "../load/speech.ts";
 
 const ROUNDS = 12;

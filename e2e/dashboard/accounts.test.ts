@@ -1,6 +1,6 @@
 // Who gets in and what they may do: real service, real browser, a real provider of identities.
 import { after } from "node:test";
-import { startTestProvider } from "../../packages/control-plane/src/testing/test-oidc-provider.ts";
+import { startTestProvider } from "../../packages/control-plane/src/identity/testing/test-oidc-provider.ts";
 import { organizationTests } from "./accounts/organizations.ts";
 import { settingsTests } from "./accounts/settings.ts";
 import { signInTests } from "./accounts/sign-in.ts";

@@ -4,8 +4,9 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { ConfigError, readConfig } from "../../packages/control-plane/src/config.ts";
-import { settingNames } from "../../packages/control-plane/src/setting-names.ts";
+import { readConfig } from "../../packages/control-plane/src/main/config.ts";
+import { ConfigError } from "../../packages/base/src/config-error.ts";
+import { settingNames } from "../../packages/base/src/setting-names.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
 const CHART = join(REPOSITORY, "deploy/helm/vocalhost");

@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 import { parseEnv, promisify } from "node:util";
 import { Dialled, StartRequest } from "@vocalhost/protocol";
 import { parseProject } from "../../packages/cli/src/project/parse-project.ts";
-import { readConfig } from "../../packages/control-plane/src/config.ts";
+import { readConfig } from "../../packages/control-plane/src/main/config.ts";
 import { listPages, readBlocks, type Block } from "../../scripts/walk-docs/blocks.ts";
 import { readXml } from "../telephony/read-xml.ts";
 import { completed, GIVEN } from "./given.ts";

@@ -14,7 +14,7 @@ import {
   walkPages,
   type WalkedPage,
 } from "../../scripts/walk-docs/walk.ts";
-import { startTestPostgres } from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { startTestPostgres } from "../../packages/store/src/testing/test-postgres.ts";
 import { walkEverything } from "../../scripts/walk-docs/full-walk.ts";
 import { makeWorld, type World } from "../../scripts/walk-docs/world.ts";
 import { size } from "../../testing/sizes.ts";

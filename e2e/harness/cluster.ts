@@ -5,11 +5,11 @@ import { request } from "node:https";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { peerNames } from "../../packages/control-plane/src/peers/peer-names.ts";
-import { openPostgresStore } from "../../packages/control-plane/src/store/postgres.ts";
-import type { Store } from "../../packages/control-plane/src/store/store.ts";
-import { defaultTiming } from "../../packages/control-plane/src/timing.ts";
-import { startTestPostgres } from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { peerNames } from "../../packages/base/src/peers/peer-names.ts";
+import { openPostgresStore } from "../../packages/store/src/postgres.ts";
+import type { Store } from "../../packages/store/src/store.ts";
+import { defaultTiming } from "../../packages/base/src/timing.ts";
+import { startTestPostgres } from "../../packages/store/src/testing/test-postgres.ts";
 import { makeTestAuthority, type TestAuthority } from "../../testing/peer-certificates.ts";
 import { patientMs } from "../../testing/patience.ts";
 import { nodeFlags, programOf } from "../../testing/programs.ts";
@@ -185,7 +185,7 @@ function startPart(
   environment: NodeJS.ProcessEnv,
   hostName?: string,
 ): WatchedProcess {
-  const program = [process.execPath, ...nodeFlags, programOf("control-plane", `${part}-main`)];
+  const program = [process.execPath, ...nodeFlags, programOf("control-plane", `main/${part}-main`)];
   // A name of its own: whoever is on the same machine as a dead leader need not wait for its lease.
   const named = ["unshare", "--uts", "sh", "-c", 'echo "$0" > /proc/sys/kernel/hostname && exec "$@"'];
   const [command = "", ...args] = hostName === undefined ? program : [...named, hostName, ...program];

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { patientMs } from "../../testing/patience.ts";
-import { createKey } from "../../packages/control-plane/src/auth/key-format.ts";
+import { createKey } from "../../packages/control-plane/src/identity/key-format.ts";
 import { until } from "../../testing/wait.ts";
 import { buildBot } from "./build-bot.ts";
 import { watchProcess, type WatchedProcess } from "./watched-process.ts";
@@ -89,7 +89,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   const [program, ...before] = [...(options.within ?? []), process.execPath];
   const child = spawn(
     program,
-    [...before, ...nodeFlags, programOf("control-plane", "up-main"), ...(options.args ?? [])],
+    [...before, ...nodeFlags, programOf("control-plane", "main/up-main"), ...(options.args ?? [])],
     {
       cwd: existsSync(dataFolder) ? dataFolder : REPOSITORY,
       env: environment,

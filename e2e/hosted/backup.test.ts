@@ -23,7 +23,7 @@ import { startFaultService, type FaultService } from "./fault-service.ts";
 import { nodeFlags, programOf } from "../../testing/programs.ts";
 
 const AGENT = "echo";
-const OPERATE = programOf("control-plane", "operate-main");
+const OPERATE = programOf("control-plane", "main/operate-main");
 const CONVERSATION_MS = 20_000;
 
 describe("a backup", () => {

@@ -4,16 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { writeBotProject } from "../../packages/control-plane/src/testing/bot-project.ts";
+import { writeBotProject } from "../../packages/drivers/src/testing/bot-project.ts";
 import {
   kubeconfigOf,
   PRETENDED_NAMESPACE,
-} from "../../packages/control-plane/src/testing/cluster/kubernetes-harness.ts";
-import {
-  startStandInApi,
-  type StandInApi,
-} from "../../packages/control-plane/src/testing/cluster/stand-in-api.ts";
-import { startStandInKubelet } from "../../packages/control-plane/src/testing/cluster/stand-in-kubelet.ts";
+} from "../../packages/drivers/src/testing/cluster/kubernetes-harness.ts";
+import { startStandInApi, type StandInApi } from "../../packages/drivers/src/testing/cluster/stand-in-api.ts";
+import { startStandInKubelet } from "../../packages/drivers/src/testing/cluster/stand-in-kubelet.ts";
 import { startPretendedRegistry } from "../../testing/pretended-registry.ts";
 import { until } from "../../testing/wait.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";

@@ -244,7 +244,7 @@ function isStopped(pid: number): boolean {
 
 /** On the same data folder, as a second machine would be; resolves when it leads. */
 async function startSecondController({ environment, apiUrl }: ServiceProcess): Promise<WatchedProcess> {
-  const file = programOf("control-plane", "controller-main");
+  const file = programOf("control-plane", "main/controller-main");
   const controller = watchProcess(
     spawn(process.execPath, [...nodeFlags, file], {
       env: { ...environment, VOCALHOST_PUBLIC_URL: apiUrl.replace(/\/v1$/, "") },

@@ -10,7 +10,7 @@ import {
   postgresIsMissing,
   startTestPostgres,
   type TestPostgres,
-} from "../../packages/control-plane/src/testing/test-postgres.ts";
+} from "../../packages/store/src/testing/test-postgres.ts";
 import { isRunning, startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { openBook, type Book } from "./endurance/book.ts";
 import { createCallers, type Callers } from "./endurance/callers.ts";

@@ -20,7 +20,7 @@ import { startServiceProcess, type ServiceProcess } from "../harness/service-pro
 import { watchProcess } from "../harness/watched-process.ts";
 import { nodeFlags, programOf } from "../../testing/programs.ts";
 
-const UP = programOf("control-plane", "up-main");
+const UP = programOf("control-plane", "main/up-main");
 const REGIONS = { regions: [{ code: "this-machine", display_name: "This machine" }] };
 
 interface FirstRun {

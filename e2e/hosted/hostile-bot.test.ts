@@ -18,7 +18,7 @@ import { openCall, type Call } from "./fault-call.ts";
 import { echoBot, HOSTILE_BOT } from "./hostile-bot.ts";
 import { programOf } from "../../testing/programs.ts";
 
-const OPERATE = programOf("control-plane", "operate-main");
+const OPERATE = programOf("control-plane", "main/operate-main");
 const STORE_PORT = 5432; // in a network of its own
 const LOOPBACK_PORT = 5433;
 const READY_MS = 60_000;

@@ -9,7 +9,7 @@ import { after, afterEach, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
 import { size } from "../../testing/sizes.ts";
 import { until } from "../../testing/wait.ts";
-import { postgresIsMissing } from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { postgresIsMissing } from "../../packages/store/src/testing/test-postgres.ts";
 import { clusterIsMissing, startCluster, type Cluster } from "../harness/cluster.ts";
 import { buildBot } from "../harness/build-bot.ts";
 import { faultBot, openTruthFile } from "./fault-bot.ts";

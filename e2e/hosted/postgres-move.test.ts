@@ -13,10 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import {
-  postgresIsMissing,
-  startTestPostgres,
-} from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { postgresIsMissing, startTestPostgres } from "../../packages/store/src/testing/test-postgres.ts";
 import { programOf } from "../../testing/programs.ts";
 import { vocalhost, type Desk } from "../cli/vocalhost-process.ts";
 import { runProgram } from "../harness/program.ts";
@@ -53,7 +50,7 @@ describe("the move to Postgres", { skip: postgresIsMissing() }, () => {
   async function refused(url: string | undefined, sentence: RegExp): Promise<void> {
     const before = contentsOf(dataFolder);
     assert.equal(before.builds.length, 1);
-    const { code, errors } = await runProgram(programOf("control-plane", "up-main"), {
+    const { code, errors } = await runProgram(programOf("control-plane", "main/up-main"), {
       workingFolder: desk.folder,
       environment: {
         VOCALHOST_DATA_DIR: dataFolder,

@@ -16,7 +16,7 @@ import { keepTalking } from "../harness/talk.ts";
 import { until, within } from "../../testing/wait.ts";
 import { isQuiet } from "../telephony/sound.ts";
 import { dial } from "../telephony/telephone.ts";
-import { parseHierarchies } from "../../packages/control-plane/src/drivers/process/cgroup-hierarchies.ts";
+import { parseHierarchies } from "../../packages/drivers/src/process/cgroup-hierarchies.ts";
 import { ECHO_BOT, prepareCall, start } from "./hosted-calls.ts";
 
 const BROKEN_BOT = `throw new Error("no credentials for the model");\nexport async function bot() {}\n`;

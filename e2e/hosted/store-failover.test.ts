@@ -2,13 +2,13 @@
 // there, calls go on, and each is billed once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openPostgresStore } from "../../packages/control-plane/src/store/postgres.ts";
-import type { Store } from "../../packages/control-plane/src/store/store.ts";
+import { openPostgresStore } from "../../packages/store/src/postgres.ts";
+import type { Store } from "../../packages/store/src/store.ts";
 import {
   postgresIsMissing,
   startTestPostgres,
   type TestPostgres,
-} from "../../packages/control-plane/src/testing/test-postgres.ts";
+} from "../../packages/store/src/testing/test-postgres.ts";
 import { until } from "../../testing/wait.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { keepTalking } from "../harness/talk.ts";

@@ -6,10 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
 import { size } from "../../testing/sizes.ts";
-import {
-  postgresIsMissing,
-  startTestPostgres,
-} from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { postgresIsMissing, startTestPostgres } from "../../packages/store/src/testing/test-postgres.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
 import { fillDisk, mountIsMissing, mountSmallDisk } from "../../testing/small-disk.ts";
 import type { SocketClient } from "../harness/socket-client.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startTestPostgres } from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { startTestPostgres } from "../../packages/store/src/testing/test-postgres.ts";
 import { until } from "../../testing/wait.ts";
 import { vocalhost, type Desk } from "../cli/vocalhost-process.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";

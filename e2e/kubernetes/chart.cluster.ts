@@ -5,10 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import {
-  postgresIsMissing,
-  startTestPostgres,
-} from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { postgresIsMissing, startTestPostgres } from "../../packages/store/src/testing/test-postgres.ts";
 import { requireBaseImage } from "../../testing/base-image.ts";
 import { makeServiceImage } from "../../testing/service-image.ts";
 import { eventually, until } from "../../testing/wait.ts";

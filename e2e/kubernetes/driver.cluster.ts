@@ -5,16 +5,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { InstanceSource, OpenedDriver } from "../../packages/control-plane/src/drivers/driver.ts";
-import { openKubernetesDriver } from "../../packages/control-plane/src/drivers/kubernetes.ts";
-import { silentLog } from "../../packages/control-plane/src/log.ts";
+import type { InstanceSource, OpenedDriver } from "../../packages/drivers/src/driver.ts";
+import { openKubernetesDriver } from "../../packages/drivers/src/kubernetes.ts";
+import { silentLog } from "../../packages/base/src/log.ts";
 import {
   driverContract,
   exited,
   listening,
   specOf,
   type DriverHarness,
-} from "../../packages/control-plane/src/testing/driver-contract.ts";
+} from "../../packages/drivers/src/testing/driver-contract.ts";
 import { until } from "../../testing/wait.ts";
 import { openTestCluster, type TestCluster } from "./test-cluster.ts";
 

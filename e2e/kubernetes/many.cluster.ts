@@ -2,7 +2,7 @@
 // billed once, and no pod is left to nobody.
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
-import { postgresIsMissing } from "../../packages/control-plane/src/testing/test-postgres.ts";
+import { postgresIsMissing } from "../../packages/store/src/testing/test-postgres.ts";
 import { until } from "../../testing/wait.ts";
 import { clusterIsMissing, startCluster, type Cluster } from "../harness/cluster.ts";
 import { freePeerClients } from "../harness/peer-client.ts";

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { peerNames } from "../../packages/control-plane/src/peers/peer-names.ts";
+import { peerNames } from "../../packages/base/src/peers/peer-names.ts";
 import { makeTestAuthority } from "../../testing/peer-certificates.ts";
 import { until } from "../../testing/wait.ts";
 import type { Door } from "./live-calls.ts";

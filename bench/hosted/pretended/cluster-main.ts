@@ -4,8 +4,8 @@ import type { ServerResponse } from "node:http";
 import {
   startStandInApi,
   type ApiObject,
-} from "../../../packages/control-plane/src/testing/cluster/stand-in-api.ts";
-import { labels } from "../../../packages/control-plane/src/drivers/kubernetes/names.ts";
+} from "../../../packages/drivers/src/testing/cluster/stand-in-api.ts";
+import { labels } from "../../../packages/drivers/src/kubernetes/names.ts";
 import type { ClusterAnswer } from "./cluster.ts";
 import { createPretendedInstances } from "./instances.ts";
 import { startPretendedRegistry } from "../../../testing/pretended-registry.ts";

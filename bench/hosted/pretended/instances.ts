@@ -8,8 +8,8 @@ import {
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createDoor, type Server } from "node:net";
-import { PORT_INSIDE } from "../../../packages/control-plane/src/drivers/instance-environment.ts";
-import { defaultTiming } from "../../../packages/control-plane/src/timing.ts";
+import { PORT_INSIDE } from "../../../packages/drivers/src/instance-environment.ts";
+import { defaultTiming } from "../../../packages/base/src/timing.ts";
 
 /**
  * Instances that only pretend: they take a session, beat and end as real ones do, and run no bot. Thousands of them are

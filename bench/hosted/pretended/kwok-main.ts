@@ -9,11 +9,11 @@ import {
   type ServerResponse,
 } from "node:http";
 import { Agent, request as requestHttps } from "node:https";
-import { openCluster } from "../../../packages/control-plane/src/drivers/kubernetes/cluster.ts";
-import { createNames, labels } from "../../../packages/control-plane/src/drivers/kubernetes/names.ts";
-import { readPodState } from "../../../packages/control-plane/src/drivers/kubernetes/pod-state.ts";
-import { watchPods } from "../../../packages/control-plane/src/drivers/kubernetes/watched-pods.ts";
-import { silentLog } from "../../../packages/control-plane/src/log.ts";
+import { openCluster } from "../../../packages/drivers/src/kubernetes/cluster.ts";
+import { createNames, labels } from "../../../packages/drivers/src/kubernetes/names.ts";
+import { readPodState } from "../../../packages/drivers/src/kubernetes/pod-state.ts";
+import { watchPods } from "../../../packages/drivers/src/kubernetes/watched-pods.ts";
+import { silentLog } from "../../../packages/base/src/log.ts";
 import { listenOnLoopback } from "../../../testing/loopback-server.ts";
 import type { ClusterAnswer } from "./cluster.ts";
 import { createPretendedInstances } from "./instances.ts";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { readdirSync, readFileSync } from "node:fs";
 import { startServiceProcess, type ServiceProcess } from "../../../e2e/harness/service-process.ts";
-import { startTestPostgres } from "../../../packages/control-plane/src/testing/test-postgres.ts";
+import { startTestPostgres } from "../../../packages/store/src/testing/test-postgres.ts";
 import { until } from "../../../testing/wait.ts";
 import { pause } from "../../machine/child.ts";
 import { prefer } from "../../machine/cores.ts";

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
-import { openPostgresStore } from "../../../packages/control-plane/src/store/postgres.ts";
-import type { Schema } from "../../../packages/control-plane/src/store/schema.ts";
+import { openPostgresStore } from "../../../packages/store/src/postgres.ts";
+import type { Schema } from "../../../packages/store/src/schema.ts";
 import type { ServiceProcess } from "../../harness/service-process.ts";
 
 type Table = "sessions" | "instances" | "usage";

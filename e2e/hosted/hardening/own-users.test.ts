@@ -67,7 +67,7 @@ function writeTargets(file: string, service: ServiceProcess): void {
       process.execPath,
       join(REPOSITORY, "package.json"),
       join(REPOSITORY, "packages/sdk/package.json"),
-      join(REPOSITORY, "packages/control-plane/src/up-main.ts"),
+      join(REPOSITORY, "packages/control-plane/src/main/up-main.ts"),
       ...readdirSync(join(dataFolder, "builds")).map((name) =>
         join(build(name), "node_modules/.compile-cache/x"),
       ),

@@ -6,7 +6,7 @@ import { createRealtimeConversation } from "./conversation/realtime.ts";
 import { declareTools } from "./conversation/tool.ts";
 import { deepgram } from "./providers/deepgram.ts";
 import { openai } from "./providers/openai.ts";
-import type { RunnerArguments } from "./runner-arguments.ts";
+import type { RunnerArguments } from "./bot/runner-arguments.ts";
 import { createTransport } from "./transports/create-transport.ts";
 import type { Transport, TransportOptions } from "./transports/transport.ts";
 

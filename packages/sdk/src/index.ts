@@ -1,16 +1,16 @@
 // Writing a bot
-export { defineBot } from "./bot.ts";
-export type { Bot, BotDefinition, Readiness } from "./bot.ts";
+export { defineBot } from "./bot/bot.ts";
+export type { Bot, BotDefinition, Readiness } from "./bot/bot.ts";
 export type {
   CommonArguments,
   RoomArguments,
   RunnerArguments,
   WebRtcArguments,
   WebSocketArguments,
-} from "./runner-arguments.ts";
-export type { CallData } from "./call-data.ts";
-export { SessionEnded } from "./session-ended.ts";
-export type { EndReason } from "./session-hooks.ts";
+} from "./bot/runner-arguments.ts";
+export type { CallData } from "./bot/call-data.ts";
+export { SessionEnded } from "./server/session-ended.ts";
+export type { EndReason } from "./transports/session-hooks.ts";
 
 // Hearing and speaking
 export { createTransport } from "./transports/create-transport.ts";
@@ -37,7 +37,7 @@ export type {
 export type { BotCapabilities, Invitation } from "@vocalhost/protocol";
 export type { CollectedKeys, CollectOptions, DtmfInput } from "./transports/dtmf-input.ts";
 export type { PhoneCall, TransferOptions } from "./transports/phone-call.ts";
-export type { WebRtcConnection } from "./transports/webrtc-connection.ts";
+export type { WebRtcConnection } from "./bot/runner-arguments.ts";
 
 // Conversation events
 export type {

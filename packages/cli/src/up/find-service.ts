@@ -15,8 +15,8 @@ const IS_SOURCE = import.meta.filename.endsWith(".ts"); // sources start sources
 export function findService(name: "up" | "operate" = "up"): ServiceProgram {
   const folder = packageFolder();
   return IS_SOURCE
-    ? { file: join(folder, "src", `${name}-main.ts`), nodeOptions: ["--conditions=@vocalhost/source"] }
-    : { file: join(folder, "dist", `${name}-main.js`), nodeOptions: [] };
+    ? { file: join(folder, "src/main", `${name}-main.ts`), nodeOptions: ["--conditions=@vocalhost/source"] }
+    : { file: join(folder, "dist/main", `${name}-main.js`), nodeOptions: [] };
 }
 
 function packageFolder(): string {

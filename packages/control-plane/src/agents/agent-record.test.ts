@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AgentRow, DeploymentRow, InstanceState } from "../store/schema.ts";
+import type { AgentRow, DeploymentRow, InstanceState } from "@vocalhost/store/schema";
 import { toAgentRecord } from "./agent-record.ts";
 import { defaultSettings } from "./settings.ts";
 

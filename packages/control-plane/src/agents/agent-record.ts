@@ -5,10 +5,10 @@ import {
   type RevisionHealth,
   type RevisionInfo,
 } from "@vocalhost/protocol";
-import { parseSpec } from "../deployments/deployment-spec.ts";
-import { toDeployment } from "../deployments/manifest.ts";
-import type { AgentRow, DeploymentRow, InstanceState } from "../store/schema.ts";
-import { toTime } from "../to-time.ts";
+import { parseSpec } from "./deployments/deployment-spec.ts";
+import { toDeployment } from "./deployments/manifest.ts";
+import type { AgentRow, DeploymentRow, InstanceState } from "@vocalhost/store/schema";
+import { toTime } from "@vocalhost/base/to-time";
 
 /** Everything a record is made of, read at one moment. */
 export interface AgentFacts {

@@ -1,6 +1,6 @@
 import { dealBoots } from "../pools/deal-boots.ts";
-import type { AgentRow } from "../store/schema.ts";
-import type { Db } from "../store/store.ts";
+import type { AgentRow } from "@vocalhost/store/schema";
+import type { Db } from "@vocalhost/store/store";
 
 const LOOKED_AT_MAX = 1_000; // an exact number says no more beyond that
 

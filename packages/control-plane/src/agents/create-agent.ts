@@ -1,13 +1,13 @@
 import type { CreateAgent } from "@vocalhost/protocol";
-import { writeAudit } from "../auth/audit.ts";
-import type { OrganizationId } from "../auth/principal.ts";
-import { bindSecrets } from "../deployments/bind-secrets.ts";
-import { insertDeployment } from "../deployments/insert-deployment.ts";
-import { readSource, requireFilterBase } from "../deployments/read-source.ts";
-import { requireAgentQuota, requireKeptInstances } from "../quotas/require-quota.ts";
-import { badField, badRequest } from "../refusals.ts";
-import { isUniqueViolation } from "../store/store-errors.ts";
-import type { Tx } from "../store/store.ts";
+import { writeAudit } from "../identity/audit.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { bindSecrets } from "./deployments/bind-secrets.ts";
+import { insertDeployment } from "./deployments/insert-deployment.ts";
+import { readSource, requireFilterBase } from "./deployments/read-source.ts";
+import { requireAgentQuota, requireKeptInstances } from "../identity/quotas/require-quota.ts";
+import { badField, badRequest } from "@vocalhost/base/refusals";
+import { isUniqueViolation } from "@vocalhost/store/store-errors";
+import type { Tx } from "@vocalhost/store/store";
 import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
 import {
   defaultScaling,

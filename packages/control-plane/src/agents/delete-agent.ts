@@ -1,5 +1,5 @@
-import { writeAudit } from "../auth/audit.ts";
-import type { OrganizationId } from "../auth/principal.ts";
+import { writeAudit } from "../identity/audit.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import type { DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
 

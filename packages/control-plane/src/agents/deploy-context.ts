@@ -1,8 +1,8 @@
 import { AppError } from "@vocalhost/protocol";
-import type { Clock } from "../clock.ts";
-import type { Failpoint } from "../failpoints.ts";
-import type { QuotasOf } from "../quotas/quotas.ts";
-import type { Store } from "../store/store.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { Failpoint } from "@vocalhost/base/failpoints";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
+import type { Store } from "@vocalhost/store/store";
 
 /** What making and changing agents needs. */
 export interface DeployContext {

@@ -1,7 +1,7 @@
-import type { OrganizationId } from "../auth/principal.ts";
-import { badField, notFound } from "../refusals.ts";
-import type { AgentRow } from "../store/schema.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { badField, notFound } from "@vocalhost/base/refusals";
+import type { AgentRow } from "@vocalhost/store/schema";
+import type { Db, Store, Tx } from "@vocalhost/store/store";
 
 export interface AgentAddress {
   name: string;

@@ -1,10 +1,10 @@
 import type { AgentList, AgentRecord } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
-import { toDeployment } from "../deployments/manifest.ts";
-import { notFound } from "../refusals.ts";
-import type { AgentRow } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
-import { toTime } from "../to-time.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { toDeployment } from "./deployments/manifest.ts";
+import { notFound } from "@vocalhost/base/refusals";
+import type { AgentRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
+import { toTime } from "@vocalhost/base/to-time";
 import { toAgentRecord, type AgentFacts } from "./agent-record.ts";
 import { ownFirst, type AgentAddress } from "./find-agent.ts";
 import { readFacts, type FactsOfAgents } from "./read-facts.ts";

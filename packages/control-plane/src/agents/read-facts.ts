@@ -1,9 +1,9 @@
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
-import { prepared } from "../store/prepared.ts";
-import { together } from "../store/round-trips.ts";
-import type { AgentRow } from "../store/schema.ts";
-import type { Db } from "../store/store.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import { together } from "@vocalhost/store/round-trips";
+import type { AgentRow } from "@vocalhost/store/schema";
+import type { Db } from "@vocalhost/store/store";
 import type { AgentFacts } from "./agent-record.ts";
 import { ownFirst } from "./find-agent.ts";
 

@@ -1,10 +1,10 @@
-import { writeAudit } from "../auth/audit.ts";
-import type { OrganizationId } from "../auth/principal.ts";
-import { bindSecrets } from "../deployments/bind-secrets.ts";
-import { type DeploymentSpec, parseSpec } from "../deployments/deployment-spec.ts";
-import { insertDeployment } from "../deployments/insert-deployment.ts";
-import { notFound } from "../refusals.ts";
-import type { Tx } from "../store/store.ts";
+import { writeAudit } from "../identity/audit.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { bindSecrets } from "./deployments/bind-secrets.ts";
+import { type DeploymentSpec, parseSpec } from "./deployments/deployment-spec.ts";
+import { insertDeployment } from "./deployments/insert-deployment.ts";
+import { notFound } from "@vocalhost/base/refusals";
+import type { Tx } from "@vocalhost/store/store";
 import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
 import { setDesired } from "./update-agent.ts";

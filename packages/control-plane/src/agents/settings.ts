@@ -6,8 +6,8 @@ import {
   type SettingValues,
   type UpdateAgent,
 } from "@vocalhost/protocol";
-import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
-import { badField, badRequest } from "../refusals.ts";
+import type { DeploymentSpec } from "./deployments/deployment-spec.ts";
+import { badField, badRequest } from "@vocalhost/base/refusals";
 
 /** What a caller can decide about a deployment; changing any of it makes a new one. */
 export type Settings = Omit<DeploymentSpec, "secretVersion">;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import type { Admit, Principal, Right } from "../auth/principal.ts";
-import { requireSameOrigin } from "../auth/same-origin.ts";
+import type { Admit, Principal, Right } from "../identity/principal.ts";
+import { requireSameOrigin } from "../identity/same-origin.ts";
 
 /** Every operation's way to the one admission function. */
 export async function admitRequest(

@@ -1,5 +1,5 @@
 import { AgentProfileList } from "@vocalhost/protocol";
-import { agentProfiles } from "../deployments/deployment-spec.ts";
+import { agentProfiles } from "../agents/deployments/deployment-spec.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
 export function agentProfileOperations(): Operation[] {

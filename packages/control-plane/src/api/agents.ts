@@ -17,7 +17,7 @@ import { deleteAgent } from "../agents/delete-agent.ts";
 import type { DeployContext } from "../agents/deploy-context.ts";
 import { listAgents, readAgent } from "../agents/read-agents.ts";
 import { updateAgent } from "../agents/update-agent.ts";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 

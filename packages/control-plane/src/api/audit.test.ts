@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { writeAudit } from "../auth/audit.ts";
+import { writeAudit } from "../identity/audit.ts";
 import { startApiHarness } from "./testing/api-harness.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { AuditList, AuditQuery } from "@vocalhost/protocol";
 import { sql } from "kysely";
-import type { OrganizationId } from "../auth/principal.ts";
-import { toTime } from "../to-time.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { toTime } from "@vocalhost/base/to-time";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 

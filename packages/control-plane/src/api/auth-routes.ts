@@ -1,6 +1,6 @@
 import { AppError, type AuthConfig } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CLI_CLIENT_ID } from "../auth/auth-library.ts";
+import { CLI_CLIENT_ID } from "../identity/auth-library.ts";
 import { originOf } from "./admit-request.ts";
 import type { ApiPorts } from "./ports.ts";
 

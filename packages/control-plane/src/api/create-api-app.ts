@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { RequestListener, Server } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
-import type { Log } from "../log.ts";
+import type { Log } from "@vocalhost/base/log";
 import { installErrorReplies, refuseBytes, refusePath } from "./error-replies.ts";
 import { installJsonBodies } from "./json-bodies.ts";
 

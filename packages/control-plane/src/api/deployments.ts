@@ -1,9 +1,9 @@
 import { AgentRecord, DeploymentList, RegionQuery, Rollback } from "@vocalhost/protocol";
 import { findAgent } from "../agents/find-agent.ts";
 import { readAgent } from "../agents/read-agents.ts";
-import { readOrganizationName } from "../store/organization-name.ts";
+import { readOrganizationName } from "@vocalhost/store/organization-name";
 import { rollBack } from "../agents/roll-back.ts";
-import { listDeployments } from "../deployments/list-deployments.ts";
+import { listDeployments } from "../agents/deployments/list-deployments.ts";
 import { AgentParams, deployContext } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";

@@ -13,7 +13,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Socket } from "node:net";
-import type { Log } from "../log.ts";
+import type { Log } from "@vocalhost/base/log";
 
 declare module "fastify" {
   interface FastifyContextConfig {

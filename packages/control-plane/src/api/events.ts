@@ -1,7 +1,7 @@
 import { ChangeKind, type ChangeEvent } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
 import { z } from "zod";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import { admitRequest } from "./admit-request.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";

@@ -1,8 +1,8 @@
 import { CreateKey, Done, KeyCreated, KeyList, RotateKey, type Key } from "@vocalhost/protocol";
 import { z } from "zod";
-import { toTime } from "../to-time.ts";
-import { hasRight } from "../auth/admission.ts";
-import type { ListedKey } from "../auth/api-keys.ts";
+import { toTime } from "@vocalhost/base/to-time";
+import { hasRight } from "../identity/admission.ts";
+import type { ListedKey } from "../identity/api-keys.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 

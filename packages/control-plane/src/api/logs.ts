@@ -2,7 +2,7 @@ import { isAppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { findAgents } from "../agents/find-agent.ts";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import { readLogs, tailLogs, type Tail, type TailQuery } from "../logs/read-logs.ts";
 import { admitRequest } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";

@@ -1,8 +1,8 @@
 import { AppError, ChangeMember, Done, InviteMember, MemberInvited, MemberList } from "@vocalhost/protocol";
 import { z } from "zod";
-import { toTime } from "../to-time.ts";
-import type { Principal } from "../auth/principal.ts";
-import { changeRole, listMembers, removeMember, type Role } from "../auth/members.ts";
+import { toTime } from "@vocalhost/base/to-time";
+import type { Principal } from "../identity/principal.ts";
+import { changeRole, listMembers, removeMember, type Role } from "../identity/members.ts";
 import { originOf } from "./admit-request.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";

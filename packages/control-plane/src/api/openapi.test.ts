@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog } from "../log.ts";
+import { silentLog } from "@vocalhost/base/log";
 import { createApiApp } from "./create-api-app.ts";
 import type { OpenApiDocument } from "./docs-page.ts";
 import { installOpenApi, mountOpenApi } from "./openapi.ts";

@@ -1,8 +1,14 @@
 import { AppError, ErrorAnswer, type FieldProblem } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { actorOf, type Admit, type OrganizationId, type Principal, type Right } from "../auth/principal.ts";
-import type { RequestLimits } from "../auth/rate-limits.ts";
+import {
+  actorOf,
+  type Admit,
+  type OrganizationId,
+  type Principal,
+  type Right,
+} from "../identity/principal.ts";
+import type { RequestLimits } from "../identity/rate-limits.ts";
 import { admitRequest } from "./admit-request.ts";
 import { invalid } from "./error-replies.ts";
 import { holdsNul } from "./json-bodies.ts";

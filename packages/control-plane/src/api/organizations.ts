@@ -5,8 +5,12 @@ import {
   OrganizationList,
   UserAnswer,
 } from "@vocalhost/protocol";
-import { actorOf } from "../auth/principal.ts";
-import { foundOrganization, organizationsOf, readOrganization } from "../organizations/organizations.ts";
+import { actorOf } from "../identity/principal.ts";
+import {
+  foundOrganization,
+  organizationsOf,
+  readOrganization,
+} from "../identity/organizations/organizations.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 

@@ -1,8 +1,8 @@
 import { Pool, RegionQuery, type Instance } from "@vocalhost/protocol";
 import { bootsBefore } from "../agents/boots-before.ts";
 import { findAgent } from "../agents/find-agent.ts";
-import { toTime } from "../to-time.ts";
-import type { InstanceRow } from "../store/schema.ts";
+import { toTime } from "@vocalhost/base/to-time";
+import type { InstanceRow } from "@vocalhost/store/schema";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";

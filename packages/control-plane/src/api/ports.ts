@@ -1,20 +1,20 @@
 // What the interface needs of the rest of the controller; the composition root brings it.
 import type { Isolation, MediaProbe, RoomStarted } from "@vocalhost/protocol";
-import type { ApiKeys } from "../auth/api-keys.ts";
-import type { People } from "../auth/people.ts";
-import type { Admit } from "../auth/principal.ts";
-import type { RequestLimits, StartLimits } from "../auth/rate-limits.ts";
+import type { ApiKeys } from "../identity/api-keys.ts";
+import type { People } from "../identity/people.ts";
+import type { Admit } from "../identity/principal.ts";
+import type { RequestLimits, StartLimits } from "../identity/rate-limits.ts";
 import type { Builds } from "../builds/builds.ts";
-import type { Clock } from "../clock.ts";
-import type { Failpoint } from "../failpoints.ts";
-import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import type { QuotasOf } from "../quotas/quotas.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { Failpoint } from "@vocalhost/base/failpoints";
+import type { Log } from "@vocalhost/base/log";
+import type { Metrics } from "../usage/metrics/metrics.ts";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
 import type { SecretSets } from "../secrets/secret-sets.ts";
 import type { StartOutcome, StartSessionRequest } from "../sessions/doors/door.ts";
 import type { CallRequest } from "../sessions/doors/room-call.ts";
 import type { StopSessionRequest } from "../sessions/doors/session-doors.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "@vocalhost/store/store";
 
 export interface ApiPorts {
   store: Store;

@@ -1,5 +1,9 @@
 import { PatchProperties, Properties, PropertiesSchema } from "@vocalhost/protocol";
-import { changeProperties, readProperties, readPropertiesSchema } from "../organizations/properties.ts";
+import {
+  changeProperties,
+  readProperties,
+  readPropertiesSchema,
+} from "../identity/organizations/properties.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 

@@ -14,8 +14,8 @@ import {
 } from "@vocalhost/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { requireAgentAllowed } from "../auth/rate-limits.ts";
-import { badField } from "../refusals.ts";
+import { requireAgentAllowed } from "../identity/rate-limits.ts";
+import { badField } from "@vocalhost/base/refusals";
 import { addressOf, originOf } from "./admit-request.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";

@@ -1,9 +1,9 @@
 import { ApiError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRequestLimits } from "../auth/rate-limits.ts";
-import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
-import { createTestClock } from "../testing/test-clock.ts";
+import { createRequestLimits } from "../identity/rate-limits.ts";
+import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
+import { createTestClock } from "@vocalhost/base/testing/test-clock";
 import { startApiHarness } from "./testing/api-harness.ts";
 
 const image = "a/b:c";

@@ -1,6 +1,6 @@
 import { QuotaList } from "@vocalhost/protocol";
-import { readOrganization } from "../organizations/organizations.ts";
-import { readQuotas } from "../quotas/read-quotas.ts";
+import { readOrganization } from "../identity/organizations/organizations.ts";
+import { readQuotas } from "../identity/quotas/read-quotas.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 

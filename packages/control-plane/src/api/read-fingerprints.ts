@@ -1,7 +1,7 @@
 import type { ChangeKind } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "@vocalhost/store/store";
 
 /** A text per kind that is different whenever something of that kind is. */
 export type Fingerprints = Record<ChangeKind, string>;

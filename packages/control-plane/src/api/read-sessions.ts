@@ -8,16 +8,16 @@ import {
   type SessionList,
   type SessionListQuery,
 } from "@vocalhost/protocol";
-import { notFound } from "../refusals.ts";
+import { notFound } from "@vocalhost/base/refusals";
 import { findAgents } from "../agents/find-agent.ts";
-import { toTime } from "../to-time.ts";
+import { toTime } from "@vocalhost/base/to-time";
 import { sql, type Expression, type ExpressionBuilder, type SqlBool } from "kysely";
-import type { OrganizationId } from "../auth/principal.ts";
-import { filterReport } from "../ledger/filter-report.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { filterReport } from "../usage/ledger/filter-report.ts";
 import { doorOf } from "../sessions/doors/doors.ts";
 import { OPEN_SESSION_STATES } from "../sessions/session-state.ts";
-import type { Schema, SessionRow } from "../store/schema.ts";
-import type { Db, Store } from "../store/store.ts";
+import type { Schema, SessionRow } from "@vocalhost/store/schema";
+import type { Db, Store } from "@vocalhost/store/store";
 
 /** Newest first. */
 export async function listSessions(

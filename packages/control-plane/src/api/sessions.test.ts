@@ -2,7 +2,7 @@ import { EndState } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import type { SessionRow } from "../store/schema.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
 import { newSessionRow } from "../sessions/session-row.ts";
 import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 import { rejects } from "./testing/check-refusal.ts";

@@ -1,6 +1,6 @@
 import { SessionDetails, SessionList, SessionListQuery, SessionStopped } from "@vocalhost/protocol";
 import { z } from "zod";
-import { resourceMetrics } from "../samples/samples.ts";
+import { resourceMetrics } from "../usage/samples.ts";
 import { AgentParams } from "./agents.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { ServerResponse } from "node:http";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 
 /** So many at once and no more, and half of them at most for one organisation: others want to look, too. */
 export interface Places {

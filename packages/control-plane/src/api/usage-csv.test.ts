@@ -9,10 +9,10 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { until } from "../../../../testing/wait.ts";
-import type { Clock } from "../clock.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
-import { systemClock } from "../system-clock.ts";
-import { agentRow } from "../testing/store-contract.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import { openSqliteStore } from "@vocalhost/store/sqlite";
+import { systemClock } from "@vocalhost/base/system-clock";
+import { agentRow } from "@vocalhost/store/testing/store-contract";
 import { startApiHarness, type ApiHarness } from "./testing/api-harness.ts";
 
 const MONTH = "2026-01";

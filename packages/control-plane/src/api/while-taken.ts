@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@vocalhost/base/clock";
 
 const TAKEN_WITHIN_MS = 60_000; // a page, even over a poor line
 

@@ -1,11 +1,11 @@
-import type { Clock } from "../clock.ts";
-import type { ImageBuilder } from "../drivers/image-builder.ts";
-import type { Depot } from "../depot/depot.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { ImageBuilder } from "@vocalhost/drivers/image-builder";
+import type { Depot } from "./object-store/depot.ts";
+import type { Log } from "@vocalhost/base/log";
 import type { BuildFolders } from "./build-folders.ts";
-import type { UserRange } from "../own-users.ts";
-import type { QuotasOf } from "../quotas/quotas.ts";
-import type { Store } from "../store/store.ts";
+import type { UserRange } from "@vocalhost/drivers/process/own-users";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
+import type { Store } from "@vocalhost/store/store";
 
 /** What uploads and builds need. */
 export interface BuildContext {

@@ -5,9 +5,9 @@ import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import type { Depot } from "../depot/depot.ts";
-import { DriverUnavailableError, SourceGoneError } from "../drivers/driver.ts";
-import { closeToChanges, isOpenToAll } from "../own-users.ts";
+import type { Depot } from "./object-store/depot.ts";
+import { DriverUnavailableError, SourceGoneError } from "@vocalhost/drivers/driver";
+import { closeToChanges, isOpenToAll } from "@vocalhost/drivers/process/own-users";
 import { LINKED_SDK } from "./link-sdk.ts";
 
 /** What builds made, on this machine and in the depot, if there is one. */

@@ -1,10 +1,10 @@
 import { isAppError } from "@vocalhost/protocol";
 import { chown, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { cutLine, toInertLines } from "../inert-text.ts";
-import { builderUser, closeToChanges, type RunAs } from "../own-users.ts";
-import { requireDiskQuota } from "../quotas/require-quota.ts";
-import type { BuildRow } from "../store/schema.ts";
+import { cutLine, toInertLines } from "@vocalhost/base/inert-text";
+import { builderUser, closeToChanges, type RunAs } from "@vocalhost/drivers/process/own-users";
+import { requireDiskQuota } from "../identity/quotas/require-quota.ts";
+import type { BuildRow } from "@vocalhost/store/schema";
 import type { BuildContext } from "./build-context.ts";
 import { createBuildLog } from "./build-log.ts";
 import { buildFolder } from "./build-folders.ts";

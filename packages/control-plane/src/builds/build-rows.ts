@@ -5,12 +5,12 @@ import {
   type BuildLogs,
   type CreateBuild,
 } from "@vocalhost/protocol";
-import { writeAudit } from "../auth/audit.ts";
-import type { OrganizationId } from "../auth/principal.ts";
-import { requireBuildQuota, requireDiskQuota } from "../quotas/require-quota.ts";
-import type { BuildRow } from "../store/schema.ts";
-import type { Db } from "../store/store.ts";
-import { toTime } from "../to-time.ts";
+import { writeAudit } from "../identity/audit.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { requireBuildQuota, requireDiskQuota } from "../identity/quotas/require-quota.ts";
+import type { BuildRow } from "@vocalhost/store/schema";
+import type { Db } from "@vocalhost/store/store";
+import { toTime } from "@vocalhost/base/to-time";
 import type { BuildContext } from "./build-context.ts";
 import { BuildFacts } from "./build-facts.ts";
 import type { UploadFiles } from "./upload-files.ts";

@@ -1,6 +1,6 @@
 import type { Build, BuildListQuery, BuildLogs, CreateBuild, Upload } from "@vocalhost/protocol";
 import type { Readable } from "node:stream";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import type { BuildContext } from "./build-context.ts";
 import { listBuilds, readBuild, readBuildLogs, startBuild } from "./build-rows.ts";
 import { runBuilds } from "./run-builds.ts";

@@ -1,4 +1,4 @@
-import type { BuildRow } from "../store/schema.ts";
+import type { BuildRow } from "@vocalhost/store/schema";
 
 export type QueuedBuild = Pick<BuildRow, "id" | "organizationId" | "status" | "createdAt">;
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BASE_VERSION } from "../version.ts";
+import { BASE_VERSION } from "@vocalhost/base/version";
 import type { BotManifest } from "./bot-manifest.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { BuildProblem } from "./build-problem.ts";

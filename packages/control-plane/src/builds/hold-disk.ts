@@ -1,5 +1,5 @@
-import type { UploadRow } from "../store/schema.ts";
-import { takeDiskQuota } from "../quotas/require-quota.ts";
+import type { UploadRow } from "@vocalhost/store/schema";
+import { takeDiskQuota } from "../identity/quotas/require-quota.ts";
 import type { BuildContext } from "./build-context.ts";
 import { usedUp } from "./upload-refusals.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, readdir, readlink, rename, symlink } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import type { Log } from "../log.ts";
+import type { Log } from "@vocalhost/base/log";
 
 /** Where a build finds the service's own SDK, which is elsewhere on another machine. */
 export const LINKED_SDK = "node_modules/vocalhost";

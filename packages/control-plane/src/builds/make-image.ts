@@ -1,6 +1,6 @@
-import { DriverUnavailableError } from "../drivers/driver.ts";
-import { ImageBuildError, type ImageBuilder } from "../drivers/image-builder.ts";
-import type { BuildRow } from "../store/schema.ts";
+import { DriverUnavailableError } from "@vocalhost/drivers/driver";
+import { ImageBuildError, type ImageBuilder } from "@vocalhost/drivers/image-builder";
+import type { BuildRow } from "@vocalhost/store/schema";
 import type { BuildFacts } from "./build-facts.ts";
 import type { BuildOutcome } from "./run-builder.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { until } from "../../../../testing/wait.ts";
-import { identityOf, isRunning } from "../drivers/local/process-identity.ts";
+import { identityOf, isRunning } from "@vocalhost/drivers/local/process-identity";
 import { builderEnvironment } from "./config.ts";
 import { packFolder } from "./pack-folder.ts";
 

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
-import { inheritedArguments } from "../inherited-arguments.ts";
-import type { RunAs } from "../own-users.ts";
-import { giveNoPrecedence } from "../precedence.ts";
+import { inheritedArguments } from "@vocalhost/base/inherited-arguments";
+import type { RunAs } from "@vocalhost/drivers/process/own-users";
+import { giveNoPrecedence } from "@vocalhost/drivers/process/precedence";
 import type { BuildFacts } from "./build-facts.ts";
 import { BuilderMessage, type BuilderTask } from "./builder-messages.ts";
 import { builderEnvironment } from "./config.ts";
-import { ownProgram } from "../own-files.ts";
+import { ownProgram } from "@vocalhost/base/own-files";
 
 export type BuildOutcome =
   | { status: "success"; facts: BuildFacts; bytes: number; hasDockerfile: boolean }
@@ -32,7 +32,7 @@ export async function runBuilder({
   signal,
   user,
 }: RunBuilderOptions): Promise<BuildOutcome> {
-  const program = ownProgram("builds/builder-main");
+  const program = ownProgram(import.meta, "builds/builder-main");
   const child = spawn(process.execPath, [...inheritedArguments(), "--no-warnings", program], {
     cwd: task.folder,
     env: {

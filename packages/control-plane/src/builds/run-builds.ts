@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
-import type { BuildRow } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { BuildRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
 import { buildOne } from "./build-one.ts";
 import type { BuildContext } from "./build-context.ts";
 import { chooseBuild, type BuildsNow } from "./choose-build.ts";

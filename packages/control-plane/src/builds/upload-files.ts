@@ -7,7 +7,7 @@ import { type Readable, PassThrough, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
-import type { Depot } from "../depot/depot.ts";
+import type { Depot } from "./object-store/depot.ts";
 
 /** Uploaded archives, each with what was found out while it came in: on the disk, and in the depot if there is one. */
 export interface UploadFiles {

@@ -1,11 +1,11 @@
 import { AppError, type Upload } from "@vocalhost/protocol";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Readable } from "node:stream";
-import { writeAudit } from "../auth/audit.ts";
-import type { OrganizationId } from "../auth/principal.ts";
-import { requireDiskQuota } from "../quotas/require-quota.ts";
-import type { UploadRow } from "../store/schema.ts";
-import { toTime } from "../to-time.ts";
+import { writeAudit } from "../identity/audit.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { requireDiskQuota } from "../identity/quotas/require-quota.ts";
+import type { UploadRow } from "@vocalhost/store/schema";
+import { toTime } from "@vocalhost/base/to-time";
 import type { BuildContext } from "./build-context.ts";
 import { holdDisk } from "./hold-disk.ts";
 import type { TakenUpload, UploadFiles } from "./upload-files.ts";

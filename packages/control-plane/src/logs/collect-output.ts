@@ -1,10 +1,10 @@
-import type { OrganizationId } from "../auth/principal.ts";
-import type { Clock } from "../clock.ts";
-import type { InstanceRecords, OutputLine } from "../drivers/instance-records.ts";
-import type { Log } from "../log.ts";
-import type { LogLineRow } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
-import { cutLine, toInertText } from "../inert-text.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { InstanceRecords, OutputLine } from "@vocalhost/drivers/instance-records";
+import type { Log } from "@vocalhost/base/log";
+import type { LogLineRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
+import { cutLine, toInertText } from "@vocalhost/base/inert-text";
 import { createStamps, type Stamps } from "./line-stamps.ts";
 import { newestLineAt, readCursors, writeOutput } from "./output-rows.ts";
 import { firstReading, type OutputLimits, type Reading, takeLines } from "./take-lines.ts";

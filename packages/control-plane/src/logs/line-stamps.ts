@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@vocalhost/base/clock";
 
 /** Gives each line its moment: never twice the same, never backwards, so that lines read at once keep their order. */
 export type Stamps = () => { at: number; nanos: number };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OrganizationId } from "../auth/principal.ts";
-import type { Clock } from "../clock.ts";
-import type { OutputChunk } from "../drivers/instance-records.ts";
-import { silentLog } from "../log.ts";
-import { eachStore } from "../testing/each-store.ts";
-import type { Store } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { OutputChunk } from "@vocalhost/drivers/instance-records";
+import { silentLog } from "@vocalhost/base/log";
+import { eachStore } from "@vocalhost/store/testing/each-store";
+import type { Store } from "@vocalhost/store/store";
 import { createOutputCollector, type OutputSource } from "./collect-output.ts";
 import { pruneLogs } from "./prune-logs.ts";
 import { readLogs, tailLogs } from "./read-logs.ts";

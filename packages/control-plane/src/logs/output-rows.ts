@@ -1,5 +1,5 @@
-import type { LogLineRow } from "../store/schema.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
+import type { LogLineRow } from "@vocalhost/store/schema";
+import type { Db, Store, Tx } from "@vocalhost/store/store";
 import type { Cursor } from "./take-lines.ts";
 
 export interface OutputRows {

@@ -1,5 +1,5 @@
-import { deleteOlder } from "../store/delete-older.ts";
-import type { Store } from "../store/store.ts";
+import { deleteOlder } from "@vocalhost/store/delete-older";
+import type { Store } from "@vocalhost/store/store";
 
 export interface PruneOptions {
   nowMs: number;

@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
-import type { LogLineRow } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { LogLineRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
 import {
   countLines,
   type LogFilter,

@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
-import type { OrganizationId } from "../auth/principal.ts";
-import type { LogLineRow, Schema } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { LogLineRow, Schema } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
 
 export interface LogFilter {
   deploymentId?: string;

@@ -1,5 +1,5 @@
-import type { OutputChunk, OutputLine } from "../drivers/instance-records.ts";
-import type { OutputCursorRow } from "../store/schema.ts";
+import type { OutputChunk, OutputLine } from "@vocalhost/drivers/instance-records";
+import type { OutputCursorRow } from "@vocalhost/store/schema";
 
 /** How far one instance was read, and what it may still write. */
 export interface Reading {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog } from "../log.ts";
-import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
-import type { InstanceRow } from "../store/schema.ts";
-import { openMemoryStore } from "../store/sqlite.ts";
-import { agentRow, instanceRow } from "../testing/store-contract.ts";
+import { silentLog } from "@vocalhost/base/log";
+import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
+import type { InstanceRow } from "@vocalhost/store/schema";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import { agentRow, instanceRow } from "@vocalhost/store/testing/store-contract";
 import { claimInstance, type Claim, type Full } from "./claim.ts";
 import { createMediaPorts } from "./media-ports.ts";
 

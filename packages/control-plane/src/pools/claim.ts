@@ -1,8 +1,8 @@
-import type { QuotasOf } from "../quotas/quotas.ts";
-import { mayHaveInstance } from "../quotas/require-quota.ts";
-import type { AgentRow, InstanceRow } from "../store/schema.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
-import { sendWithNext } from "../store/round-trips.ts";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
+import { mayHaveInstance } from "../identity/quotas/require-quota.ts";
+import type { AgentRow, InstanceRow } from "@vocalhost/store/schema";
+import type { Db, Store, Tx } from "@vocalhost/store/store";
+import { sendWithNext } from "@vocalhost/store/round-trips";
 import { LIVE_INSTANCE_STATES, moveInstance, requireInstanceMove } from "./instance-state.ts";
 import type { MediaPorts } from "./media-ports.ts";
 

@@ -1,4 +1,4 @@
-import type { InstanceRow } from "../store/schema.ts";
+import type { InstanceRow } from "@vocalhost/store/schema";
 
 /** What is to be made, or is being made, and whose it is. */
 export type Boot = Pick<InstanceRow, "id" | "organizationId" | "agentId" | "sessionId" | "createdAt">;

@@ -1,6 +1,6 @@
-import { type Arrows, compareAndSet, requireArrow, requireSet } from "../store/move-row.ts";
-import type { InstanceRow, InstanceState } from "../store/schema.ts";
-import type { Tx } from "../store/store.ts";
+import { type Arrows, compareAndSet, requireArrow, requireSet } from "@vocalhost/store/move-row";
+import type { InstanceRow, InstanceState } from "@vocalhost/store/schema";
+import type { Tx } from "@vocalhost/store/store";
 
 // `busy` ends only when its session is terminal: not by scaling, rollout or readiness.
 const ARROWS: Arrows<InstanceState> = {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog } from "../log.ts";
-import type { InstanceRow } from "../store/schema.ts";
-import { openMemoryStore } from "../store/sqlite.ts";
-import type { Store } from "../store/store.ts";
-import { eachStore } from "../testing/each-store.ts";
-import { instanceRow } from "../testing/store-contract.ts";
+import { silentLog } from "@vocalhost/base/log";
+import type { InstanceRow } from "@vocalhost/store/schema";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import type { Store } from "@vocalhost/store/store";
+import { eachStore } from "@vocalhost/store/testing/each-store";
+import { instanceRow } from "@vocalhost/store/testing/store-contract";
 import { createMediaPorts } from "./media-ports.ts";
 
 const range = { first: 40_000, last: 40_002 };

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Log } from "../log.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
+import type { Log } from "@vocalhost/base/log";
+import type { Db, Store, Tx } from "@vocalhost/store/store";
 import { LIVE_INSTANCE_STATES } from "./instance-state.ts";
 
 /** UDP ports through which calls reach instances: each instance has one of its own for as long as its row lives. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@vocalhost/base/clock";
 
 /** Lets a waiter know that something it waits for may have changed. Waiters look again; a lost wake-up costs time only. */
 export interface Wakeups {

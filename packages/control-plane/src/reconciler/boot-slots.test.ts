@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SeenInstance } from "../drivers/driver.ts";
-import type { InstanceRow } from "../store/schema.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
+import type { InstanceRow } from "@vocalhost/store/schema";
 import { BootSlots, slotsAfter } from "./boot-slots.ts";
 import { instance, running } from "./testing/check-plan.ts";
 

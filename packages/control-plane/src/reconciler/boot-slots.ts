@@ -1,5 +1,5 @@
-import type { SeenInstance } from "../drivers/driver.ts";
-import type { InstanceRow } from "../store/schema.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
+import type { InstanceRow } from "@vocalhost/store/schema";
 
 /** The most instances that an idle machine boots at once; more would not be ready any sooner. */
 const SLOTS_MAX = 16;

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { createSightings } from "../sessions/sightings.ts";
 import { newSessionRow } from "../sessions/session-row.ts";
 import { prepareOrganization } from "../sessions/testing/warm-pools.ts";
-import type { InstanceRow, SessionRow } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
-import { eachStore } from "../testing/each-store.ts";
-import { defaultTiming } from "../timing.ts";
+import type { InstanceRow, SessionRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
+import { eachStore } from "@vocalhost/store/testing/each-store";
+import { defaultTiming } from "@vocalhost/base/timing";
 import { noteProofOfLife } from "./note-proof-of-life.ts";
 import { agent, instance } from "./testing/check-plan.ts";
 

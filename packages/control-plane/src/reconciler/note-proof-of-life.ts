@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { InstanceStatus } from "@vocalhost/protocol";
-import type { InstanceReport } from "../instances/instance-network.ts";
-import { asLeader } from "../leader/leader.ts";
+import type { InstanceReport } from "../pools/instances/instance-network.ts";
+import { asLeader } from "@vocalhost/store/leadership/leader";
 import { withMarks } from "../sessions/timeline.ts";
-import type { Tx } from "../store/store.ts";
-import type { World } from "../world.ts";
+import type { Tx } from "@vocalhost/store/store";
+import type { World } from "../sessions/world.ts";
 import type { PoolRows } from "./read-pools.ts";
 
 type Noting = Pick<World, "store" | "epoch" | "sightings" | "timing">;

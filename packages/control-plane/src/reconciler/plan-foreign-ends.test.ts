@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SeenInstance } from "../drivers/driver.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
 import { crashOf } from "./plan-instance.ts";
 import { check, exited, instance, running } from "./testing/check-plan.ts";
 

@@ -1,6 +1,6 @@
-import type { InstanceExit, SeenInstance } from "../drivers/driver.ts";
+import type { InstanceExit, SeenInstance } from "@vocalhost/drivers/driver";
 import { isTerminal } from "../sessions/session-state.ts";
-import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
+import type { DeploymentRow, InstanceRow } from "@vocalhost/store/schema";
 import type { Crash, PoolStep, PoolView } from "./plan-pool.ts";
 
 /** An instance that hardly gets the processor may boot this many times as long. Callers have given up by then. */

@@ -1,7 +1,7 @@
-import type { InstanceReport } from "../instances/instance-network.ts";
-import type { SeenInstance } from "../drivers/driver.ts";
-import type { AgentRow, DeploymentRow, InstanceRow } from "../store/schema.ts";
-import type { Timing } from "../timing.ts";
+import type { InstanceReport } from "../pools/instances/instance-network.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
+import type { AgentRow, DeploymentRow, InstanceRow } from "@vocalhost/store/schema";
+import type { Timing } from "@vocalhost/base/timing";
 import { planInstance } from "./plan-instance.ts";
 import type { PendingSessions, PoolSession } from "./read-pools.ts";
 import { planRest } from "./plan-rest.ts";

@@ -1,4 +1,4 @@
-import type { InstanceRow } from "../store/schema.ts";
+import type { InstanceRow } from "@vocalhost/store/schema";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 
 /**

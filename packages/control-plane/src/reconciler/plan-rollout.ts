@@ -1,4 +1,4 @@
-import type { DeploymentRow } from "../store/schema.ts";
+import type { DeploymentRow } from "@vocalhost/store/schema";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 
 /** How the deployments of an agent move on: the new one proves itself before the old one goes. */

@@ -1,4 +1,4 @@
-import type { DeploymentRow, InstanceRow } from "../store/schema.ts";
+import type { DeploymentRow, InstanceRow } from "@vocalhost/store/schema";
 import type { PoolStep, PoolView } from "./plan-pool.ts";
 import { isBackingOff } from "./plan-instance.ts";
 

@@ -1,8 +1,8 @@
-import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
-import { prepared, preparedList } from "../store/prepared.ts";
-import { together } from "../store/round-trips.ts";
-import type { Db } from "../store/store.ts";
-import type { QuotasOf } from "../quotas/quotas.ts";
+import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "@vocalhost/store/schema";
+import { prepared, preparedList } from "@vocalhost/store/prepared";
+import { together } from "@vocalhost/store/round-trips";
+import type { Db } from "@vocalhost/store/store";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 
 /** The rows of every agent that is not deleted. */

@@ -2,29 +2,29 @@ import type { InstanceStatus } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { createTestClock } from "../testing/test-clock.ts";
+import { createTestClock } from "@vocalhost/base/testing/test-clock";
 import { until } from "../../../../testing/wait.ts";
-import type { Preparation } from "../deployments/deploying.ts";
+import type { Preparation } from "../agents/deployments/deploying.ts";
 import {
   DriverUnavailableError,
   type Driver,
   type InstanceSpec,
   type SeenInstance,
-} from "../drivers/driver.ts";
-import type { InstanceRecords } from "../drivers/instance-records.ts";
-import type { InstanceNetwork, InstanceReport } from "../instances/instance-network.ts";
-import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
-import { silentLog } from "../log.ts";
+} from "@vocalhost/drivers/driver";
+import type { InstanceRecords } from "@vocalhost/drivers/instance-records";
+import type { InstanceNetwork, InstanceReport } from "../pools/instances/instance-network.ts";
+import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
+import { silentLog } from "@vocalhost/base/log";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
-import { eachStore } from "../testing/each-store.ts";
+import { eachStore } from "@vocalhost/store/testing/each-store";
 import { createWakeups } from "../pools/wakeups.ts";
 import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
 import { createSightings } from "../sessions/sightings.ts";
-import { openMemoryStore } from "../store/sqlite.ts";
-import type { DeploymentPhase, DeploymentRow, InstanceState } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
-import { defaultTiming } from "../timing.ts";
-import type { World } from "../world.ts";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import type { DeploymentPhase, DeploymentRow, InstanceState } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
+import { defaultTiming } from "@vocalhost/base/timing";
+import type { World } from "../sessions/world.ts";
 import { createReconciler } from "./reconcile.ts";
 import { agent, deployment, exited, instance, running, session } from "./testing/check-plan.ts";
 

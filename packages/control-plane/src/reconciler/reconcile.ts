@@ -1,9 +1,9 @@
-import type { Deploying } from "../deployments/deploying.ts";
-import { DriverUnavailableError, driverIn, type SeenInstance } from "../drivers/driver.ts";
-import type { InstanceReport } from "../instances/instance-network.ts";
-import { LeadershipLostError } from "../leader/leader.ts";
-import type { AgentRow, InstanceRow } from "../store/schema.ts";
-import type { World } from "../world.ts";
+import type { Deploying } from "../agents/deployments/deploying.ts";
+import { DriverUnavailableError, driverIn, type SeenInstance } from "@vocalhost/drivers/driver";
+import type { InstanceReport } from "../pools/instances/instance-network.ts";
+import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
+import type { AgentRow, InstanceRow } from "@vocalhost/store/schema";
+import type { World } from "../sessions/world.ts";
 import { dealBoots } from "../pools/deal-boots.ts";
 import { BootSlots } from "./boot-slots.ts";
 import { noteProofOfLife } from "./note-proof-of-life.ts";

@@ -1,7 +1,7 @@
-import type { SeenInstance } from "../drivers/driver.ts";
-import { FORGOTTEN_AT_ONCE, forgetInstance, RecordsLeftError } from "../drivers/forget-instance.ts";
-import { LeadershipLostError } from "../leader/leader.ts";
-import type { World } from "../world.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
+import { FORGOTTEN_AT_ONCE, forgetInstance, RecordsLeftError } from "@vocalhost/drivers/forget-instance";
+import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
+import type { World } from "../sessions/world.ts";
 import { severalAtOnce } from "./several-at-once.ts";
 
 export interface SweepOptions {

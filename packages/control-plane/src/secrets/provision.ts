@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
-import type { Failpoint } from "../failpoints.ts";
-import type { Log } from "../log.ts";
-import type { SecretSetRow } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { Failpoint } from "@vocalhost/base/failpoints";
+import type { Log } from "@vocalhost/base/log";
+import type { SecretSetRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
 import type { MasterKeys } from "./master-keys.ts";
 import { readValues } from "./secret-values.ts";
 

@@ -1,6 +1,6 @@
-import { parseSpec } from "../deployments/deployment-spec.ts";
-import type { DeploymentPhase, SecretSetRow } from "../store/schema.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
+import { parseSpec } from "../agents/deployments/deployment-spec.ts";
+import type { DeploymentPhase, SecretSetRow } from "@vocalhost/store/schema";
+import type { Db, Store, Tx } from "@vocalhost/store/store";
 
 /** A deployment being made may still pin a version that was current a moment ago. */
 const KEPT_MS = 3_600_000;

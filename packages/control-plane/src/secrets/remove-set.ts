@@ -1,4 +1,4 @@
-import type { Tx } from "../store/store.ts";
+import type { Tx } from "@vocalhost/store/store";
 
 /** With every version of every value: nothing of it can be read again. */
 export async function removeSet(tx: Tx, setId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { badRequest } from "../refusals.ts";
+import { badRequest } from "@vocalhost/base/refusals";
 import { redactsWhole } from "./redact.ts";
 
 /** Names and values together. What is larger could not be hidden whole in what bots print. */

@@ -1,6 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
-import type { Store, Tx } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { Store, Tx } from "@vocalhost/store/store";
 
 /** More than two for each agent that an organisation may have; a loop that makes sets ends here instead of on a full disk. */
 export const SETS_MAX = 500;

@@ -1,5 +1,5 @@
-import { ConfigError } from "../config.ts";
-import type { Store, Tx } from "../store/store.ts";
+import { ConfigError } from "@vocalhost/base/config-error";
+import type { Store, Tx } from "@vocalhost/store/store";
 import { openDataKey, rewrapDataKey } from "./encryption.ts";
 import type { MasterKeys } from "./master-keys.ts";
 

@@ -1,4 +1,4 @@
-import type { Db, Store } from "../store/store.ts";
+import type { Db, Store } from "@vocalhost/store/store";
 import { addMasterKey, openMasterKeyFile, parseMasterKeys, type MasterKeys } from "./master-keys.ts";
 import { neededMasterKeys, requireKnownMasterKeys, rewrapSecrets } from "./rewrap.ts";
 

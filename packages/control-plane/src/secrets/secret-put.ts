@@ -1,6 +1,6 @@
 import type { AppError } from "@vocalhost/protocol";
 import { z } from "zod";
-import { badRequest } from "../refusals.ts";
+import { badRequest } from "@vocalhost/base/refusals";
 
 /** What a PUT on a secret set asks for. */
 export type SecretPut =

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { createTestClock } from "../testing/test-clock.ts";
-import { createFailpoint } from "../failpoints.ts";
-import { silentLog } from "../log.ts";
-import { createOrganization } from "../organizations/organizations.ts";
-import { openMemoryStore } from "../store/sqlite.ts";
-import type { Store } from "../store/store.ts";
+import { createTestClock } from "@vocalhost/base/testing/test-clock";
+import { createFailpoint } from "@vocalhost/base/failpoints";
+import { silentLog } from "@vocalhost/base/log";
+import { createOrganization } from "../identity/organizations/organizations.ts";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import type { Store } from "@vocalhost/store/store";
 import type { MasterKeys } from "./master-keys.ts";
 import { provisionSecrets } from "./provision.ts";
 import { pruneSecretVersions } from "./prune-versions.ts";

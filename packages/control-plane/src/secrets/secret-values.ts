@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
-import type { SecretSetRow } from "../store/schema.ts";
-import type { Db, Tx } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { SecretSetRow } from "@vocalhost/store/schema";
+import type { Db, Tx } from "@vocalhost/store/store";
 import { createDataKey, openDataKey } from "./encryption.ts";
 import type { MasterKeys } from "./master-keys.ts";
 

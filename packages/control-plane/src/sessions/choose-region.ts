@@ -1,6 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
-import { badField } from "../refusals.ts";
-import type { AgentRow, SessionRow } from "../store/schema.ts";
+import { badField } from "@vocalhost/base/refusals";
+import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 
 /** Where a caller wants a session. */
 export interface RegionPreference {

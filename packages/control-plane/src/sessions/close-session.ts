@@ -1,15 +1,15 @@
 import type { AliveRecord, ExitRecord } from "@vocalhost/protocol";
-import { writeUsage } from "../ledger/close-usage.ts";
+import { writeUsage } from "../usage/ledger/close-usage.ts";
 import {
   BILLED_STOP_GRACE_MS,
   billedMs,
   billedSeconds,
   lengthCorrectionMs,
   type SessionFacts,
-} from "../ledger/length.ts";
+} from "../usage/ledger/length.ts";
 import { moveInstance } from "../pools/instance-state.ts";
-import type { InstanceRow, SessionRow } from "../store/schema.ts";
-import type { Tx } from "../store/store.ts";
+import type { InstanceRow, SessionRow } from "@vocalhost/store/schema";
+import type { Tx } from "@vocalhost/store/store";
 import { filterFacts } from "./filter-facts.ts";
 import { moveSession } from "./session-state.ts";
 import { withMarks } from "./timeline.ts";

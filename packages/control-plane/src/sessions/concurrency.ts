@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { BOUND_SESSION_STATES } from "../pools/instance-state.ts";
-import { prepared } from "../store/prepared.ts";
-import type { Db } from "../store/store.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import type { Db } from "@vocalhost/store/store";
 
 export interface ConcurrencyRequest {
   apiKeyId: string | null;

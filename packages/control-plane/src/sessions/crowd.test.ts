@@ -3,8 +3,8 @@ import { isAppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { size } from "../../../../testing/sizes.ts";
-import type { OrganizationId } from "../auth/principal.ts";
-import { eachStore } from "../testing/each-store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { eachStore } from "@vocalhost/store/testing/each-store";
 import { startSession, type Starter } from "./start-session.ts";
 import { addWarmAgent, prepareOrganization, starterOn } from "./testing/warm-pools.ts";
 

@@ -1,6 +1,6 @@
-import { asLeader } from "../leader/leader.ts";
-import type { SessionRow } from "../store/schema.ts";
-import type { World } from "../world.ts";
+import { asLeader } from "@vocalhost/store/leadership/leader";
+import type { SessionRow } from "@vocalhost/store/schema";
+import type { World } from "./world.ts";
 import { moveSession } from "./session-state.ts";
 
 /** A start that came to nothing: it bills nothing, and its instance is thrown away. */

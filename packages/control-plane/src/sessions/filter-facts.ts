@@ -1,6 +1,6 @@
 import type { AliveRecord, ExitRecord, SessionFilter } from "@vocalhost/protocol";
-import { filterReport } from "../ledger/filter-report.ts";
-import type { SessionRow } from "../store/schema.ts";
+import { filterReport } from "../usage/ledger/filter-report.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
 
 type FilterFacts = Pick<
   SessionRow,

@@ -1,9 +1,9 @@
 import { AppError } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
-import type { SessionRow } from "../store/schema.ts";
-import { prepared } from "../store/prepared.ts";
-import { sendWithNext } from "../store/round-trips.ts";
-import type { Db, Tx } from "../store/store.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
+import { prepared } from "@vocalhost/store/prepared";
+import { sendWithNext } from "@vocalhost/store/round-trips";
+import type { Db, Tx } from "@vocalhost/store/store";
 
 export interface IdempotencyKey {
   key: string;

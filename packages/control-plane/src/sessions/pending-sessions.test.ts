@@ -1,10 +1,10 @@
 import { AppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KeyPrincipal, OrganizationId } from "../auth/principal.ts";
-import { together } from "../store/round-trips.ts";
-import { eachStore } from "../testing/each-store.ts";
-import { agentRow, sessionRow } from "../testing/store-contract.ts";
+import type { KeyPrincipal, OrganizationId } from "../identity/principal.ts";
+import { together } from "@vocalhost/store/round-trips";
+import { eachStore } from "@vocalhost/store/testing/each-store";
+import { agentRow, sessionRow } from "@vocalhost/store/testing/store-contract";
 import { callerOf, checkPending, countPending, expirePending, lockPending } from "./pending-sessions.ts";
 
 const limits = { perKey: 2, perAgent: 3 };

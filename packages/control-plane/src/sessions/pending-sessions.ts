@@ -1,10 +1,10 @@
 import { AppError } from "@vocalhost/protocol";
 import { isIPv6 } from "node:net";
-import type { Principal } from "../auth/principal.ts";
-import { prepared } from "../store/prepared.ts";
-import type { AgentRow, SessionRow } from "../store/schema.ts";
-import type { Db, Store, Tx } from "../store/store.ts";
-import type { Timing } from "../timing.ts";
+import type { Principal } from "../identity/principal.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
+import type { Db, Store, Tx } from "@vocalhost/store/store";
+import type { Timing } from "@vocalhost/base/timing";
 import { moveSession } from "./session-state.ts";
 
 /** How many sessions may wait for their sockets at once: each is a row and a start body that cost the caller nothing. */

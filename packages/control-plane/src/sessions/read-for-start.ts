@@ -1,9 +1,9 @@
 import type { ExpressionBuilder } from "kysely";
 import { liveInstances } from "../pools/claim.ts";
-import { prepared } from "../store/prepared.ts";
-import { together } from "../store/round-trips.ts";
-import type { Schema } from "../store/schema.ts";
-import type { Store, Tx } from "../store/store.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import { together } from "@vocalhost/store/round-trips";
+import type { Schema } from "@vocalhost/store/schema";
+import type { Store, Tx } from "@vocalhost/store/store";
 import { countBound, type ConcurrencyRequest } from "./concurrency.ts";
 import { earlierSessions, type KeyedRequest } from "./idempotency.ts";
 

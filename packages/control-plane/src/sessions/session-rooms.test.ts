@@ -2,12 +2,12 @@ import type { Connect } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pause, until } from "../../../../testing/wait.ts";
-import { silentLog } from "../log.ts";
-import type { SessionState } from "../store/schema.ts";
-import type { Store } from "../store/store.ts";
-import { eachStore } from "../testing/each-store.ts";
-import { sessionRow } from "../testing/store-contract.ts";
-import { createTestClock } from "../testing/test-clock.ts";
+import { silentLog } from "@vocalhost/base/log";
+import type { SessionState } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
+import { eachStore } from "@vocalhost/store/testing/each-store";
+import { sessionRow } from "@vocalhost/store/testing/store-contract";
+import { createTestClock } from "@vocalhost/base/testing/test-clock";
 import { createRoomCloser, findHeldCall, rememberRoom } from "./session-rooms.ts";
 
 const SETTLED_MS = 6_000;

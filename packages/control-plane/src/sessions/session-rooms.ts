@@ -1,9 +1,9 @@
 import { roomProviderNames, type Connect, type RoomProviderName } from "@vocalhost/protocol";
-import { asLeader } from "../leader/leader.ts";
-import type { SessionRoomRow } from "../store/schema.ts";
-import { sendWithNext } from "../store/round-trips.ts";
-import type { Db, Tx } from "../store/store.ts";
-import type { World } from "../world.ts";
+import { asLeader } from "@vocalhost/store/leadership/leader";
+import type { SessionRoomRow } from "@vocalhost/store/schema";
+import { sendWithNext } from "@vocalhost/store/round-trips";
+import type { Db, Tx } from "@vocalhost/store/store";
+import type { World } from "./world.ts";
 import { OPEN_SESSION_STATES } from "./session-state.ts";
 
 /** A caller on hold, and the room that was made for the call. */

@@ -1,6 +1,6 @@
 import { NO_PREFERENCE, type RegionPreference } from "./choose-region.ts";
-import { prepared } from "../store/prepared.ts";
-import type { AgentRow, SessionRow } from "../store/schema.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 
 /** Writes it. */
 export const insertSession = prepared((db, row: SessionRow) => db.insertInto("sessions").values(row));

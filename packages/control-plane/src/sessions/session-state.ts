@@ -1,6 +1,6 @@
-import { type Arrows, compareAndSet, requireArrow, requireSet } from "../store/move-row.ts";
-import type { SessionRow, SessionState } from "../store/schema.ts";
-import type { Tx } from "../store/store.ts";
+import { type Arrows, compareAndSet, requireArrow, requireSet } from "@vocalhost/store/move-row";
+import type { SessionRow, SessionState } from "@vocalhost/store/schema";
+import type { Tx } from "@vocalhost/store/store";
 
 const ARROWS: Arrows<SessionState> = {
   pending: ["starting", "expired"],

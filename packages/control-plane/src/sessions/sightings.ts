@@ -1,4 +1,4 @@
-import type { SessionRow } from "../store/schema.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
 
 /**
  * How long sessions last as this controller sees it, on its own monotonic clock. A bot's process tells the length of

@@ -1,9 +1,9 @@
 import { AppError, type Connect, type TransportName } from "@vocalhost/protocol";
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import { requireLive } from "../agents/find-agent.ts";
-import { parseSpec } from "../deployments/deployment-spec.ts";
-import { InstanceCallError } from "../instances/instance-network.ts";
-import { asLeader } from "../leader/leader.ts";
+import { parseSpec } from "../agents/deployments/deployment-spec.ts";
+import { InstanceCallError } from "../pools/instances/instance-network.ts";
+import { asLeader } from "@vocalhost/store/leadership/leader";
 import { claimInstance, occupy, type Claim, type Full, type PoolInstance } from "../pools/claim.ts";
 import { moveInstance } from "../pools/instance-state.ts";
 import {
@@ -22,11 +22,11 @@ import { readForStart } from "./read-for-start.ts";
 import { rememberRoom } from "./session-rooms.ts";
 import { insertSession, newSessionRow } from "./session-row.ts";
 import { capacityOf, type Wakeups } from "../pools/wakeups.ts";
-import { prepared } from "../store/prepared.ts";
-import { sendWithNext } from "../store/round-trips.ts";
-import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../store/schema.ts";
-import type { Db, Tx } from "../store/store.ts";
-import type { World } from "../world.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import { sendWithNext } from "@vocalhost/store/round-trips";
+import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "@vocalhost/store/schema";
+import type { Db, Tx } from "@vocalhost/store/store";
+import type { World } from "./world.ts";
 import { requireSessionMove } from "./session-state.ts";
 
 /** What a caller wants. Every front door comes through here. */

@@ -1,8 +1,8 @@
 import { AppError } from "@vocalhost/protocol";
-import { writeAudit } from "../auth/audit.ts";
-import type { OrganizationId } from "../auth/principal.ts";
-import { asLeader } from "../leader/leader.ts";
-import type { World } from "../world.ts";
+import { writeAudit } from "../identity/audit.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { asLeader } from "@vocalhost/store/leadership/leader";
+import type { World } from "./world.ts";
 import { expireSession } from "./pending-sessions.ts";
 import { isTerminal, moveSession } from "./session-state.ts";
 

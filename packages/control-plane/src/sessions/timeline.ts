@@ -1,5 +1,5 @@
 import type { SessionMarks, StartTimeline } from "@vocalhost/protocol";
-import type { SessionRow } from "../store/schema.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
 
 /** The steps of a start as they are stored, with those the instance has told of. */
 export function withMarks({ timeline }: Pick<SessionRow, "timeline">, marks: SessionMarks = {}): string {

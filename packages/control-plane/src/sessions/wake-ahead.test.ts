@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Driver } from "../drivers/driver.ts";
-import { eachStore } from "../testing/each-store.ts";
+import type { Driver } from "@vocalhost/drivers/driver";
+import { eachStore } from "@vocalhost/store/testing/each-store";
 import { startSession } from "./start-session.ts";
 import { addWarmAgent, prepareOrganization, starterOn } from "./testing/warm-pools.ts";
 import { wakeAhead } from "./wake-ahead.ts";

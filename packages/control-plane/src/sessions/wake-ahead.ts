@@ -1,5 +1,5 @@
-import type { AgentRow } from "../store/schema.ts";
-import type { World } from "../world.ts";
+import type { AgentRow } from "@vocalhost/store/schema";
+import type { World } from "./world.ts";
 
 /**
  * A client has asked for a session and comes with its socket next. If the instance it will get rests, it can wake up

@@ -1,5 +1,5 @@
 import { defaultValues } from "@vocalhost/protocol";
-import type { DeploymentSpec } from "../deployments/deployment-spec.ts";
+import type { DeploymentSpec } from "../agents/deployments/deployment-spec.ts";
 import type { Random } from "./random.ts";
 
 /** Of a deployment that could be anybody's. */

@@ -1,6 +1,6 @@
-import { keepLease } from "../leader/keep-lease.ts";
-import { lookAtLease, takeLease, type LeaseOptions } from "../leader/leader.ts";
-import { silentLog } from "../log.ts";
+import { keepLease } from "@vocalhost/store/leadership/keep-lease";
+import { lookAtLease, takeLease, type LeaseOptions } from "@vocalhost/store/leadership/leader";
+import { silentLog } from "@vocalhost/base/log";
 import { startDeciding, type SimulatedController, type SimulationSetting } from "./controller.ts";
 import { createLife, type Life } from "./life.ts";
 

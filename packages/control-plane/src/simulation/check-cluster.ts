@@ -1,6 +1,6 @@
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
-import type { QuotasOf } from "../quotas/quotas.ts";
-import type { Store } from "../store/store.ts";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
+import type { Store } from "@vocalhost/store/store";
 import type { ClusterAgent } from "./cluster-agents.ts";
 import type { Host } from "./host.ts";
 

@@ -1,4 +1,4 @@
-import type { Store } from "../store/store.ts";
+import type { Store } from "@vocalhost/store/store";
 import type { Host } from "./host.ts";
 
 /** While a region's driver did not answer. */

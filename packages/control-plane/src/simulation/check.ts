@@ -1,9 +1,9 @@
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 import { isTerminal } from "../sessions/session-state.ts";
-import { prepared } from "../store/prepared.ts";
-import { together } from "../store/round-trips.ts";
-import type { Store } from "../store/store.ts";
-import type { SessionRow } from "../store/schema.ts";
+import { prepared } from "@vocalhost/store/prepared";
+import { together } from "@vocalhost/store/round-trips";
+import type { Store } from "@vocalhost/store/store";
+import type { SessionRow } from "@vocalhost/store/schema";
 import { lieOf, type BotRun, type Host } from "./host.ts";
 import { EPOCH_START_MS } from "./virtual-time.ts";
 

@@ -1,4 +1,4 @@
-import type { OrganizationId } from "../auth/principal.ts";
+import type { OrganizationId } from "../identity/principal.ts";
 import type { SimulatedAgent } from "./controller.ts";
 
 export interface ClusterAgent extends SimulatedAgent {

@@ -1,7 +1,7 @@
-import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
-import { openMemoryStore } from "../store/sqlite.ts";
-import type { Tx } from "../store/store.ts";
-import { defaultTiming, type Timing } from "../timing.ts";
+import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import type { Tx } from "@vocalhost/store/store";
+import { defaultTiming, type Timing } from "@vocalhost/base/timing";
 import { startCandidate, type SimulatedCandidate } from "./candidate.ts";
 import { checkAtTheEnd } from "./check.ts";
 import { checkClusterAtTheEnd, checkClusterMeanwhile } from "./check-cluster.ts";

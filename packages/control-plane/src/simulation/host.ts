@@ -7,8 +7,8 @@ import {
   type InstanceStart,
   type InstanceStatus,
 } from "@vocalhost/protocol";
-import type { SeenInstance } from "../drivers/driver.ts";
-import { InstanceCallError } from "../instances/instance-network.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
+import { InstanceCallError } from "../pools/instances/instance-network.ts";
 import type { Random } from "./random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 

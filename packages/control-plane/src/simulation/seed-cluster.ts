@@ -1,8 +1,8 @@
-import type { OrganizationId } from "../auth/principal.ts";
-import { newDeployment } from "../deployments/new-deployment.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { newDeployment } from "../agents/deployments/new-deployment.ts";
 import { newInstanceRow } from "../pools/claim.ts";
-import type { QuotasOf } from "../quotas/quotas.ts";
-import type { Store } from "../store/store.ts";
+import type { QuotasOf } from "../identity/quotas/quotas.ts";
+import type { Store } from "@vocalhost/store/store";
 import { anySpec } from "./any-spec.ts";
 import type { ClusterAgent } from "./cluster-agents.ts";
 import type { Host } from "./host.ts";

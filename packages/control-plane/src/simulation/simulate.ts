@@ -1,9 +1,9 @@
-import type { OrganizationId } from "../auth/principal.ts";
-import { newDeployment } from "../deployments/new-deployment.ts";
-import { createQuotas, defaultQuotas } from "../quotas/quotas.ts";
-import { openMemoryStore } from "../store/sqlite.ts";
-import type { Store } from "../store/store.ts";
-import { defaultTiming, type Timing } from "../timing.ts";
+import type { OrganizationId } from "../identity/principal.ts";
+import { newDeployment } from "../agents/deployments/new-deployment.ts";
+import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import type { Store } from "@vocalhost/store/store";
+import { defaultTiming, type Timing } from "@vocalhost/base/timing";
 import { anySpec } from "./any-spec.ts";
 import { checkAtTheEnd, checkMeanwhile } from "./check.ts";
 import {

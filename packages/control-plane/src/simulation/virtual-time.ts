@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@vocalhost/base/clock";
 
 /** Time that passes only when nothing else is left to do. */
 export interface VirtualTime extends Clock {

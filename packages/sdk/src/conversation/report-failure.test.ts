@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServiceError } from "../providers/request.ts";
-import { attachLog } from "../session-hooks.ts";
+import { attachLog } from "../transports/session-hooks.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import type { Transport } from "../transports/transport.ts";
 import { reportFailure } from "./report-failure.ts";

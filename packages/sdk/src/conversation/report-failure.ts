@@ -1,4 +1,4 @@
-import { logOf } from "../session-hooks.ts";
+import { logOf } from "../transports/session-hooks.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ServiceFailure } from "./service-failure.ts";
 

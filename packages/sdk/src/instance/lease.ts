@@ -11,7 +11,7 @@ import type { VoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
 import type { SessionTable } from "../server/session-table.ts";
 import type { Session } from "../server/session.ts";
-import type { EndReason } from "../session-hooks.ts";
+import type { EndReason } from "../transports/session-hooks.ts";
 import type { Records } from "./records.ts";
 
 /** The one session an instance runs in its life. */

@@ -1,7 +1,7 @@
 // A hosted instance: started by a driver with `instanceVariables` in its environment.
 import "./take-handover.ts";
 import { flushCompileCache } from "node:module";
-import type { BotDefinition } from "../bot.ts";
+import type { BotDefinition } from "../bot/bot.ts";
 import { runtimeLog, sessionApp } from "../runtime/app.ts";
 import { MediaPortError } from "../media/media-port-error.ts";
 import { becomeHosted } from "../runtime/hosted.ts";

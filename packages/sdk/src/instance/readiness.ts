@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { BotDefinition, Readiness } from "../bot.ts";
+import type { BotDefinition, Readiness } from "../bot/bot.ts";
 import type { Log } from "../log.ts";
 
 const READYZ_MS = 1_000; // an answer that takes longer is none

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { RunnerArguments } from "../runner-arguments.ts";
+import type { RunnerArguments } from "../bot/runner-arguments.ts";
 import { runOnSocket } from "../server/doors/websocket.ts";
 import { parseRequest } from "../server/error-replies.ts";
 import { createRuntimeLog } from "../runtime/runtime-log.ts";

@@ -8,8 +8,8 @@ import {
 } from "@vocalhost/protocol";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import type { BotDefinition } from "../bot.ts";
-import { IDLE_TIMEOUT_SECS } from "../runner-arguments.ts";
+import type { BotDefinition } from "../bot/bot.ts";
+import { IDLE_TIMEOUT_SECS } from "../bot/runner-arguments.ts";
 import { createVoiceIsolation, provideVoiceIsolation } from "../filters/voice-isolation.ts";
 import type { Log } from "../log.ts";
 import type { HeldPort } from "../media/hold-media-port.ts";

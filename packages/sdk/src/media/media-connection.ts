@@ -1,11 +1,11 @@
 import { FRAME_MS } from "@vocalhost/audio";
 import type { IceServer } from "@vocalhost/protocol";
 import { randomInt } from "node:crypto";
-import { createPlayout, type Playout } from "../audio/playout.ts";
-import { createReception } from "../audio/reception.ts";
-import { readRtcp, writeReceiverReport } from "../audio/rtcp.ts";
-import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
-import type { TimerWheel } from "../audio/timer-wheel.ts";
+import { createPlayout, type Playout } from "../pacing/playout.ts";
+import { createReception } from "./rtp/reception.ts";
+import { readRtcp, writeReceiverReport } from "./rtp/rtcp.ts";
+import { parseRtpPacket, writeRtpPacket } from "./rtp/rtp.ts";
+import type { TimerWheel } from "../pacing/timer-wheel.ts";
 import { createExpectedLoss } from "./expected-loss.ts";
 import type { CloseReason, MediaEvent, MediaRates, MediaWorkerData } from "./messages.ts";
 import type { Offer } from "./offer.ts";

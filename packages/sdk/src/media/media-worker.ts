@@ -3,7 +3,7 @@ import type { IceServer } from "@vocalhost/protocol";
 import { endNative } from "@vocalhost/rooms/native";
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
-import { createTimerWheel } from "../audio/timer-wheel.ts";
+import { createTimerWheel } from "../pacing/timer-wheel.ts";
 import { createOutbox } from "../outbox.ts";
 import { createMediaConnection, type MediaConnection } from "./media-connection.ts";
 import type { MediaCommand, MediaEffort, MediaEvent, MediaProblem, MediaWorkerData } from "./messages.ts";

@@ -1,7 +1,7 @@
 import { createFramer, createResampler, samplesIn } from "@vocalhost/audio";
-import { createOpusDecoder, createOpusEncoder, OPUS_RATES } from "../audio/opus.ts";
-import { createRtpReceiver } from "../audio/rtp-receiver.ts";
-import type { RtpPacket } from "../audio/rtp.ts";
+import { createOpusDecoder, createOpusEncoder, OPUS_RATES } from "./opus.ts";
+import { createRtpReceiver } from "./rtp/rtp-receiver.ts";
+import type { RtpPacket } from "./rtp/rtp.ts";
 import type { MediaRates } from "./messages.ts";
 
 /** Turns RTP packets into the bot's samples and the bot's samples into Opus packets. */

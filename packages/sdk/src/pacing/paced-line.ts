@@ -1,5 +1,5 @@
-import { createPlayout } from "../audio/playout.ts";
-import type { TimerWheel } from "../audio/timer-wheel.ts";
+import { createPlayout } from "./playout.ts";
+import type { TimerWheel } from "./timer-wheel.ts";
 import type { LineEvent, VoiceSettings } from "./messages.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 import { voiceMessage } from "./voice-message.ts";

@@ -1,6 +1,6 @@
 // The pacing thread: when what leaves over WebSockets leaves, away from whatever the bot does.
 import { parentPort } from "node:worker_threads";
-import { createTimerWheel } from "../audio/timer-wheel.ts";
+import { createTimerWheel } from "./timer-wheel.ts";
 import { createOutbox } from "../outbox.ts";
 import type { LineCommand, LineEvent } from "./messages.ts";
 import { createPacedLine, type PacedLine } from "./paced-line.ts";

@@ -14,7 +14,7 @@ import {
   type ServerMessageType,
 } from "@vocalhost/protocol";
 import { pcmBytes, type AudioFrame } from "@vocalhost/audio";
-import { readUpload } from "../uploads.ts";
+import { readUpload } from "../bot/uploads.ts";
 import { createListeners, type Listeners } from "../listeners.ts";
 import { createBotOutput, type SpokenSegment } from "./bot-output.ts";
 import { incompatibility } from "./version-check.ts";

@@ -1,4 +1,4 @@
-import type { BotDefinition } from "../bot.ts";
+import type { BotDefinition } from "../bot/bot.ts";
 import { runtimeLog, sessionApp } from "../runtime/app.ts";
 import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";

@@ -1,7 +1,7 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
 import type { FastifyInstance } from "fastify";
 import { isIPv6, type AddressInfo } from "node:net";
-import type { Bot } from "../bot.ts";
+import type { Bot } from "../bot/bot.ts";
 import {
   createVoiceIsolation,
   provideVoiceIsolation,
@@ -14,7 +14,7 @@ import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
 import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
 import { mountVoiceFilter } from "../server/voice-filter-route.ts";
-import { provideUploads } from "../uploads.ts";
+import { provideUploads } from "../bot/uploads.ts";
 import { mountClientPage } from "./client-page.ts";
 import type { RunnerConfig } from "./config.ts";
 import { createDialling } from "./dialling.ts";

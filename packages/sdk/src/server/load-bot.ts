@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Bot, BotDefinition } from "../bot.ts";
+import type { Bot, BotDefinition } from "../bot/bot.ts";
 
 export interface BotPlaces {
   /** A file the user named. */

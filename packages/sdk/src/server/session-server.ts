@@ -1,6 +1,6 @@
 import type { IceServer, TransportName } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
-import type { Bot } from "../bot.ts";
+import type { Bot } from "../bot/bot.ts";
 import type { Log } from "../log.ts";
 import type { MediaHost } from "../media/media-host.ts";
 import type { Dialling } from "./doors/dial-out.ts";

@@ -6,7 +6,7 @@ import {
   type TransportName,
 } from "@vocalhost/protocol";
 import type { Log } from "../log.ts";
-import type { EndReason } from "../session-hooks.ts";
+import type { EndReason } from "../transports/session-hooks.ts";
 import { createSession, type Session } from "./session.ts";
 
 /** Every session that is waiting for its client or running. Ended ones are gone. */

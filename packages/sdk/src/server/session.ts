@@ -1,12 +1,12 @@
 import type { SessionId, SessionMarks, TransportName } from "@vocalhost/protocol";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as setTimeoutPromise } from "node:timers/promises";
-import type { Bot } from "../bot.ts";
+import type { Bot } from "../bot/bot.ts";
 import type { Log } from "../log.ts";
-import type { RunnerArguments } from "../runner-arguments.ts";
+import type { RunnerArguments } from "../bot/runner-arguments.ts";
 import type { Transport } from "../transports/transport.ts";
-import { attachHooks, type EndReason, type LastWords } from "../session-hooks.ts";
-import { SessionEnded } from "../session-ended.ts";
+import { attachHooks, type EndReason, type LastWords } from "../transports/session-hooks.ts";
+import { SessionEnded } from "./session-ended.ts";
 import type { Client } from "./client.ts";
 import { createIdleWatch } from "./idle-watch.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ConversationOptions } from "../conversation/conversation-options.ts";
 import { createConversation } from "../conversation/conversation.ts";
 import { tool } from "../conversation/tool.ts";
-import type { RunnerArguments } from "../runner-arguments.ts";
+import type { RunnerArguments } from "../bot/runner-arguments.ts";
 import { createTransport } from "../transports/create-transport.ts";
 import { lastUserText, toolCall } from "./services.ts";
 import { talk, type StandIns } from "./talk.ts";

@@ -6,8 +6,8 @@ import { WebSocket, WebSocketServer } from "ws";
 import type { ConversationOptions } from "../conversation/conversation-options.ts";
 import type { LanguageModelRequest, SpeechToText, ToolCall } from "../conversation/services.ts";
 import type { Log } from "../log.ts";
-import { createWebSocketArguments, type RunnerArguments } from "../runner-arguments.ts";
-import { attachHooks } from "../session-hooks.ts";
+import { createWebSocketArguments, type RunnerArguments } from "../bot/runner-arguments.ts";
+import { attachHooks } from "../transports/session-hooks.ts";
 import type { Transport } from "../transports/transport.ts";
 import { createHum, createScriptedModel, hearLoudness } from "./services.ts";
 

@@ -1,5 +1,5 @@
 import { answerers, type CarrierAccounts, type CarrierName, type CarrierRequest } from "@vocalhost/protocol";
-import type { CallData } from "../call-data.ts";
+import type { CallData } from "../bot/call-data.ts";
 import type { WireFormat } from "./wire-audio.ts";
 
 /** A telephony provider: knows its calls by their first messages. */

@@ -7,8 +7,8 @@ import {
   createWebRtcArguments,
   createWebSocketArguments,
   type RunnerArguments,
-} from "../runner-arguments.ts";
-import { attachHooks } from "../session-hooks.ts";
+} from "../bot/runner-arguments.ts";
+import { attachHooks } from "../transports/session-hooks.ts";
 import type { CarrierMessage } from "../telephony/carrier.ts";
 import { detectCall } from "../telephony/detect.ts";
 import { decodeWireAudio } from "../telephony/wire-audio.ts";

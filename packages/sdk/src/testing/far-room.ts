@@ -2,7 +2,7 @@ import type { AudioFrame, AudioStream, Room } from "@livekit/rtc-node";
 import { signToken, startRoomServer, type RoomServer, type TokenKey } from "@vocalhost/rooms";
 import { randomUUID } from "node:crypto";
 import { within } from "../../../../testing/wait.ts";
-import { createRoomArguments } from "../runner-arguments.ts";
+import { createRoomArguments } from "../bot/runner-arguments.ts";
 import { loadLiveKitClient } from "../transports/config.ts";
 import { createInvitations, setRoomAccess } from "../transports/room-access.ts";
 import type { TransportOptions } from "../transports/transport.ts";

@@ -1,9 +1,9 @@
 // A browser's end of a call. A process of its own: the library behind it serves one thread of a process only.
 import ndc from "node-datachannel";
 import { setTimeout } from "node:timers/promises";
-import { createOpusDecoder } from "../audio/opus.ts";
-import { readRtcp } from "../audio/rtcp.ts";
-import { parseRtpPacket, writeRtpPacket } from "../audio/rtp.ts";
+import { createOpusDecoder } from "../media/opus.ts";
+import { readRtcp } from "../media/rtp/rtcp.ts";
+import { parseRtpPacket, writeRtpPacket } from "../media/rtp/rtp.ts";
 
 /** What the parent asks for. */
 export type PeerCommand =

@@ -1,8 +1,8 @@
 import { checkOptions } from "../check-options.ts";
 import { openFilterStage, type FilterStage } from "../filters/filter-stage.ts";
 import { filterWithoutAsking } from "../filters/viva-filter.ts";
-import type { RunnerArguments } from "../runner-arguments.ts";
-import { hooksOf } from "../session-hooks.ts";
+import type { RunnerArguments } from "../bot/runner-arguments.ts";
+import { hooksOf } from "./session-hooks.ts";
 import type { AssembledTransport, TransportParts } from "./assemble-transport.ts";
 import { createRoomTransport } from "./room.ts";
 import { createTelephonyTransport } from "./telephony.ts";

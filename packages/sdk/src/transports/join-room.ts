@@ -1,7 +1,7 @@
 import { AppError, type Invitation } from "@vocalhost/protocol";
 import { z } from "zod";
-import { createRoomArguments, type RunnerArguments } from "../runner-arguments.ts";
-import { attachHooks, hooksOf } from "../session-hooks.ts";
+import { createRoomArguments, type RunnerArguments } from "../bot/runner-arguments.ts";
+import { attachHooks, hooksOf } from "./session-hooks.ts";
 import { createTransport } from "./create-transport.ts";
 import { createInvitations, setRoomAccess } from "./room-access.ts";
 import type { Transport, TransportOptions } from "./transport.ts";

@@ -1,5 +1,5 @@
 import { AppError, type Invitation } from "@vocalhost/protocol";
-import type { RoomArguments } from "../runner-arguments.ts";
+import type { RoomArguments } from "../bot/runner-arguments.ts";
 
 /** What a session in a room has beside what its bot sees. */
 export interface RoomAccess {

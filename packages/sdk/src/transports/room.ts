@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import type { AudioSource, Room } from "@livekit/rtc-node";
-import { createPlayout } from "../audio/playout.ts";
-import type { RoomArguments } from "../runner-arguments.ts";
+import { createPlayout } from "../pacing/playout.ts";
+import type { RoomArguments } from "../bot/runner-arguments.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
 import { dialOut } from "./dial-out.ts";

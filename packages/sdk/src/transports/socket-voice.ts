@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { createPlayout } from "../audio/playout.ts";
+import { createPlayout } from "../pacing/playout.ts";
 import type { VoiceSettings } from "../pacing/messages.ts";
 import { preparePacing, type Line } from "../pacing/pacing-thread.ts";
 import { takeOverSocket } from "../pacing/take-over-socket.ts";

@@ -1,4 +1,4 @@
-import type { WebSocketArguments } from "../runner-arguments.ts";
+import type { WebSocketArguments } from "../bot/runner-arguments.ts";
 import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
 import { readTelephonyCredentials } from "../telephony/config.ts";
 import { MESSAGE_MAX_CHARS, parseMessage } from "../telephony/detect.ts";

@@ -1,24 +1,8 @@
-import { newPeerId, type IceCandidate, type PeerId } from "@vocalhost/protocol";
+import { newPeerId, type IceCandidate } from "@vocalhost/protocol";
 import type { MediaHost, MediaNews, MediaPort } from "../media/media-host.ts";
 import type { MediaRates } from "../media/messages.ts";
+import type { ConnectionEvents, WebRtcConnection } from "../bot/runner-arguments.ts";
 import { createListeners } from "../listeners.ts";
-
-/** A bot's connection to one browser. It survives the browser's reconnects, each with a peer of its own. */
-export interface WebRtcConnection {
-  /** Identifier of the newest peer. */
-  readonly peerId: PeerId;
-  readonly state: "connecting" | "connected" | "closed";
-  on(event: keyof ConnectionEvents, listener: () => void): void;
-  off(event: keyof ConnectionEvents, listener: () => void): void;
-  /** Tells the client that the bot is gone and closes. */
-  close(): void;
-}
-
-export interface ConnectionEvents {
-  connected: () => void;
-  disconnected: () => void;
-  closed: () => void;
-}
 
 /** The connection as the session server and the transport use it. */
 export interface OpenConnection extends WebRtcConnection {

@@ -1,4 +1,4 @@
-import type { WebRtcArguments } from "../runner-arguments.ts";
+import type { WebRtcArguments } from "../bot/runner-arguments.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import type { OpenConnection } from "./webrtc-connection.ts";
 

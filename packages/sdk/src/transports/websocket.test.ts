@@ -2,8 +2,8 @@ import { encodeFrame, limits, parseFrame, type Frame, type RtviMessage } from "@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AudioFilter } from "../filters/audio-filter.ts";
-import { createWebSocketArguments } from "../runner-arguments.ts";
-import { attachHooks } from "../session-hooks.ts";
+import { createWebSocketArguments } from "../bot/runner-arguments.ts";
+import { attachHooks } from "./session-hooks.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
 import { openSocketPair } from "../testing/socket-pair.ts";
 import { createTransport } from "./create-transport.ts";

@@ -1,7 +1,7 @@
 import { pcmSamples } from "@vocalhost/audio";
 import { encodeFrame, FrameError, isAudioRate, limits, parseFrame } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
-import type { WebSocketArguments } from "../runner-arguments.ts";
+import type { WebSocketArguments } from "../bot/runner-arguments.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { bytesOf } from "./socket-data.ts";
 import { openSocketVoice } from "./socket-voice.ts";

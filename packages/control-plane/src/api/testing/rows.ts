@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { OrganizationId } from "../../auth/principal.ts";
-import type { BuildRow, SecretSetRow } from "../../store/schema.ts";
-import type { Store } from "../../store/store.ts";
+import type { OrganizationId } from "../../identity/principal.ts";
+import type { BuildRow, SecretSetRow } from "@vocalhost/store/schema";
+import type { Store } from "@vocalhost/store/store";
 
 /** A build that has been made already. */
 export async function insertBuild(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SeenInstance } from "../../drivers/driver.ts";
-import type { InstanceReport } from "../../instances/instance-network.ts";
+import type { SeenInstance } from "@vocalhost/drivers/driver";
+import type { InstanceReport } from "../../pools/instances/instance-network.ts";
 import { newSessionRow } from "../../sessions/session-row.ts";
-import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "../../store/schema.ts";
-import { defaultTiming } from "../../timing.ts";
+import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "@vocalhost/store/schema";
+import { defaultTiming } from "@vocalhost/base/timing";
 import { planPool, type PoolStep, type PoolView } from "../plan-pool.ts";
 
 export const NOW = 1_000_000_000;

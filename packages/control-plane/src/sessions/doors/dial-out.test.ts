@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KeyPrincipal, OrganizationId, Principal } from "../../auth/principal.ts";
+import type { KeyPrincipal, OrganizationId, Principal } from "../../identity/principal.ts";
 import { requirePayer } from "./dial-out.ts";
 import type { SessionDialling } from "./door.ts";
 

@@ -1,9 +1,9 @@
 import { AppError, isCarrier, placeCall, type CarrierName, type Dialout } from "@vocalhost/protocol";
-import { writeAudit } from "../../auth/audit.ts";
-import { actorOf, type Principal } from "../../auth/principal.ts";
-import { asLeader } from "../../leader/leader.ts";
-import type { SessionRow } from "../../store/schema.ts";
-import type { World } from "../../world.ts";
+import { writeAudit } from "../../identity/audit.ts";
+import { actorOf, type Principal } from "../../identity/principal.ts";
+import { asLeader } from "@vocalhost/store/leadership/leader";
+import type { SessionRow } from "@vocalhost/store/schema";
+import type { World } from "../world.ts";
 import { expireSession } from "../pending-sessions.ts";
 import { requireDiskSpace } from "../start-session.ts";
 import type { DoorContext, DoorRequest, SessionDialling, StartOutcome } from "./door.ts";

@@ -8,9 +8,9 @@ import type {
   Started,
   TransportName,
 } from "@vocalhost/protocol";
-import type { OrganizationId, Principal } from "../../auth/principal.ts";
-import type { DeploymentSpec } from "../../deployments/deployment-spec.ts";
-import type { SessionRow } from "../../store/schema.ts";
+import type { OrganizationId, Principal } from "../../identity/principal.ts";
+import type { DeploymentSpec } from "../../agents/deployments/deployment-spec.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
 import type { RegionPreference } from "../choose-region.ts";
 import type { SessionRequest, Starter } from "../start-session.ts";
 import type { HeldCall } from "../session-rooms.ts";

@@ -1,8 +1,8 @@
 import type { IceServer } from "@vocalhost/protocol";
 import { mintTurnServer, type TurnConfig } from "@vocalhost/rooms/turn";
-import type { Clock } from "../../clock.ts";
-import type { SessionRow } from "../../store/schema.ts";
-import type { Timing } from "../../timing.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { SessionRow } from "@vocalhost/store/schema";
+import type { Timing } from "@vocalhost/base/timing";
 import type { DoorContext } from "./door.ts";
 
 export interface IceServersOptions {

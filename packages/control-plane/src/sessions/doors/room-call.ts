@@ -1,7 +1,7 @@
 import { AppError, type RoomStarted } from "@vocalhost/protocol";
 import { createHash } from "node:crypto";
 import { findLiveAgents } from "../../agents/find-agent.ts";
-import type { OrganizationId } from "../../auth/principal.ts";
+import type { OrganizationId } from "../../identity/principal.ts";
 import { startSession } from "../start-session.ts";
 import { closeUnlessUsed, findHeldCall } from "../session-rooms.ts";
 import type { DoorContext, ReadyRoom, ToldCall } from "./door.ts";

@@ -1,8 +1,8 @@
 import { AppError, type Connect } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OrganizationId } from "../../auth/principal.ts";
-import { eachStore } from "../../testing/each-store.ts";
+import type { OrganizationId } from "../../identity/principal.ts";
+import { eachStore } from "@vocalhost/store/testing/each-store";
 import { NO_PREFERENCE } from "../choose-region.ts";
 import { addWarmAgent, prepareOrganization, starterOn } from "../testing/warm-pools.ts";
 import type { MadeSessionRoom } from "./door.ts";

@@ -1,14 +1,14 @@
 import { AppError, type RoomStarted } from "@vocalhost/protocol";
 import { createHash } from "node:crypto";
 import { findAgents } from "../../agents/find-agent.ts";
-import type { Admit, OrganizationId } from "../../auth/principal.ts";
-import { requireAgentAllowed } from "../../auth/rate-limits.ts";
+import type { Admit, OrganizationId } from "../../identity/principal.ts";
+import { requireAgentAllowed } from "../../identity/rate-limits.ts";
 import type {
   InstanceRoute,
   SessionRouteRequest,
   SocketRoute,
   SocketRouteRequest,
-} from "../../gateway/controller-api.ts";
+} from "@vocalhost/base/peers/controller-api";
 import { callerOf } from "../pending-sessions.ts";
 import { isTerminal } from "../session-state.ts";
 import type { SessionRequest } from "../start-session.ts";

@@ -1,5 +1,5 @@
-import { issueSessionToken } from "../../auth/session-tokens.ts";
-import type { SessionRow } from "../../store/schema.ts";
+import { issueSessionToken } from "../../identity/session-tokens.ts";
+import type { SessionRow } from "@vocalhost/store/schema";
 import type { DoorContext, DoorRequest } from "./door.ts";
 
 /** A browser's cookie does not go with what the session proxy passes on; whoever brought a key has it. */

@@ -1,11 +1,11 @@
 import { AppError } from "@vocalhost/protocol";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { openSignedJson, signJson } from "../../signed-json.ts";
-import { prepared } from "../../store/prepared.ts";
-import { sendWithNext } from "../../store/round-trips.ts";
-import type { UsedTokenRow } from "../../store/schema.ts";
-import type { Tx } from "../../store/store.ts";
+import { openSignedJson, signJson } from "@vocalhost/base/signed-json";
+import { prepared } from "@vocalhost/store/prepared";
+import { sendWithNext } from "@vocalhost/store/round-trips";
+import type { UsedTokenRow } from "@vocalhost/store/schema";
+import type { Tx } from "@vocalhost/store/store";
 
 /** Short-lived rights to open one WebSocket each: signed, not stored, remembered once used. */
 export const SocketToken = z.object({

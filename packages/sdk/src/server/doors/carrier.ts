@@ -1,7 +1,7 @@
 import { AppError, carrierNames, isAppError, isCarrier, type CarrierName } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
-import { createWebSocketArguments } from "../../runner-arguments.ts";
+import { createWebSocketArguments } from "../../bot/runner-arguments.ts";
 import { CarrierError, type CarrierStream } from "../../telephony/carrier.ts";
 import { detectCall } from "../../telephony/detect.ts";
 import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";

@@ -1,6 +1,6 @@
 import { AppError, type Connect } from "@vocalhost/protocol";
-import type { CallData } from "../../call-data.ts";
-import { createRoomArguments } from "../../runner-arguments.ts";
+import type { CallData } from "../../bot/call-data.ts";
+import { createRoomArguments } from "../../bot/runner-arguments.ts";
 import { createInvitations, setRoomAccess, type Invitations } from "../../transports/room-access.ts";
 import type { Client } from "../client.ts";
 import type { SessionServer } from "../session-server.ts";

@@ -4,7 +4,7 @@ import type { WebSocket } from "ws";
 import { within } from "../../../../../testing/wait.ts";
 import { createCollectedLog } from "../../testing/collected-log.ts";
 import { openSocketPair } from "../../testing/socket-pair.ts";
-import type { EndReason } from "../../session-hooks.ts";
+import type { EndReason } from "../../transports/session-hooks.ts";
 import { createSessionTable } from "../session-table.ts";
 import { tieToSocket } from "./socket-client.ts";
 

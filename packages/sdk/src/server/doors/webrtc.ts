@@ -7,7 +7,7 @@ import {
   type OfferAnswer,
 } from "@vocalhost/protocol";
 import { parseOffer } from "../../media/offer.ts";
-import { createWebRtcArguments } from "../../runner-arguments.ts";
+import { createWebRtcArguments } from "../../bot/runner-arguments.ts";
 import { openConnection, type OpenConnection } from "../../transports/webrtc-connection.ts";
 import type { Client } from "../client.ts";
 import { parseRequest } from "../error-replies.ts";

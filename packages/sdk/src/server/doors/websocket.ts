@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
-import { createWebSocketArguments } from "../../runner-arguments.ts";
+import { createWebSocketArguments } from "../../bot/runner-arguments.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { prepareSocketVoice } from "../../transports/socket-voice.ts";
 import type { SessionServer } from "../session-server.ts";

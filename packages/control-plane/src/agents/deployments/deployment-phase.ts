@@ -1,0 +1,35 @@
+import { type Arrows, compareAndSet, requireArrow } from "@vocalhost/store/move-row";
+import type { DeploymentPhase, DeploymentRow } from "@vocalhost/store/schema";
+import type { Tx } from "@vocalhost/store/store";
+
+// Failed and Superseded never touch the Active one.
+const ARROWS: Arrows<DeploymentPhase> = {
+  Creating: ["Validating", "Failed", "Superseded"],
+  Validating: ["Active", "Failed", "Superseded"],
+  Active: ["Draining"],
+  Draining: ["Retired"],
+  Retired: [],
+  Failed: [],
+  Superseded: [],
+};
+
+export interface PhaseMove {
+  to: DeploymentPhase;
+  nowMs: number;
+  changes?: Partial<Pick<DeploymentRow, "failureCode" | "failureText" | "progressText" | "spec">>;
+}
+
+/** Whether it was done; false if the row has changed since it was read. Throws on an arrow that is not drawn. */
+export async function moveDeployment(
+  tx: Tx,
+  row: Pick<DeploymentRow, "id" | "phase" | "version">,
+  { to, nowMs, changes }: PhaseMove,
+): Promise<boolean> {
+  requireArrow(ARROWS, { what: "A deployment", from: row.phase, to });
+  return compareAndSet(tx, "deployments", row, {
+    ...changes,
+    phase: to,
+    phaseStartedAt: nowMs,
+    updatedAt: nowMs,
+  });
+}

@@ -1,0 +1,27 @@
+import { v7 as timeOrderedId } from "uuid";
+import type { Tx } from "@vocalhost/store/store";
+import type { OrganizationId } from "./principal.ts";
+
+export interface AuditEntry {
+  organizationId: OrganizationId;
+  at: number;
+  /** `key:{id}`, `user:{id}`, `system`. */
+  actor: string;
+  /** `<noun>-<action>`: `key-revoked`. */
+  action: string;
+  target: string;
+  /** Never secret values or keys. */
+  details?: Record<string, unknown>;
+}
+
+/**
+ * In the transaction of the change it tells of: neither is there without the other.
+ * Ids ascend, so that the entries of one millisecond keep their order.
+ */
+export async function writeAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  const { details = {}, ...rest } = entry;
+  await tx
+    .insertInto("audit")
+    .values({ id: timeOrderedId(), ...rest, details: JSON.stringify(details) })
+    .execute();
+}

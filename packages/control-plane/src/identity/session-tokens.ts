@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { openSignedJson, signJson } from "@vocalhost/base/signed-json";
+
+/** Lets the browser of somebody who started a session reach that session and nothing else: signed, not stored. */
+export const SessionToken = z.object({
+  sessionId: z.uuid(),
+  organizationId: z.string(),
+  /** Who started it; what he may do is looked up whenever the token is used. */
+  userId: z.string(),
+  /** Unix seconds: the session is over by then. */
+  expiresAt: z.number(),
+});
+export type SessionToken = z.infer<typeof SessionToken>;
+
+export interface SessionTokenSigner {
+  secret: string;
+}
+
+const PREFIX = "st_";
+const PURPOSE = "session-token";
+
+export function issueSessionToken({ secret }: SessionTokenSigner, token: SessionToken): string {
+  return PREFIX + signJson({ secret, purpose: PURPOSE }, token);
+}
+
+export function looksLikeSessionToken(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
+/** Undefined unless it is ours and has not expired. */
+export function readSessionToken(
+  { secret }: SessionTokenSigner,
+  text: string,
+  nowMs: number,
+): SessionToken | undefined {
+  const token = SessionToken.safeParse(
+    openSignedJson({ secret, purpose: PURPOSE }, text.slice(PREFIX.length)),
+  );
+  return token.success && token.data.expiresAt * 1000 > nowMs ? token.data : undefined;
+}

@@ -1,0 +1,166 @@
+import type { FastifyInstance } from "fastify";
+import type { ApiRegion } from "../../api/ports.ts";
+import type { Region } from "../config.ts";
+import { driverIn } from "@vocalhost/drivers/driver";
+import { createApiApp, type ApiAppOptions } from "../../api/create-api-app.ts";
+import { mountApi } from "../../api/mount-api.ts";
+import { createAdmission } from "../../identity/admission.ts";
+import { createApiKeys } from "../../identity/api-keys.ts";
+import { createKeyCache } from "../../identity/key-cache.ts";
+import { openPeople, type People } from "../../identity/people.ts";
+import { createRequestLimits, createStartLimits } from "../../identity/rate-limits.ts";
+import { createBuilds, type Builds } from "../../builds/builds.ts";
+import { mountDashboard } from "../../api/dashboard/mount-dashboard.ts";
+import { createSecretSets } from "../../secrets/secret-sets.ts";
+import { findRegions } from "./find-regions.ts";
+import { createMediaProbe } from "./probe-media.ts";
+import { createIceServers } from "../../sessions/doors/ice-servers.ts";
+import { createSessionDoors } from "../../sessions/doors/session-doors.ts";
+import { VERSION } from "@vocalhost/base/version";
+import type { Decider } from "./create-decider.ts";
+import { findSdk } from "./find-sdk.ts";
+import { mountInternalRoutes } from "./internal-routes.ts";
+import { refuseChangesUnlessLeading } from "./refuse-changes.ts";
+import { openPeerCredentials, type PeerCredentials } from "@vocalhost/base/peers/peer-credentials";
+import { createPeerServer } from "@vocalhost/base/peers/peer-server";
+import type { SessionRooms } from "../../sessions/doors/door.ts";
+import { isolationOf } from "./isolation-of.ts";
+import { createDialling } from "./dialling.ts";
+import { openRoomsLater } from "./open-rooms-later.ts";
+import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
+import { createQuotasById } from "../../identity/quotas/quotas-by-id.ts";
+import type { Ground } from "./open-ground.ts";
+
+/** What answers requests, and who of it has work to do beside them. */
+export interface App {
+  app: FastifyInstance;
+  people: People;
+  builds: Builds;
+  rooms: SessionRooms;
+}
+
+export interface AppOptions {
+  stack: AsyncDisposableStack;
+  isEnding(): boolean;
+  openRoomServer: OpenRoomServer;
+}
+
+export async function createApp(ground: Ground, decider: Decider, options: AppOptions): Promise<App> {
+  const { stack, isEnding } = options;
+  const { config, log, clock, failpoint, newId, store, standing } = ground;
+  const { world, wakeups, reconciler } = decider;
+  const { metrics } = ground;
+  const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
+  const { publicUrl, dataFolder, oidc, queueMs } = config;
+  const knownRegions = await findRegions(store.db, config.regions);
+  const regions = knownRegions.map(({ code }) => code);
+  const { allowsForeignPackages, quotasOf } = config;
+  const sdkFolder = findSdk();
+  const builds = createBuilds({
+    store,
+    clock,
+    newId,
+    log,
+    regions,
+    dataFolder,
+    sdkFolder,
+    allowsForeignPackages,
+    users: ground.users.range,
+    quotasOf,
+    atOnce: config.buildsAtOnce,
+    imagesIn: ground.imagesIn,
+    folders: ground.buildFolders,
+    depot: ground.depot,
+  });
+  const keyCache = stack.use(createKeyCache({ store, clock }));
+  const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
+  const signer = { secret: socketSecret };
+  const admit = createAdmission({ store, clock, keyCache, people, signer });
+  const starter = { world, wakeups, nudge: reconciler.nudge, isEnding };
+  const rooms = openRoomsLater({
+    config: config.rooms,
+    apiSecret: roomsSecret,
+    openServer: () =>
+      openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, hosts: hostsOf(ground.driver) }),
+    hostOf: (region) => driverIn(ground.driver, region).host,
+    log,
+    clock,
+  });
+  const iceServersOf = createIceServers({ ...config, clock });
+  const doors = createSessionDoors({
+    starter,
+    admit,
+    iceServersOf,
+    queueMs,
+    instanceToken,
+    signer,
+    rooms,
+    callbackUrl: `${publicUrl}/v1/public`,
+    dialling: createDialling(config, decider.secretsOf),
+  });
+  const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
+
+  const peers = config.peers?.listen && stack.use(openPeerCredentials(config.peers.files, { log }));
+  const app = createApiApp(log, peers && { createServer: peerServerOf(peers, log) });
+  refuseChangesUnlessLeading(app, standing);
+  app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
+    if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
+  });
+  const quotasById = createQuotasById({ db: store.db, quotasOf });
+  await mountApi(app, {
+    store,
+    clock,
+    log,
+    newId,
+    failpoint,
+    admit,
+    startLimits: createStartLimits({
+      clock,
+      startsPerMinute: config.startsPerMinute,
+      organizationPerSecond: async (id) => (await quotasById(id)).startsPerSecond,
+    }),
+    apiKeys: createApiKeys({ store, clock, cache: keyCache, failpoint }),
+    secretSets,
+    builds,
+    people,
+    signInMethods: oidc ? ["password", "oidc"] : ["password"],
+    regions: knownRegions.map((region) => toApiRegion(region, ground)),
+    hasVoiceEngine: world.hasVoiceEngine,
+    isolation: () => isolationOf(ground),
+    probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
+    registries: config.registries,
+    quotasOf,
+    requestLimits: createRequestLimits({ clock, rates: config.requestRates }),
+    nudge: () => reconciler.nudge(),
+    startSession: doors.start,
+    takeCall: doors.takeCall,
+    stopSession: doors.stop,
+    version: VERSION,
+    metrics,
+    ...(config.metricsToken ? { metricsToken: config.metricsToken } : {}),
+  });
+  mountDashboard(app);
+  mountInternalRoutes(app, {
+    doors,
+    left: () => reconciler.nudge(),
+    sampled: metrics.gatewaySampled,
+    standing,
+  });
+  return { app, people, builds, rooms };
+}
+
+/** Whoever calls need not know how instances are made, unless it depends on the region. */
+function toApiRegion(
+  { code, displayName, driver: own }: Region,
+  { driver: { regional } }: Ground,
+): ApiRegion {
+  if (!own || !regional) return { code, displayName };
+  return { code, displayName, driver: own.kind, isDown: () => regional.away().has(code) };
+}
+
+function peerServerOf(
+  credentials: PeerCredentials,
+  log: Ground["log"],
+): NonNullable<ApiAppOptions["createServer"]> {
+  return (handler, { headersMaxBytes }) => createPeerServer(handler, { credentials, headersMaxBytes, log });
+}

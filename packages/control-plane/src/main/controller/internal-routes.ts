@@ -1,0 +1,63 @@
+import { AppError } from "@vocalhost/protocol";
+import type { FastifyInstance } from "fastify";
+import type { ServerResponse } from "node:http";
+import type { z } from "zod";
+import {
+  ROLE_EVERY_MS,
+  SessionLeft,
+  SessionRouteRequest,
+  SocketRouteRequest,
+  type ControllerRole,
+} from "@vocalhost/base/peers/controller-api";
+import { GatewayFigures } from "@vocalhost/base/metrics/gateway-figures";
+import type { SessionDoors } from "../../sessions/doors/session-doors.ts";
+import type { Standing } from "./standing.ts";
+
+/** What only the gateway may ask. It never passes these paths on from outside. */
+export function mountInternalRoutes(
+  app: FastifyInstance,
+  options: {
+    doors: SessionDoors;
+    left(sessionId: string): void;
+    sampled(figures: GatewayFigures): void;
+    standing: Standing;
+  },
+): void {
+  const { doors, left, sampled, standing } = options;
+  app.get("/internal/role", (_request, reply) => {
+    reply.hijack();
+    tellRole(reply.raw, standing);
+  });
+  app.post("/internal/session-route", (request) => doors.route(parse(SessionRouteRequest, request.body)));
+  app.post("/internal/socket-route", (request) => doors.routeSocket(parse(SocketRouteRequest, request.body)));
+  app.post("/internal/session-left", async (request, reply) => {
+    left(parse(SessionLeft, request.body).sessionId);
+    return reply.code(204).send();
+  });
+  app.post("/internal/gateway-figures", async (request, reply) => {
+    sampled(parse(GatewayFigures, request.body));
+    return reply.code(204).send();
+  });
+}
+
+/** A line now, on every change and every second: a stream that ends or falls silent says that nobody is there. */
+function tellRole(response: ServerResponse, standing: Standing): void {
+  response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+  const tell = (): void => {
+    const role: ControllerRole = { leads: standing.isLeading, epoch: standing.epoch };
+    if (response.writableLength === 0) response.write(`${JSON.stringify(role)}\n`);
+  };
+  const unwatch = standing.watch(tell);
+  const timer = setInterval(tell, ROLE_EVERY_MS);
+  response.on("error", () => undefined);
+  response.once("close", () => {
+    clearInterval(timer);
+    unwatch();
+  });
+}
+
+function parse<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  throw new AppError("GENERIC_BAD_REQUEST", { cause: result.error });
+}

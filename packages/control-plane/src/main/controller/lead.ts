@@ -1,0 +1,109 @@
+import type { Clock } from "@vocalhost/base/clock";
+import { ConfigError } from "@vocalhost/base/config-error";
+import { holderName, isHolderDead } from "@vocalhost/store/leadership/holder";
+import { keepLease } from "@vocalhost/store/leadership/keep-lease";
+import { lookAtLease, releaseLease, takeLease, type LeaseOptions } from "@vocalhost/store/leadership/leader";
+import type { Log } from "@vocalhost/base/log";
+import type { Store } from "@vocalhost/store/store";
+import type { Timing } from "@vocalhost/base/timing";
+
+/** That we lead, and since when. */
+export interface Leadership {
+  epoch: number;
+  /** Renews until the signal aborts; resolves early when another controller has taken over. */
+  keep(signal: AbortSignal): Promise<"lost" | "ended">;
+  /** Lets the next one lead at once. */
+  giveUp(): Promise<void>;
+}
+
+/** A controller that may lead. */
+export interface Candidate {
+  /** Leads if nobody else does. */
+  take(): Promise<Leadership | undefined>;
+  /**
+   * Waits until nobody else leads. A predecessor that died on this machine is recognised at once; one that goes on using
+   * the same folder is a second service, which is a mistake. On Postgres it is the one to stand by for, which is none.
+   * Undefined when the signal aborts first.
+   */
+  wait(signal?: AbortSignal): Promise<Leadership | undefined>;
+}
+
+export interface CandidateOptions {
+  store: Store;
+  clock: Clock;
+  timing: Timing;
+  log: Log;
+  newestEpoch: LeaseOptions["newestEpoch"];
+  dataFolder: string;
+}
+
+const LOOK_AGAIN_MS = 200;
+
+export function createCandidate(options: CandidateOptions): Candidate {
+  const { store, clock, timing, log, newestEpoch } = options;
+  const lease: LeaseOptions = {
+    store,
+    clock,
+    timing,
+    holder: holderName(),
+    isDead: isHolderDead,
+    newestEpoch,
+  };
+
+  async function take(): Promise<Leadership | undefined> {
+    const epoch = await takeLease(lease);
+    if (epoch === undefined) return undefined;
+    log.info({ epoch }, "leading");
+    return {
+      epoch,
+      keep: (signal) => keepLease(lease, epoch, { clock, timing, log, signal }),
+      giveUp: () => releaseLease(lease, epoch),
+    };
+  }
+
+  return {
+    take,
+    async wait(signal) {
+      const sinceMs = clock.monotonicMs();
+      let waitsFor: string | undefined;
+      let isAway = false;
+      let backSinceMs: number | undefined;
+      while (!signal?.aborted) {
+        try {
+          const { holder, isFree } = await lookAtLease(lease);
+          if (isAway) backSinceMs = clock.monotonicMs();
+          isAway = false;
+          // While the store was away nobody could renew: a leader that lives has a lease's time to do so.
+          const mayRenew = backSinceMs !== undefined && clock.monotonicMs() - backSinceMs < timing.leaseMs;
+          const isSpared = mayRenew && holder !== undefined && !isHolderDead(holder);
+          const leadership = isFree && !isSpared ? await take() : undefined;
+          if (leadership) return leadership;
+          if (holder !== undefined && holder !== waitsFor)
+            log.warn({ ...shownHolder(holder) }, "another controller leads, waiting for it to end");
+          const isMistake = holder === waitsFor && clock.monotonicMs() - sinceMs > timing.sharedFolderMs;
+          if (holder !== undefined && isMistake && store.dialect === "sqlite")
+            throw inUse(options.dataFolder, shownHolder(holder));
+          waitsFor = holder;
+        } catch (error) {
+          if (!signal || error instanceof ConfigError) throw error;
+          isAway = true; // whoever stands by outlives that
+          log.warn({ err: error }, "could not look who leads");
+        }
+        await clock.sleep(LOOK_AGAIN_MS, signal);
+      }
+      return undefined;
+    },
+  };
+}
+
+function shownHolder(holder: string): { host: string; pid: number } {
+  const [host = "", pid] = holder.split("/");
+  return { host, pid: Number(pid) };
+}
+
+function inUse(dataFolder: string, { host, pid }: { host: string; pid: number }): ConfigError {
+  return new ConfigError(
+    `${dataFolder} is in use by another Vocalhost service: process ${pid} on ${host}. ` +
+      "Use that one, stop it, or choose another folder: VOCALHOST_DATA_DIR",
+  );
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { refuseUnfinishedRestore } from "../../upkeep/backup/restore-backup.ts";
+import { createBuildFolders, type BuildFolders } from "../../builds/build-folders.ts";
+import { builderEnvironment } from "../../builds/config.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import type { Config } from "../config.ts";
+import type { Depot } from "../../builds/object-store/depot.ts";
+import { openS3Depot } from "../../builds/object-store/s3-depot.ts";
+import { newestEpochOf } from "./fence-driver.ts";
+import type { OpenedDriver } from "@vocalhost/drivers/driver";
+import type { ImageBuilder } from "@vocalhost/drivers/image-builder";
+import { openDrivers } from "@vocalhost/drivers/open-driver";
+import { createFailpoint, type Failpoint } from "@vocalhost/base/failpoints";
+import { storeOfLeader } from "@vocalhost/store/leadership/leader";
+import type { Log } from "@vocalhost/base/log";
+import { createMetrics, type Metrics } from "../../usage/metrics/metrics.ts";
+import { neededMasterKeys, requireKnownMasterKeys } from "../../secrets/rewrap.ts";
+import { claimDataFolder, refuseMissingStore, type StoreIdentity } from "@vocalhost/store/identity";
+import { openStore } from "@vocalhost/store/open-store";
+import { withRoom } from "@vocalhost/store/make-room";
+import type { Store } from "@vocalhost/store/store";
+import { systemClock } from "@vocalhost/base/system-clock";
+import { VERSION } from "@vocalhost/base/version";
+import { findEngine } from "./find-engine.ts";
+import { findSdk } from "./find-sdk.ts";
+import { createCandidate, type Candidate } from "./lead.ts";
+import { prepareUsers, type PreparedUsers } from "./prepare-users.ts";
+import { masterKeyFile, openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
+import { createStanding, type Standing } from "./standing.ts";
+
+/** What a controller works with, whether it leads or not. */
+export interface Ground {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  failpoint: Failpoint;
+  newId(): string;
+  secrets: ServiceSecrets;
+  /** Checks with every write that we still lead. */
+  store: Store;
+  /** Which store that is; data folder and bucket carry its id. */
+  identity: StoreIdentity;
+  /** The same without the check, for what does that itself. */
+  uncheckedStore: Store;
+  driver: OpenedDriver["driver"];
+  records: OpenedDriver["records"];
+  /** Makes images for a region whose instances are made of them. */
+  imagesIn(region: string): ImageBuilder | undefined;
+  candidate: Candidate;
+  standing: Standing;
+  metrics: Metrics;
+  depot: Depot | undefined;
+  buildFolders: BuildFolders;
+  /** Who builds, and bots that are processes, run as. */
+  users: PreparedUsers;
+  /** Module of the voice filter's engine, where there is one. */
+  vivaEngine: string | undefined;
+}
+
+/** Nothing that is tried again helps: the process ends with the sentence. */
+function endProcess(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
+/** Opens the store and the driver; decides and changes nothing. */
+export async function openGround(
+  config: Config,
+  { log, stack }: { log: Log; stack: AsyncDisposableStack },
+): Promise<Ground> {
+  const clock = systemClock;
+  const { timing, dataFolder, databaseUrl } = config;
+  refuseUnfinishedRestore(dataFolder);
+  await refuseMissingStore(config);
+  const opened = stack.use(await openStore({ databaseUrl, dataFolder, log, damaged: endProcess }));
+  const identity = await claimDataFolder(opened, config); // before anything else is written beside what is there
+  const secrets = await openServiceSecrets(config, await neededMasterKeys(opened));
+  if (secrets.isNewMasterKey)
+    log.info(
+      { file: masterKeyFile(dataFolder) },
+      "made a master key; keep a copy, without it stored secrets cannot be read",
+    );
+  const keysIn = config.masterKeys === undefined ? masterKeyFile(dataFolder) : undefined;
+  await requireKnownMasterKeys(opened, secrets.masterKeys, keysIn);
+  const vivaEngine = findEngine(config);
+  const users = prepareUsers(config, { log, vivaEngine });
+  const drivers = stack.use(
+    await openDrivers(config, { log, users: users.range, builderEnvironment: builderEnvironment() }),
+  );
+  const { driver, records } = drivers;
+  const uncheckedStore = withRoom(opened, () => records.makeSpace());
+  const depot = config.depot && stack.use(await openS3Depot(config.depot));
+  const standing = createStanding();
+  return {
+    config,
+    log,
+    clock,
+    failpoint: createFailpoint(config.failpointFile),
+    newId: () => randomUUID(),
+    secrets,
+    store: storeOfLeader({
+      store: uncheckedStore,
+      get epoch() {
+        return standing.epoch;
+      },
+    }),
+    identity,
+    uncheckedStore,
+    driver,
+    records,
+    imagesIn: drivers.imagesIn ?? (() => drivers.images),
+    candidate: createCandidate({
+      ...{ store: uncheckedStore, clock, timing, log, dataFolder },
+      newestEpoch: () => newestEpochOf(driver, log),
+    }),
+    standing,
+    metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
+    depot,
+    buildFolders: createBuildFolders({ dataFolder, depot, sdkFolder: findSdk(), hasUsers: !!users.range }),
+    users,
+    vivaEngine,
+  };
+}

@@ -1,0 +1,35 @@
+import { readStunAnswer, stunRequest } from "@vocalhost/protocol";
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { test } from "node:test";
+import { silentLog } from "@vocalhost/base/log";
+import { createMediaPorts } from "../../pools/media-ports.ts";
+import { openMemoryStore } from "@vocalhost/store/sqlite";
+import { createMediaProbe } from "./probe-media.ts";
+
+test("without an idle instance a port is opened for whoever asks, and no instance gets it meanwhile", async () => {
+  await using store = await openMemoryStore();
+  const asking = createSocket("udp4");
+  asking.bind(0, "127.0.0.1");
+  await once(asking, "listening");
+  const free = createSocket("udp4");
+  free.bind(0);
+  await once(free, "listening");
+  const { port } = free.address();
+  const range = { first: port, last: port };
+  const mediaPorts = createMediaPorts({ range, log: silentLog });
+  const media = { addresses: ["127.0.0.1"], ports: range };
+  const probe = createMediaProbe({ store, media, mediaPorts });
+  assert.equal((await probe()).answeredBy, "nobody", "another program has the port");
+  free.close();
+  await once(free, "close");
+  const expected = { addresses: ["127.0.0.1"], ports: range, port, answeredBy: "listener" };
+  assert.deepEqual(await Promise.all([probe(), probe()]), [expected, expected]);
+  assert.equal(await store.transaction((tx) => mediaPorts.take({ store, tx })), "used-up");
+  const transaction = new Uint8Array(12).fill(3);
+  asking.send(stunRequest(transaction), port, "127.0.0.1");
+  const [answer] = (await once(asking, "message")) as [Buffer];
+  assert.equal(readStunAnswer(answer, transaction)?.port, asking.address().port);
+  asking.close();
+});

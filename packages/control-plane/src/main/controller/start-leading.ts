@@ -1,0 +1,123 @@
+import { relinkSdk } from "../../builds/link-sdk.ts";
+import type { Clock } from "@vocalhost/base/clock";
+import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
+import type { Log } from "@vocalhost/base/log";
+import type { People } from "../../identity/people.ts";
+import { measureDataFolder } from "../../usage/metrics/data-folder.ts";
+import { noteSealingKey } from "../../secrets/rotate-master-key.ts";
+import { provisionSecrets } from "../../secrets/provision.ts";
+import { createRoomCloser } from "../../sessions/session-rooms.ts";
+import { startBackgroundWork } from "./background-work.ts";
+import type { App } from "./create-app.ts";
+import type { Decider } from "./create-decider.ts";
+import { fenceDriver } from "./fence-driver.ts";
+import { findSdk } from "./find-sdk.ts";
+import { firstRun } from "./first-run.ts";
+import type { FirstRun } from "./first-run-file.ts";
+import type { Leadership } from "./lead.ts";
+import type { Ground } from "./open-ground.ts";
+import { markSecret } from "./require-same-secret.ts";
+
+export interface LeadingOptions {
+  ground: Ground;
+  decider: Decider;
+  app: App;
+  /** Whether another controller may be waiting to lead. */
+  isOneOfSeveral: boolean;
+  /** Ends with it: what the leader does beside requests. */
+  stack: AsyncDisposableStack;
+  signal: AbortSignal;
+  /** Another controller leads. */
+  lost(): void;
+}
+
+/** Fences off the previous leader, takes over what it left, and decides from now on. */
+export async function startLeading(
+  leadership: Leadership,
+  options: LeadingOptions,
+): Promise<FirstRun | undefined> {
+  const { ground, decider, stack, signal, lost } = options;
+  const { people, builds, rooms } = options.app;
+  const { config, log, clock, failpoint, store, standing } = ground;
+  const { masterKeys } = ground.secrets;
+  const { dataFolder, publicUrl } = config;
+  const { world, reconciler, output } = decider;
+  if (options.isOneOfSeveral) stack.defer(() => leadership.giveUp().catch(() => undefined));
+  const { epoch } = leadership;
+  const fencing = await fenceDriver({ driver: ground.driver, epoch, log, fenced: reconciler.nudge });
+  standing.took(leadership.epoch);
+  const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
+  if (options.isOneOfSeveral) await markSecret(store, ground.secrets);
+  await noteSealingKey(store, masterKeys);
+  await relinkSdk({ dataFolder, sdkFolder: findSdk(), log });
+  await provisionSecrets({ store, clock, masterKeys, failpoint, log });
+
+  // What an earlier controller left is taken over before anybody asks; what cannot be must not keep us from serving.
+  await reconciler.pass().catch((error: unknown) => {
+    if (error instanceof LeadershipLostError) throw error;
+    log.error({ err: error }, "reconciling failed, will be retried");
+  });
+  stack.use(
+    startBackgroundWork({
+      work: [
+        ...(fencing ? [fencing] : []),
+        { name: "reconciler", run: (until) => reconciler.run(until) },
+        { name: "builds", run: (until) => builds.run(until) },
+        { name: "output", run: output.run },
+        { name: "sign-in", run: (until) => keepSignIn(people, { clock, log, signal: until }) },
+        { name: "measuring the data folder", run: (until) => keepMeasuring(ground, until) },
+        createRoomCloser({ world, close: rooms.close }),
+      ],
+      store,
+      identity: ground.identity,
+      clock,
+      log,
+      config,
+      keepImages: (needed) => keepImagesIn(ground, needed),
+      depot: ground.depot,
+      failpoint,
+      signal,
+      lost,
+    }),
+  );
+  standing.leads();
+  return made;
+}
+
+const SIGN_IN_MS = 30_000;
+const FORGET_MS = 3_600_000;
+
+/** Loads sign-in, and forgets what has expired. Whoever is earlier has it loaded then; calls that wait for a new controller come first. */
+async function keepSignIn(
+  people: People,
+  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+): Promise<void> {
+  await clock.sleep(SIGN_IN_MS, signal);
+  while (!signal.aborted) {
+    await people.ready();
+    const removed = await people.forgetExpired();
+    if (removed > 0) log.info({ removed }, "expired sign-ins removed");
+    await clock.sleep(FORGET_MS, signal);
+  }
+}
+
+const MEASURE_MS = 300_000; // every file is looked at
+
+async function keepMeasuring({ config, clock, metrics }: Ground, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const bytes = await measureDataFolder(config.dataFolder, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (bytes) metrics.measured(bytes);
+    await clock.sleep(MEASURE_MS, signal);
+  }
+}
+
+/** Regions may share one that makes images; a driver for all of them asks each. */
+async function keepImagesIn({ driver, imagesIn }: Ground, needed: ReadonlySet<string>): Promise<number> {
+  const regions = driver.regional?.codes ?? [""];
+  const builders = new Set(regions.flatMap((region) => imagesIn(region) ?? []));
+  let removed = 0;
+  for (const { keepOnly } of builders) removed += await keepOnly(needed);
+  return removed;
+}

@@ -1,0 +1,181 @@
+// What operators do beside the running service: backups, restoring them, moving to another database. Prints one JSON
+// object a line; `vocalhost backup`, `restore` and `store copy` show them to people.
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeAuthTables } from "../identity/auth-library.ts";
+import { restoreBackup } from "../upkeep/backup/restore-backup.ts";
+import { takeBackup } from "../upkeep/backup/take-backup.ts";
+import { driversOf, readConfig, type Config } from "./config.ts";
+import { ConfigError } from "@vocalhost/base/config-error";
+import { masterKeyFile } from "./controller/service-secrets.ts";
+import { findSdk } from "./controller/find-sdk.ts";
+import { findDriverWall } from "@vocalhost/drivers/open-driver";
+import { isHolderDead } from "@vocalhost/store/leadership/holder";
+import { measureDataFolder, readDiskSpace } from "../usage/metrics/data-folder.ts";
+import { rotateMasterKey } from "../secrets/rotate-master-key.ts";
+import { copyStore } from "@vocalhost/store/copy-store";
+import { claimDataFolder, renewIdentity, writeMark } from "@vocalhost/store/identity";
+import { openPostgresStore } from "@vocalhost/store/postgres";
+import { openSqliteStore } from "@vocalhost/store/sqlite";
+import type { Store } from "@vocalhost/store/store";
+import { systemClock } from "@vocalhost/base/system-clock";
+import { raiseWall, readWall, takeDownWall } from "@vocalhost/drivers/network-policy/raise-wall";
+import { tableOf, wallRules, type Wall } from "@vocalhost/drivers/network-policy/wall-rules";
+
+try {
+  say({ event: "done", ...(await operate(process.argv.slice(2))) });
+} catch (error) {
+  const isForPeople = /^(?:Config|Wall|DriverUnavailable)Error$/.test((error as Error).name);
+  const text = isForPeople ? (error as Error).message : (error as Error).stack;
+  process.stderr.write(`${text}\n`);
+  process.exitCode = 1;
+}
+
+async function operate([what, file = ""]: string[]): Promise<object> {
+  const config = readConfig();
+  const progress = (text: string): void => say({ event: "progress", text });
+  switch (what) {
+    case "backup":
+      return takeBackup({ config, file, now: new Date(systemClock.nowMs()), progress });
+    case "restore":
+      return { manifest: await restoreBackup({ config, file, sdkFolder: findSdk(), progress }) };
+    case "copy-store":
+      return { tables: await moveToPostgres(config, progress) };
+    case "rotate-master-key":
+      return rotate(config, progress);
+    case "compact-store":
+      return compact(config);
+    case "check-store":
+      return { store: checkSqlite(config) };
+    case "disk":
+      return diskOf(config);
+    case "wall":
+      return operateWalls(config, file);
+    default:
+      throw new ConfigError(
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk or wall show|up|down|state",
+      );
+  }
+}
+
+/** Null where there is no SQLite file. Reads all of it; the service may be running. */
+function checkSqlite({ dataFolder, databaseUrl }: Config): { file: string; problem: string | null } | null {
+  const file = join(dataFolder, "vocalhost.db");
+  if (databaseUrl !== undefined || !existsSync(file)) return null;
+  try {
+    using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    const said = String(database.prepare("pragma quick_check(1)").get()?.["quick_check"]);
+    return { file, problem: said === "ok" ? null : said.replaceAll("\n", " ") };
+  } catch (error) {
+    return { file, problem: (error as Error).message };
+  }
+}
+
+/** `space` is null where there is no data folder yet. */
+async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
+  if (!existsSync(dataFolder)) return { dataFolder, space: null };
+  return {
+    dataFolder,
+    space: await readDiskSpace(dataFolder),
+    areas: await measureDataFolder(dataFolder),
+  };
+}
+
+/** Of every driver that has bots in containers. */
+async function operateWalls({ driver, regions }: Config, what: string): Promise<object> {
+  const own = driversOf(regions);
+  const walls = await Promise.all((own.length > 0 ? own : [driver]).map((config) => findDriverWall(config)));
+  // Regions may be in the same network.
+  const byTable = new Map(walls.flatMap((wall) => (wall ? [[tableOf(wall), wall] as const] : [])));
+  return { walls: await Promise.all([...byTable.values()].map((wall) => operateWall(wall, what))) };
+}
+
+async function operateWall(wall: Wall, what: string): Promise<object> {
+  const about = { wall, table: tableOf(wall), rules: wallRules(wall) };
+  switch (what) {
+    case "show":
+      return about;
+    case "up":
+      await raiseWall(wall);
+      return about;
+    case "down":
+      await takeDownWall(wall);
+      return about;
+    case "state": {
+      const state = await readWall(wall).catch((error: unknown) => (error as Error).message);
+      return { ...about, state };
+    }
+    default:
+      throw new ConfigError("Say what about the wall: show, up, down or state");
+  }
+}
+
+async function moveToPostgres(
+  { dataFolder, databaseUrl }: Config,
+  progress: (text: string) => void,
+): Promise<object> {
+  if (databaseUrl === undefined)
+    throw new ConfigError("Set VOCALHOST_DATABASE_URL to the database to copy into: postgres://…");
+  await using from = await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 });
+  await requireStopped(from);
+  await claimDataFolder(from, { dataFolder });
+  await using to = await openPostgresStore({ url: databaseUrl });
+  await makeAuthTables(to);
+  const copied = await copyStore({
+    ...{ from, to, progress: (table, rows) => progress(`${table}: ${rows} rows`) },
+  });
+  // From here on the folder is the copy's: a start on the SQLite file would not know what is built meanwhile.
+  await writeMark(dataFolder, await to.transaction((tx) => renewIdentity(tx, "replaces")));
+  return copied;
+}
+
+async function rotate(
+  { dataFolder, databaseUrl, masterKeys }: Config,
+  progress: (text: string) => void,
+): Promise<object> {
+  await using store =
+    databaseUrl === undefined
+      ? await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 })
+      : await openPostgresStore({ url: databaseUrl });
+  await claimDataFolder(store, { dataFolder, databaseUrl });
+  const isRunning = await isLed(store);
+  return await rotateMasterKey({
+    ...{ store, configured: masterKeys, file: masterKeyFile(dataFolder), isRunning, progress },
+  });
+}
+
+/** Also turns a file of an earlier release into one that gives back space by itself. */
+async function compact({ dataFolder }: Pick<Config, "dataFolder">): Promise<object> {
+  const file = sqliteFileIn(dataFolder);
+  const beforeBytes = (await stat(file)).size;
+  {
+    await using store = await openSqliteStore({ file, ballastBytes: 0 });
+    await requireStopped(store);
+  }
+  using database = new DatabaseSync(file);
+  database.exec("pragma auto_vacuum = incremental; vacuum; pragma wal_checkpoint(truncate)");
+  return { file, beforeBytes, afterBytes: (await stat(file)).size };
+}
+
+function sqliteFileIn(dataFolder: string): string {
+  const file = join(dataFolder, "vocalhost.db");
+  if (!existsSync(file)) throw new ConfigError(`There is no SQLite store in ${dataFolder}`);
+  return file;
+}
+
+/** What a running service writes after the copy would be missing from it. */
+async function requireStopped(store: Store): Promise<void> {
+  if (!(await isLed(store))) return;
+  throw new ConfigError("The service is running; stop it first, so that nothing is written meanwhile");
+}
+
+async function isLed({ db }: Store): Promise<boolean> {
+  const leader = await db.selectFrom("leader").selectAll().executeTakeFirst();
+  return leader !== undefined && leader.until > systemClock.nowMs() && !isHolderDead(leader.holder);
+}
+
+function say(event: object): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`);
+}

@@ -1,0 +1,96 @@
+import type { Depot } from "../../builds/object-store/depot.ts";
+import type { Log } from "@vocalhost/base/log";
+import type { StoreIdentity } from "@vocalhost/store/identity";
+import type { Store } from "@vocalhost/store/store";
+import { deleteInBatches } from "./delete-in-batches.ts";
+import { namedByDeployments, releasedBeforeMs } from "./needed-builds.ts";
+import { DAY_MS, type Retention } from "./retention.ts";
+import { isOwnDepot, placeInDepot, placeInFolder, sweep, type SweptPlace } from "./sweep-files.ts";
+
+export interface BuildPruneOptions {
+  nowMs: number;
+  retention: Retention;
+  dataFolder: string;
+  identity: StoreIdentity;
+  removesFiles: boolean;
+  log: Log;
+  depot?: Depot | undefined;
+}
+
+/** Builds that no deployment can ask for any more, with their logs, folders and uploads. Answers how many. */
+export async function pruneBuilds(store: Store, options: BuildPruneOptions): Promise<number> {
+  const beforeMs = options.nowMs - options.retention.debrisDays * DAY_MS;
+  const unneeded = await deleteUnneeded(store, { nowMs: options.nowMs, beforeMs });
+  await deleteInBatches(store, "uploads", (db, limit) =>
+    db
+      .selectFrom("uploads")
+      .select("id")
+      .where("expiresAt", "<", beforeMs)
+      .where("id", "not in", (from) => from.selectFrom("builds").select("uploadId"))
+      .limit(limit)
+      .execute(),
+  );
+  const deleted = new Set(unneeded);
+  await sweepAll(store, options, deleted);
+  return deleted.size;
+}
+
+/** A place that cannot be read, and a bucket that is away, keep nothing else from being cut back. */
+async function sweepAll(
+  store: Store,
+  options: BuildPruneOptions,
+  deleted: ReadonlySet<string>,
+): Promise<void> {
+  const { nowMs, retention, removesFiles: removes, depot, log } = options;
+  const keptMs = retention.debrisDays * DAY_MS;
+  const sweepEach = async (toPlace: (table: SweptTable) => SweptPlace): Promise<void> => {
+    for (const table of ["builds", "uploads"] as const) {
+      const known = await knownIds(store, table);
+      await sweep(toPlace(table), { known, deleted, removes, keptMs, nowMs, log });
+    }
+  };
+  await sweepEach((table) => placeInFolder(options.dataFolder, table));
+  if (!depot) return;
+  try {
+    const knownBuilds = await knownIds(store, "builds");
+    if (await isOwnDepot(depot, { ...options, knownBuilds }))
+      await sweepEach((table) => placeInDepot(depot, table));
+  } catch (error) {
+    log.warn({ err: error }, "old uploads and builds could not be removed from the bucket");
+  }
+}
+
+/** Those of deleted agents at once, so that the organisation has its share of the disk back; others when they are old. */
+async function deleteUnneeded(
+  store: Store,
+  { nowMs, beforeMs }: { nowMs: number; beforeMs: number },
+): Promise<string[]> {
+  const youngFromMs = releasedBeforeMs(nowMs);
+  const { db } = store;
+  const named = await namedByDeployments(store, nowMs);
+  const finished = await db
+    .selectFrom("builds")
+    .select(["id", "imageUri", "updatedAt"])
+    .where("status", "in", ["success", "failed", "timeout"])
+    .where("updatedAt", "<", youngFromMs)
+    .execute();
+  const unneeded = finished.filter(({ id, imageUri, updatedAt }) => {
+    const isIn = (names: Set<string>): boolean => names.has(id) || (imageUri !== null && names.has(imageUri));
+    return !isIn(named.builds) && (updatedAt < beforeMs || isIn(named.released));
+  });
+  const deleted: string[] = [];
+  for (const { id } of unneeded) {
+    // Unless somebody has just asked for it again.
+    const still = db.deleteFrom("builds").where("id", "=", id).where("updatedAt", "<", youngFromMs);
+    const { numDeletedRows } = await still.executeTakeFirstOrThrow();
+    if (numDeletedRows > 0n) deleted.push(id);
+  }
+  return deleted;
+}
+
+type SweptTable = "builds" | "uploads";
+
+async function knownIds(store: Store, table: SweptTable): Promise<Set<string>> {
+  const rows = await store.db.selectFrom(table).select("id").execute();
+  return new Set(rows.map(({ id }) => id));
+}

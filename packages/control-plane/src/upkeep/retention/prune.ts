@@ -1,0 +1,70 @@
+import type { Depot } from "../../builds/object-store/depot.ts";
+import type { Log } from "@vocalhost/base/log";
+import { pruneLogs } from "../../logs/prune-logs.ts";
+import { pruneSamples } from "../../usage/samples.ts";
+import { pruneSecretVersions } from "../../secrets/prune-versions.ts";
+import { deleteOlder } from "@vocalhost/store/delete-older";
+import type { StoreIdentity } from "@vocalhost/store/identity";
+import type { Store } from "@vocalhost/store/store";
+import { deleteInBatches } from "./delete-in-batches.ts";
+import { pruneBuilds } from "./prune-builds.ts";
+import { pruneImages, type KeepImages } from "./prune-images.ts";
+import { pruneHistory } from "./prune-history.ts";
+import { DAY_MS, type Retention } from "./retention.ts";
+
+export interface PruneAllOptions {
+  nowMs: number;
+  retention: Retention;
+  idempotencyMs: number;
+  dataFolder: string;
+  identity: StoreIdentity;
+  /**
+   * False while it may turn out that this is the wrong store: files and images that it does not know stay where they are.
+   */
+  removesFiles: boolean;
+  log: Log;
+  depot?: Depot | undefined;
+  /** Where instances are made of images. */
+  keepImages?: KeepImages | undefined;
+}
+
+/** Everything that grows is cut back; what goes is said. What fails keeps nothing else from it, and is thrown at the end. */
+export async function prune(store: Store, options: PruneAllOptions): Promise<void> {
+  const { nowMs, retention, log } = options;
+  const failures: unknown[] = [];
+  async function apart<T>(run: () => Promise<T>): Promise<T | undefined> {
+    return run().catch((error: unknown) => void failures.push(error));
+  }
+  const logLines = await apart(() => pruneLogs(store, { nowMs, retentionMs: retention.logDays * DAY_MS }));
+  await apart(() => pruneSamples(store, { nowMs }));
+  const secretVersions = await apart(() => pruneSecretVersions(store, { nowMs }));
+  await apart(() =>
+    deleteInBatches(store, "usedTokens", (db, limit) =>
+      db.selectFrom("usedTokens").select("id").where("expiresAt", "<", nowMs).limit(limit).execute(),
+    ),
+  );
+  // Of requests that were made so long ago that none of them is repeated any more.
+  const beforeMs = nowMs - options.idempotencyMs;
+  await apart(() =>
+    deleteOlder(store, { table: "idempotency", key: ["organizationId", "key"], age: "createdAt", beforeMs }),
+  );
+  const history = await apart(() => pruneHistory(store, { nowMs, retention }));
+  const builds = await apart(() => pruneBuilds(store, options));
+  const images = await imagesOf(store, options);
+  const removed = { logLines, secretVersions, ...history, builds, images };
+  if (Object.values(removed).some((count) => (count ?? 0) > 0)) log.info(removed, "old records removed");
+  await apart(() => store.compact());
+  if (failures.length > 0) throw failures[0];
+}
+
+/** An engine that is away keeps nothing else from being cut back. */
+async function imagesOf(
+  store: Store,
+  { nowMs, keepImages, removesFiles, log }: PruneAllOptions,
+): Promise<number> {
+  if (!keepImages || !removesFiles) return 0;
+  return pruneImages(store, { nowMs, keepOnly: keepImages }).catch((error: unknown) => {
+    log.warn({ err: error }, "old images could not be removed");
+    return 0;
+  });
+}

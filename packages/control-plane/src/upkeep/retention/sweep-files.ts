@@ -1,0 +1,168 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import type { Depot } from "../../builds/object-store/depot.ts";
+import type { Log } from "@vocalhost/base/log";
+import { removeTree } from "@vocalhost/base/remove-tree";
+import { STORE_ID_FILE, type StoreIdentity } from "@vocalhost/store/identity";
+import { DAY_MS } from "./retention.ts";
+
+/** Where files named after rows lie, and a place beside it for those whose row is gone. */
+export interface SweptPlace {
+  /** For the log. */
+  name: string;
+  files(): AsyncIterable<SweptFile>;
+  aside(): AsyncIterable<SweptFile>;
+  moveAside(name: string, nowMs: number): Promise<void>;
+  putBack(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  removeAside(name: string): Promise<void>;
+}
+
+interface SweptFile {
+  name: string;
+  /** When it was written, or moved aside. */
+  atMs: number;
+}
+
+export interface SweepOptions {
+  known: ReadonlySet<string>;
+  /** Their rows were there and are gone: no other store knows their files. */
+  deleted: ReadonlySet<string>;
+  /** False: only puts back what is known after all. */
+  removes: boolean;
+  /** How long what was moved aside is kept. */
+  keptMs: number;
+  nowMs: number;
+  log: Log;
+}
+
+const REMOVED = "removed"; // the folder, and the prefix in a bucket
+const YOUNG_MS = DAY_MS; // a folder may be there a moment before its row says so
+
+/** Moves files without a row aside, and removes them later. One that cannot be moved keeps none of the others. */
+export async function sweep(place: SweptPlace, options: SweepOptions): Promise<void> {
+  const { known, deleted, removes, keptMs, nowMs, log } = options;
+  const each = async (files: AsyncIterable<SweptFile>, treat: (file: SweptFile) => Promise<unknown>) => {
+    for await (const file of files)
+      await treat(file).catch((error: unknown) =>
+        log.warn({ err: error, place: place.name, name: file.name }, "old files could not be removed"),
+      );
+  };
+  await each(place.aside(), async ({ name, atMs }) => {
+    if (known.has(idOf(name))) {
+      await place.putBack(name);
+      log.warn({ place: place.name, name }, "files that were moved aside are known again and were put back");
+    } else if (removes && atMs < nowMs - keptMs) {
+      await place.removeAside(name);
+      log.info({ place: place.name, name }, "files that no row knows removed");
+    }
+  });
+  if (!removes) return;
+  await each(place.files(), async ({ name, atMs }) => {
+    const id = idOf(name);
+    if (known.has(id)) return;
+    if (deleted.has(id)) return place.remove(name);
+    if (atMs >= nowMs - YOUNG_MS) return;
+    await place.moveAside(name, nowMs);
+    log.warn({ place: place.name, name, keptDays: keptMs / DAY_MS }, "files that no row knows moved aside");
+  });
+}
+
+/** Files are named after the row; a dot before it says that they are not finished. */
+function idOf(name: string): string {
+  return name.replace(/^\./, "").split(".", 1)[0] ?? "";
+}
+
+export function placeInFolder(dataFolder: string, name: string): SweptPlace {
+  const folder = join(dataFolder, name);
+  const removed = join(dataFolder, REMOVED, name);
+  async function* filesIn(path: string) {
+    if (!existsSync(path)) return;
+    for (const each of await readdir(path)) {
+      const found = await stat(join(path, each)).catch(() => undefined); // a broken link is nobody's
+      yield { name: each, atMs: found?.mtimeMs ?? 0 };
+    }
+  }
+  return {
+    name: folder,
+    files: () => filesIn(folder),
+    aside: () => filesIn(removed),
+    async moveAside(each, nowMs) {
+      await mkdir(removed, { recursive: true, mode: 0o700 });
+      await utimes(join(folder, each), nowMs / 1_000, nowMs / 1_000); // it is kept from now on
+      await rename(join(folder, each), join(removed, each));
+    },
+    async putBack(each) {
+      if (existsSync(join(folder, each))) return removeTree(join(removed, each));
+      await mkdir(folder, { recursive: true, mode: 0o755 });
+      await rename(join(removed, each), join(folder, each));
+    },
+    remove: (each) => removeTree(join(folder, each)),
+    removeAside: (each) => removeTree(join(removed, each)),
+  };
+}
+
+export function placeInDepot(depot: Depot, name: string): SweptPlace {
+  const [folder, removed] = [`${name}/`, `${REMOVED}/${name}/`];
+  async function* objectsIn(prefix: string) {
+    for await (const { key, putAtMs } of depot.list(prefix))
+      yield { name: key.slice(prefix.length), atMs: putAtMs };
+  }
+  return {
+    name: `bucket: ${name}`,
+    files: () => objectsIn(folder),
+    aside: () => objectsIn(removed),
+    moveAside: (each) => depot.move(`${folder}${each}`, `${removed}${each}`),
+    putBack: (each) => depot.move(`${removed}${each}`, `${folder}${each}`),
+    remove: (each) => depot.remove(`${folder}${each}`),
+    removeAside: (each) => depot.remove(`${removed}${each}`),
+  };
+}
+
+/**
+ * Whether the bucket carries our store's mark. An unmarked one is ours if it is empty or has a build that we know; one that
+ * carries the mark of the store that ours was copied from is ours since.
+ */
+export async function isOwnDepot(
+  depot: Depot,
+  options: {
+    identity: StoreIdentity;
+    dataFolder: string;
+    knownBuilds: ReadonlySet<string>;
+    log: Log;
+  },
+): Promise<boolean> {
+  const { identity, dataFolder } = options;
+  const mark = await readDepotMark(depot, dataFolder);
+  if (mark === identity.id) return true;
+  if (
+    mark === undefined ? await hasOnlyForeignBuilds(depot, options.knownBuilds) : mark !== identity.before
+  ) {
+    options.log.warn(
+      { mark, own: identity.id },
+      `the bucket belongs to another store, nothing is removed from it; if that store is gone, remove the object ${STORE_ID_FILE}`,
+    );
+    return false;
+  }
+  await depot.put(STORE_ID_FILE, join(dataFolder, STORE_ID_FILE));
+  return true;
+}
+
+async function hasOnlyForeignBuilds(depot: Depot, known: ReadonlySet<string>): Promise<boolean> {
+  let isEmpty = true;
+  for await (const { key } of depot.list("builds/")) {
+    if (known.has(idOf(key.slice("builds/".length)))) return false;
+    isEmpty = false;
+  }
+  return !isEmpty;
+}
+
+async function readDepotMark(depot: Depot, dataFolder: string): Promise<string | undefined> {
+  const file = join(dataFolder, `.${STORE_ID_FILE}-of-bucket`);
+  try {
+    return (await depot.fetch(STORE_ID_FILE, file)) ? (await readFile(file, "utf8")).trim() : undefined;
+  } finally {
+    await rm(file, { force: true });
+  }
+}

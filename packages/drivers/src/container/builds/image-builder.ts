@@ -1,0 +1,187 @@
+import { parseImageReference, readBaseFacts, type Platform } from "@vocalhost/images";
+import { createHash } from "node:crypto";
+import type { Log } from "@vocalhost/base/log";
+import { SourceError } from "../../driver.ts";
+import {
+  ImageBuildError,
+  type BuiltImage,
+  type ImageBuilder,
+  type ImageBuildTask,
+} from "../../image-builder.ts";
+import type { Engine, EngineImage } from "../engine.ts";
+import { asDriverError } from "../engine-error.ts";
+import { engineName, prepareImage } from "../prepare-image.ts";
+import { BASE_NAME, createBaseBringer, type BaseOptions } from "./bring-base.ts";
+import { openBuildContext } from "./build-context.ts";
+import { planDockerfile } from "./plan-dockerfile.ts";
+import type { PulledImages } from "./pulled-images.ts";
+import { pushBuilt, type BuildRegistry } from "./push-built.ts";
+import { removeLeftovers } from "./remove-leftovers.ts";
+import { runEngineBuild } from "./run-engine-build.ts";
+
+export interface ImageBuilderSettings extends Pick<
+  BaseOptions,
+  "imageFolders" | "ownFolder" | "productVersion" | "environment"
+> {
+  /** Of the base that bots without a Dockerfile are built on. */
+  baseVersion: string;
+  memoryMib: number;
+  /** Whether commands of a Dockerfile have the instances' network, or none. */
+  hasNetwork: boolean;
+  /** For npm in a Dockerfile. */
+  npmRegistry: string | undefined;
+  registry: BuildRegistry | undefined;
+  /** Internal registries that images may come from all the same. */
+  registries: readonly string[];
+}
+
+export interface ImageBuilderOptions {
+  engine: Engine;
+  platform: Platform;
+  service: string;
+  network: string;
+  settings: ImageBuilderSettings;
+  pulled: PulledImages;
+  mayReach(url: URL, address?: string): boolean;
+  log: Log;
+  /** @default the machine's */
+  nowMs?: () => number;
+}
+
+export const buildLabels = {
+  service: "io.github.vocalhost.build.service",
+  organization: "io.github.vocalhost.build.organization",
+} as const;
+
+/** What builds are called in the engine. */
+const BUILDS = "localhost/vocalhost/builds";
+const OWN_BYTES_MAX = 2 * 1024 ** 3; // as much as an upload may unpack to
+const LAYERS_KEPT_MS = 7 * 86_400_000; // of builds nobody has any more; they hasten the next one
+const LEFT_MS = 3_600_000; // no build takes that long
+const YOUNG_MS = 86_400_000; // may be needed by what is just being deployed
+
+/** Builds with the engine that instances run in. */
+export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
+  const { engine, platform, settings, service, pulled } = options;
+  const base = createBaseBringer({ engine, platform, log: options.log, ...settings });
+  const label = `${buildLabels.service}=${service}`;
+
+  async function find(image: string, task: ImageBuildTask): Promise<EngineImage> {
+    const version = baseVersionIn(image);
+    const reference = version === undefined ? await pull(image, task) : await base.bring(version, task);
+    const found = await engine.inspectImage(reference);
+    if (!found) throw new ImageBuildError(`The image ${image} is not there any more; build again`);
+    if (found.onBuild.length > 0)
+      throw new ImageBuildError(
+        `The image ${image} has instructions of its own for builds (ONBUILD), which are not run here`,
+      );
+    return found;
+  }
+
+  async function pull(image: string, { say, signal }: ImageBuildTask): Promise<string> {
+    const registry = registryOf(image);
+    if (registry === "localhost" && !settings.registries.includes(registry))
+      throw new ImageBuildError(`The image ${image} is not for builds: it belongs to this machine`);
+    say(`Looking for ${image}`);
+    const source = { kind: "image", reference: image, pullSecret: undefined } as const;
+    const context = { engine, platform, mayReach: options.mayReach, pulled: pulled.note };
+    const { reference } = await prepareImage(source, context, { progressed: say, signal });
+    return engineName(reference);
+  }
+
+  async function build(task: ImageBuildTask): Promise<BuiltImage> {
+    const { say, signal } = task;
+    const name = `${BUILDS}:${task.tag}`;
+    const context = await openBuildContext(task, settings.baseVersion);
+    const plan = planDockerfile(context.dockerfile);
+    const images = new Map<string, EngineImage>();
+    for (const image of plan.images) images.set(image, await find(image, task));
+    const args: Record<string, string> =
+      settings.npmRegistry === undefined ? {} : { npm_config_registry: settings.npmRegistry };
+    const dockerfile = plan.write({
+      nameOf: (image) => images.get(image)?.id ?? image,
+      labels: { [buildLabels.service]: service, [buildLabels.organization]: shortHash(task.organizationId) },
+      args: Object.keys(args),
+    });
+    const { tar, path } = await context.pack(dockerfile, signal);
+    const network = settings.hasNetwork ? options.network : undefined;
+    const id = await runEngineBuild(engine, {
+      ...{ buildId: task.buildId, tar, dockerfilePath: path, name, args, network, say, signal },
+      memoryMib: settings.memoryMib,
+    });
+    const built = await engine.inspectImage(id);
+    if (!built) throw new ImageBuildError("The image is gone from the container engine; build again");
+    const bytes = Math.max(0, built.bytes - Math.max(0, ...[...images.values()].map((each) => each.bytes)));
+    if (bytes > OWN_BYTES_MAX) {
+      await engine.removeImage(name);
+      throw new ImageBuildError(
+        `The image has ${inMib(bytes)} MiB besides its base; at most ${inMib(OWN_BYTES_MAX)} are kept`,
+      );
+    }
+    const local = `${BUILDS}@${id}`;
+    if (settings.registry) say(`Pushing to ${settings.registry.repository}`);
+    const reference = settings.registry
+      ? await pushBuilt({ engine, platform, mayReach: options.mayReach }, settings.registry, {
+          name,
+          tag: task.tag,
+          signal,
+        })
+      : local;
+    return { reference, baseVersion: readBaseFacts(built.labels)?.baseVersion, bytes };
+  }
+
+  return {
+    build: (task) =>
+      build(task).catch((error: unknown) => {
+        if (error instanceof SourceError) throw new ImageBuildError(error.message, { cause: error });
+        throw asDriverError(error);
+      }),
+    async has(reference) {
+      if (registryOf(reference) !== "localhost") return true; // pulled again if need be
+      return (await engine.inspectImage(engineName(reference))) !== undefined;
+    },
+    async keepOnly(needed) {
+      const { nowMs = Date.now } = options;
+      const before = nowMs() - YOUNG_MS;
+      let removed = 0;
+      const remove = async (reference: string): Promise<boolean> => {
+        const isGone = await engine.removeImage(reference);
+        if (isGone) removed += 1;
+        return isGone;
+      };
+      for (const { Id, RepoTags, Created } of await engine.images(label)) {
+        if (Created * 1_000 > before || needed.has(`${BUILDS}@sha256:${Id.replace(/^sha256:/, "")}`))
+          continue;
+        for (const name of RepoTags ?? [])
+          if (name.startsWith(`${BUILDS}:`) && !needed.has(name)) await remove(name);
+      }
+      for (const reference of await pulled.notedBefore(before))
+        if (!needed.has(reference) && (await remove(reference))) await pulled.drop(reference);
+      const given = { name: buildLabels.service, value: service };
+      await removeLeftovers(engine, { label: given, before: nowMs() - LEFT_MS });
+      await engine.pruneImages({ label, before: nowMs() - LAYERS_KEPT_MS });
+      return removed;
+    },
+  };
+}
+
+/** Of the official base, if the image is that. */
+function baseVersionIn(image: string): string | undefined {
+  return new RegExp(`^(?:docker\\.io/)?${BASE_NAME}:([^@]+)$`).exec(image)?.[1];
+}
+
+function registryOf(image: string): string {
+  try {
+    return parseImageReference(image).registry;
+  } catch (cause) {
+    throw new ImageBuildError(`${image.slice(0, 200)} is not the name of an image`, { cause });
+  }
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+function inMib(bytes: number): number {
+  return Math.round(bytes / 1024 ** 2);
+}

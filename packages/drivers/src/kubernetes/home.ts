@@ -1,0 +1,105 @@
+import { CallHome } from "@vocalhost/protocol";
+import { timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
+import { isIP, type AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Log } from "@vocalhost/base/log";
+
+/** Where instances say that they take requests, half a second before the cluster does. */
+export interface Home extends AsyncDisposable {
+  /** As instances reach it; undefined while nobody listens. */
+  readonly url: string | undefined;
+}
+
+export interface HomeOptions {
+  host: string;
+  port: number;
+  /** @default where it listens */
+  url?: string | undefined;
+  log: Log;
+  /** Undefined if there is no such instance. */
+  tokenOf(id: string): Promise<string | undefined>;
+  listening(id: string, address: string): void;
+}
+
+const BODY_MAX_BYTES = 1024;
+const LISTEN_AGAIN_MS = 1_000; // the controller before us has the port until it is gone
+
+export async function openHome(options: HomeOptions): Promise<Home> {
+  const { log } = options;
+  const closing = new AbortController();
+  const server = createServer({ requestTimeout: 5_000, keepAliveTimeout: 1_000 }, (request, response) => {
+    void answer(request, options)
+      .catch(() => 400)
+      .then((code) => response.writeHead(code).end());
+  });
+  server.maxConnections = 1_024;
+  server.on("clientError", (_error, socket) => socket.destroy());
+  server.unref();
+
+  const listen = async (): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.once("error", reject);
+    server.listen({ host: options.host, port: options.port }, resolve);
+    await promise.finally(() => server.off("error", reject));
+  };
+  async function listenLater(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await pause(LISTEN_AGAIN_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      if (
+        !closing.signal.aborted &&
+        (await listen()
+          .then(() => true)
+          .catch(() => false))
+      )
+        return;
+    }
+  }
+  await listen().catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EADDRINUSE") throw error;
+    log.info({ port: options.port }, "the port that instances call is in use, trying again");
+    void listenLater();
+  });
+
+  return {
+    get url() {
+      const bound = server.address() as AddressInfo | null;
+      if (!bound) return options.url;
+      return options.url ?? `http://${bound.address}:${bound.port}`;
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** Whoever calls is at the address the call comes from: what it says otherwise is not believed. */
+async function answer(request: IncomingMessage, { tokenOf, listening }: HomeOptions): Promise<number> {
+  const id = /^\/([a-z0-9-]{1,100})$/.exec(request.url ?? "")?.[1];
+  if (request.method !== "POST" || id === undefined) return 404;
+  const { address } = CallHome.parse(JSON.parse(await bodyOf(request)));
+  const token = await tokenOf(id);
+  if (token === undefined || !isSame(request.headers.authorization ?? "", `Bearer ${token}`)) return 401;
+  const from = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+  const [, ip = "", port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address) ?? [];
+  // Behind a translated address it would be somebody else's; the cluster tells in a moment.
+  if (isIP(ip) === 0 || ip !== from || Number(port) > 65_535) return 409;
+  listening(id, address);
+  return 204;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8") as AsyncIterable<string>) {
+    text += chunk;
+    if (text.length > BODY_MAX_BYTES) throw new Error("too long");
+  }
+  return text;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

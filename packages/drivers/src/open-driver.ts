@@ -1,0 +1,108 @@
+import type { DriverConfig } from "./driver-config.ts";
+import { parseImageReference } from "@vocalhost/images";
+import type { Log } from "@vocalhost/base/log";
+import { BASE_VERSION, VERSION } from "@vocalhost/base/version";
+import type { OpenedDriver } from "./driver.ts";
+import { findEngine } from "./container/find-engine.ts";
+import { registryReach } from "./image-registry.ts";
+import type { UserRange } from "./process/own-users.ts";
+import { openProcessDriver } from "./process.ts";
+import type { Wall } from "./network-policy/wall-rules.ts";
+
+export interface OpenDriverOptions {
+  log: Log;
+  builderEnvironment: NodeJS.ProcessEnv;
+  /** Instances that are processes run as these. @default as who we are */
+  users?: UserRange | undefined;
+  /** Where this service keeps processes, in all of its regions. */
+  folders?: readonly string[];
+}
+
+export interface DriversConfig {
+  /** Of all regions, or of the default one where they have drivers of their own. */
+  driver: DriverConfig;
+  regions: readonly { code: string; driver?: DriverConfig }[] | undefined;
+}
+
+/** The driver the service was configured with, or one for all that its regions have. */
+export async function openDrivers(
+  { driver, regions = [] }: DriversConfig,
+  options: OpenDriverOptions,
+): Promise<OpenedDriver> {
+  const own = regions.flatMap(({ code, driver: config }) => (config ? [{ code, config }] : []));
+  if (own.length === 0) return openDriver(driver, options);
+  const folders = own.flatMap(({ config }) => (config.kind === "process" ? [config.folder] : []));
+  const { openRegionalDriver } = await import("./regional.ts");
+  return openRegionalDriver({
+    log: options.log,
+    regions: own.map(({ code, config }) => ({
+      code,
+      runs: config.kind === "process" ? ["build"] : ["image"],
+      open: () => openDriver(config, { ...options, folders, log: options.log.child({ region: code }) }),
+    })),
+  });
+}
+
+async function openDriver(config: DriverConfig, options: OpenDriverOptions): Promise<OpenedDriver> {
+  const { log } = options;
+  const opened = await open(config, options);
+  log.info({ driver: config.kind, ...opened.driver.capabilities }, "driver opened");
+  return opened;
+}
+
+async function open(
+  config: DriverConfig,
+  { log, builderEnvironment, users, folders = [] }: OpenDriverOptions,
+): Promise<OpenedDriver> {
+  switch (config.kind) {
+    case "process":
+      return openProcessDriver({
+        ...config,
+        users,
+        usersAlsoIn: folders.filter((folder) => folder !== config.folder),
+        log,
+      });
+    case "container": {
+      const { folder, network, registries, reach } = config;
+      const { registry } = config.builds;
+      const pushedTo = registry && parseImageReference(registry.repository).registry;
+      const socket = await findEngine(config.sockets);
+      const { openContainerDriver } = await import("./container.ts"); // with the engine's client, which most do not need
+      // Also what registries send us to: nobody shall reach our own network by naming an image.
+      const mayReach = registryReach([...registries, ...(pushedTo === undefined ? [] : [pushedTo])]);
+      const builds = {
+        ...config.builds,
+        registries,
+        baseVersion: BASE_VERSION,
+        productVersion: VERSION,
+        environment: builderEnvironment,
+      };
+      const wall = { mode: config.wall, reach };
+      return openContainerDriver({ folder, network, log, socket, mayReach, wall, builds });
+    }
+    case "kubernetes": {
+      const { folder, service, platform, home, registries } = config;
+      const { kubeconfig, context, namespace } = config;
+      const { nodeSelector, runtimeClass, priorityClass, pullSecrets } = config;
+      const { openKubernetesDriver } = await import("./kubernetes.ts"); // with the cluster's client, likewise
+      const mayReach = registryReach(registries);
+      return openKubernetesDriver({
+        ...{ folder, service, platform, home, log, mayReach },
+        cluster: { kubeconfig, context, namespace },
+        pods: { nodeSelector, runtimeClass, priorityClass, pullSecrets },
+      });
+    }
+    default:
+      return config satisfies never;
+  }
+}
+
+/** Around the bots of a driver; undefined where there can be none. */
+export async function findDriverWall(config: DriverConfig): Promise<Wall | undefined> {
+  if (config.kind !== "container") return undefined;
+  const { openEngine } = await import("./container/engine.ts");
+  const { findWall } = await import("./container/keep-wall.ts");
+  const engine = await openEngine(await findEngine(config.sockets));
+  await engine.ensureNetwork(config.network);
+  return findWall(engine, config);
+}

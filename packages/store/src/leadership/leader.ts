@@ -1,0 +1,130 @@
+import { AppError } from "@vocalhost/protocol";
+import { type RawBuilder, sql } from "kysely";
+import type { Clock } from "@vocalhost/base/clock";
+import { prepared } from "../prepared.ts";
+import { sendWithNext } from "../round-trips.ts";
+import type { Db, Store, TransactionOptions, Tx } from "../store.ts";
+import type { Timing } from "@vocalhost/base/timing";
+
+/** There is one leader, known by its epoch; one that lost the lease can no longer write. */
+export interface LeaseOptions {
+  store: Store;
+  clock: Clock;
+  timing: Pick<Timing, "leaseMs">;
+  /** Who we are, in a form that others can judge: `host/pid/start`. */
+  holder: string;
+  /** Whether the holder of an unexpired lease is known to be dead. */
+  isDead(holder: string): boolean;
+  /** The newest epoch the driver has seen. */
+  newestEpoch(): Promise<number>;
+}
+
+/** Takes the lease if it is free and gives the new epoch, otherwise undefined. */
+export async function takeLease(options: LeaseOptions): Promise<number | undefined> {
+  const { store, clock, timing, holder } = options;
+  // A store put back from a backup has forgotten epochs that instances and folders have not.
+  const seenEpoch = await options.newestEpoch();
+  return store.transaction(async (tx) => {
+    const row = await store
+      .forUpdate(tx.selectFrom("leader").selectAll().where("id", "=", 1))
+      .executeTakeFirst();
+    const { nowMs } = await tx.selectNoFrom(timeOf({ store, clock }).as("nowMs")).executeTakeFirstOrThrow();
+    const until = nowMs + timing.leaseMs;
+    if (!row) {
+      const epoch = seenEpoch + 1;
+      const { numInsertedOrUpdatedRows } = await tx
+        .insertInto("leader")
+        .values({ id: 1, holder, epoch, until })
+        .onConflict((conflict) => conflict.doNothing()) // two that see an empty store at the same time
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows === 1n ? epoch : undefined;
+    }
+    if (!mayTake(row, nowMs, options)) return undefined;
+    const epoch = Math.max(row.epoch, seenEpoch) + 1;
+    await tx.updateTable("leader").set({ holder, epoch, until }).where("id", "=", 1).execute();
+    return epoch;
+  });
+}
+
+/**
+ * Who has the lease, in the form of `LeaseOptions.holder`, and whether it could be taken. Locks nothing: whoever stands by
+ * looks often, and the leader's own transactions need that row.
+ */
+export async function lookAtLease(options: LeaseOptions): Promise<{ holder?: string; isFree: boolean }> {
+  const { store } = options;
+  const row = await store.db
+    .selectFrom("leader")
+    .select(["holder", "until", timeOf(options).as("nowMs")])
+    .where("id", "=", 1)
+    .executeTakeFirst();
+  return row ? { holder: row.holder, isFree: mayTake(row, row.nowMs, options) } : { isFree: true };
+}
+
+function mayTake(row: { holder: string; until: number }, nowMs: number, options: LeaseOptions): boolean {
+  if (row.holder === options.holder) return true;
+  const isOver = row.until <= nowMs || row.until > nowMs + 2 * options.timing.leaseMs; // the clock was set back
+  return isOver || options.isDead(row.holder);
+}
+
+/** Whether the lease is still ours; extends it. */
+export async function renewLease(options: LeaseOptions, epoch: number): Promise<boolean> {
+  const { store, clock, timing } = options;
+  // A crowd of starts may use every other connection for longer than the lease lasts.
+  const { numUpdatedRows } = await store.vital
+    .updateTable("leader")
+    .set({ until: sql<number>`${timeOf({ store, clock })} + ${sql.lit(timing.leaseMs)}` })
+    .where("id", "=", 1)
+    .where("epoch", "=", epoch)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Gives the lease back, so that nobody has to wait for its end. */
+export async function releaseLease({ store }: Pick<LeaseOptions, "store">, epoch: number): Promise<void> {
+  await store.db
+    .updateTable("leader")
+    .set({ until: 0 })
+    .where("id", "=", 1)
+    .where("epoch", "=", epoch)
+    .execute();
+}
+
+/** Machines disagree about the time; those that share a database go by its clock. */
+function timeOf({ store, clock }: Pick<LeaseOptions, "store" | "clock">): RawBuilder<number> {
+  if (store.dialect === "sqlite") return sql<number>`${sql.lit(Math.round(clock.nowMs()))}`;
+  return sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+}
+
+/** A transaction that only the leader of this epoch can commit. */
+export async function asLeader<T>(
+  { store, epoch }: { store: Store; epoch: number },
+  run: (tx: Tx) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T> {
+  return store.transaction(async (tx) => {
+    const held = store.dialect === "postgres" ? lockedLease(tx, { epoch }) : heldLease(tx, { epoch });
+    await sendWithNext(tx, held, { rows: 1, otherwise: () => new LeadershipLostError() });
+    return run(tx);
+  }, options);
+}
+
+const heldLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch));
+// Keeps others from taking the lease until we are done, but not us from renewing it.
+const lockedLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch).forKeyShare());
+
+function leaseOf(db: Db, epoch: number) {
+  const lease = db.selectFrom("leader").select("epoch").where("id", "=", 1);
+  return lease.where("epoch", "=", epoch);
+}
+
+/** The store as everybody but the deciding code sees it: what they write is the leader's word too. */
+export function storeOfLeader(leading: { store: Store; readonly epoch: number }): Store {
+  return { ...leading.store, transaction: (run, options) => asLeader(leading, run, options) };
+}
+
+/** Another controller has taken over; this one must go. */
+export class LeadershipLostError extends AppError {
+  constructor() {
+    super("SERVICE_UNAVAILABLE", { message: "Another controller has taken over" });
+  }
+}

@@ -1,0 +1,125 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { ConfigError } from "@vocalhost/base/config-error";
+import { type Log, silentLog } from "@vocalhost/base/log";
+import { createStore } from "./create-store.ts";
+import { migrate } from "./migrate.ts";
+import { createSqliteDialect } from "./sqlite-dialect.ts";
+import { openSqliteEngine } from "./sqlite-engine.ts";
+import { linkInPlace, type SqliteFile, type SqliteLink, linkToFile, linkToThread } from "./sqlite-link.ts";
+import type { Store } from "./store.ts";
+import { isDamaged } from "./store-errors.ts";
+
+export interface SqliteStoreOptions {
+  file: string;
+  log?: Log;
+  /** Told when a statement finds the file broken. */
+  damaged?(error: ConfigError): void;
+  /** False runs SQLite in this thread. @default true */
+  inThread?: boolean;
+  /** Space kept so that sessions can still be closed on a full disk. @default 8 MiB, at most a quarter of what is free */
+  ballastBytes?: number;
+  /** @default 5,000 */
+  diskCheckMs?: number;
+}
+
+const BALLAST_BYTES = 8 * 1024 * 1024;
+const DISK_CHECK_MS = 5_000;
+const WAIT_LIMIT_MS = 30_000; // a transaction that lasts longer is a fault; its followers should not hang with it
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const file: SqliteFile = {
+    file: options.file,
+    ballastBytes: options.ballastBytes ?? BALLAST_BYTES,
+    diskCheckMs: options.diskCheckMs ?? DISK_CHECK_MS,
+  };
+  mkdirSync(dirname(file.file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file.file, "a", 0o600)); // SQLite would let everybody read it
+  const link = await openLink(file, options);
+  const isThread = options.inThread ?? true;
+  const search = isThread ? await openLink({ ...file, readOnly: true }, options) : undefined;
+  const { log = silentLog } = options;
+  return openOn(link, { waitLimitMs: WAIT_LIMIT_MS, ...(search ? { search } : {}), log });
+}
+
+let emptyImage: Uint8Array | undefined;
+
+/** In this thread, in memory; everything resolves within the same turn of the event loop. */
+export async function openMemoryStore(): Promise<Store> {
+  if (emptyImage) {
+    const link = linkInPlace(openSqliteEngine({ memory: true, image: emptyImage }));
+    return toStore(link, {});
+  }
+  const engine = openSqliteEngine({ memory: true });
+  const store = await openOn(linkInPlace(engine), {});
+  emptyImage = engine.serialize();
+  return store;
+}
+
+async function openLink(file: SqliteFile, { inThread = true, log = silentLog, damaged }: SqliteStoreOptions) {
+  try {
+    return watchDamage(inThread ? await linkToThread(file, log) : linkToFile(file), { file, damaged });
+  } catch (error) {
+    throw isDamaged(error) ? damageOf(file, error) : error;
+  }
+}
+
+function watchDamage(
+  link: SqliteLink,
+  { file, damaged }: { file: SqliteFile; damaged: SqliteStoreOptions["damaged"] },
+): SqliteLink {
+  const fail = (error: unknown): never => {
+    if (!isDamaged(error)) throw error;
+    const problem = damageOf(file, error);
+    damaged?.(problem);
+    throw problem;
+  };
+  return {
+    hasReader: link.hasReader,
+    get isDiskFull() {
+      return link.isDiskFull;
+    },
+    execute(statements) {
+      try {
+        const outcomes = link.execute(statements);
+        return outcomes instanceof Promise ? outcomes.catch(fail) : outcomes;
+      } catch (error) {
+        return fail(error);
+      }
+    },
+    close: () => link.close(),
+  };
+}
+
+function damageOf({ file }: SqliteFile, cause: unknown): ConfigError {
+  return new ConfigError(
+    `${file} is damaged or is not a database of this service. Move it away and restore the newest backup: vocalhost restore`,
+    { cause },
+  );
+}
+
+interface LinkOptions {
+  waitLimitMs?: number;
+  search?: SqliteLink;
+  log?: Log;
+}
+
+async function openOn(link: SqliteLink, { log, ...options }: LinkOptions): Promise<Store> {
+  const store = toStore(link, options);
+  try {
+    await migrate(store, log ? { log } : {});
+    return store;
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+function toStore(link: SqliteLink, { search, ...options }: Omit<LinkOptions, "log">): Store {
+  return createStore({
+    name: "sqlite",
+    dialect: createSqliteDialect(link, options),
+    ...(search ? { searchDialect: createSqliteDialect(search) } : {}),
+    isDiskFull: () => link.isDiskFull,
+  });
+}
