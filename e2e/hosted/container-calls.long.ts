@@ -85,7 +85,7 @@ test(`${INSTANCES} calls, woken from rest: none drops when the controller dies, 
       encoding: "utf8",
     }),
     /table inet vocalhost_/,
-    "a service that runs as root raises the wall itself",
+    "a service that runs as root applies the network policy itself",
   );
 
   const containers = new Set((await engine.docker.listContainers({ all: true })).map(({ Id }) => Id));

@@ -142,7 +142,7 @@ async function talkOnThePhone(service: ServiceProcess): Promise<void> {
   assert.equal(await service.sessionEnded(sessionId, 60_000), "client-left");
 }
 
-/** With a bot behind the wall, which reaches our own room server and nothing else of this machine. */
+/** With a bot under the network policy, which reaches our own room server and nothing else of this machine. */
 async function talkInRoom(service: ServiceProcess): Promise<void> {
   // Those that the calls were with are still being replaced.
   const answer = await until(

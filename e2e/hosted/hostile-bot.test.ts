@@ -81,7 +81,7 @@ describe("a hostile bot in a container", () => {
     return JSON.parse(text) as Answer;
   }
 
-  test("reaches the internet, and behind the wall neither its host, nor private networks, nor other bots", async () => {
+  test("reaches the internet, and under the network policy neither its host, nor private networks, nor other bots", async () => {
     const internet = await listenAt(network.internet);
     const intranet = await listenAt(network.intranet);
     stack.use(internet);
@@ -109,12 +109,12 @@ describe("a hostile bot in a container", () => {
       const found = await ask<Record<string, string>>(`reach?to=${Object.values(places).join(",")}`);
       return Object.keys(places).filter((name) => found[places[name]!] === "reached");
     };
-    assert.deepEqual(await reached(), ["internet", ...Object.keys(inside)], "without the wall");
-    assert.equal((await wall("state")).state, "down");
-    const raised = await vocalhost(desk(), ["wall", "up"]);
+    assert.deepEqual(await reached(), ["internet", ...Object.keys(inside)], "without the network policy");
+    assert.equal((await networkPolicy("state")).state, "down");
+    const raised = await vocalhost(desk(), ["network-policy", "up"]);
     assert.equal(raised.exitCode, 0, raised.errors);
     assert.deepEqual(await reached(), ["internet"]);
-    const { state, rules } = await wall("state");
+    const { state, rules } = await networkPolicy("state");
     assert.equal(state, "up");
     assert.match(rules, /table inet vocalhost_[\s\S]+reject with icmpx/);
   });
@@ -146,7 +146,7 @@ describe("a hostile bot in a container", () => {
   });
 
   function desk(): Desk {
-    const folder = mkdtempSync(join(tmpdir(), "vocalhost-wall-"));
+    const folder = mkdtempSync(join(tmpdir(), "vocalhost-policy-"));
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
     const environment = {
       ...containerVariables(),
@@ -157,12 +157,12 @@ describe("a hostile bot in a container", () => {
   }
 
   /** What the doctor asks. */
-  async function wall(what: string): Promise<{ state: string; rules: string }> {
-    const { output, errors } = await program(desk(), [OPERATE, "wall", what]);
+  async function networkPolicy(what: string): Promise<{ state: string; rules: string }> {
+    const { output, errors } = await program(desk(), [OPERATE, "network-policy", what]);
     assert.ok(output, errors);
-    const { walls } = JSON.parse(output) as { walls: { state: string; rules: string }[] };
-    assert.ok(walls[0]);
-    return walls[0];
+    const { networkPolicies } = JSON.parse(output) as { networkPolicies: { state: string; rules: string }[] };
+    assert.ok(networkPolicies[0]);
+    return networkPolicies[0];
   }
 
   async function printed(text: string): Promise<boolean> {

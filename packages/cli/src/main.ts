@@ -18,7 +18,7 @@ import { regionsCommands } from "./commands/regions.ts";
 import { secretsCommands } from "./commands/secrets.ts";
 import { up } from "./commands/up.ts";
 import { usage } from "./commands/usage.ts";
-import { wallCommands } from "./commands/wall.ts";
+import { networkPolicyCommands } from "./commands/network-policy.ts";
 import { toCommandNode } from "./completion/command-node.ts";
 import type { CommandBody, CommandContext, CommonOptions, DefinedCommand } from "./define-command.ts";
 import { listenToSignals } from "./interruption.ts";
@@ -41,7 +41,7 @@ const commands: readonly DefinedCommand[] = [
   ...buildCommands,
   ...imageCommands,
   ...backupCommands,
-  ...wallCommands,
+  ...networkPolicyCommands,
   ...authCommands,
   ...configCommands,
   doctor,

@@ -11,7 +11,7 @@ import { openPulledImages } from "./container/builds/pulled-images.ts";
 import { labels } from "./container/container-options.ts";
 import type { FoundContainer } from "./container/engine-answers.ts";
 import { openEngine, type EngineLimits } from "./container/engine.ts";
-import { keepWall, type WallOptions } from "./container/keep-wall.ts";
+import { keepNetworkPolicy, type NetworkPolicyOptions } from "./container/keep-network-policy.ts";
 import { asDriverError, EngineError } from "./container/engine-error.ts";
 import { instanceFolderFiles } from "./container/instance-files.ts";
 import { createKnownContainers, isLive, isUnborn } from "./container/known-containers.ts";
@@ -40,7 +40,7 @@ export interface ContainerDriverOptions {
   network: string;
   log: Log;
   /** Around the bots of that network. @default none */
-  wall?: WallOptions | undefined;
+  networkPolicy?: NetworkPolicyOptions | undefined;
   /** Whether an address may be asked for images. @default every one */
   mayReach?: ((url: URL, address?: string) => boolean) | undefined;
   /** How long the engine may take. */
@@ -63,7 +63,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const nameOf = (id: string): string => `vocalhost-${service}-${requireId(id)}`;
   const engine = await openEngine(options.socket, options.limits);
   await engine.ensureNetwork(network);
-  const wall = await keepWall(engine, { network, wall: options.wall ?? { mode: "off", reach: [] }, log });
+  const networkPolicy = await keepNetworkPolicy(engine, { network, networkPolicy: options.networkPolicy ?? { mode: "off", reach: [] }, log });
   const fence = createFence(root);
   const pulled = openPulledImages(join(root, PULLED_FOLDER));
   const creating = new Map<string, Promise<void>>();
@@ -106,7 +106,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const driver: Driver = {
     cores: availableParallelism(),
     capabilities: { runs: ["image"], cpuLimit: true, memoryLimit: true, isolation: "container" },
-    host: { address: hostAddress, open: (ports) => wall.open(ports) },
+    host: { address: hostAddress, open: (ports) => networkPolicy.open(ports) },
     fence: (epoch) => fence.raise(epoch),
     newestEpoch: async () => fence.newest(),
     onChange: (listener) => void listeners.add(listener),
@@ -273,7 +273,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     async [Symbol.asyncDispose]() {
       listeners.clear();
       closing.abort();
-      wall[Symbol.dispose]();
+      networkPolicy[Symbol.dispose]();
       events[Symbol.dispose]();
     },
   };

@@ -7,12 +7,12 @@ export type DriverConfig =
   | { kind: "process"; folder: string; compileCache: string | undefined }
   | (ContainerConfig & {
       /** Whether bots are kept from this machine and from private networks. */
-      wall: WallMode;
+      networkPolicy: NetworkPolicyMode;
       /** What is reached through it all the same. */
       reach: Reach[];
     })
   | KubernetesConfig;
 
 /** `auto`: where the service may; `required`: or it does not start; `off`: the operator's own network sees to it. */
-export type WallMode = (typeof WALL_MODES)[number];
-export const WALL_MODES = ["auto", "required", "off"] as const;
+export type NetworkPolicyMode = (typeof NETWORK_POLICY_MODES)[number];
+export const NETWORK_POLICY_MODES = ["auto", "required", "off"] as const;

@@ -1,6 +1,6 @@
 import type { ImageBuilder } from "./image-builder.ts";
 import type { InstanceRecords } from "./instance-records.ts";
-import type { HostPort } from "./network-policy/wall-rules.ts";
+import type { HostPort } from "./network-policy/rules.ts";
 
 /** How instances are made. Knows objects, not agents or sessions; every call may be repeated. */
 export interface Driver {

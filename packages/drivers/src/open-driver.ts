@@ -7,7 +7,7 @@ import { findEngine } from "./container/find-engine.ts";
 import { registryReach } from "./image-registry.ts";
 import type { UserRange } from "./process/own-users.ts";
 import { openProcessDriver } from "./process.ts";
-import type { Wall } from "./network-policy/wall-rules.ts";
+import type { NetworkPolicy } from "./network-policy/rules.ts";
 
 export interface OpenDriverOptions {
   log: Log;
@@ -77,8 +77,8 @@ async function open(
         productVersion: VERSION,
         environment: builderEnvironment,
       };
-      const wall = { mode: config.wall, reach };
-      return openContainerDriver({ folder, network, log, socket, mayReach, wall, builds });
+      const networkPolicy = { mode: config.networkPolicy, reach };
+      return openContainerDriver({ folder, network, log, socket, mayReach, networkPolicy, builds });
     }
     case "kubernetes": {
       const { folder, service, platform, home, registries } = config;
@@ -98,11 +98,11 @@ async function open(
 }
 
 /** Around the bots of a driver; undefined where there can be none. */
-export async function findDriverWall(config: DriverConfig): Promise<Wall | undefined> {
+export async function findDriverNetworkPolicy(config: DriverConfig): Promise<NetworkPolicy | undefined> {
   if (config.kind !== "container") return undefined;
   const { openEngine } = await import("./container/engine.ts");
-  const { findWall } = await import("./container/keep-wall.ts");
+  const { findNetworkPolicy } = await import("./container/keep-network-policy.ts");
   const engine = await openEngine(await findEngine(config.sockets));
   await engine.ensureNetwork(config.network);
-  return findWall(engine, config);
+  return findNetworkPolicy(engine, config);
 }

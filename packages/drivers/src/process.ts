@@ -48,7 +48,7 @@ export interface ProcessDriverOptions {
   loadingBehindMs?: number;
 }
 
-/** Instances as child processes of this machine, for code that is trusted: there is no wall around them. */
+/** Instances as child processes of this machine, for code that is trusted: there is no network policy around them. */
 export async function openProcessDriver(options: ProcessDriverOptions): Promise<OpenedDriver> {
   const { log } = options;
   await mkdir(options.folder, { recursive: true, mode: 0o700 });

@@ -6,7 +6,7 @@ export const doctor = defineCommand({
   name: "doctor",
   summary: "find out why callers cannot reach your bot",
   description:
-    "Checks every hop between a caller and your bot and names the one that fails: the project, ports, container engine and the wall around its bots, disk, " +
+    "Checks every hop between a caller and your bot and names the one that fails: the project, ports, container engine and the network policy of its bots, disk, " +
     "the service's address, gateway and controller, clocks, credentials, what keeps bots apart, ICE, and whether carriers reach your webhook. " +
     "Changes nothing.",
   options: {

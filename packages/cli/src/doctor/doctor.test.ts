@@ -14,7 +14,7 @@ import { checkEngine } from "./check-engine.ts";
 import { checkDevPort, checkIce } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
 import { describeBots } from "./check-bots.ts";
-import { describeWalls } from "./check-wall.ts";
+import { describeNetworkPolicies } from "./check-network-policy.ts";
 
 const { signal } = new AbortController();
 const ORGANIZATIONS = { organizations: [{ name: "main", verboseName: "Main" }] };
@@ -107,22 +107,22 @@ test("an engine is found at its socket, missed only by those who need one, and t
   }
 });
 
-test("bots that are not walled off are told, with the commands that change it", () => {
+test("bots that have no network policy are told, with the commands that change it", () => {
   const seenAs = (state: string, bridge = "br0") => ({
-    ...{ wall: { network: "vocalhost", bridge }, table: "vocalhost_vocalhost", rules: "", state },
+    ...{ networkPolicy: { network: "vocalhost", bridge }, table: "vocalhost_vocalhost", rules: "", state },
   });
-  assert.equal(describeWalls({ walls: [] }).state, "skipped");
-  const both = describeWalls({ walls: [seenAs("up"), seenAs("up", "br1")] });
+  assert.equal(describeNetworkPolicies({ networkPolicies: [] }).state, "skipped");
+  const both = describeNetworkPolicies({ networkPolicies: [seenAs("up"), seenAs("up", "br1")] });
   assert.equal(both.state, "ok");
   assert.match(both.says, /behind br0 and br1/);
-  const down = describeWalls({ walls: [seenAs("up"), seenAs("down", "br1")] });
+  const down = describeNetworkPolicies({ networkPolicies: [seenAs("up"), seenAs("down", "br1")] });
   assert.match(down.says, /^bots behind br1 reach this machine/);
   assert.equal(down.state, "warning");
   assert.match(
     down.fixes.join("\n"),
-    /vocalhost wall up[\s\S]+wall show \| sudo nft -f -[\s\S]+bridge-nf-call/,
+    /vocalhost networkPolicy up[\s\S]+networkPolicy show \| sudo nft -f -[\s\S]+bridge-nf-call/,
   );
-  const unseen = describeWalls({ walls: [seenAs("Only root can see it")] });
+  const unseen = describeNetworkPolicies({ networkPolicies: [seenAs("Only root can see it")] });
   assert.deepEqual(
     [unseen.state, unseen.says],
     ["warning", "whether bots behind br0 are kept from this machine cannot be seen: Only root can see it"],

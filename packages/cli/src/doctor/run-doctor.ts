@@ -16,7 +16,7 @@ import { checkEngine } from "./check-engine.ts";
 import { checkMedia } from "./check-media.ts";
 import { checkDevPort, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
-import { checkWall } from "./check-wall.ts";
+import { checkNetworkPolicy } from "./check-network-policy.ts";
 import { ok, type Hop } from "./hop.ts";
 
 interface Options extends OperateOptions {
@@ -61,7 +61,7 @@ async function look(
   const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, bots, ice, media, carrier, disk, database, wall] = await Promise.all([
+  const [project, ports, engine, hops, bots, ice, media, carrier, disk, database, networkPolicy] = await Promise.all([
     checkProject(process.cwd()),
     checkDevPort(),
     checkEngine({ environment: engineVariables }, signal),
@@ -72,14 +72,14 @@ async function look(
     checkCarrier(webhook ?? publicUrl, signal),
     checkDisk(service, signal),
     checkDatabase(service, signal),
-    checkWall(service, engineVariables, signal),
+    checkNetworkPolicy(service, engineVariables, signal),
   ]);
   return [
     ok("node", process.version),
     project,
     ports,
     engine,
-    wall,
+    networkPolicy,
     disk,
     database,
     ...hops,

@@ -17,7 +17,7 @@ test("an engine is where it is said to be, and instances are in a network of the
     folder: "/data/containers",
     sockets: [{ path: "/run/engine.sock", because: "DOCKER_HOST" }],
     network: "vocalhost",
-    wall: "auto",
+    networkPolicy: "auto",
     reach: [],
     registries: [],
     builds: {

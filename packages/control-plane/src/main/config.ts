@@ -7,7 +7,7 @@ import { readCarrierAddresses, type CarrierAddresses } from "@vocalhost/protocol
 import { readTurnConfig, type TurnConfig } from "@vocalhost/rooms/turn";
 import { z } from "zod";
 import { ConfigError } from "@vocalhost/base/config-error";
-import { WALL_MODES, type DriverConfig } from "@vocalhost/drivers/driver-config";
+import { NETWORK_POLICY_MODES, type DriverConfig } from "@vocalhost/drivers/driver-config";
 import { readContainer } from "@vocalhost/drivers/container/container-config";
 import {
   readNearestRegions,
@@ -273,7 +273,7 @@ function readDriver(
         ...asConfigError(() =>
           readContainer(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
         ),
-        wall: oneOf("CONTAINER_WALL", environment["VOCALHOST_CONTAINER_WALL"] || "auto", WALL_MODES),
+        networkPolicy: oneOf("CONTAINER_NETWORK_POLICY", environment["VOCALHOST_CONTAINER_NETWORK_POLICY"] || "auto", NETWORK_POLICY_MODES),
         reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
       };
     case "kubernetes":

@@ -11,7 +11,7 @@ import { driversOf, readConfig, type Config } from "./config.ts";
 import { ConfigError } from "@vocalhost/base/config-error";
 import { masterKeyFile } from "./controller/service-secrets.ts";
 import { findSdk } from "./controller/find-sdk.ts";
-import { findDriverWall } from "@vocalhost/drivers/open-driver";
+import { findDriverNetworkPolicy } from "@vocalhost/drivers/open-driver";
 import { isHolderDead } from "@vocalhost/store/leadership/holder";
 import { measureDataFolder, readDiskSpace } from "../usage/metrics/data-folder.ts";
 import { rotateMasterKey } from "../secrets/rotate-master-key.ts";
@@ -21,13 +21,13 @@ import { openPostgresStore } from "@vocalhost/store/postgres";
 import { openSqliteStore } from "@vocalhost/store/sqlite";
 import type { Store } from "@vocalhost/store/store";
 import { systemClock } from "@vocalhost/base/system-clock";
-import { raiseWall, readWall, takeDownWall } from "@vocalhost/drivers/network-policy/raise-wall";
-import { tableOf, wallRules, type Wall } from "@vocalhost/drivers/network-policy/wall-rules";
+import { applyNetworkPolicy, readNetworkPolicy, removeNetworkPolicy } from "@vocalhost/drivers/network-policy/apply-rules";
+import { tableOf, networkPolicyRules, type NetworkPolicy } from "@vocalhost/drivers/network-policy/rules";
 
 try {
   say({ event: "done", ...(await operate(process.argv.slice(2))) });
 } catch (error) {
-  const isForPeople = /^(?:Config|Wall|DriverUnavailable)Error$/.test((error as Error).name);
+  const isForPeople = /^(?:Config|NetworkPolicy|DriverUnavailable)Error$/.test((error as Error).name);
   const text = isForPeople ? (error as Error).message : (error as Error).stack;
   process.stderr.write(`${text}\n`);
   process.exitCode = 1;
@@ -51,11 +51,11 @@ async function operate([what, file = ""]: string[]): Promise<object> {
       return { store: checkSqlite(config) };
     case "disk":
       return diskOf(config);
-    case "wall":
-      return operateWalls(config, file);
+    case "network-policy":
+      return operateNetworkPolicies(config, file);
     default:
       throw new ConfigError(
-        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk or wall show|up|down|state",
+        "Say what to do: backup <file>, restore <file>, copy-store, compact-store, rotate-master-key, check-store, disk or network-policy show|up|down|state",
       );
   }
 }
@@ -84,31 +84,31 @@ async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<objec
 }
 
 /** Of every driver that has bots in containers. */
-async function operateWalls({ driver, regions }: Config, what: string): Promise<object> {
+async function operateNetworkPolicies({ driver, regions }: Config, what: string): Promise<object> {
   const own = driversOf(regions);
-  const walls = await Promise.all((own.length > 0 ? own : [driver]).map((config) => findDriverWall(config)));
+  const networkPolicies = await Promise.all((own.length > 0 ? own : [driver]).map((config) => findDriverNetworkPolicy(config)));
   // Regions may be in the same network.
-  const byTable = new Map(walls.flatMap((wall) => (wall ? [[tableOf(wall), wall] as const] : [])));
-  return { walls: await Promise.all([...byTable.values()].map((wall) => operateWall(wall, what))) };
+  const byTable = new Map(networkPolicies.flatMap((networkPolicy) => (networkPolicy ? [[tableOf(networkPolicy), networkPolicy] as const] : [])));
+  return { networkPolicies: await Promise.all([...byTable.values()].map((networkPolicy) => operateNetworkPolicy(networkPolicy, what))) };
 }
 
-async function operateWall(wall: Wall, what: string): Promise<object> {
-  const about = { wall, table: tableOf(wall), rules: wallRules(wall) };
+async function operateNetworkPolicy(networkPolicy: NetworkPolicy, what: string): Promise<object> {
+  const about = { networkPolicy, table: tableOf(networkPolicy), rules: networkPolicyRules(networkPolicy) };
   switch (what) {
     case "show":
       return about;
     case "up":
-      await raiseWall(wall);
+      await applyNetworkPolicy(networkPolicy);
       return about;
     case "down":
-      await takeDownWall(wall);
+      await removeNetworkPolicy(networkPolicy);
       return about;
     case "state": {
-      const state = await readWall(wall).catch((error: unknown) => (error as Error).message);
+      const state = await readNetworkPolicy(networkPolicy).catch((error: unknown) => (error as Error).message);
       return { ...about, state };
     }
     default:
-      throw new ConfigError("Say what about the wall: show, up, down or state");
+      throw new ConfigError("Say what about the network policy: show, up, down or state");
   }
 }
 

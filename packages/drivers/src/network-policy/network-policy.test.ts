@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseReach } from "./reach.ts";
-import { markOf, tableOf, wallRules, type Wall } from "./wall-rules.ts";
+import { markOf, tableOf, networkPolicyRules, type NetworkPolicy } from "./rules.ts";
 
-const WALL: Wall = {
+const POLICY: NetworkPolicy = {
   network: "my-bots",
   bridge: "br0",
   gateways: ["10.89.0.1"],
@@ -26,8 +26,8 @@ test("what bots may reach is a port of this machine or addresses, and nothing el
 });
 
 test("rules name the bridge, let through what was asked for, and carry a mark of what they were made of", () => {
-  const rules = wallRules(WALL);
-  assert.equal(tableOf(WALL), "vocalhost_my_bots");
+  const rules = networkPolicyRules(POLICY);
+  assert.equal(tableOf(POLICY), "vocalhost_my_bots");
   for (const line of [
     'iifname != "br0" accept',
     "ip daddr 10.89.0.1 meta l4proto { tcp, udp } th dport 53 accept",
@@ -39,16 +39,16 @@ test("rules name the bridge, let through what was asked for, and carry a mark of
     "ip daddr 10.0.6.7 meta l4proto { tcp, udp } th dport 8000 accept",
     "ip6 daddr fd00::/8 accept",
     "ip6 daddr fd01::1 meta l4proto { tcp, udp } th dport 8000 accept",
-    `reject with icmpx admin-prohibited comment "${markOf(WALL)}"`,
+    `reject with icmpx admin-prohibited comment "${markOf(POLICY)}"`,
   ])
     assert.ok(rules.includes(`    ${line}\n`), line);
-  assert.notEqual(markOf({ ...WALL, reach: [] }), markOf(WALL));
+  assert.notEqual(markOf({ ...POLICY, reach: [] }), markOf(POLICY));
 });
 
 test("the service's own ports are open too, and are no part of the mark: whoever looks may not know them", () => {
-  const wall: Wall = { ...WALL, own: [{ protocol: "udp", port: 7882 }] };
-  const rules = wallRules(wall);
+  const networkPolicy: NetworkPolicy = { ...POLICY, own: [{ protocol: "udp", port: 7882 }] };
+  const rules = networkPolicyRules(networkPolicy);
   assert.ok(rules.includes("    udp dport 7882 accept\n"));
   assert.ok(rules.indexOf("udp dport 7882") < rules.indexOf("reject with"));
-  assert.equal(markOf(wall), markOf(WALL));
+  assert.equal(markOf(networkPolicy), markOf(POLICY));
 });

@@ -3,7 +3,7 @@ import { isIPv6 } from "node:net";
 import type { Reach } from "./reach.ts";
 
 /** Around the bots of one network of a container engine. */
-export interface Wall {
+export interface NetworkPolicy {
   /** Of the engine. */
   network: string;
   /** The interface on this machine that everything from those bots comes through. */
@@ -29,13 +29,13 @@ const PRIVATE_V4 =
 const PRIVATE_V6 = "::/127, 64:ff9b:1::/48, fc00::/7, fe80::/10, ff00::/8";
 const ANY_PORT_53 = "meta l4proto { tcp, udp } th dport 53 accept";
 
-export function tableOf({ network }: Pick<Wall, "network">): string {
+export function tableOf({ network }: Pick<NetworkPolicy, "network">): string {
   return `vocalhost_${network.replace(/\W/g, "_")}`;
 }
 
 /** Says which rules they are, in the rules themselves; whoever asks may not know the service's own ports. */
-export function markOf(wall: Wall): string {
-  const settled = JSON.stringify({ ...wall, own: undefined });
+export function markOf(networkPolicy: NetworkPolicy): string {
+  const settled = JSON.stringify({ ...networkPolicy, own: undefined });
   return `vocalhost ${createHash("sha256").update(settled).digest("hex").slice(0, 12)}`;
 }
 
@@ -44,9 +44,9 @@ export function ruleFor({ protocol, port }: HostPort): string {
 }
 
 /** A file for `nft -f`: loaded again it replaces itself, and touches nobody else's rules. */
-export function wallRules(wall: Wall): string {
-  const table = `table inet ${tableOf(wall)}`;
-  const { bridge } = wall;
+export function networkPolicyRules(networkPolicy: NetworkPolicy): string {
+  const table = `table inet ${tableOf(networkPolicy)}`;
+  const { bridge } = networkPolicy;
   const refuse = "reject with icmpx admin-prohibited";
   return [
     "# What bots in containers may reach. Bots of one bridge meet each other below these rules unless",
@@ -60,18 +60,18 @@ export function wallRules(wall: Wall): string {
     `    iifname != "${bridge}" accept`,
     "    ct state established,related accept",
     "    icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit } accept",
-    ...wall.gateways.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
-    ...wall.reach.flatMap((each) => (each.kind === "host" ? [`    ${ruleFor(each)}`] : [])),
-    ...(wall.own ?? []).map((each) => `    ${ruleFor(each)}`),
-    `    ${refuse} comment "${markOf(wall)}"`,
+    ...networkPolicy.gateways.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
+    ...networkPolicy.reach.flatMap((each) => (each.kind === "host" ? [`    ${ruleFor(each)}`] : [])),
+    ...(networkPolicy.own ?? []).map((each) => `    ${ruleFor(each)}`),
+    `    ${refuse} comment "${markOf(networkPolicy)}"`,
     "  }",
     "  chain beyond {",
     "    type filter hook forward priority -10; policy accept;",
     `    iifname != "${bridge}" accept`,
     "    ct state established,related accept",
     `    oifname "${bridge}" ${refuse}`,
-    ...wall.resolvers.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
-    ...wall.reach.flatMap((each) => (each.kind === "network" ? [`    ${reached(each)}`] : [])),
+    ...networkPolicy.resolvers.map((address) => `    ${destination(address)} ${ANY_PORT_53}`),
+    ...networkPolicy.reach.flatMap((each) => (each.kind === "network" ? [`    ${reached(each)}`] : [])),
     `    ip daddr { ${PRIVATE_V4} } ${refuse}`,
     `    ip6 daddr { ${PRIVATE_V6} } ${refuse}`,
     "  }",
