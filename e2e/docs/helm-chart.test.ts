@@ -75,7 +75,7 @@ test("settings are taken by name: all that the page has but those that the chart
   const ofChart = new Set([
     ...["PORT", "HOST", "DATA_DIR", "DRIVER", "PARTS", "PUBLIC_URL", "CONFIG", "RESTARTS"],
     ...["CONTROLLER_LISTEN", "CONTROLLERS", "CONTROLLER_SOCKET", "PEER_CA", "PEER_CERT", "PEER_KEY"],
-    ...["SERVICE", "NAMESPACE", "LISTEN", "HOME"].map((name) => `KUBERNETES_${name}`),
+    ...["SERVICE", "NAMESPACE", "LISTEN", "READY_URL"].map((name) => `KUBERNETES_${name}`),
   ]);
   assert.deepEqual(
     taken,

@@ -51,7 +51,7 @@ test(`${INSTANCES} calls, woken from rest: none drops when the controller dies, 
     environment: {
       VOCALHOST_HOST: network.address,
       ...engine.settings,
-      VOCALHOST_CONTAINER_WALL: "required",
+      VOCALHOST_CONTAINER_NETWORK_POLICY: "required",
       VOCALHOST_PAUSE_BEYOND: "1",
       VOCALHOST_MEDIA_ADDRESS: network.address,
       VOCALHOST_MEDIA_PORTS: "40000-40049",

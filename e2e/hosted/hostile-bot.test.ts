@@ -68,7 +68,7 @@ describe("a hostile bot in a container", () => {
   function containerVariables(): Record<string, string> {
     return {
       ...engine.settings,
-      VOCALHOST_CONTAINER_WALL: "off", // raised in here
+      VOCALHOST_CONTAINER_NETWORK_POLICY: "off", // raised in here
     };
   }
 

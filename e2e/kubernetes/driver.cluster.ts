@@ -100,7 +100,7 @@ test("a pod with a call is not evicted, one without is, and both say so", async 
       (error: { code?: number }) => error.code ?? 0,
     );
   };
-  // Pods call home before their kubelet says that they run, and until it does a cluster evicts them without a question.
+  // Pods say that they are ready before their kubelet says that they run, and until it does a cluster evicts them without a question.
   const isProtected = async (): Promise<boolean> => {
     const { items } = await cluster.api.listNamespacedPod({
       namespace: cluster.namespace,
@@ -136,7 +136,7 @@ async function start(): Promise<ClusterHarness> {
         service: "check",
         platform: thisPlatform(),
         pods: { nodeSelector: {}, runtimeClass: undefined, priorityClass: undefined, pullSecrets: [] },
-        home: cluster.machine === undefined ? undefined : { host: cluster.machine, port: 0 },
+        readyEndpoint: cluster.machine === undefined ? undefined : { host: cluster.machine, port: 0 },
         log: silentLog,
       }),
     );

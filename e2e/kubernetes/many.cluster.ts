@@ -13,7 +13,7 @@ import { openTestCluster, type TestCluster } from "./test-cluster.ts";
 const AGENT = "echo";
 const TAKEN_OVER_MS = 10_000;
 const ENDED_MS = 60_000;
-const HOME_PORTS: Record<string, number> = { "machine-a": 7871, "machine-b": 7872 };
+const READY_PORTS: Record<string, number> = { "machine-a": 7871, "machine-b": 7872 };
 
 describe(
   "two controllers and two gateways with pods",
@@ -28,7 +28,7 @@ describe(
       stack.defer(removeBots); // they outlive controllers
       cluster = await startCluster(stack, {
         environment: kubernetes.settings(),
-        own: (name) => kubernetes.settings(HOME_PORTS[name]),
+        own: (name) => kubernetes.settings(READY_PORTS[name]),
       });
       const [first, second] = cluster.gateways.map((gateway) => ({
         ...gateway,

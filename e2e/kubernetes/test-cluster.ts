@@ -28,15 +28,15 @@ export interface TestCluster extends AsyncDisposable {
   registry: string;
   /** Address of this machine as pods see it; undefined: they cannot reach it. */
   machine: string | undefined;
-  /** Variables of a service whose bots are pods here. Pods call home at that port of this machine, if they reach it. */
-  settings(homePort?: number): Record<string, string>;
+  /** Variables of a service whose bots are pods here. Pods say that they are ready at that port of this machine, if they reach it. */
+  settings(readyPort?: number): Record<string, string>;
   /** Pushes an image of a bot's text and gives its name with a tag. @default on what is made in seconds */
   push(bot: string, base?: Image): Promise<string>;
   /** Pushes an image as it is, and gives its name without the tag. */
   pushImage(image: Image, as: { name: string; tag: string }): Promise<string>;
 }
 
-const HOME_PORT = 7871;
+const READY_PORT = 7871;
 const NAMESPACE_GONE_MS = 60_000;
 const VOICE_ENGINE = fileURLToPath(new URL("../engines/pass-through-engine.ts", import.meta.url));
 const PAGE = new URL("../../docs/hosted/kubernetes.md", import.meta.url);
@@ -73,8 +73,8 @@ export async function openTestCluster({ mediaPorts }: TestClusterOptions = {}): 
     kubeconfig,
     registry: host,
     machine,
-    settings(homePort = HOME_PORT) {
-      const home = `${machine}:${homePort}`;
+    settings(readyPort = READY_PORT) {
+      const readyEndpoint = `${machine}:${readyPort}`;
       return {
         VOCALHOST_DRIVER: "kubernetes",
         VOCALHOST_KUBERNETES_CONFIG: kubeconfig,
@@ -83,7 +83,10 @@ export async function openTestCluster({ mediaPorts }: TestClusterOptions = {}): 
         ...(mediaPorts === undefined ? {} : { VOCALHOST_MEDIA_PORTS: mediaPorts }),
         ...(machine === undefined
           ? {}
-          : { VOCALHOST_KUBERNETES_HOME: `http://${home}`, VOCALHOST_KUBERNETES_LISTEN: home }),
+          : {
+              VOCALHOST_KUBERNETES_READY_URL: `http://${readyEndpoint}`,
+              VOCALHOST_KUBERNETES_LISTEN: readyEndpoint,
+            }),
       };
     },
     async push(bot, base) {

@@ -73,19 +73,22 @@ test("a bot in a container can change nothing but its own memory, and fills neit
     noNewPrivileges: "1",
     seccomp: "2",
     root: "EROFS",
-    slots: "EACCES",
+    files: "EACCES",
     removed: "EACCES",
     temporary: "ENOSPC",
     slotGrows: "EFBIG",
     children: true,
   });
-  const slots = join(harness.folder, spec.id, "slots");
-  const bytes = readdirSync(slots).reduce((sum, name) => sum + statSync(join(slots, name)).size, 0);
+  const sharedFiles = join(harness.folder, spec.id, "slots");
+  const bytes = readdirSync(sharedFiles).reduce(
+    (sum, name) => sum + statSync(join(sharedFiles, name)).size,
+    0,
+  );
   assert.ok(bytes <= 2 * 64 * 1024 * 1024, `${bytes} bytes on the host`);
   assert.equal(await records.aliveRecord(spec.id), undefined);
 });
 
-// One of the slots is filled until it is full; the output keeps its room.
+// One of the files is filled until it is full; the output keeps its room.
 const HOSTILE_BOT = `
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
@@ -108,7 +111,7 @@ console.log(JSON.stringify({
   noNewPrivileges: field("NoNewPrivs"),
   seccomp: field("Seccomp"),
   root: why(() => writeFileSync("/app/own", "")),
-  slots: why(() => writeFileSync("/run/vocalhost/own", "")),
+  files: why(() => writeFileSync("/run/vocalhost/own", "")),
   removed: why(() => rmSync("/run/vocalhost/output")),
   temporary: why(() => (why(() => fill("/tmp/one")), fill("/tmp/other"))),
   slotGrows: why(() => fill("/run/vocalhost/alive.json")),

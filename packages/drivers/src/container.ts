@@ -17,8 +17,8 @@ import { instanceFolderFiles } from "./container/instance-files.ts";
 import { createKnownContainers, isLive, isUnborn } from "./container/known-containers.ts";
 import { createLoadingTime } from "./container/loading-time.ts";
 import { makeContainer, type MakingContext } from "./container/make-container.ts";
-import { readSlotText, slotsOf } from "./container/slots.ts";
-import { openSlotRecords } from "./container/slot-records.ts";
+import { readSharedText, sharedFolderOf } from "./container/shared-files.ts";
+import { openRecordFiles } from "./container/record-files.ts";
 import { watchEvents } from "./container/watch-events.ts";
 import { prepareImage } from "./container/prepare-image.ts";
 import {
@@ -63,7 +63,11 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
   const nameOf = (id: string): string => `vocalhost-${service}-${requireId(id)}`;
   const engine = await openEngine(options.socket, options.limits);
   await engine.ensureNetwork(network);
-  const networkPolicy = await keepNetworkPolicy(engine, { network, networkPolicy: options.networkPolicy ?? { mode: "off", reach: [] }, log });
+  const networkPolicy = await keepNetworkPolicy(engine, {
+    network,
+    networkPolicy: options.networkPolicy ?? { mode: "off", reach: [] },
+    log,
+  });
   const fence = createFence(root);
   const pulled = openPulledImages(join(root, PULLED_FOLDER));
   const creating = new Map<string, Promise<void>>();
@@ -145,7 +149,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
       // Before its end: afterwards nobody could say whether we or the kernel killed it.
       await writeJson({ graceMs }, root, id, instanceFolderFiles.asked).catch(() => undefined);
       // Without an address it has no session, and may not even listen to signals yet.
-      const isLoaded = (await readSlotText(slotsOf(root, id), "address")) !== "";
+      const isLoaded = (await readSharedText(sharedFolderOf(root, id), "address")) !== "";
       await endContainer(nameOf(id), isLoaded ? graceMs : 0).catch(rethrow);
       changed();
     },
@@ -257,7 +261,7 @@ export async function openContainerDriver(options: ContainerDriverOptions): Prom
     changes.delete(resume);
   }
 
-  const records = openSlotRecords({ root, isRunning: (id) => known.isRunning(id) });
+  const records = openRecordFiles({ root, isRunning: (id) => known.isRunning(id) });
   log.info({ engine: engine.name, version: engine.version, socket: engine.socket }, "container engine found");
   return {
     driver,

@@ -354,9 +354,9 @@ test("an instance that calls is believed its own address and nobody else's", asy
   const spec = specOf(PRETENDED);
   await driver.create(spec);
   const [container] = harness.pod(spec)["spec"].containers as { env: { name: string; value?: string }[] }[];
-  const home = container?.env.find(({ name }) => name === "VOCALHOST_INSTANCE_HOME")?.value ?? "";
+  const readyEndpoint = container?.env.find(({ name }) => name === "VOCALHOST_INSTANCE_HOME")?.value ?? "";
   const call = (token: string, address: string): Promise<number> =>
-    post(`${home}/${spec.id}`, { token, body: { address }, from: "127.9.9.9" });
+    post(`${readyEndpoint}/${spec.id}`, { token, body: { address }, from: "127.9.9.9" });
   assert.equal(await call("wrong", "127.9.9.9:7860"), 401);
   assert.equal(await call(spec.token, "169.254.169.254:80"), 409);
   assert.equal((await driver.list())[0]?.address, undefined);

@@ -10,7 +10,7 @@ import { createAgentObjects } from "./kubernetes/agent-objects.ts";
 import { asDriverError } from "./kubernetes/cluster-error.ts";
 import { createClusterFence } from "./kubernetes/cluster-fence.ts";
 import { openCluster, type ClusterOptions } from "./kubernetes/cluster.ts";
-import { openHome } from "./kubernetes/home.ts";
+import { openReadyEndpoint } from "./kubernetes/ready-endpoint.ts";
 import { createNames } from "./kubernetes/names.ts";
 import { createPodLoading } from "./kubernetes/pod-loading.ts";
 import type { PodSettings } from "./kubernetes/pod-manifest.ts";
@@ -34,7 +34,7 @@ export interface KubernetesDriverOptions {
   platform: Platform;
   pods: PodSettings;
   /** Where instances say that they listen; without it that is found out later. */
-  home?: { host: string; port: number; url?: string | undefined } | undefined;
+  readyEndpoint?: { host: string; port: number; url?: string | undefined } | undefined;
   log: Log;
   /** How long a node may take beyond the grace to end a pod. @default 15000 */
   killedMs?: number | undefined;
@@ -87,13 +87,13 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     ...{ cluster, names, watched, fence, agents, loading, log, nextChange },
     settings: options.pods,
     killedMs: options.killedMs,
-    home: () => home?.url,
+    readyEndpoint: () => readyEndpoint?.url,
   });
-  const { home: asked } = options;
-  const home =
+  const { readyEndpoint: asked } = options;
+  const readyEndpoint =
     asked &&
     stack.use(
-      await openHome({
+      await openReadyEndpoint({
         ...asked,
         log,
         tokenOf: async (id) => (isId(id) ? (tokens.get(id) ?? (await storedToken(id))) : undefined),
@@ -245,7 +245,10 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
     addressOf: addresses.get,
     tokenOf: async (id) => tokens.get(id) ?? storedToken(id),
   });
-  log.info({ server: cluster.server, namespace: cluster.namespace, home: home?.url }, "cluster found");
+  log.info(
+    { server: cluster.server, namespace: cluster.namespace, readyEndpoint: readyEndpoint?.url },
+    "cluster found",
+  );
   const owned = stack.move();
   return {
     driver,

@@ -81,13 +81,13 @@ async function open(
       return openContainerDriver({ folder, network, log, socket, mayReach, networkPolicy, builds });
     }
     case "kubernetes": {
-      const { folder, service, platform, home, registries } = config;
+      const { folder, service, platform, readyEndpoint, registries } = config;
       const { kubeconfig, context, namespace } = config;
       const { nodeSelector, runtimeClass, priorityClass, pullSecrets } = config;
       const { openKubernetesDriver } = await import("./kubernetes.ts"); // with the cluster's client, likewise
       const mayReach = registryReach(registries);
       return openKubernetesDriver({
-        ...{ folder, service, platform, home, log, mayReach },
+        ...{ folder, service, platform, readyEndpoint, log, mayReach },
         cluster: { kubeconfig, context, namespace },
         pods: { nodeSelector, runtimeClass, priorityClass, pullSecrets },
       });

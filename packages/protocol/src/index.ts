@@ -90,17 +90,17 @@ export {
   FilterStatus,
   InstanceEvent,
   instanceFiles,
-  InstanceHandover,
-  instanceSlots,
+  BootstrapPayload,
+  sharedFileNames,
   InstanceStart,
   InstanceStatus,
   InstanceStop,
   instanceVariables,
   SessionMarks,
-  SLOT_BYTES,
-  CallHome,
-  LastWord,
-  LAST_WORD_BYTES,
+  INSTANCE_FILE_BYTES,
+  ReadyReport,
+  TerminationMessage,
+  TERMINATION_MESSAGE_BYTES,
 } from "./instance-api.ts";
 
 // Names and spellings of other tools

@@ -155,12 +155,12 @@ export const instanceVariables = {
   vivaEngine: "VOCALHOST_VIVA_ENGINE",
   /** The transport its session will probably come over, as the one before did. @default none */
   expects: "VOCALHOST_INSTANCE_EXPECTS",
-  /** `stdin`: everything else comes as a handover on standard input, and the folder holds slots. */
-  handover: "VOCALHOST_INSTANCE_HANDOVER",
-  /** A file that is kept when nothing else of the instance is: all its records go there, see `LastWord`. */
-  lastWord: "VOCALHOST_INSTANCE_LAST_WORD",
-  /** Where it says that it takes requests: `POST {home}/{instance id}`, see `CallHome`. @default nowhere */
-  home: "VOCALHOST_INSTANCE_HOME",
+  /** `stdin`: everything else comes as a bootstrap payload on standard input, and the folder holds its files. */
+  bootstrap: "VOCALHOST_INSTANCE_HANDOVER",
+  /** A file that is kept when nothing else of the instance is: all its records go there, see `TerminationMessage`. */
+  terminationMessage: "VOCALHOST_INSTANCE_LAST_WORD",
+  /** Where it says that it takes requests: `POST {ready URL}/{instance id}`, see `ReadyReport`. @default nowhere */
+  readyUrl: "VOCALHOST_INSTANCE_HOME",
   /** The address others reach it at, if it is not the one it listens on. */
   ip: "VOCALHOST_INSTANCE_IP",
 } as const;
@@ -169,20 +169,20 @@ export const instanceVariables = {
  * The newest record of an instance whose folder goes with it. Clusters keep so many bytes of one file beyond the end of
  * a container; the record is filled up with spaces to that length, so that one write replaces it.
  */
-export const LastWord = z.object({ alive: AliveRecord.optional(), exit: ExitRecord.optional() });
-export type LastWord = z.infer<typeof LastWord>;
-export const LAST_WORD_BYTES = 4096;
+export const TerminationMessage = z.object({ alive: AliveRecord.optional(), exit: ExitRecord.optional() });
+export type TerminationMessage = z.infer<typeof TerminationMessage>;
+export const TERMINATION_MESSAGE_BYTES = 4096;
 
 /** Said once, when it listens. Whoever hears it can find the same out by itself, only later. */
-export const CallHome = z.object({ address: z.string().max(100) });
-export type CallHome = z.infer<typeof CallHome>;
+export const ReadyReport = z.object({ address: z.string().max(100) });
+export type ReadyReport = z.infer<typeof ReadyReport>;
 
 /**
  * One line of JSON on an instance's standard input. The environment of a container can be read by whoever may ask its
  * engine, and stays in the engine's files; what comes this way does neither.
  */
-export const InstanceHandover = z.object({ environment: z.record(z.string(), z.string()) });
-export type InstanceHandover = z.infer<typeof InstanceHandover>;
+export const BootstrapPayload = z.object({ environment: z.record(z.string(), z.string()) });
+export type BootstrapPayload = z.infer<typeof BootstrapPayload>;
 
 /** Names of the files an instance writes into its folder. */
 export const instanceFiles = {
@@ -196,11 +196,11 @@ export const instanceFiles = {
  * Names of the files that lie ready in the folder of an instance that can make none there: so nobody in a container can
  * fill the disk of its host. Records are overwritten in place, and filled up with spaces.
  */
-export const instanceSlots = {
+export const sharedFileNames = {
   address: "address",
   alive: "alive.json",
   /** Of the one session in the life of an instance. */
   exit: "exit.json",
   output: "output",
 } as const;
-export const SLOT_BYTES = 16 * 1024;
+export const INSTANCE_FILE_BYTES = 16 * 1024;

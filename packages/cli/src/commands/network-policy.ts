@@ -39,7 +39,9 @@ export const networkPolicyCommands = [
     description:
       "Removes the table. A service that runs as root raises it again within 30 seconds, unless VOCALHOST_CONTAINER_NETWORK_POLICY=off.",
     options: operateOptions,
-    examples: [{ line: "sudo vocalhost network-policy down", about: "bots then reach this machine and each other" }],
+    examples: [
+      { line: "sudo vocalhost network-policy down", about: "bots then reach this machine and each other" },
+    ],
     load: () => import("../operate/run-network-policy-down.ts"),
   }),
 ];

@@ -13,7 +13,9 @@ export async function checkNetworkPolicy(
   const { VOCALHOST_CONFIG: file = options.settings } = environment;
   if (!containerSettings(environment) && !file) return describeNetworkPolicies({ networkPolicies: [] });
   try {
-    return describeNetworkPolicies(await askProgram<NetworkPoliciesFacts>({ words: ["network-policy", "state"], options }, { signal }));
+    return describeNetworkPolicies(
+      await askProgram<NetworkPoliciesFacts>({ words: ["network-policy", "state"], options }, { signal }),
+    );
   } catch (error) {
     signal.throwIfAborted();
     return skipped("network-policy", reasonOf(error));
@@ -21,7 +23,8 @@ export async function checkNetworkPolicy(
 }
 
 export function describeNetworkPolicies({ networkPolicies }: NetworkPoliciesFacts): Hop {
-  if (networkPolicies.length === 0) return skipped("network-policy", "bots run as processes, which have no network policy");
+  if (networkPolicies.length === 0)
+    return skipped("network-policy", "bots run as processes, which have no network policy");
   const down = networkPolicies.filter(({ state }) => state === "down");
   if (down.length > 0)
     return warning(

@@ -61,19 +61,20 @@ async function look(
   const { iceServers, publicUrl, engineVariables } = readReachVariables();
   const { hostname } = new URL(toServiceUrl(credentials.apiUrl));
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(hostname);
-  const [project, ports, engine, hops, bots, ice, media, carrier, disk, database, networkPolicy] = await Promise.all([
-    checkProject(process.cwd()),
-    checkDevPort(),
-    checkEngine({ environment: engineVariables }, signal),
-    checkService(credentials, signal),
-    checkBots(credentials, signal),
-    checkIce({ iceServers, isLocal }, signal),
-    checkMedia(credentials, signal),
-    checkCarrier(webhook ?? publicUrl, signal),
-    checkDisk(service, signal),
-    checkDatabase(service, signal),
-    checkNetworkPolicy(service, engineVariables, signal),
-  ]);
+  const [project, ports, engine, hops, bots, ice, media, carrier, disk, database, networkPolicy] =
+    await Promise.all([
+      checkProject(process.cwd()),
+      checkDevPort(),
+      checkEngine({ environment: engineVariables }, signal),
+      checkService(credentials, signal),
+      checkBots(credentials, signal),
+      checkIce({ iceServers, isLocal }, signal),
+      checkMedia(credentials, signal),
+      checkCarrier(webhook ?? publicUrl, signal),
+      checkDisk(service, signal),
+      checkDatabase(service, signal),
+      checkNetworkPolicy(service, engineVariables, signal),
+    ]);
   return [
     ok("node", process.version),
     project,

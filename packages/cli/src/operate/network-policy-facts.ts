@@ -16,9 +16,13 @@ export interface NetworkPolicyFacts {
 
 export function requireNetworkPolicies({ networkPolicies }: NetworkPoliciesFacts): NetworkPolicyFacts[] {
   if (networkPolicies.length > 0) return networkPolicies;
-  throw new Problem("no_network_policy", "The service runs bots as processes, and processes have no network policy", {
-    fixes: ["Run them in containers: VOCALHOST_DRIVER=container (docs/hosted/isolation.md)"],
-  });
+  throw new Problem(
+    "no_network_policy",
+    "The service runs bots as processes, and processes have no network policy",
+    {
+      fixes: ["Run them in containers: VOCALHOST_DRIVER=container (docs/hosted/isolation.md)"],
+    },
+  );
 }
 
 /** The interfaces that bots are behind. */

@@ -5,9 +5,13 @@ import { requireNetworkPolicies, type NetworkPoliciesFacts } from "./network-pol
 
 /** `vocalhost network-policy show` */
 export async function run(options: OperateOptions, { ui, isJson, signal }: CommandContext): Promise<number> {
-  const networkPolicies = requireNetworkPolicies(await askProgram<NetworkPoliciesFacts>({ words: ["network-policy", "show"], options }, { signal }));
+  const networkPolicies = requireNetworkPolicies(
+    await askProgram<NetworkPoliciesFacts>({ words: ["network-policy", "show"], options }, { signal }),
+  );
   ui.print(
-    isJson ? JSON.stringify({ ok: true, networkPolicies }) : networkPolicies.map(({ rules }) => rules.trimEnd()).join("\n\n"),
+    isJson
+      ? JSON.stringify({ ok: true, networkPolicies })
+      : networkPolicies.map(({ rules }) => rules.trimEnd()).join("\n\n"),
   );
   return 0;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "@vocalhost/base/clock";
 import type { ImageBuilder } from "@vocalhost/drivers/image-builder";
-import type { Depot } from "./object-store/depot.ts";
+import type { ObjectStore } from "./object-store/object-store.ts";
 import type { Log } from "@vocalhost/base/log";
 import type { BuildFolders } from "./build-folders.ts";
 import type { UserRange } from "@vocalhost/drivers/process/own-users";
@@ -19,7 +19,7 @@ export interface BuildContext {
   dataFolder: string;
   folders: BuildFolders;
   /** Where other controllers find uploads. @default nowhere */
-  depot?: Depot | undefined;
+  objectStore?: ObjectStore | undefined;
   /** The service's own copy of the package `vocalhost`, for bots that bring none. */
   sdkFolder: string;
   /** Whether packages may come from Git or from any address. @default false */

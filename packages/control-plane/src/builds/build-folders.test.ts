@@ -17,7 +17,12 @@ test("a build made before bots had users is opened to reading, and to nothing el
     writeFileSync(join(folder, "run.sh"), "");
     symlinkSync(outside, join(folder, "link"));
     const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
-    const folders = createBuildFolders({ dataFolder, depot: undefined, sdkFolder: "/sdk", hasUsers: true });
+    const folders = createBuildFolders({
+      dataFolder,
+      objectStore: undefined,
+      sdkFolder: "/sdk",
+      hasUsers: true,
+    });
     assert.deepEqual(await Promise.all([folders.bring("build"), folders.bring("build")]), [folder, folder]);
     assert.deepEqual(
       ["", "src", "src/bot.ts", "run.sh"].map((name) => modeOf(join(folder, name))),

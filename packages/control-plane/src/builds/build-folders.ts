@@ -5,12 +5,12 @@ import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import type { Depot } from "./object-store/depot.ts";
+import type { ObjectStore } from "./object-store/object-store.ts";
 import { DriverUnavailableError, SourceGoneError } from "@vocalhost/drivers/driver";
 import { closeToChanges, isOpenToAll } from "@vocalhost/drivers/process/own-users";
 import { LINKED_SDK } from "./link-sdk.ts";
 
-/** What builds made, on this machine and in the depot, if there is one. */
+/** What builds made, on this machine and in the object store, if there is one. */
 export interface BuildFolders {
   /** Whether instances can be made of it, here or anywhere. */
   has(buildId: string): Promise<boolean>;
@@ -22,7 +22,7 @@ export interface BuildFolders {
 
 export interface BuildFoldersOptions {
   dataFolder: string;
-  depot: Depot | undefined;
+  objectStore: ObjectStore | undefined;
   /** The service's own SDK, which is elsewhere on another machine. */
   sdkFolder: string;
   /** True if instances run as users of their own, who must be able to read it. @default false */
@@ -39,13 +39,13 @@ export function keptBuild(buildId: string): string {
 }
 
 export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
-  const { dataFolder, depot, sdkFolder, hasUsers = false } = options;
+  const { dataFolder, objectStore, sdkFolder, hasUsers = false } = options;
   const folderOf = (buildId: string): string => buildFolder(dataFolder, buildId);
   const asideOf = (buildId: string, what: string): string =>
     join(dataFolder, "builds", `.${buildId}.${what}`);
   const bringing = new Map<string, Promise<string>>();
 
-  async function fetchAndUnpack(buildId: string, from: Depot): Promise<string> {
+  async function fetchAndUnpack(buildId: string, from: ObjectStore): Promise<string> {
     const [archive, aside, folder] = [
       asideOf(buildId, "tgz"),
       asideOf(buildId, "brought"),
@@ -71,15 +71,15 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
   async function find(buildId: string): Promise<string> {
     const folder = folderOf(buildId);
     if (existsSync(folder)) await closeToChanges(folder);
-    else if (depot) await fetchAndUnpack(buildId, depot);
+    else if (objectStore) await fetchAndUnpack(buildId, objectStore);
     return folder;
   }
 
   return {
     has: async (buildId) =>
-      existsSync(folderOf(buildId)) || ((await depot?.has(keptBuild(buildId))) ?? false),
+      existsSync(folderOf(buildId)) || ((await objectStore?.has(keptBuild(buildId))) ?? false),
     async keep(buildId) {
-      if (!depot) return;
+      if (!objectStore) return;
       const archive = asideOf(buildId, "tgz");
       const source = folderOf(buildId);
       try {
@@ -90,7 +90,7 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
           createGzip({ level: 1 }), // most of it is code, and the machine has calls to serve
           createWriteStream(archive, { mode: 0o600 }),
         );
-        await depot.put(keptBuild(buildId), archive);
+        await objectStore.put(keptBuild(buildId), archive);
       } finally {
         await rm(archive, { force: true });
       }
@@ -99,7 +99,7 @@ export function createBuildFolders(options: BuildFoldersOptions): BuildFolders {
       const folder = folderOf(buildId);
       if (existsSync(folder)) {
         if (isUsable(folder)) return folder;
-      } else if (!depot) throw goneError(buildId);
+      } else if (!objectStore) throw goneError(buildId);
       let brought = bringing.get(buildId);
       if (!brought) {
         brought = find(buildId).finally(() => bringing.delete(buildId));

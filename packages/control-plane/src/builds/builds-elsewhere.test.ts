@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { startS3Server } from "../../../../testing/s3-server.ts";
 import { until } from "../../../../testing/wait.ts";
 import type { OrganizationId } from "../identity/principal.ts";
-import { openS3Depot } from "./object-store/s3-depot.ts";
+import { openS3Depot } from "./object-store/s3-object-store.ts";
 import { DriverUnavailableError } from "@vocalhost/drivers/driver";
 import { silentLog } from "@vocalhost/base/log";
 import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
@@ -70,7 +70,7 @@ test("what one machine took in another builds, a third runs it, and in the end n
       retention: defaultRetention,
       dataFolder: runner.data,
       log: silentLog,
-      depot: service.depot,
+      objectStore: service.objectStore,
     });
   writeFileSync(join(runner.data, "store-id"), "own");
   await prune(Date.now());
@@ -97,7 +97,7 @@ async function start() {
   const temporary = mkdtempSync(join(tmpdir(), "vocalhost-elsewhere-"));
   const server = await startS3Server();
   const { bucket, endpoint, region, credentials } = server;
-  const depot = await openS3Depot({ bucket, endpoint, region, credentials, prefix: "" });
+  const objectStore = await openS3Depot({ bucket, endpoint, region, credentials, prefix: "" });
   const store = await openMemoryStore();
   const organization = randomUUID() as OrganizationId;
   await store.db
@@ -108,9 +108,17 @@ async function start() {
   function machine(name: string) {
     const data = join(temporary, name);
     mkdirSync(data);
-    const folders = createBuildFolders({ dataFolder: data, depot, sdkFolder: SDK });
+    const folders = createBuildFolders({ dataFolder: data, objectStore, sdkFolder: SDK });
     const builds = createBuilds({
-      ...{ store, depot, folders, dataFolder: data, sdkFolder: SDK, log: silentLog, clock: systemClock },
+      ...{
+        store,
+        objectStore,
+        folders,
+        dataFolder: data,
+        sdkFolder: SDK,
+        log: silentLog,
+        clock: systemClock,
+      },
       newId: randomUUID,
       regions: ["here"],
       quotasOf: createQuotas(defaultQuotas),
@@ -127,7 +135,7 @@ async function start() {
   }
 
   return {
-    ...{ server, depot, store, organization, machine },
+    ...{ server, objectStore, store, organization, machine },
     async pack(files: Record<string, string>): Promise<Buffer> {
       const folder = join(temporary, "project");
       mkdirSync(folder);
@@ -135,7 +143,7 @@ async function start() {
       return packFolder(folder);
     },
     async [Symbol.asyncDispose]() {
-      depot[Symbol.dispose]();
+      objectStore[Symbol.dispose]();
       await store[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
       rmSync(temporary, { recursive: true, force: true });

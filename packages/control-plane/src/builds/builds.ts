@@ -31,7 +31,7 @@ export interface Builds {
 const LOOK_AGAIN_MS = 1_000; // for what another controller was asked to build
 
 export function createBuilds(context: BuildContext): Builds {
-  const files = createUploadFiles(context.dataFolder, { depot: context.depot });
+  const files = createUploadFiles(context.dataFolder, { objectStore: context.objectStore });
   let wake = new AbortController();
   return {
     createUpload: (organizationId, input) => createUpload(context, organizationId, input),

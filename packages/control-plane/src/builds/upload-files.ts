@@ -7,9 +7,9 @@ import { type Readable, PassThrough, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
-import type { Depot } from "./object-store/depot.ts";
+import type { ObjectStore } from "./object-store/object-store.ts";
 
-/** Uploaded archives, each with what was found out while it came in: on the disk, and in the depot if there is one. */
+/** Uploaded archives, each with what was found out while it came in: on the disk, and in the object store if there is one. */
 export interface UploadFiles {
   /** Takes in a body beside the others of the same upload. `hold`: resolves when so many more bytes may be written. */
   take(uploadId: string, file: Readable, hold: (bytes: number) => Promise<void>): Promise<TakenUpload>;
@@ -51,7 +51,7 @@ const PARTIAL_DEAD_MS = 3_600_000; // the gateway gives a body a quarter of that
 
 export function createUploadFiles(
   dataFolder: string,
-  { limits = LIMITS, depot }: { limits?: UploadLimits; depot?: Depot | undefined } = {},
+  { limits = LIMITS, objectStore }: { limits?: UploadLimits; objectStore?: ObjectStore | undefined } = {},
 ): UploadFiles {
   const folder = join(dataFolder, "uploads");
   const path = (uploadId: string): string => join(folder, `${uploadId}.tgz`);
@@ -64,9 +64,9 @@ export function createUploadFiles(
   async function keep(uploadId: string, { archive, info }: { archive: string; info: string }): Promise<void> {
     const keys = keysOf(uploadId);
     await rename(archive, path(uploadId));
-    await depot?.put(keys.archive, path(uploadId));
-    await depot?.put(keys.info, info);
-    await rename(info, infoPath(uploadId)); // last, as in the depot: what has this is whole
+    await objectStore?.put(keys.archive, path(uploadId));
+    await objectStore?.put(keys.info, info);
+    await rename(info, infoPath(uploadId)); // last, as in the object store: what has this is whole
   }
 
   async function sweepPartial(nowMs: number): Promise<void> {
@@ -83,9 +83,9 @@ export function createUploadFiles(
     sweepPartial,
     async bring(uploadId) {
       const file = path(uploadId);
-      if (!depot || existsSync(file)) return file;
+      if (!objectStore || existsSync(file)) return file;
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      if (await depot.fetch(keysOf(uploadId).archive, file)) return file;
+      if (await objectStore.fetch(keysOf(uploadId).archive, file)) return file;
       throw new Error(`The upload ${uploadId} is gone`);
     },
     async take(uploadId, file, hold) {
@@ -106,16 +106,16 @@ export function createUploadFiles(
       }
     },
     async info(uploadId) {
-      if (depot && !existsSync(infoPath(uploadId))) {
+      if (objectStore && !existsSync(infoPath(uploadId))) {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await depot.fetch(keysOf(uploadId).info, infoPath(uploadId));
+        await objectStore.fetch(keysOf(uploadId).info, infoPath(uploadId));
       }
       const text = await readFile(infoPath(uploadId), "utf8").catch(() => undefined);
       return text === undefined ? undefined : UploadInfo.parse(JSON.parse(text));
     },
     async remove(uploadId) {
       await Promise.all([path(uploadId), infoPath(uploadId)].map((name) => rm(name, { force: true })));
-      for (const key of Object.values(keysOf(uploadId))) await depot?.remove(key);
+      for (const key of Object.values(keysOf(uploadId))) await objectStore?.remove(key);
     },
   };
 }

@@ -20,8 +20,8 @@ import { gzipSync } from "node:zlib";
 import { startS3Server } from "../../../../testing/s3-server.ts";
 import { until, within } from "../../../../testing/wait.ts";
 import type { OrganizationId } from "../identity/principal.ts";
-import type { Depot } from "./object-store/depot.ts";
-import { openS3Depot } from "./object-store/s3-depot.ts";
+import type { ObjectStore } from "./object-store/object-store.ts";
+import { openS3Depot } from "./object-store/s3-object-store.ts";
 import { silentLog } from "@vocalhost/base/log";
 import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
 import { countDiskMib } from "../identity/quotas/used-quotas.ts";
@@ -113,8 +113,8 @@ eachStore((open) => {
 test("an upload that could not be kept can be sent again", async () => {
   await using server = await startS3Server();
   const { bucket, endpoint, region, credentials } = server;
-  using depot = await openS3Depot({ bucket, endpoint, region, credentials, prefix: "" });
-  await using service = await start({ store: await openMemoryStore(), diskMib: 3, depot });
+  using objectStore = await openS3Depot({ bucket, endpoint, region, credentials, prefix: "" });
+  await using service = await start({ store: await openMemoryStore(), diskMib: 3, objectStore });
   const upload = await service.createUpload();
   const archive = archiveOf(2 * MIB);
   server.failNext(3);
@@ -136,7 +136,15 @@ interface GivenUpload {
   uploadFields: Record<string, string>;
 }
 
-async function start({ store, diskMib, depot }: { store: Store; diskMib: number; depot?: Depot }) {
+async function start({
+  store,
+  diskMib,
+  objectStore,
+}: {
+  store: Store;
+  diskMib: number;
+  objectStore?: ObjectStore;
+}) {
   const data = mkdtempSync(join(tmpdir(), "vocalhost-uploads-"));
   const uploads = join(data, "uploads");
   const organization = randomUUID() as OrganizationId;
@@ -145,8 +153,8 @@ async function start({ store, diskMib, depot }: { store: Store; diskMib: number;
     .values({ id: organization, name: "own", verboseName: "own", properties: "{}", createdAt: 1 })
     .execute();
   const builds = createBuilds({
-    ...{ store, depot, dataFolder: data, sdkFolder: data, log: silentLog, clock: systemClock },
-    folders: createBuildFolders({ dataFolder: data, depot, sdkFolder: data }),
+    ...{ store, objectStore, dataFolder: data, sdkFolder: data, log: silentLog, clock: systemClock },
+    folders: createBuildFolders({ dataFolder: data, objectStore, sdkFolder: data }),
     newId: randomUUID,
     regions: ["here"],
     quotasOf: createQuotas({ ...defaultQuotas, diskMib }),

@@ -38,7 +38,7 @@ test("an engine is where it is said to be, and instances are in a network of the
     { VOCALHOST_BUILD_REGISTRY: "registry.example.com/team/bots:1" },
     { VOCALHOST_BUILD_REGISTRY: "localhost/team/bots" },
     { VOCALHOST_BUILD_REGISTRY: "registry.example.com/bots", VOCALHOST_BUILD_REGISTRY_USERNAME: "robot" },
-    { VOCALHOST_CONTAINER_WALL: "high" },
+    { VOCALHOST_CONTAINER_NETWORK_POLICY: "high" },
     { VOCALHOST_CONTAINER_REACH: "host:443,example.com" },
     { VOCALHOST_PAUSE_BEYOND: "-1" },
   ])
@@ -224,7 +224,7 @@ test("controllers and gateways of several machines are told where to meet, and s
 
 test("a bucket is named, and its keys belong together", () => {
   const read = (settings: Record<string, string | undefined>) =>
-    readConfig({ VOCALHOST_DATA_DIR: "/data", ...settings }).depot;
+    readConfig({ VOCALHOST_DATA_DIR: "/data", ...settings }).objectStore;
   assert.equal(read({}), undefined);
   assert.deepEqual(
     read({
@@ -256,7 +256,7 @@ test("a cluster is what its kubeconfig says, and pods are told where to call", (
   assert.partialDeepStrictEqual(
     read({
       VOCALHOST_KUBERNETES_ARCHITECTURE: "arm64",
-      VOCALHOST_KUBERNETES_HOME: "http://vocalhost-controller:7871/",
+      VOCALHOST_KUBERNETES_READY_URL: "http://vocalhost-controller:7871/",
       VOCALHOST_KUBERNETES_NODE_SELECTOR: "pool=bots, example.com/disk=fast",
       VOCALHOST_KUBERNETES_PULL_SECRETS: "registry,other.registry",
     }),
@@ -265,7 +265,7 @@ test("a cluster is what its kubeconfig says, and pods are told where to call", (
       folder: "/data/pods",
       service: "vocalhost",
       platform: { os: "linux", architecture: "arm64" },
-      home: { url: "http://vocalhost-controller:7871", host: "0.0.0.0", port: 7_871 },
+      readyEndpoint: { url: "http://vocalhost-controller:7871", host: "0.0.0.0", port: 7_871 },
       nodeSelector: { pool: "bots", "example.com/disk": "fast" },
       pullSecrets: ["registry", "other.registry"],
     },
@@ -274,9 +274,9 @@ test("a cluster is what its kubeconfig says, and pods are told where to call", (
     { VOCALHOST_KUBERNETES_NAMESPACE: "Bots" },
     { VOCALHOST_KUBERNETES_SERVICE: "a-name-that-is-far-too-long" },
     { VOCALHOST_KUBERNETES_ARCHITECTURE: "sparc" },
-    { VOCALHOST_KUBERNETES_HOME: "https://controller" },
+    { VOCALHOST_KUBERNETES_READY_URL: "https://controller" },
     { VOCALHOST_KUBERNETES_LISTEN: "0.0.0.0:7871" },
-    { VOCALHOST_KUBERNETES_HOME: "http://controller:7871", VOCALHOST_KUBERNETES_LISTEN: "anywhere" },
+    { VOCALHOST_KUBERNETES_READY_URL: "http://controller:7871", VOCALHOST_KUBERNETES_LISTEN: "anywhere" },
     { VOCALHOST_KUBERNETES_NODE_SELECTOR: "pool" },
     { VOCALHOST_KUBERNETES_RUNTIME_CLASS: "g visor" },
   ])

@@ -15,7 +15,7 @@ import {
   regionEnvironments,
   type RegionName,
 } from "@vocalhost/drivers/regional/region-config";
-import { readDepot, type DepotConfig } from "../builds/object-store/depot-config.ts";
+import { readObjectStore, type ObjectStoreConfig } from "../builds/object-store/object-store-config.ts";
 import { readKubernetes } from "@vocalhost/drivers/kubernetes/kubernetes-config";
 import { readMedia, type MediaConfig } from "@vocalhost/drivers/media-config";
 import { readPeers, type PeersConfig } from "@vocalhost/base/peers/peer-config";
@@ -89,7 +89,7 @@ export interface Config {
   /** Said by whoever started us, so that tests find it in the process list. */
   controllerSocket: string;
   /** Where uploads and builds are kept besides the data folder. */
-  depot: DepotConfig | undefined;
+  objectStore: ObjectStoreConfig | undefined;
   /** How controllers and gateways of several machines meet; undefined: by that socket. */
   peers: PeersConfig | undefined;
   /** What this machine runs. */
@@ -188,7 +188,7 @@ export function readConfig(environment: Environment = readEnvironment()): Config
     timing: readTiming(text("TIMING")),
     failpointFile: text("FAILPOINT_FILE"),
     restarts: wholeNumber("RESTARTS", text("RESTARTS") ?? "0", { min: 0, max: Number.MAX_SAFE_INTEGER }),
-    depot: asConfigError(() => readDepot(text)),
+    objectStore: asConfigError(() => readObjectStore(text)),
     ...readMeeting(text, dataFolder),
   };
 }
@@ -273,7 +273,11 @@ function readDriver(
         ...asConfigError(() =>
           readContainer(environment, { dataFolder, registries: list(environment["VOCALHOST_REGISTRIES"]) }),
         ),
-        networkPolicy: oneOf("CONTAINER_NETWORK_POLICY", environment["VOCALHOST_CONTAINER_NETWORK_POLICY"] || "auto", NETWORK_POLICY_MODES),
+        networkPolicy: oneOf(
+          "CONTAINER_NETWORK_POLICY",
+          environment["VOCALHOST_CONTAINER_NETWORK_POLICY"] || "auto",
+          NETWORK_POLICY_MODES,
+        ),
         reach: readReach(environment["VOCALHOST_CONTAINER_REACH"]),
       };
     case "kubernetes":

@@ -21,7 +21,11 @@ import { openPostgresStore } from "@vocalhost/store/postgres";
 import { openSqliteStore } from "@vocalhost/store/sqlite";
 import type { Store } from "@vocalhost/store/store";
 import { systemClock } from "@vocalhost/base/system-clock";
-import { applyNetworkPolicy, readNetworkPolicy, removeNetworkPolicy } from "@vocalhost/drivers/network-policy/apply-rules";
+import {
+  applyNetworkPolicy,
+  readNetworkPolicy,
+  removeNetworkPolicy,
+} from "@vocalhost/drivers/network-policy/apply-rules";
 import { tableOf, networkPolicyRules, type NetworkPolicy } from "@vocalhost/drivers/network-policy/rules";
 
 try {
@@ -86,10 +90,20 @@ async function diskOf({ dataFolder }: Pick<Config, "dataFolder">): Promise<objec
 /** Of every driver that has bots in containers. */
 async function operateNetworkPolicies({ driver, regions }: Config, what: string): Promise<object> {
   const own = driversOf(regions);
-  const networkPolicies = await Promise.all((own.length > 0 ? own : [driver]).map((config) => findDriverNetworkPolicy(config)));
+  const networkPolicies = await Promise.all(
+    (own.length > 0 ? own : [driver]).map((config) => findDriverNetworkPolicy(config)),
+  );
   // Regions may be in the same network.
-  const byTable = new Map(networkPolicies.flatMap((networkPolicy) => (networkPolicy ? [[tableOf(networkPolicy), networkPolicy] as const] : [])));
-  return { networkPolicies: await Promise.all([...byTable.values()].map((networkPolicy) => operateNetworkPolicy(networkPolicy, what))) };
+  const byTable = new Map(
+    networkPolicies.flatMap((networkPolicy) =>
+      networkPolicy ? [[tableOf(networkPolicy), networkPolicy] as const] : [],
+    ),
+  );
+  return {
+    networkPolicies: await Promise.all(
+      [...byTable.values()].map((networkPolicy) => operateNetworkPolicy(networkPolicy, what)),
+    ),
+  };
 }
 
 async function operateNetworkPolicy(networkPolicy: NetworkPolicy, what: string): Promise<object> {
@@ -104,7 +118,9 @@ async function operateNetworkPolicy(networkPolicy: NetworkPolicy, what: string):
       await removeNetworkPolicy(networkPolicy);
       return about;
     case "state": {
-      const state = await readNetworkPolicy(networkPolicy).catch((error: unknown) => (error as Error).message);
+      const state = await readNetworkPolicy(networkPolicy).catch(
+        (error: unknown) => (error as Error).message,
+      );
       return { ...about, state };
     }
     default:

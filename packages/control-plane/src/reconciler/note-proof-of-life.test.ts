@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSightings } from "../sessions/sightings.ts";
+import { createLastSeen } from "../sessions/last-seen.ts";
 import { newSessionRow } from "../sessions/session-row.ts";
 import { prepareOrganization } from "../sessions/testing/warm-pools.ts";
 import type { InstanceRow, SessionRow } from "@vocalhost/store/schema";
@@ -107,7 +107,7 @@ function note(
       return [id, { status, heardAt: HEARD_AT, heardAtMs: 0 }];
     }),
   );
-  const world = { store, epoch: 1, sightings: createSightings(), timing: defaultTiming };
+  const world = { store, epoch: 1, lastSeen: createLastSeen(), timing: defaultTiming };
   return noteProofOfLife([{ instances }], reports, world);
 }
 

@@ -7,7 +7,7 @@ import type { Tx } from "@vocalhost/store/store";
 import type { World } from "../sessions/world.ts";
 import type { PoolRows } from "./read-pools.ts";
 
-type Noting = Pick<World, "store" | "epoch" | "sightings" | "timing">;
+type Noting = Pick<World, "store" | "epoch" | "lastSeen" | "timing">;
 
 interface News {
   id: string;
@@ -63,7 +63,7 @@ async function noteInstances(tx: Tx, news: News[]): Promise<void> {
 async function noteSessions(
   tx: Tx,
   told: NonNullable<News["session"]>[],
-  { sightings }: Pick<World, "sightings">,
+  { lastSeen }: Pick<World, "lastSeen">,
 ): Promise<void> {
   if (told.length === 0) return;
   const byId = new Map(told.map((session) => [session.sessionId, session]));
@@ -76,7 +76,7 @@ async function noteSessions(
   if (rows.length === 0) return;
   const values = rows.map((row) => {
     const { elapsedMs = 0, marks } = byId.get(row.id) ?? {};
-    const seenMs = sightings.atLeastMs(row);
+    const seenMs = lastSeen.atLeastMs(row);
     const observedMs = seenMs === null ? row.observedMs : Math.round(seenMs);
     return sql`(cast(${row.id} as text), cast(${elapsedMs} as double precision), cast(${withMarks(row, marks)} as text), cast(${observedMs} as bigint))`;
   });

@@ -19,7 +19,7 @@ import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { eachStore } from "@vocalhost/store/testing/each-store";
 import { createWakeups } from "../pools/wakeups.ts";
 import { defaultPendingLimits } from "../sessions/pending-sessions.ts";
-import { createSightings } from "../sessions/sightings.ts";
+import { createLastSeen } from "../sessions/last-seen.ts";
 import { openMemoryStore } from "@vocalhost/store/sqlite";
 import type { DeploymentPhase, DeploymentRow, InstanceState } from "@vocalhost/store/schema";
 import type { Store } from "@vocalhost/store/store";
@@ -243,14 +243,14 @@ test("telling of another session's end does not hide how long one's own lasts", 
   const own = session({ id: "own", agentId: "liar", instanceId: "liar", state: "active", startMs: 0 });
   await store.db.insertInto("sessions").values(own).execute();
   const exit = { sessionId: "other", reason: "idle", elapsedMs: 1, endedAtMs: 1, marks: {} };
-  const { reconciler, clock, sightings } = setUp(store, {
+  const { reconciler, clock, lastSeen } = setUp(store, {
     objects: [running("liar")],
     told: { sessionId: "other", state: "ended", elapsedMs: 1, marks: {}, exit },
   });
   await reconciler.pass();
   clock.monotonic += 7_000;
   await reconciler.pass();
-  assert.equal(sightings.atLeastMs(own), 7_000);
+  assert.equal(lastSeen.atLeastMs(own), 7_000);
 });
 
 test("while nobody can look at instances, what they tell of themselves counts and nothing else is concluded", async () => {
@@ -414,7 +414,7 @@ function setUp(store: Store, options: SetUp) {
           ...{ heardAtMs: clock.monotonicMs(), heardAt: clock.nowMs() },
         }
       : undefined;
-  const sightings = createSightings();
+  const lastSeen = createLastSeen();
   const network: Partial<InstanceNetwork> = {
     watch: (targets) => options.watched?.(targets.map(({ id }) => id)),
     report: reportOf,
@@ -431,7 +431,7 @@ function setUp(store: Store, options: SetUp) {
     pendingLimits: defaultPendingLimits,
     quotasOf: createQuotas(defaultQuotas),
     mediaPorts: createMediaPorts({ range: options.range, log: silentLog }),
-    sightings,
+    lastSeen,
     failpoint: () => undefined,
     log: { ...silentLog, error: (_fields, sentence) => void told.push(sentence) },
     hasVoiceEngine: false,
@@ -449,5 +449,5 @@ function setUp(store: Store, options: SetUp) {
     ...(options.beforeForget ? { beforeForget: options.beforeForget } : {}),
     ...(options.passed ? { passed: options.passed } : {}),
   });
-  return { reconciler, forgotten, destroyed, told, clock, sightings };
+  return { reconciler, forgotten, destroyed, told, clock, lastSeen };
 }

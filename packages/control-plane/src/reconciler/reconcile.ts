@@ -197,7 +197,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const reports = reportsOf(pools, world);
     keepLastWords(pools, reports, lastWords);
     const missed = missedBy(pools, world);
-    noteSightings(pools, { seen, reports, missed, world, listedAtMs });
+    noteLastSeen(pools, { seen, reports, missed, world, listedAtMs });
     const isStopping = ({ state }: PoolSession): boolean => state === "stopping";
     const isStarting = ({ state }: PoolSession | InstanceRow): boolean => state === "starting";
     noteSince(
@@ -324,19 +324,19 @@ function inUse(pools: PoolRows[]): Set<string> {
 }
 
 /** Only while nobody asked them to stop: what a bot takes for that is not its session's length. */
-function noteSightings(
+function noteLastSeen(
   pools: PoolRows[],
   options: Pick<ViewOptions, "seen" | "reports" | "missed" | "world"> & { listedAtMs: number },
 ): void {
   const { seen, reports, missed, world, listedAtMs } = options;
   const sessions = pools.flatMap((rows) => rows.sessions);
-  world.sightings.keepOnly(new Set(sessions.map(({ id }) => id)));
+  world.lastSeen.keepOnly(new Set(sessions.map(({ id }) => id)));
   for (const session of sessions) {
     const id = session.instanceId ?? "";
     const isOn = seen.get(id)?.state === "running" && !missed.has(id);
     const told = reports.get(id)?.status.session;
     const hasEnded = told?.sessionId === session.id && told.exit !== null;
-    if (session.state === "active" && isOn && !hasEnded) world.sightings.alive(session, listedAtMs);
+    if (session.state === "active" && isOn && !hasEnded) world.lastSeen.alive(session, listedAtMs);
   }
 }
 
@@ -372,7 +372,7 @@ function viewOf(
     missed,
     stoppingForMs: forMs(stoppingSinceMs),
     startingForMs: forMs(startingSinceMs),
-    lastedMs: new Map(rows.sessions.map((row) => [row.id, world.sightings.atLeastMs(row) ?? 0])),
+    lastedMs: new Map(rows.sessions.map((row) => [row.id, world.lastSeen.atLeastMs(row) ?? 0])),
     nowMs: world.clock.nowMs(),
     epoch: world.epoch,
     timing: world.timing,

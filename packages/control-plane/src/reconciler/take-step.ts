@@ -395,8 +395,8 @@ function observedLength(
   instance: InstanceRow | undefined,
   { world, overAtMs, nowMs }: { world: World; overAtMs: number; nowMs: number },
 ): Ending["observed"] {
-  const atLeastMs = world.sightings.atLeastMs(session);
-  const atMostMs = world.sightings.atMostMs(session.id, overAtMs);
+  const atLeastMs = world.lastSeen.atLeastMs(session);
+  const atMostMs = world.lastSeen.atMostMs(session.id, overAtMs);
   if (atMostMs !== null || session.boundAt === null) return { atLeastMs, atMostMs };
   const wasSetBack = (instance?.lastSeenAt ?? session.boundAt) > nowMs;
   return { atLeastMs, atMostMs: wasSetBack ? null : Math.max(nowMs - session.boundAt, atLeastMs ?? 0) };

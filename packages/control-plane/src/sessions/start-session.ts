@@ -166,7 +166,7 @@ async function bind(
 ): Promise<Bound | BoundEarlier | NotBound> {
   world.failpoint("start.claimed.before");
   const bound = await asLeader(world, (tx) => bindIn(tx, world, { request, passedOver }), SHARED);
-  if ("claim" in bound) world.sightings.bound(bound.session.id, bound.boundMs);
+  if ("claim" in bound) world.lastSeen.bound(bound.session.id, bound.boundMs);
   world.failpoint("start.claimed.after");
   // Somebody waits for an instance that is yet to be made; a warm start goes first, and the pool fills up behind it.
   if ("claim" in bound && bound.claim.kind === "cold") nudge();

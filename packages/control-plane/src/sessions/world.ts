@@ -7,7 +7,7 @@ import type { Log } from "@vocalhost/base/log";
 import type { MediaPorts } from "../pools/media-ports.ts";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
 import type { PendingLimits } from "./pending-sessions.ts";
-import type { Sightings } from "./sightings.ts";
+import type { LastSeen } from "./last-seen.ts";
 import type { Store } from "@vocalhost/store/store";
 import type { Timing } from "@vocalhost/base/timing";
 
@@ -26,7 +26,7 @@ export interface World {
   pendingLimits: PendingLimits;
   quotasOf: QuotasOf;
   mediaPorts: MediaPorts;
-  sightings: Sightings;
+  lastSeen: LastSeen;
   failpoint: Failpoint;
   log: Log;
   /** Whether the service has the voice filter's engine. */

@@ -11,7 +11,7 @@ import { createWakeups } from "../pools/wakeups.ts";
 import { NO_PREFERENCE, type RegionPreference } from "../sessions/choose-region.ts";
 import { socketDoor } from "../sessions/doors/socket.ts";
 import type { PendingLimits } from "../sessions/pending-sessions.ts";
-import { createSightings } from "../sessions/sightings.ts";
+import { createLastSeen } from "../sessions/last-seen.ts";
 import { startSession, type StartedSession } from "../sessions/start-session.ts";
 import { stopSession } from "../sessions/stop-session.ts";
 import type { Store, Tx } from "@vocalhost/store/store";
@@ -158,7 +158,7 @@ export async function startDeciding(
     pendingLimits: setting.pendingLimits,
     quotasOf: setting.quotasOf,
     mediaPorts: createMediaPorts({ range: setting.mediaPorts, log: silentLog }),
-    sightings: createSightings(),
+    lastSeen: createLastSeen(),
     failpoint: () => undefined,
     log: silentLog,
     hasVoiceEngine: true,

@@ -13,13 +13,13 @@ export const labels = {
   cpuMillicores: "io.github.vocalhost.cpu-millicores",
 } as const;
 
-/** Where an instance finds its slots. */
+/** Where an instance finds its files. */
 const FOLDER_INSIDE = "/run/vocalhost";
 const PROCESSES_MAX = 256;
 const TEMPORARY_MIB = 64;
-const FILE_MAX_BYTES = 64 * 1024 * 1024; // also of the slots, which lie on our disk
+const FILE_MAX_BYTES = 64 * 1024 * 1024; // also of the files, which lie on our disk
 const OPEN_FILES_MAX = 1_024;
-const ENGINE_LOG = "1m"; // only what is printed before the slots are used
+const ENGINE_LOG = "1m"; // only what is printed before the files are used
 
 export interface ContainerOptions {
   spec: InstanceSpec;
@@ -27,27 +27,27 @@ export interface ContainerOptions {
   name: string;
   service: string;
   network: string;
-  slots: string;
+  sharedFiles: string;
   cpuMillicores: number;
 }
 
 /** The strict profile. There is no other. */
 export function containerOptions(options: ContainerOptions): ContainerRequest {
-  const { spec, image, name, service, network, slots } = options;
+  const { spec, image, name, service, network, sharedFiles } = options;
   const memory = spec.memoryMib * 1024 * 1024;
   return {
     name,
     Image: image,
-    // Never the image's own: root in there would own our slots, and could make files beside them.
+    // Never the image's own: root in there would own our files, and could make files beside them.
     User: `${baseUser.uid}:${baseUser.gid}`,
     Labels: {
       [labels.service]: service,
       [labels.instance]: spec.id,
       [labels.cpuMillicores]: String(spec.cpuMillicores),
     },
-    // Anybody who may ask the engine can read these; all others come by the handover.
+    // Anybody who may ask the engine can read these; all others come by the bootstrap payload.
     Env: [
-      `${instanceVariables.handover}=stdin`,
+      `${instanceVariables.bootstrap}=stdin`,
       `${instanceVariables.folder}=${FOLDER_INSIDE}`,
       "HOME=/tmp",
       `NODE_OPTIONS=${heapLimit(spec.memoryMib)}`,
@@ -63,7 +63,7 @@ export function containerOptions(options: ContainerOptions): ContainerRequest {
       Privileged: false,
       ReadonlyRootfs: true,
       Tmpfs: { "/tmp": `rw,nosuid,nodev,size=${TEMPORARY_MIB}m,mode=1777` },
-      Binds: [`${slots}:${FOLDER_INSIDE}:rw`],
+      Binds: [`${sharedFiles}:${FOLDER_INSIDE}:rw`],
       NetworkMode: network,
       PidsLimit: PROCESSES_MAX,
       Memory: memory,
@@ -83,7 +83,7 @@ export function containerOptions(options: ContainerOptions): ContainerRequest {
 }
 
 /** What the instance is to find in its environment, as it comes on its standard input. */
-export function handoverOf(spec: InstanceSpec): string {
+export function bootstrapPayloadOf(spec: InstanceSpec): string {
   return `${JSON.stringify({ environment: instanceEnvironment(spec) })}\n`;
 }
 

@@ -11,10 +11,14 @@ export interface NetworkPolicyOptions {
 }
 
 const LOOK_AGAIN_MS = 30_000; // whoever reloads the firewall of this machine may not know of ours
-const FIX = "As root: vocalhost network-policy up. Or load what vocalhost network-policy show prints: nft -f <file>";
+const FIX =
+  "As root: vocalhost network-policy up. Or load what vocalhost network-policy show prints: nft -f <file>";
 
 /** What stands, or is to stand, around the bots of this network. */
-export async function findNetworkPolicy(engine: Engine, options: { network: string; reach: Reach[] }): Promise<NetworkPolicy> {
+export async function findNetworkPolicy(
+  engine: Engine,
+  options: { network: string; reach: Reach[] },
+): Promise<NetworkPolicy> {
   const { network, reach } = options;
   const { name, gateways } = await engine.bridgeOf(network);
   if (name === undefined)
@@ -32,11 +36,18 @@ export interface KeptNetworkPolicy extends Disposable {
 /** Applies the network policy before there is a bot, and again whenever it is found to be gone. */
 export async function keepNetworkPolicy(
   engine: Engine,
-  { network, networkPolicy: options, log }: { network: string; networkPolicy: NetworkPolicyOptions; log: Log },
+  {
+    network,
+    networkPolicy: options,
+    log,
+  }: { network: string; networkPolicy: NetworkPolicyOptions; log: Log },
 ): Promise<KeptNetworkPolicy> {
   if (options.mode === "off") return noNetworkPolicy();
   let own: readonly HostPort[] = [];
-  const find = async (): Promise<NetworkPolicy> => ({ ...(await findNetworkPolicy(engine, { network, ...options })), own });
+  const find = async (): Promise<NetworkPolicy> => ({
+    ...(await findNetworkPolicy(engine, { network, ...options })),
+    own,
+  });
   const raise = async (): Promise<void> => applyNetworkPolicy(await find());
   try {
     await raise();
@@ -55,7 +66,10 @@ export async function keepNetworkPolicy(
       await raise();
       log.warn({ network }, "the network policy of bots was gone or outdated, it is up again");
     } catch (error) {
-      log.error({ err: error, network }, "the network policy of bots cannot be looked after, will be retried");
+      log.error(
+        { err: error, network },
+        "the network policy of bots cannot be looked after, will be retried",
+      );
     }
   }
   const timer = setInterval(() => void look(), LOOK_AGAIN_MS).unref();

@@ -9,7 +9,7 @@ import type { ListedContainer } from "./engine-answers.ts";
 import { EngineError, type EngineErrorKind } from "./engine-error.ts";
 import type { Engine } from "./engine.ts";
 import { createKnownContainers } from "./known-containers.ts";
-import { slotsOf } from "./slots.ts";
+import { sharedFolderOf } from "./shared-files.ts";
 
 test("one whose end the engine cannot tell is over, and holds up nobody", async () => {
   for (const kind of ["refused", "hung"] as const) {
@@ -33,8 +33,8 @@ test("while the engine is gone nothing is said of anybody's end", async () => {
 
 function start(kind: EngineErrorKind) {
   const root = mkdtempSync(join(tmpdir(), "known-containers-"));
-  mkdirSync(slotsOf(root, "i-1"), { recursive: true });
-  writeFileSync(join(slotsOf(root, "i-1"), OUTPUT_FILE), "last words\n");
+  mkdirSync(sharedFolderOf(root, "i-1"), { recursive: true });
+  writeFileSync(join(sharedFolderOf(root, "i-1"), OUTPUT_FILE), "last words\n");
   let asked = 0;
   const engine: Partial<Engine> = {
     async inspect() {

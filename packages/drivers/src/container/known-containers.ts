@@ -11,7 +11,7 @@ import { EngineError } from "./engine-error.ts";
 import type { Engine } from "./engine.ts";
 import { AskedFile, instanceFolderFiles, MadeFile } from "./instance-files.ts";
 import { LOADING_MAX_MS } from "../loading.ts";
-import { readSlotText, slotsOf } from "./slots.ts";
+import { readSharedText, sharedFolderOf } from "./shared-files.ts";
 
 /** What one driver object remembers of containers; everything in it can be asked and read again. */
 export interface KnownContainers {
@@ -70,7 +70,7 @@ export function createKnownContainers(options: {
       return { id, state: "exited", address: it.address, exit: it.exit };
     }
     it.seenMs = performance.now();
-    it.address ??= await addressOf(slotsOf(root, id), container);
+    it.address ??= await addressOf(sharedFolderOf(root, id), container);
     const isLoading = it.address === undefined && Date.now() - container.Created * 1000 < LOADING_MAX_MS;
     if (!isLoading) options.loaded(id, Number(container.Labels[labels.cpuMillicores]));
     const isPaused = container.State === "paused";
@@ -81,7 +81,7 @@ export function createKnownContainers(options: {
   async function exitOf(id: string): Promise<InstanceExit> {
     const { State } = (await engine.inspect(nameOf(id))) ?? {};
     const wasAsked = (await readJson(AskedFile, root, id, instanceFolderFiles.asked)) !== undefined;
-    const printed = await readLastOutput(slotsOf(root, id), LAST_OUTPUT_BYTES);
+    const printed = await readLastOutput(sharedFolderOf(root, id), LAST_OUTPUT_BYTES);
     return {
       ...endOf(State),
       outOfMemory: isOutOfMemory(State, { wasAsked, engine }),
@@ -93,7 +93,7 @@ export function createKnownContainers(options: {
   async function exitUntold(id: string, error: unknown): Promise<InstanceExit> {
     if (error instanceof EngineError && error.kind === "unreachable") throw error;
     log.error({ err: error, instanceId: id }, "the engine does not tell how an instance ended");
-    const lastOutput = await readLastOutput(slotsOf(root, id), LAST_OUTPUT_BYTES).catch(() => "");
+    const lastOutput = await readLastOutput(sharedFolderOf(root, id), LAST_OUTPUT_BYTES).catch(() => "");
     return { code: null, signal: null, outOfMemory: false, lastOutput };
   }
 
@@ -106,7 +106,7 @@ export function createKnownContainers(options: {
     const it = about(id);
     if (!it.exit) {
       log.warn({ instanceId: id }, "an instance's container is gone, and it was not we who removed it");
-      const printed = await readLastOutput(slotsOf(root, id), LAST_OUTPUT_BYTES);
+      const printed = await readLastOutput(sharedFolderOf(root, id), LAST_OUTPUT_BYTES);
       const lastOutput = [printed, "[the container was removed from the engine]"].filter(Boolean).join("\n");
       it.exit = { code: null, signal: null, outOfMemory: false, lastOutput };
     }
@@ -143,8 +143,8 @@ export function isUnborn(state: string): boolean {
   return state === "created" || state === "configured" || state === "initialized";
 }
 
-async function addressOf(slots: string, container: ListedContainer): Promise<string | undefined> {
-  const written = await readSlotText(slots, "address");
+async function addressOf(sharedFiles: string, container: ListedContainer): Promise<string | undefined> {
+  const written = await readSharedText(sharedFiles, "address");
   const port = /:(\d{1,5})$/.exec(written)?.[1];
   const ip = Object.values(container.NetworkSettings?.Networks ?? {}).find(
     ({ IPAddress }) => isIP(IPAddress) > 0,

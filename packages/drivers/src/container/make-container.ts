@@ -5,14 +5,14 @@ import type { Fence } from "../local/fence.ts";
 import { makeFolder, requireId, writeJson } from "../local/instance-folder.ts";
 import { identityOf } from "../local/process-identity.ts";
 import { watchAddress } from "../local/watch-address.ts";
-import { containerOptions, handoverOf } from "./container-options.ts";
+import { containerOptions, bootstrapPayloadOf } from "./container-options.ts";
 import type { Engine } from "./engine.ts";
 import { asDriverError, EngineError } from "./engine-error.ts";
 import { instanceFolderFiles } from "./instance-files.ts";
 import type { KnownContainers } from "./known-containers.ts";
 import type { LoadingTime } from "./loading-time.ts";
 import { engineName } from "./prepare-image.ts";
-import { makeSlots, slotsOf } from "./slots.ts";
+import { makeSharedFiles, sharedFolderOf } from "./shared-files.ts";
 
 export interface MakingContext {
   root: string;
@@ -53,16 +53,18 @@ async function launch(
 ): Promise<void> {
   const { root, engine, fence, folder, nameOf, changed, loading, service, network } = context;
   const name = nameOf(spec.id);
-  const slots = slotsOf(root, spec.id);
+  const sharedFiles = sharedFolderOf(root, spec.id);
   const unwatch = new DisposableStack();
   try {
     await writeJson(identityOf(process.pid), folder, instanceFolderFiles.maker);
-    await makeSlots(slots);
+    await makeSharedFiles(sharedFiles);
     const cpuMillicores = loading.millicores(spec.cpuMillicores);
-    await engine.create(containerOptions({ spec, image, name, service, network, slots, cpuMillicores }));
+    await engine.create(
+      containerOptions({ spec, image, name, service, network, sharedFiles, cpuMillicores }),
+    );
     await writeJson({ image }, folder, instanceFolderFiles.made);
-    unwatch.defer(watchAddress(slots, changed));
-    await engine.startWith(name, handoverOf(spec));
+    unwatch.defer(watchAddress(sharedFiles, changed));
+    await engine.startWith(name, bootstrapPayloadOf(spec));
     fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
     await rm(join(folder, instanceFolderFiles.maker), { force: true });
   } catch (error) {

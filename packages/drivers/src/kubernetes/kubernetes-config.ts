@@ -14,7 +14,7 @@ export interface KubernetesConfig {
   service: string;
   /** Of the nodes. */
   platform: Platform;
-  home: { url: string; host: string; port: number } | undefined;
+  readyEndpoint: { url: string; host: string; port: number } | undefined;
   nodeSelector: Record<string, string>;
   runtimeClass: string | undefined;
   priorityClass: string | undefined;
@@ -42,7 +42,7 @@ export function readKubernetes(
     namespace: readName("NAMESPACE", text("NAMESPACE"), 63),
     service: readName("SERVICE", text("SERVICE"), SERVICE_MAX) ?? "vocalhost",
     platform: readPlatform(text("ARCHITECTURE")),
-    home: readHome(text("HOME"), text("LISTEN")),
+    readyEndpoint: readReadyEndpoint(text("READY_URL"), text("LISTEN")),
     nodeSelector: readPairs(text("NODE_SELECTOR")),
     runtimeClass: readName("RUNTIME_CLASS", text("RUNTIME_CLASS"), 253),
     priorityClass: readName("PRIORITY_CLASS", text("PRIORITY_CLASS"), 253),
@@ -64,15 +64,20 @@ function readPlatform(text: string | undefined): Platform {
   throw new Error(`VOCALHOST_KUBERNETES_ARCHITECTURE must be amd64 or arm64, got "${text}"`);
 }
 
-function readHome(url: string | undefined, listen: string | undefined): KubernetesConfig["home"] {
+function readReadyEndpoint(
+  url: string | undefined,
+  listen: string | undefined,
+): KubernetesConfig["readyEndpoint"] {
   if (url === undefined) {
     if (listen === undefined) return undefined;
-    throw new Error("VOCALHOST_KUBERNETES_LISTEN needs VOCALHOST_KUBERNETES_HOME: what pods reach it at");
+    throw new Error(
+      "VOCALHOST_KUBERNETES_LISTEN needs VOCALHOST_KUBERNETES_READY_URL: what pods reach it at",
+    );
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== "http:" || parsed.pathname !== "/")
     throw new Error(
-      `VOCALHOST_KUBERNETES_HOME must be such as http://vocalhost-controller:7871, got "${url}"`,
+      `VOCALHOST_KUBERNETES_READY_URL must be such as http://vocalhost-controller:7871, got "${url}"`,
     );
   const [, host = "", port = ""] =
     /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(listen ?? `0.0.0.0:${parsed.port || "80"}`) ?? [];

@@ -32,7 +32,7 @@ export interface PodLivesOptions {
   settings: PodSettings;
   log: Log;
   /** Where instances say that they listen. */
-  home(): string | undefined;
+  readyEndpoint(): string | undefined;
   /** Resolves when something has changed, and after that time. */
   nextChange(timeoutMs: number): Promise<void>;
   killedMs: number | undefined;
@@ -72,8 +72,8 @@ export function createPodLives(options: PodLivesOptions): PodLives {
       }),
     );
     const post = (cpuMillicores: number): Promise<V1Pod> => {
-      const [settings, home] = [options.settings, options.home()];
-      const body = podManifest({ ...common, image, settings, pullSecrets, home, cpuMillicores });
+      const [settings, readyEndpoint] = [options.settings, options.readyEndpoint()];
+      const body = podManifest({ ...common, image, settings, pullSecrets, readyEndpoint, cpuMillicores });
       return cluster.ask<V1Pod>({ what: "make a pod", method: "POST", path: "pods", body });
     };
     const loadingMillicores = options.loading.millicores(spec.cpuMillicores);

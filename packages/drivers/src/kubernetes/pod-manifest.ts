@@ -31,19 +31,19 @@ export interface PodOptions {
   owners: V1OwnerReference[];
   pullSecrets: string[];
   /** Where it says that it listens. */
-  home: string | undefined;
+  readyEndpoint: string | undefined;
   /** What it loads with, its profile's share or more. */
   cpuMillicores: number;
 }
 
 const FOLDER_INSIDE = "/tmp";
-const LAST_WORD_FILE = "/dev/termination-log"; // kept in the pod's status after its end, by any kubelet
+const TERMINATION_MESSAGE_FILE = "/dev/termination-log"; // kept in the pod's status after its end, by any kubelet
 const TEMPORARY_MIB = 64;
 const LOST_NODE_SECONDS = 60; // before the cluster gives a pod on it up; the default is five minutes
 
 /** The strict profile, which is that of the Pod Security Standard "restricted" and more. There is no other. */
 export function podManifest(options: PodOptions): V1Pod {
-  const { spec, image, names, settings, owners, pullSecrets, home, cpuMillicores } = options;
+  const { spec, image, names, settings, owners, pullSecrets, readyEndpoint, cpuMillicores } = options;
   const name = names.pod(spec.id);
   const secrets = [...settings.pullSecrets, ...pullSecrets];
   return {
@@ -88,10 +88,10 @@ export function podManifest(options: PodOptions): V1Pod {
           image,
           imagePullPolicy: "IfNotPresent", // it is pinned
           envFrom: [{ secretRef: { name } }],
-          env: environment(spec, home),
+          env: environment(spec, readyEndpoint),
           ports: [{ containerPort: PORT_INSIDE, protocol: "TCP" }, ...mediaPorts(spec.media)],
           resources: resources(spec, cpuMillicores),
-          terminationMessagePath: LAST_WORD_FILE,
+          terminationMessagePath: TERMINATION_MESSAGE_FILE,
           terminationMessagePolicy: "File",
           volumeMounts: [{ name: "temporary", mountPath: "/tmp" }],
           securityContext: {
@@ -142,7 +142,7 @@ function ownLabels({ id, owner }: InstanceSpec, names: Names): Record<string, st
 }
 
 // Later ones win over those of the Secret, whatever a bot's secret set has in it.
-function environment(spec: InstanceSpec, home: string | undefined): V1EnvVar[] {
+function environment(spec: InstanceSpec, readyEndpoint: string | undefined): V1EnvVar[] {
   const { media, memoryMib } = spec;
   const fromStatus = (name: string, fieldPath: string): V1EnvVar => ({
     name,
@@ -153,8 +153,8 @@ function environment(spec: InstanceSpec, home: string | undefined): V1EnvVar[] {
     // A bot that brings options of its own says how large its heap may be.
     ...("NODE_OPTIONS" in spec.environment ? [] : [{ name: "NODE_OPTIONS", value: heapLimit(memoryMib) }]),
     { name: instanceVariables.folder, value: FOLDER_INSIDE },
-    { name: instanceVariables.lastWord, value: LAST_WORD_FILE },
-    ...(home === undefined ? [] : [{ name: instanceVariables.home, value: home }]),
+    { name: instanceVariables.terminationMessage, value: TERMINATION_MESSAGE_FILE },
+    ...(readyEndpoint === undefined ? [] : [{ name: instanceVariables.readyUrl, value: readyEndpoint }]),
     fromStatus(instanceVariables.ip, "status.podIP"),
     // Its port is one of its node, so clients are told where the node is, unless we were told better.
     ...(media?.port !== undefined && media.addresses.length === 0

@@ -18,7 +18,7 @@ export interface PodRecordsOptions {
 const ANSWER_MS = 2_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
-/** What a running instance says, and after its end the last word that its pod has kept. */
+/** What a running instance says, and after its end the termination message that its pod has kept. */
 export function openPodRecords(options: PodRecordsOptions): InstanceRecords {
   const { output, stateOf } = options;
 
@@ -32,14 +32,14 @@ export function openPodRecords(options: PodRecordsOptions): InstanceRecords {
   return {
     async exitRecord(id, sessionId) {
       const state = await stateOf(requireId(id));
-      const kept = state?.state === "exited" ? state.lastWord.exit : undefined;
+      const kept = state?.state === "exited" ? state.terminationMessage.exit : undefined;
       const record: ExitRecord | null | undefined =
         kept ?? (state?.state === "running" ? (await sessionOf(id))?.exit : undefined);
       return record?.sessionId === sessionId ? record : undefined;
     },
     async aliveRecord(id): Promise<AliveRecord | undefined> {
       const state = await stateOf(requireId(id));
-      if (state?.state !== "running") return state?.lastWord.alive;
+      if (state?.state !== "running") return state?.terminationMessage.alive;
       const session = await sessionOf(id);
       if (!session || session.state === "ended") return undefined;
       return { sessionId: session.sessionId, elapsedMs: session.elapsedMs, atMs: Date.now() };

@@ -1,4 +1,4 @@
-import { LastWord } from "@vocalhost/protocol";
+import { TerminationMessage } from "@vocalhost/protocol";
 import type { V1ContainerStateTerminated, V1Pod, V1PodCondition } from "@kubernetes/client-node";
 import { constants } from "node:os";
 import type { InstanceExit } from "../driver.ts";
@@ -6,7 +6,12 @@ import type { InstanceExit } from "../driver.ts";
 /** What a pod's status says, in our words. */
 export type PodState =
   | { state: "running"; ip: string | undefined; waitsFor: string | undefined; hasBegun: boolean }
-  | { state: "exited"; exit: Omit<InstanceExit, "lastOutput">; lastWord: LastWord; hasBegun: boolean };
+  | {
+      state: "exited";
+      exit: Omit<InstanceExit, "lastOutput">;
+      terminationMessage: TerminationMessage;
+      hasBegun: boolean;
+    };
 
 const SIGNALLED = 128;
 const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
@@ -54,7 +59,7 @@ function over(
   return {
     state: "exited",
     exit: { code: null, signal: null, outOfMemory: false, ...exit },
-    lastWord: parseLastWord(terminated?.message),
+    terminationMessage: parseTerminationMessage(terminated?.message),
     hasBegun,
   };
 }
@@ -134,9 +139,9 @@ function firstLine(text: string): string {
 }
 
 /** A bot can write there too: what makes no sense is nothing. */
-function parseLastWord(text: string | undefined): LastWord {
+function parseTerminationMessage(text: string | undefined): TerminationMessage {
   try {
-    return LastWord.parse(JSON.parse(text ?? "{}"));
+    return TerminationMessage.parse(JSON.parse(text ?? "{}"));
   } catch {
     return {};
   }

@@ -30,8 +30,13 @@ export async function readNetworkPolicy(networkPolicy: NetworkPolicy): Promise<N
     if (error instanceof NetworkPolicyError && /No such file or directory/.test(error.message)) return "";
     throw error;
   });
-  if (![markOf(networkPolicy), ...(networkPolicy.own ?? []).map(ruleFor)].every((part) => listed.includes(part))) return "down";
-  const isBridged = await Promise.all(bridged(networkPolicy).map((path) => readFile(path, "utf8").catch(() => "0")));
+  if (
+    ![markOf(networkPolicy), ...(networkPolicy.own ?? []).map(ruleFor)].every((part) => listed.includes(part))
+  )
+    return "down";
+  const isBridged = await Promise.all(
+    bridged(networkPolicy).map((path) => readFile(path, "utf8").catch(() => "0")),
+  );
   return isBridged.every((value) => value.trim() === "1") ? "up" : "down";
 }
 
@@ -59,12 +64,14 @@ function rethrow(error: unknown): never {
     throw new NetworkPolicyError(
       "On this machine: sysctl -w net.bridge.bridge-nf-call-iptables=1; it cannot be set from in here",
     );
-  if (/^E(?:ACCES|PERM)$/.test(code)) throw new NetworkPolicyError("Only root can see and change the network policy");
+  if (/^E(?:ACCES|PERM)$/.test(code))
+    throw new NetworkPolicyError("Only root can see and change the network policy");
   throw new NetworkPolicyError(message);
 }
 
 async function nft(args: string[], input = ""): Promise<string> {
-  if (process.getuid?.() !== 0) throw new NetworkPolicyError("Only root can see and change the network policy");
+  if (process.getuid?.() !== 0)
+    throw new NetworkPolicyError("Only root can see and change the network policy");
   return run("nft", args, input);
 }
 
@@ -86,6 +93,8 @@ async function run(program: string, args: string[], input: string): Promise<stri
   if (code === 0) return said;
   const isForbidden = /Operation not permitted/.test(complained);
   throw new NetworkPolicyError(
-    isForbidden ? "Only root can see and change the network policy" : `${program}: ${complained.trim().slice(0, 500)}`,
+    isForbidden
+      ? "Only root can see and change the network policy"
+      : `${program}: ${complained.trim().slice(0, 500)}`,
   );
 }

@@ -6,7 +6,7 @@ import { BASE_VERSION, imageLabels } from "../labels.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import type { Layer } from "../layers/pack-layer.ts";
 import type { Platform } from "../platform.ts";
-import { openWorkshop, type WorkshopOptions } from "../workshop.ts";
+import { openBuildFolder, type BuildFolderOptions } from "../build-folder.ts";
 import { basePlaces, baseUser } from "./base-places.ts";
 import { writeBillOfMaterials } from "./bill-of-materials.ts";
 import { makeCompileCache } from "./compile-cache.ts";
@@ -14,7 +14,7 @@ import { NODE_VERSION } from "./contents.ts";
 import { makeDebianRoot } from "./debian-root.ts";
 import { installProduct, makeNode, type ProductPackages } from "./npm-packages.ts";
 
-export interface BuildBaseOptions extends WorkshopOptions {
+export interface BuildBaseOptions extends BuildFolderOptions {
   images: ImageFolder;
   platform: Platform;
   product: ProductPackages;
@@ -37,16 +37,16 @@ const GZIP_LEVEL = 6; // 9 takes three times as long to save half a per cent
 export async function buildBase(options: BuildBaseOptions): Promise<BuiltBase> {
   const { images, platform, product, productVersion, signal } = options;
   const step = options.onStep ?? (() => undefined);
-  const workshop = await openWorkshop(options);
+  const buildFolder = await openBuildFolder(options);
   step("installing the product's packages");
-  const installed = await installProduct(workshop, platform, product);
+  const installed = await installProduct(buildFolder, platform, product);
   step("downloading and unpacking Debian's packages");
-  const debian = await makeDebianRoot(workshop, platform);
+  const debian = await makeDebianRoot(buildFolder, platform);
   step("getting Node and npm");
-  const node = withoutKnown(await makeNode(workshop, platform), debian.entries);
+  const node = withoutKnown(await makeNode(buildFolder, platform), debian.entries);
   step("compiling the product's packages");
   const own = withoutKnown(installed.entries, debian.entries);
-  const cache = await makeCompileCache(workshop, platform, [...debian.entries, ...node, ...own]);
+  const cache = await makeCompileCache(buildFolder, platform, [...debian.entries, ...node, ...own]);
   const layers: Layer[] = [];
   const pack = async (entries: readonly LayerEntry[], createdBy: string): Promise<void> => {
     step(`packing ${createdBy}`);
@@ -84,7 +84,7 @@ export async function buildBase(options: BuildBaseOptions): Promise<BuiltBase> {
       },
     },
   });
-  await rm(join(workshop.folder, `root-${platform.architecture}`), { recursive: true, force: true });
+  await rm(join(buildFolder.folder, `root-${platform.architecture}`), { recursive: true, force: true });
   const billOfMaterials = writeBillOfMaterials({
     name: "vocalhost/base",
     version: BASE_VERSION,

@@ -4,7 +4,7 @@ import { folderEntries } from "../layers/folder-entries.ts";
 import { inOrder, type LayerEntry } from "../layers/layer-entry.ts";
 import { thisPlatform, type Platform } from "../platform.ts";
 import { basePlaces, inLayer } from "./base-places.ts";
-import type { Workshop } from "../workshop.ts";
+import type { BuildFolder } from "../build-folder.ts";
 import { BuildProblem } from "../run-program.ts";
 
 export type CompileCache = { made: true; entries: LayerEntry[] } | { made: false; reason: string };
@@ -24,13 +24,13 @@ const REPEATABLE = [
  * without it too, but later.
  */
 export async function makeCompileCache(
-  workshop: Workshop,
+  buildFolder: BuildFolder,
   platform: Platform,
   entries: readonly LayerEntry[],
 ): Promise<CompileCache> {
   if (platform.architecture !== thisPlatform().architecture || process.platform !== "linux")
     return { made: false, reason: "this machine cannot run programs of that platform" };
-  const root = join(workshop.folder, `root-${platform.architecture}`);
+  const root = join(buildFolder.folder, `root-${platform.architecture}`);
   await rm(root, { recursive: true, force: true });
   await unfold(entries, root);
   const maker = [basePlaces.node, ...REPEATABLE, basePlaces.compileCacheMaker];
@@ -38,7 +38,7 @@ export async function makeCompileCache(
   const inside = isRoot ? ["chroot", root] : ["unshare", "--user", "--map-root-user", `--root=${root}`];
   const [program = "", ...args] = [...inside, ...maker];
   try {
-    await workshop.run(program, args, {
+    await buildFolder.run(program, args, {
       purpose: "to run Node inside of the image",
       cwd: "/",
       timeoutMs: MAKE_MS,

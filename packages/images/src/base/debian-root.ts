@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { folderEntries } from "../layers/folder-entries.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import type { Platform } from "../platform.ts";
-import type { Workshop } from "../workshop.ts";
+import type { BuildFolder } from "../build-folder.ts";
 import { baseUser, inLayer } from "./base-places.ts";
 import { DEBIAN_PACKAGES, isWantedOfDebian } from "./contents.ts";
 import { BuildProblem } from "../run-program.ts";
@@ -27,10 +27,10 @@ const UNPACK_MS = 60_000;
 const MERGED = ["bin", "lib", "lib64", "sbin"]; // since Debian 12 these are links into usr
 
 /** Needs apt-get and dpkg-deb, but neither root nor the same processor. */
-export async function makeDebianRoot(workshop: Workshop, platform: Platform): Promise<DebianRoot> {
+export async function makeDebianRoot(buildFolder: BuildFolder, platform: Platform): Promise<DebianRoot> {
   await requireDebian();
-  const folder = join(workshop.folder, `debian-${platform.architecture}`);
-  const archives = await download(workshop, folder, platform);
+  const folder = join(buildFolder.folder, `debian-${platform.architecture}`);
+  const archives = await download(buildFolder, folder, platform);
   const unpacked = join(folder, "unpacked");
   await rm(unpacked, { recursive: true, force: true });
   const entries = new Map<string, LayerEntry>();
@@ -39,7 +39,7 @@ export async function makeDebianRoot(workshop: Workshop, platform: Platform): Pr
     const place = join(unpacked, archive);
     await mkdir(place, { recursive: true });
     const run = (...args: string[]): Promise<string> =>
-      workshop.run("dpkg-deb", args, { purpose: "to unpack Debian's packages", timeoutMs: UNPACK_MS });
+      buildFolder.run("dpkg-deb", args, { purpose: "to unpack Debian's packages", timeoutMs: UNPACK_MS });
     await run("--extract", join(folder, "archives", archive), place);
     const control = await run("--field", join(folder, "archives", archive));
     const facts = readControl(control);
@@ -70,7 +70,11 @@ async function requireDebian(): Promise<void> {
 }
 
 /** Into a folder of its own, with package lists of its own: the machine's are for its own processor. */
-async function download(workshop: Workshop, folder: string, { architecture }: Platform): Promise<string[]> {
+async function download(
+  buildFolder: BuildFolder,
+  folder: string,
+  { architecture }: Platform,
+): Promise<string[]> {
   const archives = join(folder, "archives");
   for (const name of ["state/lists/partial", "cache/archives/partial"])
     await mkdir(join(folder, name), { recursive: true });
@@ -86,7 +90,7 @@ async function download(workshop: Workshop, folder: string, { architecture }: Pl
     "Acquire::Retries=3",
   ].flatMap((setting) => ["-o", setting]);
   const apt = (...args: string[]): Promise<string> =>
-    workshop.run("apt-get", ["-qq", ...settings, ...args], {
+    buildFolder.run("apt-get", ["-qq", ...settings, ...args], {
       purpose: "to download Debian's packages",
       cwd: archives,
       timeoutMs: DOWNLOAD_MS,

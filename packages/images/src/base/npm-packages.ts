@@ -6,7 +6,7 @@ import { folderEntries } from "../layers/folder-entries.ts";
 import type { LayerEntry } from "../layers/layer-entry.ts";
 import { toNodeArchitecture, type Platform } from "../platform.ts";
 import { basePlaces, baseUser, inLayer } from "./base-places.ts";
-import type { Workshop } from "../workshop.ts";
+import type { BuildFolder } from "../build-folder.ts";
 import { isWantedOfNpm, NODE_VERSION, NPM_VERSION } from "./contents.ts";
 
 /** What of the product goes into the image. */
@@ -38,11 +38,11 @@ const DOWNLOAD_MS = 300_000;
 
 /** Our packages and all they need, for another processor than this one's if need be. No script of theirs is run. */
 export async function installProduct(
-  workshop: Workshop,
+  buildFolder: BuildFolder,
   platform: Platform,
   { specs, lock }: ProductPackages,
 ): Promise<{ entries: LayerEntry[]; packages: InstalledPackage[] }> {
-  const folder = join(workshop.folder, `product-${platform.architecture}`);
+  const folder = join(buildFolder.folder, `product-${platform.architecture}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, "archives"), { recursive: true });
   const dependencies = Object.fromEntries(await Promise.all(specs.map((spec) => dependencyOf(spec, folder))));
@@ -51,7 +51,7 @@ export async function installProduct(
   if (lock) await writeFile(join(folder, "package-lock.json"), JSON.stringify(lock));
   const target = ["--os=linux", `--cpu=${toNodeArchitecture(platform)}`, "--libc=glibc"];
   const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--omit=dev"];
-  await workshop.run("npm", [lock ? "ci" : "install", ...target, ...quiet], {
+  await buildFolder.run("npm", [lock ? "ci" : "install", ...target, ...quiet], {
     purpose: "to install the packages of the image",
     cwd: folder,
     timeoutMs: INSTALL_MS,
@@ -85,10 +85,10 @@ export async function installProduct(
 }
 
 /** Node and npm, where the official image has them. */
-export async function makeNode(workshop: Workshop, platform: Platform): Promise<LayerEntry[]> {
+export async function makeNode(buildFolder: BuildFolder, platform: Platform): Promise<LayerEntry[]> {
   const architecture = toNodeArchitecture(platform);
-  const program = await findNode(workshop, architecture);
-  const npm = await unpackFromNpm(workshop, `npm@${NPM_VERSION}`);
+  const program = await findNode(buildFolder, architecture);
+  const npm = await unpackFromNpm(buildFolder, `npm@${NPM_VERSION}`);
   const directories = ["usr", "usr/local", "usr/local/bin", "usr/local/lib", "usr/local/lib/node_modules"];
   const npmFolder = "usr/local/lib/node_modules/npm";
   const link = (name: string): LayerEntry => ({
@@ -108,27 +108,27 @@ export async function makeNode(workshop: Workshop, platform: Platform): Promise<
 }
 
 /** The one we run on, if it came from the same package. */
-async function findNode(workshop: Workshop, architecture: string): Promise<string> {
+async function findNode(buildFolder: BuildFolder, architecture: string): Promise<string> {
   const own = await realpath(process.execPath);
   const isSame =
     process.version === `v${NODE_VERSION}` && own.endsWith(`node-linux-${architecture}/bin/node`);
   if (isSame) return own;
-  return join(await unpackFromNpm(workshop, `node-linux-${architecture}@${NODE_VERSION}`), "bin/node");
+  return join(await unpackFromNpm(buildFolder, `node-linux-${architecture}@${NODE_VERSION}`), "bin/node");
 }
 
-async function unpackFromNpm(workshop: Workshop, spec: string): Promise<string> {
-  const folder = join(workshop.folder, "npm", spec);
+async function unpackFromNpm(buildFolder: BuildFolder, spec: string): Promise<string> {
+  const folder = join(buildFolder.folder, "npm", spec);
   const unpacked = join(folder, "package");
   if (existsSync(join(folder, "whole"))) return unpacked;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await workshop.run("npm", ["pack", "--ignore-scripts", "--prefer-offline", spec], {
+  await buildFolder.run("npm", ["pack", "--ignore-scripts", "--prefer-offline", spec], {
     purpose: `to download ${spec}`,
     cwd: folder,
     timeoutMs: DOWNLOAD_MS,
   });
   const archive = `${spec.replace("@", "-")}.tgz`;
-  await workshop.run("tar", ["-xzf", archive], {
+  await buildFolder.run("tar", ["-xzf", archive], {
     purpose: `to unpack ${spec}`,
     cwd: folder,
     timeoutMs: DOWNLOAD_MS,

@@ -10,10 +10,10 @@ import { inOrder, type LayerEntry } from "../layers/layer-entry.ts";
 import type { Layer } from "../layers/pack-layer.ts";
 import type { Platform } from "../platform.ts";
 import { BuildProblem } from "../run-program.ts";
-import { openWorkshop, type WorkshopOptions } from "../workshop.ts";
+import { openBuildFolder, type BuildFolderOptions } from "../build-folder.ts";
 import { installDependencies, readBotManifest, type BotManifest } from "./dependencies.ts";
 
-export interface BotImageOptions extends WorkshopOptions {
+export interface BotImageOptions extends BuildFolderOptions {
   images: ImageFolder;
   platform: Platform;
   /** What it is built on, and what that is called. */
@@ -90,8 +90,8 @@ async function dependencyLayer(options: BotImageOptions, manifest: BotManifest):
   const [file] = known?.layers ?? [];
   const [diffId] = known?.config.content.rootfs.diff_ids ?? [];
   if (file && diffId) return { ...file, diffId, unpackedBytes: 0, createdBy };
-  const workshop = await openWorkshop(options);
-  const installed = await installDependencies(workshop, platform, manifest);
+  const buildFolder = await openBuildFolder(options);
+  const installed = await installDependencies(buildFolder, platform, manifest);
   const entries = await folderEntries({
     folder: installed,
     at: `${inLayer(basePlaces.app)}/node_modules`,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { toNodeArchitecture, type Platform } from "../platform.ts";
 import { BuildProblem } from "../run-program.ts";
-import type { Workshop } from "../workshop.ts";
+import type { BuildFolder } from "../build-folder.ts";
 
 /** What a bot's packages are installed from. */
 export interface BotManifest {
@@ -48,18 +48,18 @@ export async function readBotManifest(
 
 /** Gives the `node_modules` it made. No script of any package is run. */
 export async function installDependencies(
-  workshop: Workshop,
+  buildFolder: BuildFolder,
   platform: Platform,
   { manifest, lock }: BotManifest,
 ): Promise<string> {
-  const folder = join(workshop.folder, `bot-${platform.architecture}`);
+  const folder = join(buildFolder.folder, `bot-${platform.architecture}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, "node_modules"), { recursive: true });
   await writeFile(join(folder, "package.json"), manifest);
   if (lock !== "") await writeFile(join(folder, "package-lock.json"), lock);
   const target = ["--os=linux", `--cpu=${toNodeArchitecture(platform)}`, "--libc=glibc"];
   const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--omit=dev"];
-  await workshop.run("npm", ["install", ...target, ...quiet], {
+  await buildFolder.run("npm", ["install", ...target, ...quiet], {
     purpose: "to install the bot's packages",
     cwd: folder,
     timeoutMs: INSTALL_MS,

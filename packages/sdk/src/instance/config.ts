@@ -10,11 +10,11 @@ export interface InstanceConfig {
   /** For `address`, `alive.json` and exit records. */
   folder: string;
   /** Whether the files in the folder lie ready, and no others can be made. */
-  hasSlots: boolean;
+  hasSharedFiles: boolean;
   /** Takes all records instead of the folder. */
-  lastWordFile: string | undefined;
+  terminationMessageFile: string | undefined;
   /** Who is told that it takes requests. */
-  home: string | undefined;
+  readyEndpoint: string | undefined;
   /** What others reach it at; undefined: where it listens. */
   ip: string | undefined;
   host: string;
@@ -34,8 +34,8 @@ export interface InstanceConfig {
 
 type Environment = Record<string, string | undefined>;
 
-/** Where a handover is to be put, and where the instance's folder is; undefined when there is none. */
-export function awaitedHandover(
+/** Where a bootstrap payload is to be put, and where the instance's folder is; undefined when there is none. */
+export function awaitedBootstrap(
   environment: Environment = process.env,
 ): { environment: Environment; folder: string } | undefined {
   const folder = environment[instanceVariables.folder];
@@ -43,7 +43,7 @@ export function awaitedHandover(
 }
 
 function isHandedOver(environment: Environment): boolean {
-  return environment[instanceVariables.handover] === "stdin";
+  return environment[instanceVariables.bootstrap] === "stdin";
 }
 
 /** Takes what is ours out of the environment, so that the bot sees its own only. */
@@ -64,9 +64,9 @@ function readInstanceConfig(environment: Environment): InstanceConfig {
     instanceId: required(instanceVariables.id),
     token: required(instanceVariables.token),
     folder: required(instanceVariables.folder),
-    hasSlots: isHandedOver(environment),
-    lastWordFile: environment[instanceVariables.lastWord] || undefined,
-    home: environment[instanceVariables.home] || undefined,
+    hasSharedFiles: isHandedOver(environment),
+    terminationMessageFile: environment[instanceVariables.terminationMessage] || undefined,
+    readyEndpoint: environment[instanceVariables.readyUrl] || undefined,
     ip: environment[instanceVariables.ip] || undefined,
     ...parseListen(environment[instanceVariables.listen] || "127.0.0.1:0"),
     heartbeatMs: parseMs(environment, instanceVariables.heartbeatMs, 5_000),

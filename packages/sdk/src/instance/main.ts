@@ -1,5 +1,5 @@
 // A hosted instance: started by a driver with `instanceVariables` in its environment.
-import "./take-handover.ts";
+import "./take-bootstrap.ts";
 import { flushCompileCache } from "node:module";
 import type { BotDefinition } from "../bot/bot.ts";
 import { runtimeLog, sessionApp } from "../runtime/app.ts";

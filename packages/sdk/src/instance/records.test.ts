@@ -1,4 +1,4 @@
-import { LAST_WORD_BYTES, LastWord, type AliveRecord } from "@vocalhost/protocol";
+import { TERMINATION_MESSAGE_BYTES, TerminationMessage, type AliveRecord } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,14 +12,14 @@ import { createRecords } from "./records.ts";
 
 const SESSION_ID = "0f0f4c0e-5c3d-4f7e-9f27-0a6b8e6d1c11";
 
-test("a last word is the newest record, in the bytes that a cluster keeps, and no sign of life follows the end", async () => {
+test("a termination message is the newest record, in the bytes that a cluster keeps, and no sign of life follows the end", async () => {
   using file = temporaryFile();
-  const records = createRecords({ ...CONFIG, lastWordFile: file.path });
+  const records = createRecords({ ...CONFIG, terminationMessageFile: file.path });
   const alive = (elapsedMs: number): AliveRecord => ({ sessionId: SESSION_ID, elapsedMs, atMs: 1 });
-  const read = (): LastWord => {
+  const read = (): TerminationMessage => {
     const text = readFileSync(file.path, "utf8");
-    assert.equal(Buffer.byteLength(text), LAST_WORD_BYTES);
-    return LastWord.parse(JSON.parse(text));
+    assert.equal(Buffer.byteLength(text), TERMINATION_MESSAGE_BYTES);
+    return TerminationMessage.parse(JSON.parse(text));
   };
   await records.alive(alive(100_000));
   await records.alive(alive(9));
@@ -28,30 +28,34 @@ test("a last word is the newest record, in the bytes that a cluster keeps, and n
   await records.exit(exit);
   await records.alive(alive(11));
   assert.deepEqual(read(), { exit });
-  await assert.rejects(records.exit({ ...exit, reason: "x".repeat(LAST_WORD_BYTES) }), RangeError);
+  await assert.rejects(records.exit({ ...exit, reason: "x".repeat(TERMINATION_MESSAGE_BYTES) }), RangeError);
 });
 
-test("an instance calls home with its token, and goes on when nobody is there", async () => {
+test("an instance says that it is ready with its token, and goes on when nobody is there", async () => {
   using file = temporaryFile();
   const server = createServer((_request, response) => response.writeHead(204).end());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const readyEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const called = once(server, "request") as Promise<[IncomingMessage]>;
-  await createRecords({ ...CONFIG, lastWordFile: file.path, home }).address("10.1.2.3:7860");
+  await createRecords({ ...CONFIG, terminationMessageFile: file.path, readyEndpoint }).address(
+    "10.1.2.3:7860",
+  );
   const [request] = await within(called, 10_000, "call");
   assert.deepEqual([request.method, request.url], ["POST", "/instance-1"]);
   assert.equal(request.headers.authorization, "Bearer secret");
   server.closeAllConnections();
   server.close();
-  await createRecords({ ...CONFIG, lastWordFile: file.path, home }).address("10.1.2.3:7860");
+  await createRecords({ ...CONFIG, terminationMessageFile: file.path, readyEndpoint }).address(
+    "10.1.2.3:7860",
+  );
 });
 
 const CONFIG = {
   folder: "/nowhere",
-  hasSlots: false,
-  lastWordFile: undefined,
-  home: undefined,
+  hasSharedFiles: false,
+  terminationMessageFile: undefined,
+  readyEndpoint: undefined,
   instanceId: "instance-1",
   token: "secret",
 };

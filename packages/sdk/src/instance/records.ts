@@ -1,15 +1,15 @@
 import {
   instanceFiles,
-  instanceSlots,
-  LAST_WORD_BYTES,
-  SLOT_BYTES,
+  sharedFileNames,
+  TERMINATION_MESSAGE_BYTES,
+  INSTANCE_FILE_BYTES,
   type AliveRecord,
   type ExitRecord,
-  type LastWord,
+  type TerminationMessage,
 } from "@vocalhost/protocol";
 import { open, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callHome } from "./call-home.ts";
+import { reportReady } from "./report-ready.ts";
 import type { InstanceConfig } from "./config.ts";
 
 /** What an instance leaves in its folder; a reader sees the whole of a file or none of it. */
@@ -22,13 +22,13 @@ export interface Records {
 
 export type RecordsConfig = Pick<
   InstanceConfig,
-  "folder" | "hasSlots" | "lastWordFile" | "home" | "instanceId" | "token"
+  "folder" | "hasSharedFiles" | "terminationMessageFile" | "readyEndpoint" | "instanceId" | "token"
 >;
 
 export function createRecords(config: RecordsConfig): Records {
-  const { folder, hasSlots, lastWordFile } = config;
-  if (lastWordFile !== undefined) return createLastWord(lastWordFile, config);
-  return hasSlots ? createSlots(folder) : createFiles(folder);
+  const { folder, hasSharedFiles, terminationMessageFile } = config;
+  if (terminationMessageFile !== undefined) return createTerminationMessage(terminationMessageFile, config);
+  return hasSharedFiles ? createSlots(folder) : createFiles(folder);
 }
 
 function createFiles(folder: string): Records {
@@ -55,15 +55,16 @@ function createFiles(folder: string): Records {
   };
 }
 
-// One write of one length, as into slots; only the newest record is kept, and no sign of life follows an end.
-function createLastWord(path: string, config: RecordsConfig): Records {
+// One write of one length, as into its files; only the newest record is kept, and no sign of life follows an end.
+function createTerminationMessage(path: string, config: RecordsConfig): Records {
   let isOver = false;
 
-  async function put(word: LastWord): Promise<void> {
+  async function put(word: TerminationMessage): Promise<void> {
     const bytes = Buffer.from(JSON.stringify(word));
-    if (bytes.length > LAST_WORD_BYTES) throw new RangeError(`A record of ${bytes.length} bytes is too long`);
+    if (bytes.length > TERMINATION_MESSAGE_BYTES)
+      throw new RangeError(`A record of ${bytes.length} bytes is too long`);
     await using file = await open(path, "r+");
-    await file.write(Buffer.concat([bytes, Buffer.alloc(LAST_WORD_BYTES - bytes.length, " ")]), {
+    await file.write(Buffer.concat([bytes, Buffer.alloc(TERMINATION_MESSAGE_BYTES - bytes.length, " ")]), {
       position: 0,
     });
     await file.sync();
@@ -71,7 +72,8 @@ function createLastWord(path: string, config: RecordsConfig): Records {
 
   return {
     async address(address) {
-      if (config.home !== undefined) void callHome({ ...config, home: config.home, address });
+      if (config.readyEndpoint !== undefined)
+        void reportReady({ ...config, readyEndpoint: config.readyEndpoint, address });
     },
     alive: async (record) => (isOver ? undefined : put({ alive: record })),
     exit(record) {
@@ -85,16 +87,18 @@ function createLastWord(path: string, config: RecordsConfig): Records {
 function createSlots(folder: string): Records {
   async function put(name: string, text: string, { durably = false } = {}): Promise<void> {
     const bytes = Buffer.from(text);
-    if (bytes.length > SLOT_BYTES)
+    if (bytes.length > INSTANCE_FILE_BYTES)
       throw new RangeError(`${name} has ${bytes.length} bytes, which is too long`);
     await using file = await open(join(folder, name), "r+");
-    await file.write(Buffer.concat([bytes, Buffer.alloc(SLOT_BYTES - bytes.length, " ")]), { position: 0 });
+    await file.write(Buffer.concat([bytes, Buffer.alloc(INSTANCE_FILE_BYTES - bytes.length, " ")]), {
+      position: 0,
+    });
     if (durably) await file.sync();
   }
 
   return {
-    address: (address) => put(instanceSlots.address, address),
-    alive: (record) => put(instanceSlots.alive, JSON.stringify(record)),
-    exit: (record) => put(instanceSlots.exit, JSON.stringify(record), { durably: true }),
+    address: (address) => put(sharedFileNames.address, address),
+    alive: (record) => put(sharedFileNames.alive, JSON.stringify(record)),
+    exit: (record) => put(sharedFileNames.exit, JSON.stringify(record), { durably: true }),
   };
 }

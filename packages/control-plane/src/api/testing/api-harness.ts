@@ -97,7 +97,7 @@ export async function startApiHarness(overrides: Partial<ApiPorts> = {}): Promis
     log: silentLog,
     regions: testRegions.map(({ code }) => code),
     dataFolder,
-    folders: createBuildFolders({ dataFolder, depot: undefined, sdkFolder: dataFolder }),
+    folders: createBuildFolders({ dataFolder, objectStore: undefined, sdkFolder: dataFolder }),
     sdkFolder: dataFolder,
     quotasOf,
   });

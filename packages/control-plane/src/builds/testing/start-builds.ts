@@ -45,7 +45,7 @@ export async function startBuilds({
     log: silentLog,
     regions: ["here", "there"],
     dataFolder: data,
-    folders: createBuildFolders({ dataFolder: data, depot: undefined, sdkFolder: SDK }),
+    folders: createBuildFolders({ dataFolder: data, objectStore: undefined, sdkFolder: SDK }),
     sdkFolder: SDK,
     buildTimeoutMs,
     atOnce,

@@ -1,6 +1,6 @@
 import type { Clock } from "@vocalhost/base/clock";
 import type { Config } from "../config.ts";
-import type { Depot } from "../../builds/object-store/depot.ts";
+import type { ObjectStore } from "../../builds/object-store/object-store.ts";
 import type { Failpoint } from "@vocalhost/base/failpoints";
 import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
 import { closePeriods } from "../../usage/ledger/close-periods.ts";
@@ -26,7 +26,7 @@ export interface BackgroundOptions {
   log: Log;
   config: Config;
   keepImages: KeepImages;
-  depot: Depot | undefined;
+  objectStore: ObjectStore | undefined;
   failpoint: Failpoint;
   signal: AbortSignal;
   /** Another controller leads. */
@@ -59,7 +59,7 @@ export function startBackgroundWork(options: BackgroundOptions): AsyncDisposable
         ...toPruneOptions(config, clock.nowMs(), log),
         identity: options.identity,
         removesFiles: clock.monotonicMs() - sinceMs >= HOUR_MS,
-        depot: options.depot,
+        objectStore: options.objectStore,
         keepImages: options.keepImages,
       }),
     ),

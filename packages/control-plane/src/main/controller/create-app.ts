@@ -17,7 +17,7 @@ import { createMediaProbe } from "./probe-media.ts";
 import { createIceServers } from "../../sessions/doors/ice-servers.ts";
 import { createSessionDoors } from "../../sessions/doors/session-doors.ts";
 import { VERSION } from "@vocalhost/base/version";
-import type { Decider } from "./create-decider.ts";
+import type { LeaderCore } from "./leader-core.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
 import { refuseChangesUnlessLeading } from "./refuse-changes.ts";
@@ -29,7 +29,7 @@ import { createDialling } from "./dialling.ts";
 import { openRoomsLater } from "./open-rooms-later.ts";
 import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
 import { createQuotasById } from "../../identity/quotas/quotas-by-id.ts";
-import type { Ground } from "./open-ground.ts";
+import type { BaseServices } from "./base-services.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
 export interface App {
@@ -45,12 +45,16 @@ export interface AppOptions {
   openRoomServer: OpenRoomServer;
 }
 
-export async function createApp(ground: Ground, decider: Decider, options: AppOptions): Promise<App> {
+export async function createApp(
+  base: BaseServices,
+  leaderCore: LeaderCore,
+  options: AppOptions,
+): Promise<App> {
   const { stack, isEnding } = options;
-  const { config, log, clock, failpoint, newId, store, standing } = ground;
-  const { world, wakeups, reconciler } = decider;
-  const { metrics } = ground;
-  const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = ground.secrets;
+  const { config, log, clock, failpoint, newId, store, leaderState } = base;
+  const { world, wakeups, reconciler } = leaderCore;
+  const { metrics } = base;
+  const { instanceToken, masterKeys, peopleSecret, roomsSecret, socketSecret } = base.secrets;
   const { publicUrl, dataFolder, oidc, queueMs } = config;
   const knownRegions = await findRegions(store.db, config.regions);
   const regions = knownRegions.map(({ code }) => code);
@@ -65,12 +69,12 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     dataFolder,
     sdkFolder,
     allowsForeignPackages,
-    users: ground.users.range,
+    users: base.users.range,
     quotasOf,
     atOnce: config.buildsAtOnce,
-    imagesIn: ground.imagesIn,
-    folders: ground.buildFolders,
-    depot: ground.depot,
+    imagesIn: base.imagesIn,
+    folders: base.buildFolders,
+    objectStore: base.objectStore,
   });
   const keyCache = stack.use(createKeyCache({ store, clock }));
   const people = openPeople({ store, clock, log, baseUrl: publicUrl, secret: peopleSecret, oidc });
@@ -81,8 +85,8 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     config: config.rooms,
     apiSecret: roomsSecret,
     openServer: () =>
-      openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, hosts: hostsOf(ground.driver) }),
-    hostOf: (region) => driverIn(ground.driver, region).host,
+      openRoomServer(options.openRoomServer, { apiSecret: roomsSecret, hosts: hostsOf(base.driver) }),
+    hostOf: (region) => driverIn(base.driver, region).host,
     log,
     clock,
   });
@@ -96,13 +100,13 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     signer,
     rooms,
     callbackUrl: `${publicUrl}/v1/public`,
-    dialling: createDialling(config, decider.secretsOf),
+    dialling: createDialling(config, leaderCore.secretsOf),
   });
   const secretSets = stack.use(createSecretSets({ store, clock, masterKeys, regions, failpoint, log }));
 
   const peers = config.peers?.listen && stack.use(openPeerCredentials(config.peers.files, { log }));
   const app = createApiApp(log, peers && { createServer: peerServerOf(peers, log) });
-  refuseChangesUnlessLeading(app, standing);
+  refuseChangesUnlessLeading(app, leaderState);
   app.addHook("onResponse", async ({ routeOptions }, { statusCode }) => {
     if (statusCode === 200 && routeOptions.url?.endsWith("/start")) failpoint("active.replied.after");
   });
@@ -124,9 +128,9 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     builds,
     people,
     signInMethods: oidc ? ["password", "oidc"] : ["password"],
-    regions: knownRegions.map((region) => toApiRegion(region, ground)),
+    regions: knownRegions.map((region) => toApiRegion(region, base)),
     hasVoiceEngine: world.hasVoiceEngine,
-    isolation: () => isolationOf(ground),
+    isolation: () => isolationOf(base),
     probeMedia: createMediaProbe({ store, media: config.media, mediaPorts: world.mediaPorts }),
     registries: config.registries,
     quotasOf,
@@ -144,7 +148,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
     doors,
     left: () => reconciler.nudge(),
     sampled: metrics.gatewaySampled,
-    standing,
+    leaderState,
   });
   return { app, people, builds, rooms };
 }
@@ -152,7 +156,7 @@ export async function createApp(ground: Ground, decider: Decider, options: AppOp
 /** Whoever calls need not know how instances are made, unless it depends on the region. */
 function toApiRegion(
   { code, displayName, driver: own }: Region,
-  { driver: { regional } }: Ground,
+  { driver: { regional } }: BaseServices,
 ): ApiRegion {
   if (!own || !regional) return { code, displayName };
   return { code, displayName, driver: own.kind, isDown: () => regional.away().has(code) };
@@ -160,7 +164,7 @@ function toApiRegion(
 
 function peerServerOf(
   credentials: PeerCredentials,
-  log: Ground["log"],
+  log: BaseServices["log"],
 ): NonNullable<ApiAppOptions["createServer"]> {
   return (handler, { headersMaxBytes }) => createPeerServer(handler, { credentials, headersMaxBytes, log });
 }

@@ -11,7 +11,7 @@ import {
 } from "@vocalhost/base/peers/controller-api";
 import { GatewayFigures } from "@vocalhost/base/metrics/gateway-figures";
 import type { SessionDoors } from "../../sessions/doors/session-doors.ts";
-import type { Standing } from "./standing.ts";
+import type { LeaderState } from "./leader-state.ts";
 
 /** What only the gateway may ask. It never passes these paths on from outside. */
 export function mountInternalRoutes(
@@ -20,13 +20,13 @@ export function mountInternalRoutes(
     doors: SessionDoors;
     left(sessionId: string): void;
     sampled(figures: GatewayFigures): void;
-    standing: Standing;
+    leaderState: LeaderState;
   },
 ): void {
-  const { doors, left, sampled, standing } = options;
+  const { doors, left, sampled, leaderState } = options;
   app.get("/internal/role", (_request, reply) => {
     reply.hijack();
-    tellRole(reply.raw, standing);
+    tellRole(reply.raw, leaderState);
   });
   app.post("/internal/session-route", (request) => doors.route(parse(SessionRouteRequest, request.body)));
   app.post("/internal/socket-route", (request) => doors.routeSocket(parse(SocketRouteRequest, request.body)));
@@ -41,13 +41,13 @@ export function mountInternalRoutes(
 }
 
 /** A line now, on every change and every second: a stream that ends or falls silent says that nobody is there. */
-function tellRole(response: ServerResponse, standing: Standing): void {
+function tellRole(response: ServerResponse, leaderState: LeaderState): void {
   response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
   const tell = (): void => {
-    const role: ControllerRole = { leads: standing.isLeading, epoch: standing.epoch };
+    const role: ControllerRole = { leads: leaderState.isLeading, epoch: leaderState.epoch };
     if (response.writableLength === 0) response.write(`${JSON.stringify(role)}\n`);
   };
-  const unwatch = standing.watch(tell);
+  const unwatch = leaderState.watch(tell);
   const timer = setInterval(tell, ROLE_EVERY_MS);
   response.on("error", () => undefined);
   response.once("close", () => {

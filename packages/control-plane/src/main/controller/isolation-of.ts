@@ -1,10 +1,10 @@
 import type { Isolation } from "@vocalhost/protocol";
 import { driversOf } from "../config.ts";
 import { driverIn } from "@vocalhost/drivers/driver";
-import type { Ground } from "./open-ground.ts";
+import type { BaseServices } from "./base-services.ts";
 
 /** Tells what the process driver, if there is one, can do for bots here. */
-export function isolationOf({ config, driver, users }: Ground): Isolation {
+export function isolationOf({ config, driver, users }: BaseServices): Isolation {
   const { regions = [] } = config;
   const isOwn = driversOf(regions).length > 0;
   const drivers = isOwn

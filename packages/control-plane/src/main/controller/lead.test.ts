@@ -5,7 +5,7 @@ import { openMemoryStore } from "@vocalhost/store/sqlite";
 import type { Store } from "@vocalhost/store/store";
 import { createTestClock } from "@vocalhost/base/testing/test-clock";
 import { defaultTiming } from "@vocalhost/base/timing";
-import { createCandidate } from "./lead.ts";
+import { openLease } from "./lead.ts";
 
 const { leaseMs } = defaultTiming;
 const AWAY_MS = 4 * leaseMs;
@@ -13,7 +13,7 @@ const AWAY_MS = 4 * leaseMs;
 test("a leader that could not renew while the store was away keeps its place", async () => {
   await using rig = await startRig();
   const ending = new AbortController();
-  const waiting = rig.candidate.wait(ending.signal);
+  const waiting = rig.lease.wait(ending.signal);
   rig.at(AWAY_MS + leaseMs / 2, () => rig.renew());
   rig.at(AWAY_MS + leaseMs + leaseMs / 4, () => ending.abort());
   assert.equal(await waiting, undefined);
@@ -22,7 +22,7 @@ test("a leader that could not renew while the store was away keeps its place", a
 
 test("one that does not come back with the store is followed after the time of a lease", async () => {
   await using rig = await startRig();
-  const leadership = await rig.candidate.wait(new AbortController().signal);
+  const leadership = await rig.lease.wait(new AbortController().signal);
   assert.equal(leadership?.epoch, 8);
   assert.ok(rig.passedMs() >= AWAY_MS + leaseMs && rig.passedMs() < AWAY_MS + leaseMs + 1_000);
 });
@@ -59,7 +59,7 @@ async function startRig() {
   const row = { id: 1, holder: "another-machine/1/1", epoch: 7, until: clock.now + leaseMs };
   await opened.db.insertInto("leader").values(row).execute();
   at(AWAY_MS, () => (isAway = false));
-  const candidate = createCandidate({
+  const lease = openLease({
     store,
     clock: { ...clock, nowMs: () => clock.now, monotonicMs: () => clock.monotonic, sleep },
     timing: { ...defaultTiming, sharedFolderMs: Infinity },
@@ -68,7 +68,7 @@ async function startRig() {
     dataFolder: "",
   });
   return {
-    candidate,
+    lease,
     at,
     renew,
     passedMs: () => clock.monotonic,

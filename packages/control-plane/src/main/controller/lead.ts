@@ -17,7 +17,7 @@ export interface Leadership {
 }
 
 /** A controller that may lead. */
-export interface Candidate {
+export interface Lease {
   /** Leads if nobody else does. */
   take(): Promise<Leadership | undefined>;
   /**
@@ -28,7 +28,7 @@ export interface Candidate {
   wait(signal?: AbortSignal): Promise<Leadership | undefined>;
 }
 
-export interface CandidateOptions {
+export interface LeadOptions {
   store: Store;
   clock: Clock;
   timing: Timing;
@@ -39,7 +39,7 @@ export interface CandidateOptions {
 
 const LOOK_AGAIN_MS = 200;
 
-export function createCandidate(options: CandidateOptions): Candidate {
+export function openLease(options: LeadOptions): Lease {
   const { store, clock, timing, log, newestEpoch } = options;
   const lease: LeaseOptions = {
     store,

@@ -3,12 +3,12 @@ import type { Config } from "../config.ts";
 import type { Log } from "@vocalhost/base/log";
 import { sampleProcess } from "@vocalhost/base/metrics/process-figures";
 import { createApp, type App } from "./create-app.ts";
-import { createDecider } from "./create-decider.ts";
+import { createLeaderCore } from "./leader-core.ts";
 import { endAllSessions } from "./end-all-sessions.ts";
 import { openOwnerLink } from "./first-run.ts";
 import type { FirstRun } from "./first-run-file.ts";
 import type { Leadership } from "./lead.ts";
-import { openGround } from "./open-ground.ts";
+import { openBaseServices } from "./base-services.ts";
 import { requireSameSecret } from "./require-same-secret.ts";
 import type { OpenRoomServer } from "./room-server.ts";
 import { startLeading, type LeadingOptions } from "./start-leading.ts";
@@ -37,27 +37,27 @@ export async function startController(
 ): Promise<Controller> {
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const { dataFolder, publicUrl } = config;
-  const ground = await openGround(config, { log, stack });
-  const { clock, store, candidate, metrics } = ground;
+  const base = await openBaseServices(config, { log, stack });
+  const { clock, store, lease, metrics } = base;
   // Where others can reach it, one that does not lead is of use: it answers reads until it does.
   const isOneOfSeveral = config.peers?.listen !== undefined && store.dialect === "postgres";
-  const leadership = isOneOfSeveral ? await candidate.take() : await candidate.wait();
+  const leadership = isOneOfSeveral ? await lease.take() : await lease.wait();
   const ending = new AbortController();
   const replaced = Promise.withResolvers<void>();
   if (leadership) keep(leadership, { signal: ending.signal, lost: replaced.resolve });
-  else await requireSameSecret(store.db, ground.secrets);
+  else await requireSameSecret(store.db, base.secrets);
   stack.defer(() => ending.abort());
   stack.use(sampleProcess({ restarts: config.restarts, sampled: metrics.controllerSampled }));
 
   let isEnding = false;
-  const decider = createDecider(ground, stack);
-  const app = await createApp(ground, decider, {
+  const leaderCore = createLeaderCore(base, stack);
+  const app = await createApp(base, leaderCore, {
     stack,
     isEnding: () => isEnding,
     openRoomServer,
   });
   const leading: LeadingOptions = {
-    ...{ ground, decider, app, isOneOfSeveral },
+    ...{ base, leaderCore, app, isOneOfSeveral },
     stack: stack.use(new AsyncDisposableStack()),
     signal: ending.signal,
     lost: replaced.resolve,
@@ -76,12 +76,12 @@ export async function startController(
       (leadership && (await openOwnerLink({ store, people, publicUrl, dataFolder, nowMs: clock.nowMs() }))),
     replaced: replaced.promise,
     get leads() {
-      return ground.standing.isLeading;
+      return base.leaderState.isLeading;
     },
     async endSessions() {
       if (isOneOfSeveral) return;
       isEnding = true;
-      const { world, reconciler, output } = decider;
+      const { world, reconciler, output } = leaderCore;
       reconciler.stopMaking();
       await endAllSessions({ world, nudge: reconciler.nudge, madeAll: reconciler.madeAll, output });
     },
@@ -91,9 +91,9 @@ export async function startController(
 
 /** Leads as soon as nobody else does. Gives what ends that. */
 function standBy(leading: LeadingOptions): () => Promise<void> {
-  const { candidate, log } = leading.ground;
+  const { lease, log } = leading.base;
   const ending = new AbortController();
-  const standing = candidate
+  const leaderState = lease
     .wait(AbortSignal.any([leading.signal, ending.signal]))
     .then((leadership) => {
       if (!leadership) return undefined;
@@ -106,7 +106,7 @@ function standBy(leading: LeadingOptions): () => Promise<void> {
     });
   return async () => {
     ending.abort();
-    await standing;
+    await leaderState;
   };
 }
 

@@ -9,18 +9,18 @@ import { provisionSecrets } from "../../secrets/provision.ts";
 import { createRoomCloser } from "../../sessions/session-rooms.ts";
 import { startBackgroundWork } from "./background-work.ts";
 import type { App } from "./create-app.ts";
-import type { Decider } from "./create-decider.ts";
+import type { LeaderCore } from "./leader-core.ts";
 import { fenceDriver } from "./fence-driver.ts";
 import { findSdk } from "./find-sdk.ts";
 import { firstRun } from "./first-run.ts";
 import type { FirstRun } from "./first-run-file.ts";
 import type { Leadership } from "./lead.ts";
-import type { Ground } from "./open-ground.ts";
+import type { BaseServices } from "./base-services.ts";
 import { markSecret } from "./require-same-secret.ts";
 
 export interface LeadingOptions {
-  ground: Ground;
-  decider: Decider;
+  base: BaseServices;
+  leaderCore: LeaderCore;
   app: App;
   /** Whether another controller may be waiting to lead. */
   isOneOfSeveral: boolean;
@@ -36,18 +36,18 @@ export async function startLeading(
   leadership: Leadership,
   options: LeadingOptions,
 ): Promise<FirstRun | undefined> {
-  const { ground, decider, stack, signal, lost } = options;
+  const { base, leaderCore, stack, signal, lost } = options;
   const { people, builds, rooms } = options.app;
-  const { config, log, clock, failpoint, store, standing } = ground;
-  const { masterKeys } = ground.secrets;
+  const { config, log, clock, failpoint, store, leaderState } = base;
+  const { masterKeys } = base.secrets;
   const { dataFolder, publicUrl } = config;
-  const { world, reconciler, output } = decider;
+  const { world, reconciler, output } = leaderCore;
   if (options.isOneOfSeveral) stack.defer(() => leadership.giveUp().catch(() => undefined));
   const { epoch } = leadership;
-  const fencing = await fenceDriver({ driver: ground.driver, epoch, log, fenced: reconciler.nudge });
-  standing.took(leadership.epoch);
+  const fencing = await fenceDriver({ driver: base.driver, epoch, log, fenced: reconciler.nudge });
+  leaderState.took(leadership.epoch);
   const made = await firstRun({ store, dataFolder, publicUrl, nowMs: clock.nowMs() });
-  if (options.isOneOfSeveral) await markSecret(store, ground.secrets);
+  if (options.isOneOfSeveral) await markSecret(store, base.secrets);
   await noteSealingKey(store, masterKeys);
   await relinkSdk({ dataFolder, sdkFolder: findSdk(), log });
   await provisionSecrets({ store, clock, masterKeys, failpoint, log });
@@ -65,22 +65,22 @@ export async function startLeading(
         { name: "builds", run: (until) => builds.run(until) },
         { name: "output", run: output.run },
         { name: "sign-in", run: (until) => keepSignIn(people, { clock, log, signal: until }) },
-        { name: "measuring the data folder", run: (until) => keepMeasuring(ground, until) },
+        { name: "measuring the data folder", run: (until) => keepMeasuring(base, until) },
         createRoomCloser({ world, close: rooms.close }),
       ],
       store,
-      identity: ground.identity,
+      identity: base.identity,
       clock,
       log,
       config,
-      keepImages: (needed) => keepImagesIn(ground, needed),
-      depot: ground.depot,
+      keepImages: (needed) => keepImagesIn(base, needed),
+      objectStore: base.objectStore,
       failpoint,
       signal,
       lost,
     }),
   );
-  standing.leads();
+  leaderState.leads();
   return made;
 }
 
@@ -103,7 +103,7 @@ async function keepSignIn(
 
 const MEASURE_MS = 300_000; // every file is looked at
 
-async function keepMeasuring({ config, clock, metrics }: Ground, signal: AbortSignal): Promise<void> {
+async function keepMeasuring({ config, clock, metrics }: BaseServices, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const bytes = await measureDataFolder(config.dataFolder, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
@@ -114,7 +114,10 @@ async function keepMeasuring({ config, clock, metrics }: Ground, signal: AbortSi
 }
 
 /** Regions may share one that makes images; a driver for all of them asks each. */
-async function keepImagesIn({ driver, imagesIn }: Ground, needed: ReadonlySet<string>): Promise<number> {
+async function keepImagesIn(
+  { driver, imagesIn }: BaseServices,
+  needed: ReadonlySet<string>,
+): Promise<number> {
   const regions = driver.regional?.codes ?? [""];
   const builders = new Set(regions.flatMap((region) => imagesIn(region) ?? []));
   let removed = 0;

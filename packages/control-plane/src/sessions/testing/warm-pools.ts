@@ -19,7 +19,7 @@ import { agentRow, instanceRow } from "@vocalhost/store/testing/store-contract";
 import { defaultTiming } from "@vocalhost/base/timing";
 import type { World } from "../world.ts";
 import { defaultPendingLimits } from "../pending-sessions.ts";
-import { createSightings } from "../sightings.ts";
+import { createLastSeen } from "../last-seen.ts";
 import type { Starter } from "../start-session.ts";
 
 /** Fills an empty store with an organisation and a controller that leads. */
@@ -79,7 +79,7 @@ export function starterOn(
     pendingLimits: defaultPendingLimits,
     quotasOf: createQuotas(defaultQuotas),
     mediaPorts: createMediaPorts({ range: undefined, log: silentLog }),
-    sightings: createSightings(),
+    lastSeen: createLastSeen(),
     failpoint: () => undefined,
     log: silentLog,
     hasVoiceEngine: false,

@@ -1,11 +1,17 @@
-import type { Depot } from "../../builds/object-store/depot.ts";
+import type { ObjectStore } from "../../builds/object-store/object-store.ts";
 import type { Log } from "@vocalhost/base/log";
 import type { StoreIdentity } from "@vocalhost/store/identity";
 import type { Store } from "@vocalhost/store/store";
 import { deleteInBatches } from "./delete-in-batches.ts";
 import { namedByDeployments, releasedBeforeMs } from "./needed-builds.ts";
 import { DAY_MS, type Retention } from "./retention.ts";
-import { isOwnDepot, placeInDepot, placeInFolder, sweep, type SweptPlace } from "./sweep-files.ts";
+import {
+  isOwnObjectStore,
+  placeInObjectStore,
+  placeInFolder,
+  sweep,
+  type SweptPlace,
+} from "./sweep-files.ts";
 
 export interface BuildPruneOptions {
   nowMs: number;
@@ -14,7 +20,7 @@ export interface BuildPruneOptions {
   identity: StoreIdentity;
   removesFiles: boolean;
   log: Log;
-  depot?: Depot | undefined;
+  objectStore?: ObjectStore | undefined;
 }
 
 /** Builds that no deployment can ask for any more, with their logs, folders and uploads. Answers how many. */
@@ -41,7 +47,7 @@ async function sweepAll(
   options: BuildPruneOptions,
   deleted: ReadonlySet<string>,
 ): Promise<void> {
-  const { nowMs, retention, removesFiles: removes, depot, log } = options;
+  const { nowMs, retention, removesFiles: removes, objectStore, log } = options;
   const keptMs = retention.debrisDays * DAY_MS;
   const sweepEach = async (toPlace: (table: SweptTable) => SweptPlace): Promise<void> => {
     for (const table of ["builds", "uploads"] as const) {
@@ -50,11 +56,11 @@ async function sweepAll(
     }
   };
   await sweepEach((table) => placeInFolder(options.dataFolder, table));
-  if (!depot) return;
+  if (!objectStore) return;
   try {
     const knownBuilds = await knownIds(store, "builds");
-    if (await isOwnDepot(depot, { ...options, knownBuilds }))
-      await sweepEach((table) => placeInDepot(depot, table));
+    if (await isOwnObjectStore(objectStore, { ...options, knownBuilds }))
+      await sweepEach((table) => placeInObjectStore(objectStore, table));
   } catch (error) {
     log.warn({ err: error }, "old uploads and builds could not be removed from the bucket");
   }

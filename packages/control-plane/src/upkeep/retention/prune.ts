@@ -1,4 +1,4 @@
-import type { Depot } from "../../builds/object-store/depot.ts";
+import type { ObjectStore } from "../../builds/object-store/object-store.ts";
 import type { Log } from "@vocalhost/base/log";
 import { pruneLogs } from "../../logs/prune-logs.ts";
 import { pruneSamples } from "../../usage/samples.ts";
@@ -23,7 +23,7 @@ export interface PruneAllOptions {
    */
   removesFiles: boolean;
   log: Log;
-  depot?: Depot | undefined;
+  objectStore?: ObjectStore | undefined;
   /** Where instances are made of images. */
   keepImages?: KeepImages | undefined;
 }

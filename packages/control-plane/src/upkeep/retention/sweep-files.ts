@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import type { Depot } from "../../builds/object-store/depot.ts";
+import type { ObjectStore } from "../../builds/object-store/object-store.ts";
 import type { Log } from "@vocalhost/base/log";
 import { removeTree } from "@vocalhost/base/remove-tree";
 import { STORE_ID_FILE, type StoreIdentity } from "@vocalhost/store/identity";
@@ -103,20 +103,20 @@ export function placeInFolder(dataFolder: string, name: string): SweptPlace {
   };
 }
 
-export function placeInDepot(depot: Depot, name: string): SweptPlace {
+export function placeInObjectStore(objectStore: ObjectStore, name: string): SweptPlace {
   const [folder, removed] = [`${name}/`, `${REMOVED}/${name}/`];
   async function* objectsIn(prefix: string) {
-    for await (const { key, putAtMs } of depot.list(prefix))
+    for await (const { key, putAtMs } of objectStore.list(prefix))
       yield { name: key.slice(prefix.length), atMs: putAtMs };
   }
   return {
     name: `bucket: ${name}`,
     files: () => objectsIn(folder),
     aside: () => objectsIn(removed),
-    moveAside: (each) => depot.move(`${folder}${each}`, `${removed}${each}`),
-    putBack: (each) => depot.move(`${removed}${each}`, `${folder}${each}`),
-    remove: (each) => depot.remove(`${folder}${each}`),
-    removeAside: (each) => depot.remove(`${removed}${each}`),
+    moveAside: (each) => objectStore.move(`${folder}${each}`, `${removed}${each}`),
+    putBack: (each) => objectStore.move(`${removed}${each}`, `${folder}${each}`),
+    remove: (each) => objectStore.remove(`${folder}${each}`),
+    removeAside: (each) => objectStore.remove(`${removed}${each}`),
   };
 }
 
@@ -124,8 +124,8 @@ export function placeInDepot(depot: Depot, name: string): SweptPlace {
  * Whether the bucket carries our store's mark. An unmarked one is ours if it is empty or has a build that we know; one that
  * carries the mark of the store that ours was copied from is ours since.
  */
-export async function isOwnDepot(
-  depot: Depot,
+export async function isOwnObjectStore(
+  objectStore: ObjectStore,
   options: {
     identity: StoreIdentity;
     dataFolder: string;
@@ -134,10 +134,12 @@ export async function isOwnDepot(
   },
 ): Promise<boolean> {
   const { identity, dataFolder } = options;
-  const mark = await readDepotMark(depot, dataFolder);
+  const mark = await readObjectStoreMark(objectStore, dataFolder);
   if (mark === identity.id) return true;
   if (
-    mark === undefined ? await hasOnlyForeignBuilds(depot, options.knownBuilds) : mark !== identity.before
+    mark === undefined
+      ? await hasOnlyForeignBuilds(objectStore, options.knownBuilds)
+      : mark !== identity.before
   ) {
     options.log.warn(
       { mark, own: identity.id },
@@ -145,23 +147,26 @@ export async function isOwnDepot(
     );
     return false;
   }
-  await depot.put(STORE_ID_FILE, join(dataFolder, STORE_ID_FILE));
+  await objectStore.put(STORE_ID_FILE, join(dataFolder, STORE_ID_FILE));
   return true;
 }
 
-async function hasOnlyForeignBuilds(depot: Depot, known: ReadonlySet<string>): Promise<boolean> {
+async function hasOnlyForeignBuilds(objectStore: ObjectStore, known: ReadonlySet<string>): Promise<boolean> {
   let isEmpty = true;
-  for await (const { key } of depot.list("builds/")) {
+  for await (const { key } of objectStore.list("builds/")) {
     if (known.has(idOf(key.slice("builds/".length)))) return false;
     isEmpty = false;
   }
   return !isEmpty;
 }
 
-async function readDepotMark(depot: Depot, dataFolder: string): Promise<string | undefined> {
+async function readObjectStoreMark(
+  objectStore: ObjectStore,
+  dataFolder: string,
+): Promise<string | undefined> {
   const file = join(dataFolder, `.${STORE_ID_FILE}-of-bucket`);
   try {
-    return (await depot.fetch(STORE_ID_FILE, file)) ? (await readFile(file, "utf8")).trim() : undefined;
+    return (await objectStore.fetch(STORE_ID_FILE, file)) ? (await readFile(file, "utf8")).trim() : undefined;
   } finally {
     await rm(file, { force: true });
   }

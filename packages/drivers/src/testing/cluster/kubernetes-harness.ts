@@ -57,7 +57,7 @@ export async function startKubernetesHarness(
         service: "vocalhost",
         platform: thisPlatform(),
         pods: { nodeSelector: {}, runtimeClass: undefined, priorityClass: undefined, pullSecrets: [] },
-        home: { host: "127.0.0.1", port: 0 },
+        readyEndpoint: { host: "127.0.0.1", port: 0 },
         killedMs,
         log: silentLog,
       }),

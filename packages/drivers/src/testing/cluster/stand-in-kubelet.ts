@@ -118,7 +118,7 @@ export function startStandInKubelet(api: StandInApi): Disposable & {
       ...Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? ip])),
       // One machine for all: what a container has to itself, its address has here.
       [instanceVariables.listen]: `${ip}:${PORT_INSIDE}`,
-      [instanceVariables.lastWord]: message,
+      [instanceVariables.terminationMessage]: message,
     };
   }
 

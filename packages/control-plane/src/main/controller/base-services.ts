@@ -4,8 +4,8 @@ import { createBuildFolders, type BuildFolders } from "../../builds/build-folder
 import { builderEnvironment } from "../../builds/config.ts";
 import type { Clock } from "@vocalhost/base/clock";
 import type { Config } from "../config.ts";
-import type { Depot } from "../../builds/object-store/depot.ts";
-import { openS3Depot } from "../../builds/object-store/s3-depot.ts";
+import type { ObjectStore } from "../../builds/object-store/object-store.ts";
+import { openS3Depot } from "../../builds/object-store/s3-object-store.ts";
 import { newestEpochOf } from "./fence-driver.ts";
 import type { OpenedDriver } from "@vocalhost/drivers/driver";
 import type { ImageBuilder } from "@vocalhost/drivers/image-builder";
@@ -23,13 +23,13 @@ import { systemClock } from "@vocalhost/base/system-clock";
 import { VERSION } from "@vocalhost/base/version";
 import { findEngine } from "./find-engine.ts";
 import { findSdk } from "./find-sdk.ts";
-import { createCandidate, type Candidate } from "./lead.ts";
+import { openLease, type Lease } from "./lead.ts";
 import { prepareUsers, type PreparedUsers } from "./prepare-users.ts";
 import { masterKeyFile, openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
-import { createStanding, type Standing } from "./standing.ts";
+import { createLeaderState, type LeaderState } from "./leader-state.ts";
 
 /** What a controller works with, whether it leads or not. */
-export interface Ground {
+export interface BaseServices {
   config: Config;
   log: Log;
   clock: Clock;
@@ -46,10 +46,10 @@ export interface Ground {
   records: OpenedDriver["records"];
   /** Makes images for a region whose instances are made of them. */
   imagesIn(region: string): ImageBuilder | undefined;
-  candidate: Candidate;
-  standing: Standing;
+  lease: Lease;
+  leaderState: LeaderState;
   metrics: Metrics;
-  depot: Depot | undefined;
+  objectStore: ObjectStore | undefined;
   buildFolders: BuildFolders;
   /** Who builds, and bots that are processes, run as. */
   users: PreparedUsers;
@@ -65,10 +65,10 @@ function endProcess(error: Error): void {
 }
 
 /** Opens the store and the driver; decides and changes nothing. */
-export async function openGround(
+export async function openBaseServices(
   config: Config,
   { log, stack }: { log: Log; stack: AsyncDisposableStack },
-): Promise<Ground> {
+): Promise<BaseServices> {
   const clock = systemClock;
   const { timing, dataFolder, databaseUrl } = config;
   refuseUnfinishedRestore(dataFolder);
@@ -90,8 +90,8 @@ export async function openGround(
   );
   const { driver, records } = drivers;
   const uncheckedStore = withRoom(opened, () => records.makeSpace());
-  const depot = config.depot && stack.use(await openS3Depot(config.depot));
-  const standing = createStanding();
+  const objectStore = config.objectStore && stack.use(await openS3Depot(config.objectStore));
+  const leaderState = createLeaderState();
   return {
     config,
     log,
@@ -102,7 +102,7 @@ export async function openGround(
     store: storeOfLeader({
       store: uncheckedStore,
       get epoch() {
-        return standing.epoch;
+        return leaderState.epoch;
       },
     }),
     identity,
@@ -110,14 +110,19 @@ export async function openGround(
     driver,
     records,
     imagesIn: drivers.imagesIn ?? (() => drivers.images),
-    candidate: createCandidate({
+    lease: openLease({
       ...{ store: uncheckedStore, clock, timing, log, dataFolder },
       newestEpoch: () => newestEpochOf(driver, log),
     }),
-    standing,
+    leaderState,
     metrics: createMetrics({ store: uncheckedStore, dataFolder, version: VERSION }),
-    depot,
-    buildFolders: createBuildFolders({ dataFolder, depot, sdkFolder: findSdk(), hasUsers: !!users.range }),
+    objectStore,
+    buildFolders: createBuildFolders({
+      dataFolder,
+      objectStore,
+      sdkFolder: findSdk(),
+      hasUsers: !!users.range,
+    }),
     users,
     vivaEngine,
   };

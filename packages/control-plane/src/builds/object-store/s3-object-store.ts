@@ -5,8 +5,8 @@ import { rename, rm, stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import type { DepotConfig } from "./depot-config.ts";
-import type { Depot } from "./depot.ts";
+import type { ObjectStoreConfig } from "./object-store-config.ts";
+import type { ObjectStore } from "./object-store.ts";
 
 const CONNECT_MS = 5_000;
 const SILENT_MS = 60_000;
@@ -18,7 +18,7 @@ const SILENT = { debug: silent, info: silent, warn: silent, error: silent };
 const SHA256 = "sha256"; // our own, because not every server keeps the checksums of the interface
 
 /** A bucket of anything that speaks the S3 interface. */
-export async function openS3Depot(config: DepotConfig): Promise<Depot> {
+export async function openS3Depot(config: ObjectStoreConfig): Promise<ObjectStore> {
   const { S3Client, ...commands } = await import("@aws-sdk/client-s3"); // most services have no bucket
   const { GetObjectCommand, HeadObjectCommand, PutObjectCommand } = commands;
   const { CopyObjectCommand, DeleteObjectCommand, ListObjectsV2Command } = commands;

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { runProgram, type RunProgramOptions } from "./run-program.ts";
 
 /** Where an image is made, and with what. */
-export interface Workshop {
+export interface BuildFolder {
   /** May be removed at any time when nothing is being made. */
   folder: string;
   run(
@@ -16,7 +16,7 @@ export interface Workshop {
   ): Promise<string>;
 }
 
-export interface WorkshopOptions {
+export interface BuildFolderOptions {
   /** For downloads and unpacked packages; what can be used again stays. */
   workFolder: string;
   /** Of programs that are started: npm, apt-get and the like. */
@@ -24,7 +24,11 @@ export interface WorkshopOptions {
   signal?: AbortSignal | undefined;
 }
 
-export async function openWorkshop({ workFolder, environment, signal }: WorkshopOptions): Promise<Workshop> {
+export async function openBuildFolder({
+  workFolder,
+  environment,
+  signal,
+}: BuildFolderOptions): Promise<BuildFolder> {
   const folder = resolve(workFolder);
   await mkdir(folder, { recursive: true });
   return {

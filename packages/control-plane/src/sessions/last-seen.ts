@@ -4,7 +4,7 @@ import type { SessionRow } from "@vocalhost/store/schema";
  * How long sessions last as this controller sees it, on its own monotonic clock. A bot's process tells the length of
  * its session, and can tell anything: what was seen bounds it.
  */
-export interface Sightings {
+export interface LastSeen {
   bound(sessionId: string, atMs: number): void;
   /** The session was on at this moment. */
   alive(session: SightedSession, atMs: number): void;
@@ -18,7 +18,7 @@ export interface Sightings {
 
 export type SightedSession = Pick<SessionRow, "id" | "startMs" | "observedMs">;
 
-interface Sighting {
+interface Seen {
   boundMs: number | undefined;
   /** What is certain before `firstMs`. */
   baseMs: number;
@@ -27,18 +27,18 @@ interface Sighting {
   wasKept: boolean;
 }
 
-export function createSightings(): Sightings {
-  const sightings = new Map<string, Sighting>();
+export function createLastSeen(): LastSeen {
+  const lastSeen = new Map<string, Seen>();
   return {
     bound(sessionId, atMs) {
       const wasKept = false; // its row is yet to be written
-      sightings.set(sessionId, { boundMs: atMs, baseMs: 0, firstMs: atMs, lastMs: atMs, wasKept });
+      lastSeen.set(sessionId, { boundMs: atMs, baseMs: 0, firstMs: atMs, lastMs: atMs, wasKept });
     },
     alive(session, atMs) {
-      const sighting = sightings.get(session.id);
-      if (sighting) sighting.lastMs = Math.max(sighting.lastMs, atMs);
+      const seen = lastSeen.get(session.id);
+      if (seen) seen.lastMs = Math.max(seen.lastMs, atMs);
       else
-        sightings.set(session.id, {
+        lastSeen.set(session.id, {
           boundMs: undefined,
           baseMs: session.observedMs ?? session.startMs ?? 0,
           firstMs: atMs,
@@ -47,17 +47,17 @@ export function createSightings(): Sightings {
         });
     },
     atLeastMs({ id, observedMs }) {
-      const sighting = sightings.get(id);
-      return sighting ? sighting.baseMs + sighting.lastMs - sighting.firstMs : observedMs;
+      const seen = lastSeen.get(id);
+      return seen ? seen.baseMs + seen.lastMs - seen.firstMs : observedMs;
     },
     atMostMs(sessionId, overAtMs) {
-      const boundMs = sightings.get(sessionId)?.boundMs;
+      const boundMs = lastSeen.get(sessionId)?.boundMs;
       return boundMs === undefined ? null : overAtMs - boundMs;
     },
     keepOnly(sessionIds) {
-      for (const [id, sighting] of sightings)
-        if (sessionIds.has(id)) sighting.wasKept = true;
-        else if (sighting.wasKept) sightings.delete(id);
+      for (const [id, seen] of lastSeen)
+        if (sessionIds.has(id)) seen.wasKept = true;
+        else if (seen.wasKept) lastSeen.delete(id);
     },
   };
 }

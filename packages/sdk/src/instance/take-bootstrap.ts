@@ -1,18 +1,18 @@
 // The first of all imports: what others read when they are loaded, and where they print, must be settled before.
-import { InstanceHandover, instanceSlots } from "@vocalhost/protocol";
+import { BootstrapPayload, sharedFileNames } from "@vocalhost/protocol";
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { awaitedHandover } from "./config.ts";
+import { awaitedBootstrap } from "./config.ts";
 
-const HANDOVER_MAX_BYTES = 4 * 1024 * 1024;
+const BOOTSTRAP_MAX_BYTES = 4 * 1024 * 1024;
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const NEWLINE = 0x0a;
 const LOOK_AGAIN_MS = 5;
 
-const awaited = awaitedHandover();
+const awaited = awaitedBootstrap();
 if (awaited) {
-  printInto(join(awaited.folder, instanceSlots.output));
-  Object.assign(awaited.environment, parseHandover(readLine()).environment);
+  printInto(join(awaited.folder, sharedFileNames.output));
+  Object.assign(awaited.environment, parseBootstrap(readLine()).environment);
 }
 
 // Of the descriptors that are free, opening takes the lowest. All that prints, also native code and programs the bot
@@ -26,26 +26,27 @@ function printInto(path: string): void {
   process.on("SIGXFSZ", () => undefined); // a full file is no reason to end a call
 }
 
-function parseHandover(line: string): InstanceHandover {
+function parseBootstrap(line: string): BootstrapPayload {
   try {
-    return InstanceHandover.parse(JSON.parse(line));
+    return BootstrapPayload.parse(JSON.parse(line));
   } catch {
-    throw new Error("What came on standard input is no handover"); // the parser's own words would show secrets
+    throw new Error("What came on standard input is no bootstrap payload"); // the parser's own words would show secrets
   }
 }
 
 function readLine(): string {
   const chunks: Buffer[] = [];
-  for (let length = 0; length < HANDOVER_MAX_BYTES;) {
+  for (let length = 0; length < BOOTSTRAP_MAX_BYTES;) {
     const chunk = Buffer.allocUnsafe(64 * 1024);
     const bytesRead = readSome(chunk);
-    if (bytesRead === 0) throw new Error("Whoever started this instance has left before the handover");
+    if (bytesRead === 0)
+      throw new Error("Whoever started this instance has left before the bootstrap payload");
     const read = chunk.subarray(0, bytesRead);
     chunks.push(read);
     if (read.includes(NEWLINE)) return Buffer.concat(chunks).toString("utf8");
     length += bytesRead;
   }
-  throw new Error(`A handover has at most ${HANDOVER_MAX_BYTES} bytes`);
+  throw new Error(`A bootstrap payload has at most ${BOOTSTRAP_MAX_BYTES} bytes`);
 }
 
 function readSome(chunk: Buffer): number {

@@ -1,4 +1,4 @@
-import { CallHome } from "@vocalhost/protocol";
+import { ReadyReport } from "@vocalhost/protocol";
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { isIP, type AddressInfo } from "node:net";
@@ -6,12 +6,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@vocalhost/base/log";
 
 /** Where instances say that they take requests, half a second before the cluster does. */
-export interface Home extends AsyncDisposable {
+export interface ReadyEndpoint extends AsyncDisposable {
   /** As instances reach it; undefined while nobody listens. */
   readonly url: string | undefined;
 }
 
-export interface HomeOptions {
+export interface ReadyEndpointOptions {
   host: string;
   port: number;
   /** @default where it listens */
@@ -25,7 +25,7 @@ export interface HomeOptions {
 const BODY_MAX_BYTES = 1024;
 const LISTEN_AGAIN_MS = 1_000; // the controller before us has the port until it is gone
 
-export async function openHome(options: HomeOptions): Promise<Home> {
+export async function openReadyEndpoint(options: ReadyEndpointOptions): Promise<ReadyEndpoint> {
   const { log } = options;
   const closing = new AbortController();
   const server = createServer({ requestTimeout: 5_000, keepAliveTimeout: 1_000 }, (request, response) => {
@@ -76,10 +76,13 @@ export async function openHome(options: HomeOptions): Promise<Home> {
 }
 
 /** Whoever calls is at the address the call comes from: what it says otherwise is not believed. */
-async function answer(request: IncomingMessage, { tokenOf, listening }: HomeOptions): Promise<number> {
+async function answer(
+  request: IncomingMessage,
+  { tokenOf, listening }: ReadyEndpointOptions,
+): Promise<number> {
   const id = /^\/([a-z0-9-]{1,100})$/.exec(request.url ?? "")?.[1];
   if (request.method !== "POST" || id === undefined) return 404;
-  const { address } = CallHome.parse(JSON.parse(await bodyOf(request)));
+  const { address } = ReadyReport.parse(JSON.parse(await bodyOf(request)));
   const token = await tokenOf(id);
   if (token === undefined || !isSame(request.headers.authorization ?? "", `Bearer ${token}`)) return 401;
   const from = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");

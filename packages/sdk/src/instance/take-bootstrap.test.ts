@@ -1,4 +1,10 @@
-import { AliveRecord, ExitRecord, instanceSlots, instanceVariables, SLOT_BYTES } from "@vocalhost/protocol";
+import {
+  AliveRecord,
+  ExitRecord,
+  sharedFileNames,
+  instanceVariables,
+  INSTANCE_FILE_BYTES,
+} from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -20,10 +26,10 @@ import { compiledCode } from "../../../../testing/compiled-code.ts";
 import { nodeFlags, programOf } from "../../../../testing/programs.ts";
 import { until, within } from "../../../../testing/wait.ts";
 
-const SDK = fileURLToPath(new URL("../../", import.meta.url));
+const SDK = fileURLToPath(new URL("../..", import.meta.url));
 const TOKEN = randomUUID();
 
-test("what is handed over on standard input is the bot's environment, and slots hold what it leaves", async () => {
+test("what is handed over on standard input is the bot's environment, and files hold what it leaves", async () => {
   using place = makePlace(`
     import { execFileSync } from "node:child_process";
     console.log("key " + process.env.KEY + ", ours " + Object.keys(process.env).filter((name) => /VOCALHOST/.test(name)));
@@ -60,7 +66,7 @@ test("what is handed over on standard input is the bot's environment, and slots 
   assert.deepEqual(await within(exited, 20_000, "exit"), [0, null]);
   const exit = ExitRecord.parse(JSON.parse(place.read("exit")));
   assert.deepEqual([exit.sessionId, exit.reason], [sessionId, "shutdown"]);
-  assert.equal(place.read("exit").length, SLOT_BYTES);
+  assert.equal(place.read("exit").length, INSTANCE_FILE_BYTES);
   const output = place.read("output");
   assert.match(output, /^key hush-hush, ours \nfrom a child\n/);
   assert.doesNotMatch(
@@ -68,7 +74,7 @@ test("what is handed over on standard input is the bot's environment, and slots 
     /hush-hush/,
     "not in the process's first environment",
   );
-  assert.deepEqual(readdirSync(place.slots).sort(), Object.values(instanceSlots).sort());
+  assert.deepEqual(readdirSync(place.sharedFiles).sort(), Object.values(sharedFileNames).sort());
 });
 
 test("an instance nobody hands anything to ends, and says why", async () => {
@@ -79,18 +85,18 @@ test("an instance nobody hands anything to ends, and says why", async () => {
 });
 
 function makePlace(bot: string) {
-  const folder = mkdtempSync(join(tmpdir(), "handover-"));
-  const [project, slots] = [join(folder, "project"), join(folder, "slots")];
+  const folder = mkdtempSync(join(tmpdir(), "bootstrap-"));
+  const [project, sharedFiles] = [join(folder, "project"), join(folder, "slots")];
   mkdirSync(join(project, "node_modules"), { recursive: true });
   symlinkSync(SDK, join(project, "node_modules/vocalhost"));
   writeFileSync(join(project, "package.json"), `{ "type": "module" }`);
   writeFileSync(join(project, "bot.ts"), bot);
-  mkdirSync(slots);
-  for (const name of Object.values(instanceSlots)) writeFileSync(join(slots, name), "");
+  mkdirSync(sharedFiles);
+  for (const name of Object.values(sharedFileNames)) writeFileSync(join(sharedFiles, name), "");
   return {
-    slots,
-    read: (slot: keyof typeof instanceSlots): string =>
-      readFileSync(join(slots, instanceSlots[slot]), "utf8"),
+    sharedFiles,
+    read: (file: keyof typeof sharedFileNames): string =>
+      readFileSync(join(sharedFiles, sharedFileNames[file]), "utf8"),
     spawn(environment: Record<string, string> | undefined) {
       const child = spawn(process.execPath, [...nodeFlags, programOf("sdk", "instance/main")], {
         cwd: project,
@@ -98,8 +104,8 @@ function makePlace(bot: string) {
         env: {
           ...compiledCode,
           PATH: "/usr/bin:/bin",
-          [instanceVariables.handover]: "stdin",
-          [instanceVariables.folder]: slots,
+          [instanceVariables.bootstrap]: "stdin",
+          [instanceVariables.folder]: sharedFiles,
         },
       });
       child.stdin.on("error", () => undefined);

@@ -8,15 +8,15 @@ import { createMediaPorts } from "../../pools/media-ports.ts";
 import { createWakeups, type Wakeups } from "../../pools/wakeups.ts";
 import { createReconciler, type Reconciler } from "../../reconciler/reconcile.ts";
 import { environmentOf, imagePullCredentialOf } from "../../secrets/secret-values.ts";
-import { createSightings } from "../../sessions/sightings.ts";
+import { createLastSeen } from "../../sessions/last-seen.ts";
 import type { World } from "../../sessions/world.ts";
 import { createOutputWork, type OutputWork } from "./output-work.ts";
 import { nearestTo } from "@vocalhost/drivers/regional/region-config";
 import { createRedactors, redactOrCut } from "./redactors.ts";
-import type { Ground } from "./open-ground.ts";
+import type { BaseServices } from "./base-services.ts";
 
 /** What decides about instances and sessions, and all it touches. */
-export interface Decider {
+export interface LeaderCore {
   world: World;
   wakeups: Wakeups;
   reconciler: Reconciler;
@@ -24,10 +24,10 @@ export interface Decider {
   secretsOf: DeployingOptions["secretsOf"];
 }
 
-export function createDecider(ground: Ground, stack: AsyncDisposableStack): Decider {
-  const { config, log, clock, failpoint, newId, store, driver, records } = ground;
+export function createLeaderCore(base: BaseServices, stack: AsyncDisposableStack): LeaderCore {
+  const { config, log, clock, failpoint, newId, store, driver, records } = base;
   const { timing } = config;
-  const { instanceToken, masterKeys } = ground.secrets;
+  const { instanceToken, masterKeys } = base.secrets;
   const network = stack.use(
     openHttpInstanceNetwork({
       tokenOf: instanceToken,
@@ -38,7 +38,7 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     }),
   );
   const world: World = {
-    store: ground.uncheckedStore, // what decides checks the epoch itself
+    store: base.uncheckedStore, // what decides checks the epoch itself
     driver,
     records,
     network,
@@ -48,14 +48,14 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     pendingLimits: config.pendingLimits,
     quotasOf: config.quotasOf,
     mediaPorts: createMediaPorts({ range: config.media.ports, log }),
-    sightings: createSightings(),
+    lastSeen: createLastSeen(),
     failpoint,
     log,
-    hasVoiceEngine: ground.vivaEngine !== undefined,
+    hasVoiceEngine: base.vivaEngine !== undefined,
     keptAwake: config.keptAwake,
     nearestTo: nearestTo(config.regions, config.nearestRegions),
     get epoch() {
-      return ground.standing.epoch;
+      return base.leaderState.epoch;
     },
   };
   const wakeups = createWakeups(clock);
@@ -74,8 +74,8 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
       preparing: createPreparing({ driver, changed: () => reconciler.nudge() }),
       instanceToken,
       mediaAddresses: config.media.addresses,
-      vivaEngine: ground.vivaEngine,
-      buildFolder: ground.buildFolders.bring,
+      vivaEngine: base.vivaEngine,
+      buildFolder: base.buildFolders.bring,
       buildPullSecretIn: (region) => buildPullSecretOf(config, region),
       secretsOf: redactors.secretsOf,
       pullSecretOf: (organizationId, name) =>
@@ -85,9 +85,9 @@ export function createDecider(ground: Ground, stack: AsyncDisposableStack): Deci
     bootsAtOnce: Math.max(2, Math.min(availableParallelism(), 4)),
     beforeForget: output.drain,
     passed: output.passed,
-    took: ground.metrics.passDone,
-    failed: ground.metrics.passFailed,
-    filterDone: ground.metrics.filterDone,
+    took: base.metrics.passDone,
+    failed: base.metrics.passFailed,
+    filterDone: base.metrics.filterDone,
   });
   driver.onChange(() => reconciler.nudge());
   return { world, wakeups, reconciler, output, secretsOf };

@@ -5,49 +5,49 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startS3Server, type S3Server } from "../../../../../testing/s3-server.ts";
-import type { DepotConfig } from "./depot-config.ts";
-import type { KeptObject } from "./depot.ts";
-import { openS3Depot } from "./s3-depot.ts";
+import type { ObjectStoreConfig } from "./object-store-config.ts";
+import type { KeptObject } from "./object-store.ts";
+import { openS3Depot } from "./s3-object-store.ts";
 
 test("what was put is fetched as it was, listed page by page, and gone when it is removed", async () => {
   await using bench = await start();
-  const { depot, server, folder } = bench;
+  const { objectStore, server, folder } = bench;
   const bytes = randomBytes(300_000);
   writeFileSync(join(folder, "in"), bytes);
-  for (const name of ["a", "b", "c"]) await depot.put(`builds/${name}.tgz`, join(folder, "in"));
-  await depot.put("uploads/a b+c.tgz", join(folder, "in"));
+  for (const name of ["a", "b", "c"]) await objectStore.put(`builds/${name}.tgz`, join(folder, "in"));
+  await objectStore.put("uploads/a b+c.tgz", join(folder, "in"));
   assert.deepEqual([...server.objects.keys()].sort(), [
     "team/builds/a.tgz",
     "team/builds/b.tgz",
     "team/builds/c.tgz",
     "team/uploads/a b+c.tgz",
   ]);
-  assert.equal(await depot.fetch("uploads/a b+c.tgz", join(folder, "out")), true);
+  assert.equal(await objectStore.fetch("uploads/a b+c.tgz", join(folder, "out")), true);
   assert.ok(readFileSync(join(folder, "out")).equals(bytes));
   const listed: KeptObject[] = [];
-  for await (const each of depot.list("builds/")) listed.push(each);
+  for await (const each of objectStore.list("builds/")) listed.push(each);
   assert.deepEqual(
     listed.map(({ key }) => key),
     ["builds/a.tgz", "builds/b.tgz", "builds/c.tgz"],
   );
   assert.ok(listed.every(({ putAtMs }) => Math.abs(putAtMs - Date.now()) < 60_000));
-  assert.equal(await depot.has("builds/a.tgz"), true);
-  await depot.remove("builds/a.tgz");
-  await depot.remove("builds/a.tgz");
-  assert.equal(await depot.has("builds/a.tgz"), false);
-  assert.equal(await depot.fetch("builds/a.tgz", join(folder, "none")), false);
+  assert.equal(await objectStore.has("builds/a.tgz"), true);
+  await objectStore.remove("builds/a.tgz");
+  await objectStore.remove("builds/a.tgz");
+  assert.equal(await objectStore.has("builds/a.tgz"), false);
+  assert.equal(await objectStore.fetch("builds/a.tgz", join(folder, "none")), false);
   assert.equal(existsSync(join(folder, "none")), false);
   assert.deepEqual(new Set(server.refusals), new Set(["NoSuchKey"]));
 });
 
 test("a storage that stumbles is asked again; one that refuses is not, and the caller may try later", async () => {
   await using bench = await start();
-  const { depot, server, folder } = bench;
+  const { objectStore, server, folder } = bench;
   writeFileSync(join(folder, "in"), "words");
   server.failNext(2);
-  await depot.put("builds/a.tgz", join(folder, "in"));
+  await objectStore.put("builds/a.tgz", join(folder, "in"));
   server.failNext(1);
-  assert.equal(await depot.fetch("builds/a.tgz", join(folder, "out")), true);
+  assert.equal(await objectStore.fetch("builds/a.tgz", join(folder, "out")), true);
   using stranger = await openS3Depot({
     ...bench.config,
     credentials: { ...server.credentials, secretAccessKey: "guessed" },
@@ -60,27 +60,29 @@ test("a storage that stumbles is asked again; one that refuses is not, and the c
 
 test("what comes damaged is not taken", async () => {
   await using bench = await start();
-  const { depot, server, folder } = bench;
+  const { objectStore, server, folder } = bench;
   writeFileSync(join(folder, "in"), "words");
-  await depot.put("builds/a.tgz", join(folder, "in"));
+  await objectStore.put("builds/a.tgz", join(folder, "in"));
   server.objects.get("team/builds/a.tgz")!.body = Buffer.from("other");
-  await assert.rejects(depot.fetch("builds/a.tgz", join(folder, "out")), { code: "SERVICE_UNAVAILABLE" });
+  await assert.rejects(objectStore.fetch("builds/a.tgz", join(folder, "out")), {
+    code: "SERVICE_UNAVAILABLE",
+  });
   assert.deepEqual(readdirSync(folder), ["in"]);
 });
 
 async function start() {
   const server: S3Server = await startS3Server();
-  const folder = mkdtempSync(join(tmpdir(), "vocalhost-depot-"));
+  const folder = mkdtempSync(join(tmpdir(), "vocalhost-object-store-"));
   const { bucket, endpoint, region, credentials } = server;
-  const config: DepotConfig = { bucket, endpoint, region, credentials, prefix: "team/" };
-  const depot = await openS3Depot(config);
+  const config: ObjectStoreConfig = { bucket, endpoint, region, credentials, prefix: "team/" };
+  const objectStore = await openS3Depot(config);
   return {
     server,
     folder,
     config,
-    depot,
+    objectStore,
     async [Symbol.asyncDispose]() {
-      depot[Symbol.dispose]();
+      objectStore[Symbol.dispose]();
       await server[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },

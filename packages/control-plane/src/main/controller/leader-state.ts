@@ -1,5 +1,5 @@
 /** Whether this controller leads. One that does not answers reads, and says so of itself. */
-export interface Standing {
+export interface LeaderState {
   /** 0 until it leads: no write of such an epoch is taken. */
   readonly epoch: number;
   /** It leads and has taken over what there was. */
@@ -9,10 +9,10 @@ export interface Standing {
   /** From now on it serves everything. */
   leads(): void;
   /** Calls the listener at once and on every change; gives what ends that. */
-  watch(listener: (standing: Pick<Standing, "epoch" | "isLeading">) => void): () => void;
+  watch(listener: (leaderState: Pick<LeaderState, "epoch" | "isLeading">) => void): () => void;
 }
 
-export function createStanding(): Standing {
+export function createLeaderState(): LeaderState {
   const listeners = new Set<() => void>();
   let epoch = 0;
   let isLeading = false;

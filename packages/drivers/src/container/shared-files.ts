@@ -1,25 +1,25 @@
-import { instanceSlots, SLOT_BYTES } from "@vocalhost/protocol";
+import { sharedFileNames, INSTANCE_FILE_BYTES } from "@vocalhost/protocol";
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
 import { readPlainText } from "../local/guarded-files.ts";
 
 /** In an instance's folder: the only part of it that its container sees. */
-const SLOTS_FOLDER = "slots";
+const SHARED_FOLDER = "slots";
 
-export function slotsOf(root: string, id: string): string {
-  return join(root, id, SLOTS_FOLDER);
+export function sharedFolderOf(root: string, id: string): string {
+  return join(root, id, SHARED_FOLDER);
 }
 
 /**
  * Anybody in the container may overwrite these files and nobody can make another: whoever its user is there, the folder
  * is ours. Nobody else on this machine gets as far as the folder.
  */
-export async function makeSlots(folder: string): Promise<void> {
+export async function makeSharedFiles(folder: string): Promise<void> {
   await mkdir(folder);
   await chmod(folder, 0o755); // whatever our umask is
   await Promise.all(
-    Object.values(instanceSlots).map(async (name) => {
+    Object.values(sharedFileNames).map(async (name) => {
       await writeFile(join(folder, name), "", { flag: "wx" });
       await chmod(join(folder, name), 0o666);
     }),
@@ -27,12 +27,12 @@ export async function makeSlots(folder: string): Promise<void> {
 }
 
 /** Undefined while nothing, or nothing that makes sense, is in it. */
-export async function readSlot<S extends z.ZodType>(
+export async function readSharedFile<S extends z.ZodType>(
   schema: S,
   folder: string,
-  slot: "alive" | "exit",
+  file: "alive" | "exit",
 ): Promise<z.infer<S> | undefined> {
-  const text = await readSlotText(folder, slot);
+  const text = await readSharedText(folder, file);
   try {
     return text ? schema.parse(JSON.parse(text)) : undefined;
   } catch {
@@ -40,8 +40,8 @@ export async function readSlot<S extends z.ZodType>(
   }
 }
 
-export async function readSlotText(folder: string, slot: keyof typeof instanceSlots): Promise<string> {
-  return (await readPlainText(join(folder, instanceSlots[slot]), SLOT_BYTES))?.trim() ?? "";
+export async function readSharedText(folder: string, file: keyof typeof sharedFileNames): Promise<string> {
+  return (await readPlainText(join(folder, sharedFileNames[file]), INSTANCE_FILE_BYTES))?.trim() ?? "";
 }
 
 export async function emptySlots(folder: string): Promise<void> {

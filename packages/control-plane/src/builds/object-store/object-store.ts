@@ -1,8 +1,8 @@
 /**
  * Keeps uploads and builds where every controller finds them. The data folder still holds what this machine works with;
- * without a depot it holds all there is.
+ * without an object store it holds all there is.
  */
-export interface Depot extends Disposable {
+export interface ObjectStore extends Disposable {
   /** Resolves when it is kept whole. */
   put(key: string, file: string): Promise<void>;
   /** Into a new file, whole or not at all; false when there is nothing of that name. */

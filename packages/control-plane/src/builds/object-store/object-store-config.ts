@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** A bucket for uploads and builds. */
-export interface DepotConfig {
+export interface ObjectStoreConfig {
   bucket: string;
   /** Before every key; empty, or with a slash at the end. */
   prefix: string;
@@ -13,7 +13,7 @@ export interface DepotConfig {
 }
 
 /** Undefined: the data folder is all there is. Throws an error whose message names the setting that is wrong. */
-export function readDepot(text: (name: string) => string | undefined): DepotConfig | undefined {
+export function readObjectStore(text: (name: string) => string | undefined): ObjectStoreConfig | undefined {
   const bucket = text("S3_BUCKET");
   if (bucket === undefined) return undefined;
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
@@ -35,7 +35,7 @@ export function readDepot(text: (name: string) => string | undefined): DepotConf
   };
 }
 
-function readCredentials(text: (name: string) => string | undefined): DepotConfig["credentials"] {
+function readCredentials(text: (name: string) => string | undefined): ObjectStoreConfig["credentials"] {
   const accessKeyId = text("S3_ACCESS_KEY_ID");
   const file = text("S3_SECRET_ACCESS_KEY_FILE");
   const secretAccessKey =
