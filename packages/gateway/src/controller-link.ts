@@ -1,4 +1,4 @@
-import { AppError } from "@vocalhost/protocol";
+import { AppError, parseJson } from "@vocalhost/protocol";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
 import type { z } from "zod";
@@ -162,12 +162,4 @@ function jsonHeaders(body: string): RawHeaders {
     "content-length",
     String(Buffer.byteLength(body)),
   ];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "@vocalhost/protocol";
 import type { IncomingMessage } from "node:http";
 import { Agent, request, type RequestOptions } from "node:https";
 import { createInterface } from "node:readline";
@@ -115,12 +116,4 @@ export function followController(options: FollowOptions): FollowedController {
 
 function newAgent(): Agent {
   return new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

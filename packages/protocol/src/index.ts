@@ -58,6 +58,7 @@ export {
 export type { IceCandidate, Invitation, OfferAnswer, StatusAnswer } from "./session-api.ts";
 export { readStunAnswer, stunAnswer, stunRequest } from "./stun.ts";
 export type { StunAddress } from "./stun.ts";
+export { parseJson } from "./parse-json.ts";
 export { parseJsonBody } from "./parse-json-body.ts";
 export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
 

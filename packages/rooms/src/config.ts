@@ -1,3 +1,4 @@
+import { parseJson } from "@vocalhost/protocol";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { RoomServerOptions } from "./settings.ts";
@@ -100,12 +101,4 @@ type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 function withoutUndefined<T extends object>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

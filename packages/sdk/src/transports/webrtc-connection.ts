@@ -1,4 +1,4 @@
-import { newPeerId, type IceCandidate } from "@vocalhost/protocol";
+import { newPeerId, type IceCandidate, parseJson } from "@vocalhost/protocol";
 import type { MediaHost, MediaNews, MediaPort } from "../media/media-host.ts";
 import type { MediaRates } from "../media/messages.ts";
 import type { ConnectionEvents, WebRtcConnection } from "../bot/runner-arguments.ts";
@@ -127,12 +127,4 @@ function isSignalling(message: unknown): message is Signalling {
   if (typeof message !== "object" || message === null) return false;
   const { type, message: inner } = message as Partial<Signalling>;
   return type === "signalling" && typeof inner === "object" && inner !== null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // not for us: clients may send plain text of their own
-  }
 }

@@ -1,4 +1,4 @@
-import { InstanceEvent, type InstanceStatus } from "@vocalhost/protocol";
+import { InstanceEvent, type InstanceStatus, parseJson } from "@vocalhost/protocol";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import type { Clock } from "@vocalhost/base/clock";
@@ -130,12 +130,4 @@ function watchLines(response: IncomingMessage, { tooLong }: { tooLong(): void })
     lineBytes = newline < 0 ? lineBytes + chunk.length : chunk.length - newline - 1;
     if (lineBytes > LINE_MAX_BYTES) tooLong();
   });
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
