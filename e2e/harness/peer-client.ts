@@ -23,6 +23,8 @@ export interface PeerClient extends Disposable {
   /** What came over the data channel, oldest first. */
   readonly texts: string[];
   sendText(text: string): void;
+  /** As released clients do every second. Does nothing while the data channel is closed. */
+  ping(): void;
   sendBytes(bytes: Buffer): void;
   /** Opens one more data channel, as no released client does. */
   openChannel(label: string): DataChannel;
@@ -145,6 +147,7 @@ export function createPeerClient({
     heard: hearing,
     texts,
     sendText: (text) => void channel.sendMessage(text),
+    ping: () => void (channel.isOpen() && channel.sendMessage(`ping: ${Date.now()}`)),
     sendBytes: (bytes) => void channel.sendMessageBinary(bytes),
     openChannel(label) {
       const opened = connection.createDataChannel(label);

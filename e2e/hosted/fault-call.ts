@@ -128,4 +128,4 @@ export class CallRefusedError extends Error {
   }
 }
 
-const OPEN_MS = 15_000;
+const OPEN_MS = 65_000; // a start that no instance takes is refused after a minute

@@ -67,6 +67,8 @@ describe("the chart with one pod", { skip: helmIsMissing() ?? false }, () => {
       "ready pod with the former values",
     );
     await helm("uninstall", NAME);
+    const isGone = async (): Promise<boolean> => (await pod()).uid === undefined;
+    await until(isGone, 60_000, "end of the pod, for which Helm does not wait");
     await assert.rejects(
       helm("install", NAME, ...values, "--set=settings.VOCALHOST_LOG_LEVEL=loud"),
       /VOCALHOST_LOG_LEVEL/,

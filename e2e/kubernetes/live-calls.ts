@@ -22,6 +22,7 @@ export interface PeerCall extends Disposable {
 const NUMBERS = 25; // half a second of them
 const PACKETS = 25;
 const VOICED = 5;
+const PING_MS = 1_000; // as released clients do
 
 /** Numbers that come over a WebSocket it says back as they are, sound over WebRTC as any echo does. */
 export function countingBot(version = "1"): string {
@@ -52,7 +53,16 @@ export async function callOverWebRtc(door: Door, agent: string): Promise<PeerCal
     path: `/v1/public/${agent}/sessions/${sessionId}/api/offer`,
     headers: { authorization: `Bearer ${publicKey}`, host: `${address ?? "localhost"}:${port}` },
   });
-  return { sessionId, peer, [Symbol.dispose]: () => peer.close() };
+  // Without it a caller who is quiet while a test waits for something else counts as lost.
+  const pings = setInterval(() => peer.ping(), PING_MS);
+  return {
+    sessionId,
+    peer,
+    [Symbol.dispose]() {
+      clearInterval(pings);
+      peer.close();
+    },
+  };
 }
 
 /** Resolves when every one of them has heard more of what it said. */
