@@ -157,7 +157,10 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
         case "conversation.item.create":
           if (event.item.type === "function_call_output") results.push(event.item.output);
           if (event.item.type === "message") told.push(`${event.item.role}: ${event.item.content[0].text}`);
-          asked = event.item.type === "message" ? event.item.content[0].text : `result ${event.item.output}`;
+          asked =
+            event.item.type === "message"
+              ? event.item.content[0].text.replace(/^Result of \w+: /, "result ")
+              : `result ${event.item.output}`;
           return undefined;
         case "response.create":
           if (isUserSpeaking) refused.push("response.create while the user speaks");

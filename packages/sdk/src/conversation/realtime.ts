@@ -118,6 +118,7 @@ export function createRealtimeConversation(
 
   /** Tells the caller that something is wrong: in words once, then by tones. */
   function apologise(): void {
+    if (isApologising) return;
     const words = apology.words({ speak: false });
     for (const frame of words?.sound ?? [apology.tones]) waiting.push({ frame, of: undefined });
     isApologising = true;
@@ -147,9 +148,9 @@ export function createRealtimeConversation(
     isUserSpeaking = false;
     if (wasSpeaking || (isOwed && how.isOutage)) apologise();
     if (!answer) return;
-    // What was partly heard is not said again; the rest will be another's answer.
-    if (wasSpeaking || how.isLast) events.answered();
-    else Object.assign(answer, { text: "", message: Object.assign(answer.message, { content: "" }) });
+    if (!wasSpeaking && !answer.isComplete) answer.text = answer.message.content = "";
+    // What was partly heard is not said again.
+    if (wasSpeaking || how.isLast) complete(answer);
   }
 
   /** Since when the caller waits for the bot. */
@@ -201,6 +202,12 @@ export function createRealtimeConversation(
     if (!said?.isComplete || waiting.length > 0 || isPumping) return;
     await audioOut.drained({ signal });
     if (answer === said) settle(said, said.text, false);
+  }
+
+  function complete(said: Answer): void {
+    said.isComplete = true;
+    if (said.audioMs === 0) return settle(said, said.text, false);
+    finishIfHeard().catch(failed);
   }
 
   function settle(said: Answer, heard: string, interrupted: boolean): void {
@@ -338,9 +345,7 @@ export function createRealtimeConversation(
       isAnswerDue = false;
       if (!unanswered?.isUserSpeaking) unanswered?.clear();
       if (!answer) return tellLateResults();
-      answer.isComplete = true;
-      if (answer.audioMs === 0) return settle(answer, answer.text, false);
-      finishIfHeard().catch(failed);
+      complete(answer);
     },
     usage({ inputTokens, outputTokens }) {
       const { turn: answered } = answer ?? { turn };
@@ -351,8 +356,8 @@ export function createRealtimeConversation(
   };
 
   function onSilence(): void {
-    if (waiting.length === 0) apologise();
     session?.silent();
+    if (owedSinceMs() !== undefined && waiting.length === 0) apologise();
   }
 
   function listenTo({ sampleRateHz }: AudioInput, stack: DisposableStack): VoiceActivity {
