@@ -1,7 +1,7 @@
 // The database restarts, the disk is full: calls go on, and what they cost is right.
 import assert from "node:assert/strict";
 import { createApiClient } from "@vocalhost/protocol";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
@@ -203,6 +203,35 @@ describe("with Postgres", { skip: postgresIsMissing() }, () => {
       "start",
     );
     assert.ok(call.look() < patientMs(GAP_MAX_MS));
+    await call.hangUp();
+    assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
+  });
+});
+
+describe("with a SQLite file", () => {
+  test("one that is damaged ends no call: the controller says so and is back when the file is whole", async () => {
+    await using service = await startServiceProcess({ timing: { refusedMs: 1_000 } });
+    await service.deploy({ name: "echo", files: ECHO_BOT });
+    const call = await talk(service, "echo");
+    const file = join(service.dataFolder, "vocalhost.db");
+    const controller = service.pid("controller");
+    process.kill(controller, "SIGSTOP");
+    const whole = [file, `${file}-wal`].map((each) => ({ file: each, bytes: readFileSync(each) }));
+    for (const each of whole) writeFileSync(each.file, "");
+    writeFileSync(file, "no database at all, and long enough to be read as one".repeat(1_000));
+    process.kill(controller, "SIGKILL");
+    await service.printed(/vocalhost\.db is damaged/);
+    await until(() => call.socket.heardMs > 1_000, 10_000, "own voice back");
+    call.look();
+    assert.equal((await start(service, "echo")).status, 503);
+    rmSync(`${file}-shm`, { force: true });
+    for (const { file: each, bytes } of whole) writeFileSync(each, bytes);
+    await until(
+      async () => (await start(service, "echo", { transport: "websocket" })).status === 200,
+      30_000,
+      "start",
+    );
+    call.look();
     await call.hangUp();
     assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
   });
