@@ -1,7 +1,7 @@
 // The database restarts, the disk is full: calls go on, and what they cost is right.
 import assert from "node:assert/strict";
 import { createApiClient } from "@vocalhost/protocol";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { patientMs } from "../../testing/patience.ts";
@@ -16,6 +16,7 @@ import { ECHO_BOT, ended, openCall, start } from "./hosted-calls.ts";
 
 const GAP_MAX_MS = 1_000;
 const BACK_MS = 5_000;
+const REFUSED_MS = 4_000; // three times that on a quiet machine: ten seconds, as a warm start, and some
 const RESTARTS = size<("immediate" | "fast")[]>(
   ["immediate"],
   ["immediate", "fast", "immediate", "immediate"],
@@ -117,6 +118,73 @@ describe("with Postgres", { skip: postgresIsMissing() }, () => {
     }
   });
 
+  for (const [name, breakIt] of [
+    [
+      "that is frozen",
+      () => {
+        postgres.freeze();
+        return { [Symbol.asyncDispose]: async () => postgres.thaw() };
+      },
+    ],
+    ["with a locked table", () => postgres.lock(postgres.url, "sessions")],
+  ] as const)
+    test(`a start on a database ${name} is refused as soon as a warm start would be, and calls go on`, async (context) => {
+      const call = await talk(service, "echo");
+      const controller = service.pid("controller");
+      {
+        await using _ = await breakIt();
+        const took = await Promise.all(
+          Array.from({ length: 12 }, async () => {
+            const askedAtMs = performance.now();
+            const refused = await start(service, "echo");
+            assert.equal(refused.status, 503);
+            assert.ok(Number(refused.headers.get("retry-after")) > 0);
+            return performance.now() - askedAtMs;
+          }),
+        );
+        context.diagnostic(`refused after ${took.map(Math.round).join(", ")} ms`);
+        for (const tookMs of took) assert.ok(tookMs < patientMs(REFUSED_MS), `${tookMs} ms`);
+        assert.ok(call.look() < patientMs(GAP_MAX_MS));
+      }
+      await until(
+        async () => (await start(service, "echo", { transport: "websocket" })).status === 200,
+        20_000,
+        "start",
+      );
+      assert.equal(service.pid("controller"), controller, "nobody had to be started again");
+      await call.hangUp();
+      assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
+    });
+
+  test("a start is refused as soon when the database freezes in the middle of it", async (context) => {
+    const name = new URL(postgres.url).pathname.slice(1);
+    const starting = async (): Promise<string | undefined> => {
+      const counted = "SELECT 'starting: ' || count(*) FROM sessions WHERE state = 'starting'";
+      return (await postgres.ask(`\\c ${name}`, counted)).split("\n").at(-1);
+    };
+    const instances = service.instancePids();
+    for (const pid of instances) process.kill(pid, "SIGSTOP"); // so that the one that is claimed cannot answer yet
+    const asked = start(service, "echo");
+    await until(async () => (await starting()) === "starting: 1", 10_000, "session that waits for its bot");
+    const frozenAtMs = performance.now();
+    postgres.freeze();
+    for (const pid of instances) process.kill(pid, "SIGCONT");
+    const refused = await asked;
+    const tookMs = performance.now() - frozenAtMs;
+    postgres.thaw();
+    context.diagnostic(`${refused.status} after ${Math.round(tookMs)} ms`);
+    assert.equal(refused.status, 503);
+    assert.ok(tookMs < patientMs(REFUSED_MS), `${tookMs} ms`);
+    // It is given up when no start can take that long any more.
+    if (size(false, true))
+      await until(async () => (await starting()) === "starting: 0", 90_000, "end of what was half started");
+    await until(
+      async () => (await start(service, "echo", { transport: "websocket" })).status === 200,
+      20_000,
+      "start",
+    );
+  });
+
   test("a controller that starts while the database is away waits for it", async () => {
     const call = await talk(service, "echo");
     await postgres.stop("immediate");
@@ -132,6 +200,35 @@ describe("with Postgres", { skip: postgresIsMissing() }, () => {
       "start",
     );
     assert.ok(call.look() < patientMs(GAP_MAX_MS));
+    await call.hangUp();
+    assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
+  });
+});
+
+describe("with a SQLite file", () => {
+  test("one that is damaged ends no call: the controller says so and is back when the file is whole", async () => {
+    await using service = await startServiceProcess({ timing: { refusedMs: 1_000 } });
+    await service.deploy({ name: "echo", files: ECHO_BOT });
+    const call = await talk(service, "echo");
+    const file = join(service.dataFolder, "vocalhost.db");
+    const controller = service.pid("controller");
+    process.kill(controller, "SIGSTOP");
+    const whole = [file, `${file}-wal`].map((each) => ({ file: each, bytes: readFileSync(each) }));
+    for (const each of whole) writeFileSync(each.file, "");
+    writeFileSync(file, "no database at all, and long enough to be read as one".repeat(1_000));
+    process.kill(controller, "SIGKILL");
+    await service.printed(/vocalhost\.db is damaged/);
+    await until(() => call.socket.heardMs > 1_000, 10_000, "own voice back");
+    call.look();
+    assert.equal((await start(service, "echo")).status, 503);
+    rmSync(`${file}-shm`, { force: true });
+    for (const { file: each, bytes } of whole) writeFileSync(each, bytes);
+    await until(
+      async () => (await start(service, "echo", { transport: "websocket" })).status === 200,
+      30_000,
+      "start",
+    );
+    call.look();
     await call.hangUp();
     assert.equal((await ended(service, "echo", call.sessionId)).endReason, "client-left");
   });

@@ -41,7 +41,10 @@ const ClientMessage = z.union([
   }),
   z.strictObject({
     clientContent: z.strictObject({
-      turns: z.array(z.strictObject({ role: z.literal("user"), parts: Parts })).min(1),
+      turns: z
+        .array(z.strictObject({ role: z.enum(["user", "model"]), parts: Parts }))
+        .min(1)
+        .optional(),
       turnComplete: z.boolean(),
     }),
   }),
@@ -59,14 +62,16 @@ const ClientMessage = z.union([
 /** Google's live interface. Its messages come as binary frames. */
 export async function startGemini(
   script: RealtimeScript,
-): Promise<Vendor & { readonly results: readonly string[] }> {
+): Promise<Vendor & { readonly results: readonly string[]; readonly told: readonly string[] }> {
   const refused: string[] = [];
   const results: string[] = [];
+  const told: string[] = [];
   const phrases = createPhrases(script.phrases);
 
   function serve(socket: WebSocket): void {
     let isSetUp = false;
     let calls = 0;
+    let asked = "";
     let isUserSpeaking = false;
     const open = new Set<string>();
     const send = (message: object): void => {
@@ -134,12 +139,16 @@ export async function startGemini(
         return hear(new Int16Array(Uint8Array.from(bytes).buffer));
       }
       if ("clientContent" in parsed.data) {
-        const text = parsed.data.clientContent.turns[0]?.parts[0]?.text ?? "";
-        const result = /^Result of \w+: (.*)$/s.exec(text)?.[1];
-        if (result !== undefined) results.push(result);
+        for (const { role, parts } of parsed.data.clientContent.turns ?? []) {
+          const text = parts[0]?.text ?? "";
+          const result = /^Result of \w+: (.*)$/s.exec(text)?.[1];
+          if (result !== undefined) results.push(result);
+          told.push(`${role}: ${text}`);
+          asked = result === undefined ? text : `result ${result}`;
+        }
         if (!parsed.data.clientContent.turnComplete) return undefined;
         if (isUserSpeaking) refused.push("an answer was asked for while the user speaks");
-        return respond(result === undefined ? text : `result ${result}`);
+        return respond(asked);
       }
       const [result] = parsed.data.toolResponse.functionResponses;
       if (isUserSpeaking) refused.push("an answer was asked for while the user speaks");
@@ -159,5 +168,5 @@ export async function startGemini(
         : { status: 404 };
     },
   });
-  return { ...vendor, results, refused };
+  return { ...vendor, results, told, refused };
 }

@@ -73,8 +73,10 @@ export async function startVendor(options: VendorOptions): Promise<Vendor> {
     if (typeof outcome === "function")
       return sockets.handleUpgrade(request, socket, head, (opened) => {
         const emit = opened.emit.bind(opened);
+        spoilMidway(opened, () => fault);
         opened.emit = (event: string, ...args: unknown[]) => {
-          if (event !== "message" || fault === undefined) return emit(event, ...args);
+          if (event !== "message" || fault === undefined || fault.endsWith("midway"))
+            return emit(event, ...args);
           if (fault === "garbles") opened.send(PAGE);
           if (fault === "closes") opened.terminate();
           return true;
@@ -123,6 +125,20 @@ function spoil(response: ServerResponse, fault: Fault): void {
     if (fault === "closes-midway") setTimeout(() => response.socket?.destroy(), 20);
     return response;
   }) as typeof response.end;
+}
+
+const BEGINNING_OF_MESSAGES = 30_000; // some words of sound in base64
+
+/** Lets no more of an answer through than its beginning. */
+function spoilMidway(socket: WebSocket, fault: () => Fault | undefined): void {
+  const send = socket.send.bind(socket) as (data: string | Buffer) => void;
+  let left = BEGINNING_OF_MESSAGES;
+  socket.send = ((data: string | Buffer) => {
+    if (!fault()?.endsWith("midway")) return send(data);
+    left -= data.length;
+    if (left > 0) return send(data);
+    if (fault() === "closes-midway") setTimeout(() => socket.terminate(), 20);
+  }) as typeof socket.send;
 }
 
 /** As `writeHead` was given it: those headers cannot be read otherwise. */

@@ -38,12 +38,17 @@ const ClientEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("input_audio_buffer.append"), audio: z.base64() }),
   z.strictObject({
     type: z.literal("conversation.item.create"),
-    item: z.discriminatedUnion("type", [
+    item: z.union([
       z.strictObject({ type: z.literal("function_call_output"), call_id: z.string(), output: z.string() }),
       z.strictObject({
         type: z.literal("message"),
         role: z.literal("user"),
         content: z.tuple([z.strictObject({ type: z.literal("input_text"), text: z.string() })]),
+      }),
+      z.strictObject({
+        type: z.literal("message"),
+        role: z.literal("assistant"),
+        content: z.tuple([z.strictObject({ type: z.literal("output_text"), text: z.string() })]),
       }),
     ]),
   }),
@@ -66,6 +71,8 @@ export interface RealtimeStandIn extends Vendor {
   readonly truncatedMs: number[];
   /** Results of calls, as the model got them. */
   readonly results: readonly string[];
+  /** Messages in text, with their roles. */
+  readonly told: readonly string[];
 }
 
 export interface RealtimeScript {
@@ -80,6 +87,7 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
   const truncatedMs: number[] = [];
   const refused: string[] = [];
   const results: string[] = [];
+  const told: string[] = [];
   const phrases = createPhrases(script.phrases);
 
   function serve(socket: WebSocket): void {
@@ -148,7 +156,11 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
         }
         case "conversation.item.create":
           if (event.item.type === "function_call_output") results.push(event.item.output);
-          asked = event.item.type === "message" ? event.item.content[0].text : `result ${event.item.output}`;
+          if (event.item.type === "message") told.push(`${event.item.role}: ${event.item.content[0].text}`);
+          asked =
+            event.item.type === "message"
+              ? event.item.content[0].text.replace(/^Result of \w+: /, "result ")
+              : `result ${event.item.output}`;
           return undefined;
         case "response.create":
           if (isUserSpeaking) refused.push("response.create while the user speaks");
@@ -169,5 +181,5 @@ export async function startOpenAiRealtime(script: RealtimeScript): Promise<Realt
       return url.pathname === "/v1/realtime" && url.searchParams.has("model") ? serve : { status: 404 };
     },
   });
-  return { ...vendor, url: `${vendor.url}/v1`, events, truncatedMs, results, refused };
+  return { ...vendor, url: `${vendor.url}/v1`, events, truncatedMs, results, told, refused };
 }

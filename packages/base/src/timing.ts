@@ -29,6 +29,8 @@ export interface Timing {
   restartMs: readonly number[];
   /** A process that lived this long begins with the first of them. */
   restartResetMs: number;
+  /** Before a process that could run and now refuses to is started again. */
+  refusedMs: number;
   /** A process of the service that was asked to end is killed after this long. */
   endMs: number;
 }
@@ -56,5 +58,6 @@ export const defaultTiming: Timing = {
   reconcileMs: 1_000,
   restartMs: [50, 200, 1_000, 2_000, 5_000], // quick at first: calls and clients wait
   restartResetMs: 30_000,
+  refusedMs: 60_000,
   endMs: 9_000,
 };

@@ -5,7 +5,7 @@ import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
 import type { Store } from "./store.ts";
 import { fromPostgresError } from "./store-errors.ts";
-import { refuseInsideTransaction } from "./transaction-scope.ts";
+import { refuseInsideTransaction, sharesCommit } from "./transaction-scope.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -21,6 +21,7 @@ const SEARCH_CONNECTIONS = 2;
 const CONNECT_MS = 5_000;
 const SEARCH_WAIT_MS = 30_000; // one search waits for others; months are closed and lists are read there too
 const STATEMENT_MS = 8_000; // a start on a locked table or a frozen server is refused as soon as a warm one would be
+const SHORT_MS = 8_000; // a short transaction in all: its statements may wait for one row after the other
 const SEARCH_MS = 30_000;
 const SILENCE_MS = 1_000; // of a server that should have ended a statement itself
 const MIGRATION_MS = 3_600_000; // of every row of a large table, or while another controller is at it
@@ -87,17 +88,23 @@ function watched(pool: pg.Pool): PostgresPool {
     options: pool.options,
     async connect() {
       refuseInsideTransaction();
-      return toClient(await pool.connect().catch(rethrow));
+      const untilMs = sharesCommit() ? performance.now() + SHORT_MS : Number.POSITIVE_INFINITY;
+      return toClient(await pool.connect().catch(rethrow), untilMs);
     },
     end: () => pool.end(),
   };
 }
 
-function toClient(client: pg.PoolClient): PostgresPoolClient {
+function toClient(client: pg.PoolClient, untilMs: number): PostgresPoolClient {
   let isLost = false;
+  /** What came of a commit is worth its whole wait. */
+  function limitOf(text: string): { query_timeout?: number } {
+    if (untilMs === Number.POSITIVE_INFINITY || text === "commit") return {};
+    return { query_timeout: Math.max(1, Math.round(untilMs - performance.now())) };
+  }
   async function query(text: string, values: unknown[]): Promise<unknown> {
     try {
-      return await client.query(text, values);
+      return await client.query({ text, values, ...limitOf(text) });
     } catch (error) {
       const shown = fromPostgresError(error);
       isLost ||= shown !== error;

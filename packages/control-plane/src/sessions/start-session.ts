@@ -318,7 +318,9 @@ async function bringUp(starter: Starter, request: SessionRequest, bound: Bound):
     refill(starter);
     return { session: active, instance, isRepeated: false };
   } catch (error) {
-    await abandon(starter, session, claim.instance, error);
+    const abandoned = abandon(starter, session, claim.instance, error);
+    // A database that could not take the one cannot take the other: who waits is told now.
+    if (!(error instanceof AppError && error.code === "SERVICE_UNAVAILABLE")) await abandoned;
     throw error;
   }
 }

@@ -16,7 +16,7 @@ export interface Apology {
 
 export interface ApologyOptions {
   text: string | undefined;
-  tts: TextToSpeech;
+  tts: TextToSpeech | undefined;
   toSpeech(text: string): string;
   limitMs: number;
   signal: AbortSignal;
@@ -28,7 +28,7 @@ export function createApology(options: ApologyOptions): Apology {
   let wasSaid = false;
   return {
     async prepare() {
-      if (text === undefined || sound) return;
+      if (text === undefined || !tts || sound) return;
       const made: AudioFrame[] = [];
       const speak = (signal: AbortSignal) => tts.speak(options.toSpeech(text), { signal, previousText: "" });
       for await (const piece of limitWaits(speak, options)) if (isAudio(piece)) made.push(piece);

@@ -4,13 +4,18 @@ import { patientMs } from "../../../../testing/patience.ts";
 import { size } from "../../../../testing/sizes.ts";
 import { startDeepgram } from "../../../../testing/vendors/deepgram.ts";
 import type { Fault, Vendor } from "../../../../testing/vendors/http-vendor.ts";
+import { startGemini } from "../../../../testing/vendors/gemini.ts";
+import { startOpenAiRealtime } from "../../../../testing/vendors/openai-realtime.ts";
 import { startOpenAi } from "../../../../testing/vendors/openai.ts";
 import { hearLoudness } from "../../../../testing/voice-stand-ins.ts";
 import { pause, until } from "../../../../testing/wait.ts";
 import { deepgram } from "../providers/deepgram.ts";
+import { gemini } from "../providers/gemini.ts";
 import { openai } from "../providers/openai.ts";
 import { openTalk } from "../testing/talk.ts";
 import { createConversation } from "./conversation.ts";
+import { createRealtimeConversation } from "./realtime.ts";
+import type { SpeechModel } from "./speech-model.ts";
 
 // Services that go wrong, through the vendors' own protocols. Settings are a quarter of the usual ones unless it runs long.
 const LIMIT_MS = size(1_000, 4_000);
@@ -19,7 +24,13 @@ const SILENCE_MAX_MS = 1.25 * LIMIT_MS;
 const PHRASE = "Hello there my friend.";
 const ANSWER = "This is what you wanted to know. And this is a little more of it.";
 
-type Stage = "OpenAI stt" | "Deepgram stt" | "OpenAI llm" | "OpenAI tts";
+type Stage =
+  | "OpenAI stt"
+  | "Deepgram stt"
+  | "OpenAI llm"
+  | "OpenAI tts"
+  | "OpenAI realtime"
+  | "Gemini realtime";
 const EARS: Fault[] = ["refuses", "closes", "stalls", "garbles"];
 const FAULTS: [Stage, Fault][] = [
   ...EARS.map((fault): [Stage, Fault] => ["OpenAI stt", fault]),
@@ -27,6 +38,8 @@ const FAULTS: [Stage, Fault][] = [
   ...([...EARS, "closes-midway", "stalls-midway"] as const).flatMap((fault): [Stage, Fault][] => [
     ["OpenAI llm", fault],
     ["OpenAI tts", fault],
+    ["OpenAI realtime", fault],
+    ["Gemini realtime", fault],
   ]),
 ];
 
@@ -36,33 +49,49 @@ async function openServices() {
   const transcribes = stack.use(await startOpenAi({ hear: () => PHRASE }));
   const writes = stack.use(await startOpenAi({ answer: () => ANSWER }));
   const speaks = stack.use(await startOpenAi());
+  const answer = (asked: string): string => (asked.startsWith("Say exactly this") ? "Good day." : ANSWER);
+  const hearsAndSpeaks = stack.use(await startOpenAiRealtime({ phrases: [PHRASE], answer }));
+  const lives = stack.use(await startGemini({ phrases: [PHRASE], answer }));
   const vendors: Record<Stage, Vendor> = {
     "OpenAI stt": transcribes,
     "Deepgram stt": hears,
     "OpenAI llm": writes,
     "OpenAI tts": speaks,
+    "OpenAI realtime": hearsAndSpeaks,
+    "Gemini realtime": lives,
   };
   return { vendors, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 function talkWith(vendors: Record<Stage, Vendor>, stage: Stage) {
   const account = (of: Stage) => ({ apiKey: "sk-test", baseUrl: vendors[of].url });
+  const models: Partial<Record<Stage, () => SpeechModel>> = {
+    "OpenAI realtime": () => openai.realtime(account("OpenAI realtime")),
+    "Gemini realtime": () => gemini.live({ ...account("Gemini realtime"), apiKey: "ge-test" }),
+  };
   return openTalk({
     phrases: [PHRASE],
     answer: () => "",
-    create: (transport) =>
-      createConversation(transport, {
+    create: (transport) => {
+      const shared = {
+        tts: openai.tts(account("OpenAI tts")),
+        greeting: "Good day.",
+        apology: "One moment please.",
+        serviceTimeoutMs: LIMIT_MS,
+      };
+      const model = models[stage]?.();
+      if (model)
+        return createRealtimeConversation(transport, { ...shared, model, voiceActivity: hearLoudness() });
+      return createConversation(transport, {
+        ...shared,
         stt:
           stage === "Deepgram stt"
             ? deepgram.stt({ apiKey: "dg-test", baseUrl: vendors[stage].url })
             : openai.stt(account("OpenAI stt")),
         llm: openai.llm(account("OpenAI llm")),
-        tts: openai.tts(account("OpenAI tts")),
-        greeting: "Good day.",
-        apology: "One moment please.",
-        serviceTimeoutMs: LIMIT_MS,
         turn: { voiceActivity: hearLoudness() },
-      }),
+      });
+    },
   });
 }
 
@@ -79,7 +108,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
   await pause(OUTAGE_MS);
   vendors[stage].fail(undefined);
   // What was partly said is not said again by a model.
-  const isPartlySaid = stage === "OpenAI llm" && fault.endsWith("midway");
+  const isPartlySaid = /llm|realtime/.test(stage) && fault.endsWith("midway");
   const answer = isPartlySaid ? /^bot: This is/ : /^bot: .*And this is a little more/;
   const failure: unknown = await talk.happened(answer, 5 * LIMIT_MS).then(
     () => undefined,
@@ -95,7 +124,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
     `${stage} ${fault}: ${(silenceMs / 1_000).toFixed(1)} s, ${failure ? "never answered" : "answered"}; ${errors[0]}`,
   );
   const [vendor, option] = stage.split(" ") as [string, string];
-  const name = { stt: "transcriber", llm: "model", tts: "voice" }[option];
+  const name = { stt: "transcriber", llm: "model", realtime: "model", tts: "voice" }[option];
   assert.ifError(failure);
   assert.ok(errors[0]?.startsWith(`error: the ${name} (${vendor}) `), errors.join());
   assert.ok(

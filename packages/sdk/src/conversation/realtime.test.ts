@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { z } from "zod";
+import type { Vendor } from "../../../../testing/vendors/http-vendor.ts";
 import { startGemini } from "../../../../testing/vendors/gemini.ts";
 import { startOpenAiRealtime, type RealtimeScript } from "../../../../testing/vendors/openai-realtime.ts";
+import { createHum, hearLoudness } from "../../../../testing/voice-stand-ins.ts";
 import { until } from "../../../../testing/wait.ts";
 import { gemini } from "../providers/gemini.ts";
 import { openai } from "../providers/openai.ts";
 import { openTalk, type Talk } from "../testing/talk.ts";
 import { createRealtimeConversation } from "./realtime.ts";
-import type { SpeechModel } from "./speech-model.ts";
+import type { SpeechModel, SpeechModelEvents } from "./speech-model.ts";
 import { tool } from "./tool.ts";
 
+const SIGNAL_MS = 450; // two tones
 const LONG =
   "This is a long answer that goes on and on for quite a while so that somebody can stop it in time.";
 const script: RealtimeScript = {
@@ -27,6 +30,8 @@ interface Model {
   model: SpeechModel;
   refused: readonly string[];
   results: readonly string[];
+  told: readonly string[];
+  fail: Vendor["fail"];
   truncatedMs?: readonly number[];
 }
 
@@ -150,6 +155,128 @@ describe("a conversation with a model that speaks itself", { concurrency: 2 }, (
           JSON.stringify(talk.figures),
         );
       });
+
+  for (const [name, start] of models)
+    test(`${name}: a session that is lost in silence is opened again, knows what was said, and is told what a tool found`, async () => {
+      await using stack = new AsyncDisposableStack();
+      const { model, refused, told, fail } = await start(stack);
+      const running = Promise.withResolvers<number>();
+      const tools = {
+        weather: tool({
+          description: "Knows the weather",
+          parameters: z.object({ city: z.string() }),
+          run: () => running.promise,
+        }),
+      };
+      await using talk = await openTalk({
+        phrases: script.phrases,
+        answer: () => "",
+        create: (transport) => createRealtimeConversation(transport, { model, tools, greeting: "Good day." }),
+      });
+      const lose = async (): Promise<void> => {
+        const failures = talk.events.filter((event) => event.startsWith("error: ")).length;
+        fail("refuses");
+        fail(undefined);
+        const isTold = (): boolean =>
+          talk.events.filter((event) => event.startsWith("error: the model")).length > failures;
+        await until(isTold, 5_000, "error event");
+      };
+      await talk.happened(/^bot: Good day/);
+      const { heardMs } = talk;
+      await lose();
+      await talk.say("What is the weather like?");
+      await until(() => talk.told("llm-function-call-in-progress"), 5_000, "the tool");
+      await lose();
+      assert.equal(talk.heardMs, heardMs, "nobody waited for the model, and nothing was heard of it");
+      running.resolve(25);
+      await talk.happened(/^bot: It has 25 degrees/);
+      const bot = name === "gemini" ? "model" : "assistant";
+      assert.deepEqual(
+        told.filter((message) => !message.startsWith("user: Say exactly")),
+        [
+          `${bot}: Good day.`,
+          `${bot}: Good day.`,
+          "user: What is the weather like?",
+          "user: Result of weather: 25",
+        ],
+      );
+      assert.deepEqual(
+        refused.filter((refusal) => !refusal.startsWith("upgrade")),
+        [],
+      );
+    });
+
+  test("a model that fails is apologised for in words once, and then by tones", async () => {
+    await using service = await startOpenAiRealtime(script);
+    await using talk = await openTalk({
+      phrases: script.phrases,
+      answer: () => "",
+      create: (transport) =>
+        createRealtimeConversation(transport, {
+          model: openai.realtime({ apiKey: "sk-test", baseUrl: service.url }),
+          greeting: "Good day.",
+          apology: "One moment please.",
+          tts: createHum(),
+          serviceTimeoutMs: 800,
+          voiceActivity: hearLoudness(),
+        }),
+    });
+    await talk.happened(/^bot: Good day/);
+    service.fail("refuses");
+    await talk.say("Hello there my friend.");
+    await talk.happened(/^bot: One moment please/);
+    const { heardMs } = talk;
+    await talk.hears(heardMs + 300);
+    assert.equal(talk.events.filter((event) => event.startsWith("bot: One moment")).length, 1);
+    service.fail(undefined);
+    await talk.happened(/^bot: This is a long answer/);
+    assert.throws(
+      () =>
+        createRealtimeConversation(talk.conversation.transport, {
+          model: openai.realtime({ apiKey: "k" }),
+          apology: "No.",
+        }),
+      /apology .* needs a tts/,
+    );
+  });
+
+  test("speech that a working model does not care for is given to a second session, and then forgotten", async () => {
+    const opened: { events: SpeechModelEvents; heardSamples: number }[] = [];
+    const model: SpeechModel = {
+      inputRateHz: 16_000,
+      open({ events }) {
+        const session = { events, heardSamples: 0 };
+        opened.push(session);
+        queueMicrotask(() => events.ready());
+        const nothing = (): void => undefined;
+        return {
+          write: ({ samples }) => void (session.heardSamples += samples.length),
+          interrupted: nothing,
+          toolResults: nothing,
+          tell: nothing,
+          userText: nothing,
+          say: nothing,
+          close: nothing,
+        };
+      },
+    };
+    await using talk = await openTalk({
+      phrases: script.phrases,
+      answer: () => "",
+      create: (transport) =>
+        createRealtimeConversation(transport, {
+          model,
+          serviceTimeoutMs: 400,
+          voiceActivity: hearLoudness(),
+        }),
+    });
+    await talk.say("Hello there my friend.");
+    await talk.happened(/^error: the model \(unnamed\) sent nothing for 400 ms/);
+    await until(() => opened.length === 2, 5_000, "second session");
+    await until(() => (opened[1]?.heardSamples ?? 0) > 4 * 16_000, 8_000, "four seconds more");
+    assert.equal(opened.length, 2);
+    assert.ok(talk.heardMs > 0 && talk.heardMs < 2 * SIGNAL_MS, `${talk.heardMs} ms of signals on the line`);
+  });
 
   test("a refused key is an error that says so", async () => {
     await using service = await startOpenAiRealtime(script);

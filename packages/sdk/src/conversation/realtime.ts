@@ -1,15 +1,22 @@
 import { createResampler, frameMs, type AudioFrame } from "@vocalhost/audio";
 import { checkOptions } from "../check-options.ts";
 import { createListeners } from "../listeners.ts";
+import { createVoiceActivityDetector, type VoiceActivity } from "../speech/voice-activity.ts";
+import { gateVolume } from "../speech/volume-gate.ts";
 import { heardWords, timeWords } from "../speech/words.ts";
 import type { AudioInput, Transport } from "../transports/transport.ts";
+import { createApology } from "./apology.ts";
 import type { Conversation, ConversationEvents } from "./conversation-options.ts";
+import { openLastingSession, type LastingSession, type LastingSessionOptions } from "./lasting-session.ts";
 import { reportFailure } from "./report-failure.ts";
 import { runTools } from "./run-tools.ts";
 import { ServiceFailure } from "./service-failure.ts";
-import type { AssistantMessage, Message, ToolCall, ToolMessage } from "./services.ts";
-import type { SpeechModel, SpeechModelEvents, SpeechModelSession } from "./speech-model.ts";
+import type { AssistantMessage, Message, TextToSpeech, ToolCall, ToolMessage } from "./services.ts";
+import type { SpeechModel } from "./speech-model.ts";
+import { spokenText } from "./spoken-text.ts";
 import { declareTools, type Tools } from "./tool.ts";
+import { createUnanswered, type Unanswered } from "./unanswered.ts";
+import { watchSilence } from "./watch-silence.ts";
 
 export interface RealtimeConversationOptions {
   /** A model that hears and speaks, for instance `openai.realtime()`. */
@@ -22,6 +29,14 @@ export interface RealtimeConversationOptions {
   };
   /** Said first, as nearly in these words as the model can. @default nothing: the user speaks first */
   greeting?: string;
+  /** Said by `tts` when the model fails. @default two short tones */
+  apology?: string;
+  /** The voice of the apology, which is made ahead. */
+  tts?: TextToSpeech;
+  /** Longest wait for the model, and between two pieces of an answer; about as long a caller hears nothing at most. @default 4000 */
+  serviceTimeoutMs?: number;
+  /** Decides whether somebody spoke whom the model has not heard. @default the Silero model */
+  voiceActivity?: VoiceActivity;
   /** What to listen to. @default transport.audioIn */
   audioIn?: AudioInput;
 }
@@ -56,8 +71,14 @@ export function createRealtimeConversation(
     tools: true,
     context: true,
     greeting: true,
+    apology: true,
+    tts: true,
+    serviceTimeoutMs: true,
+    voiceActivity: true,
     audioIn: true,
   });
+  if (options.apology !== undefined && !options.tts)
+    throw new TypeError("apology of createRealtimeConversation needs a tts that says it.");
   checkOptions("context of createRealtimeConversation", options.context, { instructions: true });
   const { audioOut, rtvi } = transport;
   const listeners = createListeners<ConversationEvents>();
@@ -68,8 +89,12 @@ export function createRealtimeConversation(
   const over = new AbortController();
   const signal = AbortSignal.any([transport.signal, over.signal]);
   const finished = Promise.withResolvers<void>();
-  const waiting: AudioFrame[] = []; // models speak faster than anybody listens
-  let session: SpeechModelSession | undefined;
+  const waiting: { frame: AudioFrame; of: Answer | undefined }[] = []; // models speak faster than anybody listens
+  const limitMs = options.serviceTimeoutMs ?? 4_000;
+  const { tts } = options;
+  const apology = createApology({ text: options.apology, tts, toSpeech: spokenText, limitMs, signal });
+  let session: LastingSession | undefined;
+  let unanswered: Unanswered | undefined;
   let answer: Answer | undefined;
   let working = new AbortController(); // tools that an interruption cancels
   let isPumping = false;
@@ -78,6 +103,7 @@ export function createRealtimeConversation(
   let turns = 0;
   let isUserSpeaking = false;
   let isAnswerDue = false; // the user has finished, and the model is about to answer
+  let isApologising = false;
   let lateResults: ToolMessage[] = []; // until the bot has said what it is saying
   let turn = newTurn(performance.now());
 
@@ -88,6 +114,50 @@ export function createRealtimeConversation(
   function failed(error: unknown): void {
     if (signal.aborted) return;
     listeners.emit("error", reportFailure(transport, error));
+  }
+
+  /** Tells the caller that something is wrong: in words once, then by tones. */
+  function apologise(): void {
+    if (isApologising) return;
+    const words = apology.words({ speak: false });
+    for (const frame of words?.sound ?? [apology.tones]) waiting.push({ frame, of: undefined });
+    isApologising = true;
+    pump()
+      .then(() => audioOut.drained({ signal }))
+      .then(({ interrupted }) => {
+        isApologising = false;
+        if (!words || interrupted) return;
+        addMessage({ role: "assistant", content: words.text });
+        rtvi.botOutput(words.text).completed();
+        listeners.emit("bot-said", { text: words.text, interrupted });
+      })
+      .catch(failed);
+  }
+
+  /** Before what is being said, which comes later. */
+  function addMessage(message: Message): void {
+    const at = answer ? messages.indexOf(answer.message) : messages.length;
+    messages.splice(at, 0, message);
+  }
+
+  function onSessionLost(failure: ServiceFailure, how: { isOutage: boolean; isLast: boolean }): void {
+    const wasSpeaking = answer !== undefined && !answer.isComplete && answer.audioMs > 0;
+    const isOwed = owedSinceMs() !== undefined;
+    failed(failure);
+    if (isUserSpeaking) rtvi.userStoppedSpeaking();
+    isUserSpeaking = false;
+    if (wasSpeaking || (isOwed && how.isOutage)) apologise();
+    if (!answer) return;
+    if (!wasSpeaking && !answer.isComplete) answer.text = answer.message.content = "";
+    // What was partly heard is not said again.
+    if (wasSpeaking || how.isLast) complete(answer);
+  }
+
+  /** Since when the caller waits for the bot. */
+  function owedSinceMs(): number | undefined {
+    if (!session || !unanswered || unanswered.isUserSpeaking) return undefined;
+    const isUnfinished = answer !== undefined && !answer.isComplete && pendingTools === 0;
+    return unanswered.sinceMs ?? (isUnfinished ? session.toldAtMs : undefined);
   }
 
   function current(): Answer {
@@ -111,8 +181,8 @@ export function createRealtimeConversation(
     if (isPumping) return;
     isPumping = true;
     try {
-      for (let frame = waiting.shift(); frame; frame = waiting.shift()) {
-        const said = answer;
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const { frame, of: said } = next;
         const hasSpace = audioOut.write(frame);
         if (said && said.baseMs === undefined) {
           said.baseMs = Math.max(0, audioOut.playedMs + audioOut.queuedMs - frameMs(frame));
@@ -132,6 +202,12 @@ export function createRealtimeConversation(
     if (!said?.isComplete || waiting.length > 0 || isPumping) return;
     await audioOut.drained({ signal });
     if (answer === said) settle(said, said.text, false);
+  }
+
+  function complete(said: Answer): void {
+    said.isComplete = true;
+    if (said.audioMs === 0) return settle(said, said.text, false);
+    finishIfHeard().catch(failed);
   }
 
   function settle(said: Answer, heard: string, interrupted: boolean): void {
@@ -225,12 +301,13 @@ export function createRealtimeConversation(
     }
   }
 
-  const events: SpeechModelEvents = {
+  const events: LastingSessionOptions["events"] = {
     userStarted() {
       isUserSpeaking = true;
       isAnswerDue = false;
       rtvi.userStartedSpeaking();
-      cut();
+      // Who is told again what was said before hears it begin again.
+      if (answer || !isApologising) cut();
       tellLateResults();
     },
     userStopped() {
@@ -244,13 +321,14 @@ export function createRealtimeConversation(
       rtvi.userTranscription({ text: text.trim(), final: true });
       listeners.emit("user-said", { text: text.trim() });
       // Often it is known only when the answer has begun.
-      const at = answer ? messages.indexOf(answer.message) : messages.length;
-      messages.splice(at, 0, { role: "user", content: text.trim() });
+      addMessage({ role: "user", content: text.trim() });
     },
     audio(frame) {
       const said = current();
+      if (said.audioMs === 0) unanswered?.clear();
+      else unanswered?.answering();
       said.audioMs += frameMs(frame);
-      waiting.push(frame);
+      waiting.push({ frame, of: said });
       pump().catch(failed);
     },
     text(text) {
@@ -259,13 +337,15 @@ export function createRealtimeConversation(
       said.message.content = said.text;
       rtvi.send("bot-llm-text", { text });
     },
-    toolCalls: (calls) => void use(calls).catch(failed),
+    toolCalls(calls) {
+      unanswered?.clear();
+      use(calls).catch(failed);
+    },
     answered() {
       isAnswerDue = false;
+      if (!unanswered?.isUserSpeaking) unanswered?.clear();
       if (!answer) return tellLateResults();
-      answer.isComplete = true;
-      if (answer.audioMs === 0) return settle(answer, answer.text, false);
-      finishIfHeard().catch(failed);
+      complete(answer);
     },
     usage({ inputTokens, outputTokens }) {
       const { turn: answered } = answer ?? { turn };
@@ -274,6 +354,18 @@ export function createRealtimeConversation(
     },
     failed: (error) => failed(new ServiceFailure("llm", options.model, error)),
   };
+
+  function onSilence(): void {
+    session?.silent();
+    if (owedSinceMs() !== undefined && waiting.length === 0) apologise();
+  }
+
+  function listenTo({ sampleRateHz }: AudioInput, stack: DisposableStack): VoiceActivity {
+    const own =
+      options.voiceActivity ??
+      stack.adopt(createVoiceActivityDetector({ sampleRateHz }), (made) => made.free());
+    return gateVolume(own, { sampleRateHz });
+  }
 
   const onText = (message: { content: string }): void =>
     void conversation.respond(message.content).catch(failed);
@@ -288,15 +380,33 @@ export function createRealtimeConversation(
     },
     async run() {
       const { model } = options;
-      const opened = model.open({ instructions, tools: declarations, signal, events });
+      const audioIn = options.audioIn ?? transport.audioIn;
+      using stack = new DisposableStack();
+      unanswered = createUnanswered({
+        voiceActivity: listenTo(audioIn, stack),
+        modelRateHz: model.inputRateHz,
+        limitMs,
+        botIsHeard: () => audioOut.queuedMs > 0,
+        started: () => apology.reset(),
+      });
+      const opened = openLastingSession({
+        model,
+        instructions,
+        tools: declarations,
+        limitMs,
+        signal,
+        unanswered,
+        events,
+        history: () => messages.filter(({ role, content }) => role !== "system" && content !== ""),
+        failed: onSessionLost,
+      });
       session = opened;
+      stack.use(watchSilence({ audioOut, limitMs, owedSinceMs, silent: onSilence }));
       rtvi.on("send-text", onText);
       try {
         if (options.greeting !== undefined) opened.say(options.greeting);
-        await Promise.race([
-          hear(options.audioIn ?? transport.audioIn, opened, model.inputRateHz),
-          finished.promise,
-        ]);
+        apology.prepare().catch((error: unknown) => failed(new ServiceFailure("tts", tts ?? {}, error)));
+        await Promise.race([hear(audioIn, opened, unanswered, model.inputRateHz), finished.promise]);
       } finally {
         isEnding = true;
         over.abort(new Error("The conversation is over"));
@@ -326,11 +436,19 @@ export function createRealtimeConversation(
   return conversation;
 }
 
-async function hear(audioIn: AudioInput, session: SpeechModelSession, rateHz: number): Promise<void> {
+async function hear(
+  audioIn: AudioInput,
+  session: LastingSession,
+  unanswered: Unanswered,
+  rateHz: number,
+): Promise<void> {
   const resampler =
     audioIn.sampleRateHz === rateHz
       ? undefined
       : createResampler({ fromHz: audioIn.sampleRateHz, toHz: rateHz });
-  for await (const { samples } of audioIn)
-    session.write({ samples: resampler ? resampler.process(samples) : samples, sampleRateHz: rateHz });
+  for await (const { samples } of audioIn) {
+    const forModel = resampler ? resampler.process(samples) : samples;
+    unanswered.hear(samples, forModel);
+    session.write({ samples: forModel, sampleRateHz: rateHz });
+  }
 }

@@ -1,5 +1,5 @@
 import type { AudioFrame } from "@vocalhost/audio";
-import type { TokenUsage, ToolCall, ToolDeclaration, ToolMessage } from "./services.ts";
+import type { Message, TokenUsage, ToolCall, ToolDeclaration, ToolMessage } from "./services.ts";
 
 /** A model that hears and speaks itself: it takes turns, and text is only what it says about them. */
 export interface SpeechModel {
@@ -8,7 +8,7 @@ export interface SpeechModel {
   readonly vendor?: string;
   /** What it wants to hear. */
   readonly inputRateHz: number;
-  /** Called once for each conversation. */
+  /** Called for each conversation, and once more whenever the session it gave has ended. */
   open(options: SpeechModelOptions): SpeechModelSession;
 }
 
@@ -21,6 +21,8 @@ export interface SpeechModelOptions {
 
 /** What a model tells. */
 export interface SpeechModelEvents {
+  /** It has taken the settings. */
+  ready(): void;
   userStarted(): void;
   userStopped(): void;
   /** What the user said; once for each turn, often after the answer has begun. */
@@ -32,7 +34,10 @@ export interface SpeechModelEvents {
   /** It has said everything, or was interrupted. */
   answered(): void;
   usage(usage: Omit<TokenUsage, "type">): void;
+  /** Something did not work, and the session goes on. */
   failed(error: Error): void;
+  /** The session is over, or of no use any more. */
+  ended(error: Error): void;
 }
 
 export interface SpeechModelSession {
@@ -41,9 +46,18 @@ export interface SpeechModelSession {
   interrupted(playedMs: number): void;
   /** Tells what came of calls; with `answer`, it answers them, and without nothing may be heard because of them. */
   toolResults(results: readonly ToolMessage[], options: { answer: boolean }): void;
-  /** The user typed this: answers it. */
+  /** What was said before it was opened: not to be answered. */
+  tell(messages: readonly Message[]): void;
+  /** The user typed this: answers it, or without a text what was told. */
   userText(text: string): void;
   /** Says this, as nearly in these words as the model can. */
   say(text: string): void;
   close(): void;
+}
+
+/** A message as one of two who talk would say it. */
+export function inWords(message: Message): { role: "user" | "assistant"; text: string } {
+  const { role, content } = message;
+  if (role === "tool") return { role: "user", text: `Result of ${message.name}: ${content}` };
+  return { role: role === "assistant" ? role : "user", text: content };
 }

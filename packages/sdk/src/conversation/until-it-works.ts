@@ -12,7 +12,7 @@ export interface UntilItWorksOptions {
   failed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
-const GIVES_UP_AFTER = 15; // times the limit: a minute, and who has waited for that long has hung up
+export const GIVES_UP_AFTER = 15; // times the limit: a minute, and who has waited for that long has hung up
 
 /** Tries at once again what failed, then with growing pauses, until it works. Rejects with what was told last. */
 export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilItWorksOptions): Promise<T> {
@@ -27,14 +27,19 @@ export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilI
       const isLast = failure.isForGood || performance.now() > giveUpAtMs || !(options.mayRetry?.() ?? true);
       options.failed(failure, isLast || count > 1);
       if (isLast) throw failure;
-      if (count > 1) await pause(Math.min(limitMs / 2, (limitMs / 4) * 2 ** (count - 2)), signal);
+      await pauseBefore(count, options);
     }
   }
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits before the next attempt: not at all after the first failure, then longer and longer. */
+export async function pauseBefore(
+  failures: number,
+  { limitMs, signal }: Pick<UntilItWorksOptions, "limitMs" | "signal">,
+): Promise<void> {
+  if (failures < 2) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const timer = setTimeout(resolve, Math.min(limitMs / 2, (limitMs / 4) * 2 ** (failures - 2)));
   const onAbort = (): void => resolve();
   signal.addEventListener("abort", onAbort, { once: true });
   await promise;

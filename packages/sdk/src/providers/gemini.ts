@@ -1,5 +1,11 @@
 import { checkOptions } from "../check-options.ts";
-import type { SpeechModel, SpeechModelOptions, SpeechModelSession } from "../conversation/speech-model.ts";
+import type { Message } from "../conversation/services.ts";
+import {
+  inWords,
+  type SpeechModel,
+  type SpeechModelOptions,
+  type SpeechModelSession,
+} from "../conversation/speech-model.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { bytesOf, pcmFrom } from "./request.ts";
 import { openServiceSocket } from "./service-socket.ts";
@@ -25,6 +31,7 @@ const OUTPUT_RATE_HZ = 24_000;
 const PATH = "ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
 
 interface ServerMessage {
+  setupComplete?: object;
   serverContent?: {
     modelTurn?: { parts?: { inlineData?: { data?: string; mimeType?: string } }[] };
     interrupted?: boolean;
@@ -63,7 +70,7 @@ function open(
     url: options.url,
     headers: {},
     onMessage: (message) => onMessage(message as ServerMessage),
-    onEnd: (error) => (error && !signal.aborted ? events.failed(error) : undefined),
+    onEnd: (error) => (error && !signal.aborted ? events.ended(error) : undefined),
   });
   socket.send({
     setup: {
@@ -91,7 +98,14 @@ function open(
     },
   });
 
-  function onMessage({ serverContent, toolCall, toolCallCancellation, usageMetadata }: ServerMessage): void {
+  function onMessage({
+    setupComplete,
+    serverContent,
+    toolCall,
+    toolCallCancellation,
+    usageMetadata,
+  }: ServerMessage): void {
+    if (setupComplete) events.ready();
     for (const id of toolCallCancellation?.ids ?? []) cancelled.add(id);
     if (usageMetadata)
       events.usage({
@@ -144,8 +158,21 @@ function open(
     heard = "";
   }
 
-  function send(text: string, turnComplete = true): void {
-    socket.send({ clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete } });
+  function send(text: string): void {
+    socket.send({ clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete: true } });
+  }
+
+  function tell(messages: readonly Message[]): void {
+    const turns = messages.map(inWords).map(({ role, text }) => ({
+      role: role === "assistant" ? "model" : role,
+      parts: [{ text }],
+    }));
+    socket.send({ clientContent: { turns, turnComplete: false } });
+  }
+
+  /** Has it answer what it has been told. */
+  function answer(): void {
+    socket.send({ clientContent: { turnComplete: true } });
   }
 
   return {
@@ -159,13 +186,12 @@ function open(
         },
       }),
     interrupted: () => undefined, // it has noticed itself, and keeps only what it had sent
-    toolResults(results, { answer }) {
+    toolResults(results, { answer: isAnswered }) {
       // It answers every response to a call, and takes none to a call that it has cancelled.
-      const asText = results.filter(({ callId }) => !answer || cancelled.has(callId));
+      const asText = results.filter(({ callId }) => !isAnswered || cancelled.has(callId));
       const rest = results.filter((result) => !asText.includes(result));
-      for (const { name, content } of asText)
-        send(`Result of ${name}: ${content}`, answer && rest.length === 0);
-      if (rest.length === 0) return;
+      if (asText.length > 0) tell(asText);
+      if (rest.length === 0) return isAnswered ? answer() : undefined;
       socket.send({
         toolResponse: {
           functionResponses: rest.map(({ callId, name, content }) => ({
@@ -176,7 +202,8 @@ function open(
         },
       });
     },
-    userText: (text) => send(text),
+    tell,
+    userText: (text) => (text === "" ? answer() : send(text)),
     say: (text) => send(`Say exactly this, and nothing else: ${text}`),
     close: () => socket.close(),
   };

@@ -1,4 +1,9 @@
-import type { SpeechModel, SpeechModelOptions, SpeechModelSession } from "../conversation/speech-model.ts";
+import {
+  inWords,
+  type SpeechModel,
+  type SpeechModelOptions,
+  type SpeechModelSession,
+} from "../conversation/speech-model.ts";
 import { bytesOf, pcmFrom, ServiceError } from "./request.ts";
 import { openServiceSocket } from "./service-socket.ts";
 
@@ -21,7 +26,11 @@ interface ServerEvent {
   item_id?: string;
   transcript?: string;
   item?: { id?: string; type?: string; call_id?: string; name?: string; arguments?: string };
-  response?: { status?: string; usage?: { input_tokens?: number; output_tokens?: number } };
+  response?: {
+    status?: string;
+    status_details?: { error?: { message?: string } };
+    usage?: { input_tokens?: number; output_tokens?: number };
+  };
   error?: { message?: string; code?: string };
 }
 
@@ -52,7 +61,7 @@ function open(
     url: `${account.baseUrl.replace(/^http/, "ws")}/realtime?model=${encodeURIComponent(options.model)}`,
     headers: { authorization: `Bearer ${account.apiKey}` },
     onMessage: (message) => onEvent(message as ServerEvent),
-    onEnd: (error) => (error && !signal.aborted ? events.failed(error) : undefined),
+    onEnd: (error) => (error && !signal.aborted ? events.ended(error) : undefined),
   });
   socket.send({
     type: "session.update",
@@ -79,6 +88,8 @@ function open(
 
   function onEvent(event: ServerEvent): void {
     switch (event.type) {
+      case "session.updated":
+        return events.ready();
       case "input_audio_buffer.speech_started":
         return events.userStarted();
       case "input_audio_buffer.speech_stopped":
@@ -124,8 +135,13 @@ function open(
     isResponding = false;
     const { input_tokens = 0, output_tokens = 0 } = response?.usage ?? {};
     events.usage({ inputTokens: input_tokens, outputTokens: output_tokens });
-    if (response?.status === "failed") events.failed(new ServiceError("OpenAI could not answer"));
     if (isCancelled) return;
+    if (response?.status === "failed")
+      return events.ended(
+        new ServiceError("OpenAI could not answer", {
+          answer: response.status_details?.error?.message ?? "",
+        }),
+      );
     if (calls.length > 0 && response?.status !== "cancelled") events.toolCalls(calls);
     else events.answered();
   }
@@ -155,6 +171,16 @@ function open(
           item: { type: "function_call_output", call_id: callId, output: content },
         });
       if (answer) socket.send({ type: "response.create" });
+    },
+    tell(messages) {
+      for (const message of messages) {
+        const { role, text } = inWords(message);
+        const type = role === "assistant" ? "output_text" : "input_text";
+        socket.send({
+          type: "conversation.item.create",
+          item: { type: "message", role, content: [{ type, text }] },
+        });
+      }
     },
     userText(text) {
       if (text !== "")

@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
@@ -21,6 +22,11 @@ export interface TestPostgres extends AsyncDisposable {
   restart(mode: StopMode): Promise<void>;
   stop(mode: StopMode): Promise<void>;
   start(): Promise<void>;
+  /** Neither the server nor any of its processes does anything until `thaw`. */
+  freeze(): void;
+  thaw(): void;
+  /** Nobody else can do anything with a table until it is disposed of. */
+  lock(url: string, table: string): Promise<AsyncDisposable>;
   /** A standby is one no longer. */
   promote(): Promise<void>;
 }
@@ -92,10 +98,34 @@ export async function startTestPostgres({
     ]);
   }
 
+  const pid = (): number => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]);
+  const frozen = new Set<number>();
+  const thaw = (): void => {
+    for (const each of frozen) process.kill(each, "SIGCONT");
+    frozen.clear();
+  };
+  async function lock(locked: string, table: string): Promise<AsyncDisposable> {
+    const name = new URL(locked).pathname.slice(1);
+    const statements = ["BEGIN", `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, "\\echo locked"];
+    const child = spawn(join(programs, "psql"), [...here, "-d", name, "-At"], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    child.stdin.write(`${statements.join(";\n")}\n`);
+    await once(child.stdout, "data");
+    return {
+      async [Symbol.asyncDispose]() {
+        const gone = once(child, "exit");
+        child.stdin.end("ROLLBACK;\n");
+        await gone;
+      },
+    };
+  }
+
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await fill();
   stack.defer(() => stop("immediate").catch(() => undefined));
+  stack.defer(thaw);
   if (address !== "127.0.0.1")
     await appendFile(join(data, "pg_hba.conf"), "host all all 0.0.0.0/0 scram-sha-256\n");
   await start();
@@ -104,7 +134,7 @@ export async function startTestPostgres({
   return {
     url,
     port,
-    pid: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]),
+    pid,
     newDatabase,
     async ask(...statements) {
       const commands = statements.flatMap((each) => ["-c", each]);
@@ -117,9 +147,22 @@ export async function startTestPostgres({
     },
     stop,
     start,
+    freeze() {
+      // The postmaster first, or it would make more of them.
+      for (const each of [pid(), ...childrenOf(pid())]) {
+        process.kill(each, "SIGSTOP");
+        frozen.add(each);
+      }
+    },
+    thaw,
+    lock,
     promote: () => control("promote"),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
 }
 
 /** Why there can be no server here, or undefined. */

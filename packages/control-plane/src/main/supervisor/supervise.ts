@@ -20,7 +20,7 @@ export interface SupervisedOptions {
   name: string;
   file: string;
   environment: Record<string, string | undefined>;
-  timing: Pick<Timing, "endMs" | "restartMs" | "restartResetMs">;
+  timing: Pick<Timing, "endMs" | "restartMs" | "restartResetMs" | "refusedMs">;
   clock: Clock;
   log: Log;
 }
@@ -52,11 +52,14 @@ export function supervise(options: SupervisedOptions): Supervised {
     child.on("message", (message: { type?: string }) => hear(message));
     child.on("error", (error) => log.error({ err: error, name }, "could not be started"));
     child.on("exit", (code, signal) => {
-      if (isEnding || code === CONFIG_EXIT_CODE) return ended.resolve(code ?? 1);
+      const isRefusal = code === CONFIG_EXIT_CODE;
+      // It could run before: the settings are right, and calls go on while somebody mends what is wrong.
+      if (isEnding || (isRefusal && !told.has("ready"))) return ended.resolve(code ?? 1);
       const isHealthy = clock.monotonicMs() - startedMs > timing.restartResetMs;
       restarts += 1;
       failures = isHealthy ? 1 : failures + 1;
-      const waitMs = timing.restartMs[Math.min(failures, timing.restartMs.length) - 1] ?? 0;
+      const restartMs = timing.restartMs[Math.min(failures, timing.restartMs.length) - 1] ?? 0;
+      const waitMs = isRefusal ? timing.refusedMs : restartMs;
       log.warn({ name, code, signal, waitMs }, "process ended, starting it again");
       void clock.sleep(waitMs).then(() => (isEnding ? undefined : start()));
     });
