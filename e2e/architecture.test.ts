@@ -20,10 +20,11 @@ interface PackageRule {
 const PACKAGES: Record<string, PackageRule> = {
   protocol: { imports: [], neutral: { npm: ["zod"] } },
   audio: { imports: [], neutral: { npm: [] } },
+  carriers: { imports: ["protocol"] },
   simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
   rooms: { imports: ["protocol"] },
   sdk: {
-    imports: ["protocol", "audio", "rooms"],
+    imports: ["protocol", "audio", "carriers", "rooms"],
     onlyFrom: {
       rooms: [
         ...["runner/rooms.ts", "runner/open-rooms.ts", "runner/turn.ts"],
@@ -42,18 +43,17 @@ const PACKAGES: Record<string, PackageRule> = {
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["runtime", "server", "filters", "media", "telephony"],
-  instance: ["runtime", "server", "filters", "media", "telephony"],
+  runner: ["runtime", "server", "filters", "media"],
+  instance: ["runtime", "server", "filters", "media"],
   runtime: ["server"],
-  server: ["transports", "filters", "media", "telephony"],
+  server: ["transports", "filters", "media"],
   "stand-ins": ["conversation", "speech", "transports"],
   providers: ["conversation", "speech"],
   conversation: ["speech", "transports", "rtvi"],
   speech: ["transports"],
-  transports: ["audio", "filters", "media", "pacing", "rtvi", "telephony"],
+  transports: ["audio", "filters", "media", "pacing", "rtvi"],
   media: ["audio"],
-  pacing: ["audio", "telephony"],
-  telephony: ["audio"],
+  pacing: ["audio"],
   filters: ["audio"],
   rtvi: [],
   audio: [],

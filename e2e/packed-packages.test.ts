@@ -44,6 +44,7 @@ const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
   "protocol",
   "audio",
+  "carriers",
   "simulator",
   "rooms",
   "viva",

@@ -11,6 +11,7 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 const PACKAGES = [
   "protocol",
   "audio",
+  "carriers",
   "simulator",
   "rooms",
   "sdk",

@@ -17,6 +17,7 @@ const repository = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
   "protocol",
   "audio",
+  "carriers",
   "simulator",
   "rooms",
   "viva",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
-import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
+import { signTwilio } from "@vocalhost/carriers";
 import { carrierSecrets, startCarrierRest } from "../../testing/carrier-rest.ts";
 import { TRANSFER_TO, type Mode } from "./phone-bot.ts";
 import { startPhoneRunner } from "./phone-runner.ts";

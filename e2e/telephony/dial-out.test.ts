@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName, type Dialled } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
-import { signPlivo } from "../../packages/sdk/src/telephony/signatures/plivo.ts";
-import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
+import { signPlivo } from "@vocalhost/carriers";
+import { signTwilio } from "@vocalhost/carriers";
 import { carrierSecrets, startCarrierRest } from "../../testing/carrier-rest.ts";
 import { call as http, type Answer } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";

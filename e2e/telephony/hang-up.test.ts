@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
-import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
+import { signTwilio } from "@vocalhost/carriers";
 import { openCarrierSocket, type CarrierSocket } from "./carrier-socket.ts";
 import type { Mode } from "./phone-bot.ts";
 import { startPhoneRunner } from "./phone-runner.ts";

@@ -6,10 +6,10 @@ import { describe, test } from "node:test";
 import plivo from "plivo/dist/utils/v3Security.js";
 import { TelnyxWebhook } from "telnyx/lib/webhooks.js";
 import twilio from "twilio/lib/webhooks/webhooks.js";
-import { checkPlivoSignature, signPlivo } from "../../packages/sdk/src/telephony/signatures/plivo.ts";
-import type { SignatureVerdict } from "../../packages/sdk/src/telephony/signatures/signed-request.ts";
-import { checkTelnyxSignature } from "../../packages/sdk/src/telephony/signatures/telnyx.ts";
-import { checkTwilioSignature, signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
+import { checkPlivoSignature, signPlivo } from "@vocalhost/carriers";
+import type { SignatureVerdict } from "@vocalhost/carriers";
+import { checkTelnyxSignature } from "@vocalhost/carriers";
+import { checkTwilioSignature, signTwilio } from "@vocalhost/carriers";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
 

@@ -8,7 +8,7 @@ export type {
   WebRtcArguments,
   WebSocketArguments,
 } from "./runner-arguments.ts";
-export type { CallData } from "./call-data.ts";
+export type { CallData } from "@vocalhost/carriers";
 export { SessionEnded } from "./session-ended.ts";
 export type { EndReason } from "./session-hooks.ts";
 

@@ -1,6 +1,6 @@
 import type { CarrierName, RoomProviderName } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
-import type { CallData } from "./call-data.ts";
+import type { CallData } from "@vocalhost/carriers";
 import type { WebRtcConnection } from "./transports/webrtc-connection.ts";
 
 /** Everything a bot is given. Where it runs and how the session was asked for is not among it. */

@@ -1,6 +1,6 @@
 import { carrierNames, carriers, isCarrier, transportNames } from "@vocalhost/protocol";
 import { styleText } from "node:util";
-import { signatureVariables, type SignatureKeys } from "../telephony/config.ts";
+import { signatureVariables, type SignatureKeys } from "@vocalhost/carriers";
 import { isLoopback, type RunnerConfig } from "./config.ts";
 import type { Runner } from "./start-runner.ts";
 

@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Dialling } from "../server/doors/dial-out.ts";
-import { readTelephonyCredentials } from "../telephony/config.ts";
+import { readTelephonyCredentials } from "@vocalhost/carriers";
 
 /** Calls cost money, so that only the bearer of a key of their own may place them, from wherever. */
 export function createDialling(key: string | undefined): Dialling {

@@ -9,9 +9,9 @@ import {
   type RunnerArguments,
 } from "../runner-arguments.ts";
 import { attachHooks } from "../session-hooks.ts";
-import type { CarrierMessage } from "../telephony/carrier.ts";
-import { detectCall } from "../telephony/detect.ts";
-import { decodeWireAudio } from "../telephony/wire-audio.ts";
+import type { CarrierMessage } from "@vocalhost/carriers";
+import { detectCall } from "../transports/detect.ts";
+import { decodeWireAudio } from "../audio/wire-audio.ts";
 import { setStreamOf } from "../transports/carrier-stream.ts";
 import { createTransport } from "../transports/create-transport.ts";
 import { keepEarlyMessages } from "../transports/early-messages.ts";

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { after, beforeEach, describe, test } from "node:test";
 import { carrierSecrets, startCarrierRest } from "../../../../testing/carrier-rest.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
-import type { Carrier, CarrierMessage, CarrierStream } from "../telephony/carrier.ts";
-import { readTelephonyCredentials } from "../telephony/config.ts";
-import { exotel } from "../telephony/exotel.ts";
-import { plivo } from "../telephony/plivo.ts";
-import { telnyx } from "../telephony/telnyx.ts";
-import { twilio } from "../telephony/twilio.ts";
+import type { Carrier, CarrierMessage, CarrierStream } from "@vocalhost/carriers";
+import { readTelephonyCredentials } from "@vocalhost/carriers";
+import { exotel } from "@vocalhost/carriers";
+import { plivo } from "@vocalhost/carriers";
+import { telnyx } from "@vocalhost/carriers";
+import { twilio } from "@vocalhost/carriers";
 import { createPhoneCall, type PhoneCall } from "./phone-call.ts";
 import type { AudioOutput } from "./transport.ts";
 

@@ -13,8 +13,8 @@ import {
 } from "@vocalhost/protocol";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
-import type { CarrierStream } from "../telephony/carrier.ts";
-import { hangUp } from "../telephony/hang-up.ts";
+import type { CarrierStream } from "@vocalhost/carriers";
+import { hangUp } from "./hang-up.ts";
 import type { AudioOutput } from "./transport.ts";
 
 /** The phone call a session is: what can be done with it beside hearing and speaking. */

@@ -1,11 +1,11 @@
 import type { WebSocketArguments } from "../runner-arguments.ts";
-import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
-import { readTelephonyCredentials } from "../telephony/config.ts";
-import { MESSAGE_MAX_CHARS, parseMessage } from "../telephony/detect.ts";
-import { hangUp } from "../telephony/hang-up.ts";
-import { createInOrder } from "../telephony/in-order.ts";
-import { createMarks } from "../telephony/marks.ts";
-import { decodeWireAudio } from "../telephony/wire-audio.ts";
+import type { CarrierEvent, CarrierStream } from "@vocalhost/carriers";
+import { readTelephonyCredentials } from "@vocalhost/carriers";
+import { MESSAGE_MAX_CHARS, parseMessage } from "./detect.ts";
+import { hangUp } from "./hang-up.ts";
+import { createInOrder } from "./in-order.ts";
+import { createMarks } from "./marks.ts";
+import { decodeWireAudio } from "../audio/wire-audio.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
 import { callbackUrlOf, closeStream, streamOf } from "./carrier-stream.ts";
 import { createPhoneCall } from "./phone-call.ts";

@@ -9,10 +9,10 @@ import {
 } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { SessionServer } from "../session-server.ts";
-import { checkPlivoSignature } from "../../telephony/signatures/plivo.ts";
-import type { SignatureVerdict, SignedRequest } from "../../telephony/signatures/signed-request.ts";
-import { checkTelnyxSignature } from "../../telephony/signatures/telnyx.ts";
-import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
+import { checkPlivoSignature } from "@vocalhost/carriers";
+import type { SignatureVerdict, SignedRequest } from "@vocalhost/carriers";
+import { checkTelnyxSignature } from "@vocalhost/carriers";
+import { checkTwilioSignature } from "@vocalhost/carriers";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -2,9 +2,9 @@ import { AppError, carrierNames, isAppError, isCarrier, type CarrierName } from 
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { createWebSocketArguments } from "../../runner-arguments.ts";
-import { CarrierError, type CarrierStream } from "../../telephony/carrier.ts";
-import { detectCall } from "../../telephony/detect.ts";
-import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
+import { CarrierError, type CarrierStream } from "@vocalhost/carriers";
+import { detectCall } from "../../transports/detect.ts";
+import { checkTwilioSignature } from "@vocalhost/carriers";
 import { closeStream, noteBotFailed, setStreamOf } from "../../transports/carrier-stream.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { waitFor } from "../../transports/wait-for.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CarrierError, type CarrierEvent, type CarrierMessage, type CarrierStream } from "./carrier.ts";
 import { telnyx } from "./telnyx.ts";
-import type { WireFormat } from "./wire-audio.ts";
+import type { WireFormat } from "./wire-format.ts";
 
 test("a start opens a call", () => {
   const stream = open();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { describe, test } from "node:test";
-import { CarrierError, type CarrierStream } from "./carrier.ts";
+import { CarrierError, type CarrierStream } from "@vocalhost/carriers";
 import { detectCall, parseMessage } from "./detect.ts";
 
 const STARTS: Record<CarrierName, object> = {

@@ -1,9 +1,15 @@
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
-import { asMessage, CarrierError, type Carrier, type CarrierMessage, type CarrierStream } from "./carrier.ts";
-import { exotel } from "./exotel.ts";
-import { plivo } from "./plivo.ts";
-import { telnyx } from "./telnyx.ts";
-import { twilio } from "./twilio.ts";
+import {
+  asMessage,
+  CarrierError,
+  type Carrier,
+  type CarrierMessage,
+  type CarrierStream,
+} from "@vocalhost/carriers";
+import { exotel } from "@vocalhost/carriers";
+import { plivo } from "@vocalhost/carriers";
+import { telnyx } from "@vocalhost/carriers";
+import { twilio } from "@vocalhost/carriers";
 
 const CARRIERS: Record<CarrierName, Carrier> = { twilio, telnyx, plivo, exotel };
 

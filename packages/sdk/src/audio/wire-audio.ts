@@ -1,11 +1,5 @@
 import { decodeG711, encodeG711, pcmBytes, pcmSamples } from "@vocalhost/audio";
-
-/** How audio looks inside a carrier's messages. */
-export interface WireFormat {
-  /** `pcm` is 16 bits, little end first; `pcm-network` big end first, as in RTP. */
-  encoding: "mulaw" | "alaw" | "pcm" | "pcm-network";
-  sampleRateHz: number;
-}
+import type { WireFormat } from "@vocalhost/carriers";
 
 export function decodeWireAudio(payload: string, format: WireFormat): Int16Array {
   const bytes = Buffer.from(payload, "base64");

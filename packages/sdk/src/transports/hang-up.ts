@@ -1,6 +1,6 @@
 import { askCarrier, type CarrierAccounts } from "@vocalhost/protocol";
 import type { Log } from "../log.ts";
-import type { CarrierStream } from "./carrier.ts";
+import type { CarrierStream } from "@vocalhost/carriers";
 
 const HANG_UP_MS = 5_000;
 

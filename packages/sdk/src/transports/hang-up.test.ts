@@ -5,13 +5,13 @@ import { describe, test } from "node:test";
 import { listenOnLoopback } from "../../../../testing/loopback-server.ts";
 import { within } from "../../../../testing/wait.ts";
 import { createCollectedLog } from "../testing/collected-log.ts";
-import type { Carrier, CarrierMessage, CarrierStream } from "./carrier.ts";
-import { readTelephonyCredentials } from "./config.ts";
-import { exotel } from "./exotel.ts";
+import type { Carrier, CarrierMessage, CarrierStream } from "@vocalhost/carriers";
+import { readTelephonyCredentials } from "@vocalhost/carriers";
+import { exotel } from "@vocalhost/carriers";
 import { hangUp } from "./hang-up.ts";
-import { plivo } from "./plivo.ts";
-import { telnyx } from "./telnyx.ts";
-import { twilio } from "./twilio.ts";
+import { plivo } from "@vocalhost/carriers";
+import { telnyx } from "@vocalhost/carriers";
+import { twilio } from "@vocalhost/carriers";
 
 interface Case {
   carrier: Carrier;

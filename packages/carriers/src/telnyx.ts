@@ -19,7 +19,7 @@ import {
   type HangUp,
   type Transfer,
 } from "./carrier.ts";
-import type { WireFormat } from "./wire-audio.ts";
+import type { WireFormat } from "./wire-format.ts";
 
 /** Telnyx media streaming: negotiated encodings, snake case, media possibly out of order. */
 export const telnyx: Carrier = {

@@ -1,6 +1,6 @@
 import { answerers, type CarrierAccounts, type CarrierName, type CarrierRequest } from "@vocalhost/protocol";
-import type { CallData } from "../call-data.ts";
-import type { WireFormat } from "./wire-audio.ts";
+import type { CallData } from "./call-data.ts";
+import type { WireFormat } from "./wire-format.ts";
 
 /** A telephony provider: knows its calls by their first messages. */
 export interface Carrier {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "node:test";
-import { decodeWireAudio, encodeWireAudio, type WireFormat } from "./wire-audio.ts";
+import type { WireFormat } from "@vocalhost/carriers";
+import { decodeWireAudio, encodeWireAudio } from "./wire-audio.ts";
 
 const MULAW: WireFormat = { encoding: "mulaw", sampleRateHz: 8_000 };
 const ALAW: WireFormat = { encoding: "alaw", sampleRateHz: 8_000 };

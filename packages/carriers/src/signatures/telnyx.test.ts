@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, sign } from "node:crypto";
 import { test } from "node:test";
-import { oneBitMutants } from "../../testing/one-bit-mutants.ts";
+import { oneBitMutants } from "../../../../testing/one-bit-mutants.ts";
 import type { SignatureVerdict, SignedRequest } from "./signed-request.ts";
 import { checkTelnyxSignature, ed25519Key } from "./telnyx.ts";
 

@@ -19,7 +19,7 @@ import {
   type HangUp,
   type Transfer,
 } from "./carrier.ts";
-import type { WireFormat } from "./wire-audio.ts";
+import type { WireFormat } from "./wire-format.ts";
 
 /** Plivo audio streams: no greeting before `start`, play-out is told by checkpoints. */
 export const plivo: Carrier = {
