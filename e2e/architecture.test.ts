@@ -18,9 +18,9 @@ interface PackageRule {
 
 /** Which package may import which. Nobody imports the SDK but bots, and what bots are made of. */
 const PACKAGES: Record<string, PackageRule> = {
-  protocol: { imports: [], neutral: { npm: ["zod"] } },
+  carriers: { imports: [], neutral: { npm: [] } },
+  protocol: { imports: ["carriers"], neutral: { npm: ["zod"] } },
   audio: { imports: [], neutral: { npm: [] } },
-  carriers: { imports: ["protocol"] },
   simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
   rooms: { imports: ["protocol"] },
   sdk: {
@@ -35,9 +35,9 @@ const PACKAGES: Record<string, PackageRule> = {
   "livekit-agents": { imports: ["sdk"] },
   viva: { imports: [] },
   images: { imports: [] },
-  cli: { imports: ["protocol", "audio", "simulator", "images"] },
+  cli: { imports: ["protocol", "audio", "carriers", "simulator", "images"] },
   "create-vocalhost": { imports: [] },
-  web: { imports: ["protocol", "audio", "simulator"] },
+  web: { imports: ["protocol", "audio", "carriers", "simulator"] },
   "control-plane": { imports: ["protocol", "rooms", "images"] },
 };
 

@@ -42,9 +42,9 @@ const NPM_SETTINGS = {
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
+  "carriers",
   "protocol",
   "audio",
-  "carriers",
   "simulator",
   "rooms",
   "viva",

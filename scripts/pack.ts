@@ -15,9 +15,9 @@ Then, on any machine with npm:
 `;
 const repository = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
+  "carriers",
   "protocol",
   "audio",
-  "carriers",
   "simulator",
   "rooms",
   "viva",

@@ -1,4 +1,4 @@
-import type { Answerer } from "@vocalhost/protocol";
+import type { Answerer } from "./answerer.ts";
 
 /** Who calls whom, as the telephony carrier tells it. */
 export interface CallData {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CarrierEvent, CarrierMessage, CarrierStream } from "./carrier.ts";
+import type { CarrierEvent, CarrierMessage, Stream } from "./carrier.ts";
 import { exotel } from "./exotel.ts";
 
 test("a start opens a call", () => {
   const stream = open();
-  assert.equal(stream.carrier, "exotel");
   assert.deepEqual(stream.callData, {
     streamId: "st-1",
     callId: "call-1",
@@ -103,7 +102,7 @@ function start(fields: object = {}): CarrierMessage {
   };
 }
 
-function open(fields: object = {}, query = ""): CarrierStream {
+function open(fields: object = {}, query = ""): Stream {
   const stream = exotel.open(start(fields), new URLSearchParams(query));
   assert.ok(stream);
   return stream;

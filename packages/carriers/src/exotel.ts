@@ -1,12 +1,27 @@
-import { carriers } from "@vocalhost/protocol";
-import { asId, asMessage, asNumber, asText, readCommonEvent, type Carrier } from "./carrier.ts";
+import { answeredByField } from "./answerer.ts";
+import type { Carrier } from "./carrier.ts";
+import { asId, asMessage, asNumber, asText, readCommonEvent } from "./message.ts";
+import { basicAuthorization, formBody } from "./rest.ts";
+
+type Account = { accountSid: string; apiKey: string; apiToken: string };
+
+const RATES_HZ = [8_000, 16_000, 24_000] as const;
+type RateHz = (typeof RATES_HZ)[number];
 
 // Exotel drops pieces below 3,200 bytes or of an odd size: these make 3,200 or 4,800, multiples of 320.
-const CHUNK_MS: Record<ExotelRateHz, number> = { 8_000: 200, 16_000: 100, 24_000: 100 };
+const CHUNK_MS: Record<RateHz, number> = { 8_000: 200, 16_000: 100, 24_000: 100 };
 
 /** Exotel voicebot: 16-bit PCM in large pieces, no REST hang-up: closing the socket goes on with the flow. */
-export const exotel: Carrier = {
-  name: "exotel",
+export const exotel: Carrier<Account> = {
+  title: "Exotel",
+  encodings: [{ codec: "PCM", ratesHz: RATES_HZ }],
+  hint: "PCM, every 100 ms",
+  account: {
+    parts: { accountSid: "EXOTEL_ACCOUNT_SID", apiKey: "EXOTEL_API_KEY", apiToken: "EXOTEL_API_TOKEN" },
+    address: () => "https://api.exotel.com",
+  },
+  signature: undefined,
+  hasFixedAddress: true,
   open(message, address) {
     const start = asMessage(message["start"]);
     const streamSid = asId(start["stream_sid"]);
@@ -17,7 +32,6 @@ export const exotel: Carrier = {
     const sampleRateHz = pcmRate(asNumber(address.get("sample-rate")) ?? stated);
     const wire = { encoding: "pcm", sampleRateHz } as const;
     return {
-      carrier: "exotel",
       callData: {
         streamId: streamSid,
         callId: callSid,
@@ -35,16 +49,43 @@ export const exotel: Carrier = {
       media: (payload) => JSON.stringify({ event: "media", stream_sid: streamSid, media: { payload } }),
       mark: (name) => JSON.stringify({ event: "mark", stream_sid: streamSid, mark: { name } }),
       clear: () => JSON.stringify({ event: "clear", stream_sid: streamSid }),
-      hangUp: () => undefined,
-      transfer: undefined,
-      keys: undefined,
     };
   },
+  dial({ account, address }, { to, from, streamUrl, ringSecs }) {
+    return {
+      url: `${address}/v1/Accounts/${encodeURIComponent(account.accountSid)}/Calls/connect.json`,
+      method: "POST",
+      headers: {
+        authorization: basicAuthorization(account.apiKey, account.apiToken),
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: formBody({
+        From: to, // whom it calls first, and here alone
+        CallerId: from,
+        StreamUrl: streamUrl,
+        StreamType: "bidirectional",
+        TimeOut: ringSecs?.toString(),
+      }),
+    };
+  },
+  callIdIn: (answer) => asMessage(answer["Call"])["Sid"],
+  detectsMachines: false,
+  transfer:
+    "transfers no call on request: put a Connect applet behind the Voicebot applet, and return with call.hangUpOnReturn false",
+  webhookFields: ({ callId, from, to }) => ({
+    ...{ CallSid: callId, CallFrom: from, CallTo: to, Direction: "incoming" },
+  }),
+  asks: () => false, // its applet holds the address, and names itself in none of its requests
+  answerJson: ({ url }) => ({
+    error: "Exotel doesn't use POST webhooks",
+    websocket_url: url,
+    url,
+    note: "Enter websocket_url in the Voicebot applet of your App Bazaar flow, followed by a Hangup applet.",
+  }),
+  answererIn: answeredByField,
+  passedOn: () => ({}), // its streams name the numbers
 };
 
-const { ratesHz } = carriers.exotel.encodings[0];
-type ExotelRateHz = (typeof ratesHz)[number];
-
-function pcmRate(sampleRateHz: number | undefined): ExotelRateHz {
-  return ratesHz.find((rate) => rate === sampleRateHz) ?? 8_000;
+function pcmRate(sampleRateHz: number | undefined): RateHz {
+  return RATES_HZ.find((rate) => rate === sampleRateHz) ?? 8_000;
 }

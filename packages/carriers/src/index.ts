@@ -1,22 +1,43 @@
+export {
+  accountVariables,
+  phoneNumberVariable,
+  readCarrierAccounts,
+  readCarrierAddresses,
+  readSignatureKeys,
+} from "./accounts.ts";
+export type { SignatureKeys } from "./accounts.ts";
+export { answerers } from "./answerer.ts";
+export type { Answerer } from "./answerer.ts";
 export type { CallData } from "./call-data.ts";
-export { CarrierError, asMessage } from "./carrier.ts";
+export { CarrierError } from "./carrier.ts";
 export type {
   Carrier,
   CarrierEvent,
   CarrierMessage,
-  CarrierStream,
-  HangUp,
-  KeySending,
+  DialOrder,
+  RequestToSign,
+  Rest,
+  RestRequest,
+  Signature,
+  StreamAnswer,
   Transfer,
 } from "./carrier.ts";
-export { readSignatureKeys, readTelephonyCredentials, signatureVariables } from "./config.ts";
-export type { SignatureKeys } from "./config.ts";
-export { exotel } from "./exotel.ts";
-export { plivo } from "./plivo.ts";
-export { checkPlivoSignature, signPlivo } from "./signatures/plivo.ts";
-export type { SignatureVerdict, SignedRequest } from "./signatures/signed-request.ts";
-export { checkTelnyxSignature, ed25519Key } from "./signatures/telnyx.ts";
-export { checkTwilioSignature, signTwilio } from "./signatures/twilio.ts";
-export { telnyx } from "./telnyx.ts";
-export { twilio } from "./twilio.ts";
+export {
+  carrierAsking,
+  carrierNames,
+  carriers,
+  checkSignature,
+  isCarrier,
+  openStream,
+  restOf,
+} from "./carriers.ts";
+export type {
+  CarrierAccounts,
+  CarrierAddresses,
+  CarrierName,
+  CarrierStream,
+  SignatureVerdict,
+} from "./carriers.ts";
+export { asMessage } from "./message.ts";
+export type { SignedRequest } from "./signing.ts";
 export type { WireFormat } from "./wire-format.ts";

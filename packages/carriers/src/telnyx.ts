@@ -1,29 +1,61 @@
-import {
-  carrierRatesHz,
-  dialTwiml,
-  formBody,
-  type CarrierAccounts,
-  type CarrierRequest,
-} from "@vocalhost/protocol";
-import {
-  answeredBy,
-  asId,
-  asMessage,
-  asNumber,
-  asText,
-  CarrierError,
-  readCommonEvent,
-  type Carrier,
-  type CarrierEvent,
-  type CarrierMessage,
-  type HangUp,
-  type Transfer,
-} from "./carrier.ts";
+import { answeredByField } from "./answerer.ts";
+import { CarrierError, type Carrier, type CarrierEvent, type CarrierMessage } from "./carrier.ts";
+import type { Rest, RestRequest, Signature } from "./carrier.ts";
+import { answeredBy, asId, asMessage, asNumber, asText, readCommonEvent } from "./message.ts";
+import { formBody } from "./rest.ts";
+import { fromBase64, header, toBase64, utf8 } from "./signing.ts";
 import type { WireFormat } from "./wire-format.ts";
+import { connectStream, dialXml } from "./xml.ts";
+
+type Account = { apiKey: string; accountSid?: string; applicationId?: string };
+
+const SIGNATURE = "telnyx-signature-ed25519";
+const TIMESTAMP = "telnyx-timestamp";
+const TOLERANCE_S = 300;
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+/** Ed25519 over the time and the raw body. */
+const signature: Signature = {
+  header: SIGNATURE,
+  variable: "TELNYX_PUBLIC_KEY", // base64 of the 32 bytes the Telnyx portal shows
+  secretVariable: "TELNYX_PRIVATE_KEY",
+  checkKey: (key) => void keyBytes(key),
+  async verify(request, publicKey) {
+    const given = header(request, SIGNATURE) ?? "";
+    const bytes = fromBase64(given);
+    const timestamp = header(request, TIMESTAMP) ?? "";
+    const age = Math.abs(request.nowMs / 1000 - Number(timestamp));
+    const isSignature = bytes.length === SIGNATURE_BYTES && toBase64(bytes) === given;
+    if (!isSignature || !/^\d{1,12}$/.test(timestamp) || age > TOLERANCE_S) return false;
+    const key = await crypto.subtle.importKey("raw", keyBytes(publicKey), "Ed25519", false, ["verify"]);
+    return crypto.subtle.verify("Ed25519", key, bytes, utf8(`${timestamp}|${request.rawBody}`));
+  },
+  async sign({ form }, secret) {
+    const timestamp = Math.floor(Date.now() / 1000).toString();
+    return { [TIMESTAMP]: timestamp, [SIGNATURE]: await signTelnyx(form, timestamp, secret) };
+  },
+  async counterpart(secret) {
+    const { x = "" } = await crypto.subtle.exportKey("jwk", await privateKey(secret));
+    return `TELNYX_PUBLIC_KEY=${toBase64(fromBase64(x.replaceAll("-", "+").replaceAll("_", "/")))}`;
+  },
+};
 
 /** Telnyx media streaming: negotiated encodings, snake case, media possibly out of order. */
-export const telnyx: Carrier = {
-  name: "telnyx",
+export const telnyx: Carrier<Account> = {
+  title: "Telnyx",
+  encodings: [
+    { codec: "PCMU", ratesHz: [8_000] },
+    { codec: "PCMA", ratesHz: [8_000] },
+    { codec: "L16", ratesHz: [8_000, 16_000, 24_000] },
+  ],
+  hint: "µ-law, in any order",
+  account: {
+    parts: { apiKey: "TELNYX_API_KEY" },
+    dialling: { accountSid: "TELNYX_ACCOUNT_SID", applicationId: "TELNYX_APPLICATION_ID" },
+    address: () => "https://api.telnyx.com",
+  },
+  signature,
   open(message, address) {
     const start = asMessage(message["start"]);
     const streamId = asId(message["stream_id"]);
@@ -33,7 +65,6 @@ export const telnyx: Carrier = {
     const encoding = asText(format["encoding"]) ?? "PCMU";
     const customParameters = asMessage(start["custom_parameters"]);
     return {
-      carrier: "telnyx",
       callData: {
         streamId,
         callId: callControlId,
@@ -56,15 +87,73 @@ export const telnyx: Carrier = {
       media: (payload) => JSON.stringify({ event: "media", media: { payload } }),
       mark: (name) => JSON.stringify({ event: "mark", mark: { name } }),
       clear: () => JSON.stringify({ event: "clear" }),
-      hangUp: (accounts) => hangUp(accounts, callControlId),
-      transfer: (accounts, target) => transfer(accounts, callControlId, target),
-      keys: {
-        over: "rest",
-        request: (accounts, keys) => action(accounts, callControlId, "send_dtmf", { digits: keys }),
-      },
     };
   },
+  dial({ account, address }, { to, from, answerUrl, machineDetection, ringSecs }) {
+    return {
+      url: `${address}/v2/texml/Accounts/${encodeURIComponent(account.accountSid)}/Calls`,
+      method: "POST",
+      headers: { authorization: `Bearer ${account.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        ApplicationSid: account.applicationId,
+        To: to,
+        From: from,
+        Url: answerUrl,
+        UrlMethod: "POST",
+        // Its detection tells the status callback, whose answer is what the call then does.
+        ...(machineDetection
+          ? {
+              MachineDetection: "Enable",
+              AsyncAmd: false,
+              StatusCallback: answerUrl,
+              StatusCallbackMethod: "POST",
+            }
+          : {}),
+        ...(ringSecs === undefined ? {} : { Timeout: ringSecs }),
+      }),
+    };
+  },
+  callIdIn: (answer) => answer["sid"] ?? answer["call_sid"],
+  detectsMachines: true,
+  hangUp: (rest, callControlId) => ({
+    ...action(rest, callControlId, "hangup", {}),
+    isAlreadyOver: (status, body) => status === 422 && body.includes("90018"),
+  }),
+  transfer: {
+    // Calls of a TeXML application get new instructions; that takes the account. Others are transferred by Call Control.
+    request(rest, callControlId, { to, callerId }) {
+      const { account, address } = rest;
+      if (!account.accountSid)
+        return action(rest, callControlId, "transfer", { to, ...(callerId ? { from: callerId } : {}) });
+      const path = `Accounts/${encodeURIComponent(account.accountSid)}/Calls/${encodeURIComponent(callControlId)}`;
+      return {
+        url: `${address}/v2/texml/${path}`,
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${account.apiKey}`,
+          "content-type": "application/x-www-form-urlencoded",
+        },
+        body: formBody({ Texml: dialXml(to, callerId, "Sip") }),
+      };
+    },
+  },
+  keys: {
+    over: "rest",
+    request: (rest, callControlId, keys) => action(rest, callControlId, "send_dtmf", { digits: keys }),
+  },
+  // They look like Twilio's; only the ids differ.
+  webhookFields: ({ callId, accountId, from, to }) => ({
+    ...{ CallSid: callId, CallSidLegacy: callId, AccountSid: accountId, From: from, To: to },
+    ...{ CallStatus: "ringing", Direction: "inbound", ConnectionId: CONNECTION_ID },
+  }),
+  asks: (fields) => fields.has("CallControlId") || /^v\d:/.test(fields.get("CallSid") ?? ""),
+  answerXml: ({ url, answeredBy: answerer }) =>
+    connectStream({ url, bidirectionalMode: "rtp" }, { answered_by: answerer }),
+  answererIn: answeredByField,
+  passedOn: () => ({}), // its streams name the numbers
 };
+
+const CONNECTION_ID = "1494404757140276705"; // of a Telnyx application; any number of that length
 
 function readEvent(message: CarrierMessage): CarrierEvent | undefined {
   if (message["event"] === "error") return { type: "problem", text: problemText(message["payload"]) };
@@ -98,50 +187,45 @@ function wireFormat(encoding: string, sampleRateHz: number | undefined): WireFor
 }
 
 function pcmRate(sampleRateHz: number | undefined): number {
-  return carrierRatesHz("telnyx", "L16").find((rate) => rate === sampleRateHz) ?? 8_000;
+  const l16 = telnyx.encodings.find(({ codec }) => codec === "L16");
+  return l16?.ratesHz.find((rate) => rate === sampleRateHz) ?? 8_000;
 }
 
-function hangUp(accounts: CarrierAccounts, callControlId: string): HangUp | undefined {
-  const request = action(accounts, callControlId, "hangup", {});
-  if (!request) return undefined;
-  return { ...request, isAlreadyOver: (status, body) => status === 422 && body.includes("90018") };
-}
-
-/** Calls of a TeXML application get new instructions; that takes the account. Others are transferred by Call Control. */
-function transfer(
-  accounts: CarrierAccounts,
-  callControlId: string,
-  { to, callerId }: Transfer,
-): CarrierRequest | undefined {
-  const { telnyx: account, addresses } = accounts;
-  if (!account?.accountSid)
-    return action(accounts, callControlId, "transfer", { to, ...(callerId ? { from: callerId } : {}) });
-  const path = `Accounts/${encodeURIComponent(account.accountSid)}/Calls/${encodeURIComponent(callControlId)}`;
-  return {
-    carrier: "telnyx",
-    url: `${addresses.telnyx}/v2/texml/${path}`,
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${account.apiKey}`,
-      "content-type": "application/x-www-form-urlencoded",
-    },
-    body: formBody({ Texml: dialTwiml(to, callerId) }),
-  };
-}
-
-/** Something done with a call that is on. */
+/** Does something with a call that is on. */
 function action(
-  { telnyx: account, addresses }: CarrierAccounts,
+  { account, address }: Rest<Account>,
   callControlId: string,
   name: "hangup" | "transfer" | "send_dtmf",
   fields: Record<string, string>,
-): CarrierRequest | undefined {
-  if (!account) return undefined;
+): RestRequest {
   return {
-    carrier: "telnyx",
-    url: `${addresses.telnyx}/v2/calls/${encodeURIComponent(callControlId)}/actions/${name}`,
+    url: `${address}/v2/calls/${encodeURIComponent(callControlId)}/actions/${name}`,
     method: "POST",
     headers: { authorization: `Bearer ${account.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify(fields),
   };
+}
+
+export async function signTelnyx(body: string, timestamp: string, secret: string): Promise<string> {
+  const key = await privateKey(secret);
+  const signed = await crypto.subtle.sign("Ed25519", key, utf8(`${timestamp}|${body}`));
+  return toBase64(new Uint8Array(signed));
+}
+
+function keyBytes(publicKey: string): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64(publicKey);
+  if (bytes.length === KEY_BYTES) return bytes;
+  throw new CarrierError("TELNYX_PUBLIC_KEY must be 32 bytes of base64, as the portal shows it");
+}
+
+const PKCS8_START = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20]; // before the key
+
+/** The key as PEM, or its 32 bytes (also with the public half behind them) as base64. */
+async function privateKey(text: string): Promise<CryptoKey> {
+  const pem = /^\s*-----BEGIN PRIVATE KEY-----([\s\S]+)-----END PRIVATE KEY-----\s*$/.exec(text)?.[1];
+  const bytes = fromBase64((pem ?? text).replaceAll(/\s/g, ""));
+  if (pem === undefined && bytes.length !== 32 && bytes.length !== 64)
+    throw new CarrierError("Telnyx's private key must be PEM, or 32 bytes as base64.");
+  const pkcs8 = pem === undefined ? Uint8Array.of(...PKCS8_START, ...bytes.subarray(0, 32)) : bytes;
+  return crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
 }

@@ -1,17 +1,12 @@
-import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import {
   asMessage,
   CarrierError,
-  type Carrier,
+  carrierNames,
+  openStream,
   type CarrierMessage,
+  type CarrierName,
   type CarrierStream,
 } from "@vocalhost/carriers";
-import { exotel } from "@vocalhost/carriers";
-import { plivo } from "@vocalhost/carriers";
-import { telnyx } from "@vocalhost/carriers";
-import { twilio } from "@vocalhost/carriers";
-
-const CARRIERS: Record<CarrierName, Carrier> = { twilio, telnyx, plivo, exotel };
 
 const OPENING_MESSAGES_MAX = 2; // a greeting and a start
 
@@ -30,7 +25,7 @@ export async function detectCall(
           : "The carrier closed the WebSocket before it named the call",
       );
     }
-    const stream = openStream(parseMessage(text), address, only);
+    const stream = openAny(parseMessage(text), address, only);
     if (stream) return stream;
   }
   throw new CarrierError(
@@ -53,13 +48,13 @@ export function parseMessage(text: string): CarrierMessage {
   }
 }
 
-function openStream(
+function openAny(
   message: CarrierMessage,
   address: URLSearchParams,
   only: CarrierName | undefined,
 ): CarrierStream | undefined {
   for (const name of only ? [only] : carrierNames) {
-    const stream = CARRIERS[name].open(message, address);
+    const stream = openStream(name, message, address);
     if (stream) return stream;
   }
   return undefined;

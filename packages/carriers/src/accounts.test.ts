@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readSignatureKeys, readTelephonyCredentials } from "./config.ts";
+import { readCarrierAccounts, readSignatureKeys } from "./accounts.ts";
 
 const PUBLIC = {
   twilio: "https://api.twilio.com",
@@ -10,7 +10,7 @@ const PUBLIC = {
 };
 
 test("with nothing set there is nothing to hang up or check with", () => {
-  assert.deepEqual(readTelephonyCredentials({}), {
+  assert.deepEqual(readCarrierAccounts({}), {
     twilio: undefined,
     telnyx: undefined,
     plivo: undefined,
@@ -30,7 +30,7 @@ test("an account counts when all of it is set", () => {
     PLIVO_AUTH_ID: "MA1",
     PLIVO_AUTH_TOKEN: "u",
   };
-  const { twilio, telnyx, plivo } = readTelephonyCredentials(environment);
+  const { twilio, telnyx, plivo } = readCarrierAccounts(environment);
   assert.deepEqual(twilio, { accountSid: "AC1", authToken: "t" });
   assert.deepEqual(telnyx, { apiKey: "k" });
   assert.deepEqual(plivo, { authId: "MA1", authToken: "u" });
@@ -41,7 +41,7 @@ test("an account counts when all of it is set", () => {
     TWILIO_ACCOUNT_SID: "",
     TELNYX_API_KEY: "",
   };
-  const { addresses, ...none } = readTelephonyCredentials(halves);
+  const { addresses, ...none } = readCarrierAccounts(halves);
   assert.deepEqual(none, {
     twilio: undefined,
     telnyx: undefined,
@@ -60,7 +60,7 @@ test("a key set to nothing checks nothing", () => {
 
 test("REST addresses: regional with edge and region, ours with a URL", () => {
   const twilio = (environment: Record<string, string>): string =>
-    readTelephonyCredentials(environment).addresses.twilio;
+    readCarrierAccounts(environment).addresses.twilio;
   assert.equal(twilio({ TWILIO_EDGE: "sydney", TWILIO_REGION: "au1" }), "https://api.sydney.au1.twilio.com");
   assert.equal(twilio({ TWILIO_EDGE: "sydney" }), PUBLIC.twilio);
   assert.equal(twilio({ TWILIO_REGION: "au1" }), PUBLIC.twilio);
@@ -69,7 +69,7 @@ test("REST addresses: regional with edge and region, ours with a URL", () => {
     TELNYX_API_URL: "http://localhost:2//",
     PLIVO_API_URL: "http://localhost:3",
   };
-  assert.deepEqual(readTelephonyCredentials({ ...urls, TWILIO_EDGE: "e", TWILIO_REGION: "r" }).addresses, {
+  assert.deepEqual(readCarrierAccounts({ ...urls, TWILIO_EDGE: "e", TWILIO_REGION: "r" }).addresses, {
     twilio: "http://localhost:1",
     telnyx: "http://localhost:2",
     plivo: "http://localhost:3",

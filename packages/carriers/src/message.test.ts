@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asId, asMessage, asNumber, asText } from "./carrier.ts";
+import { asId, asMessage, asNumber, asText } from "./message.ts";
 
 test("numbers are read from numbers and from text", () => {
   const cases: [unknown, number | undefined][] = [
