@@ -221,7 +221,7 @@ function keyBytes(publicKey: string): Uint8Array<ArrayBuffer> {
 const PKCS8_START = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20]; // before the key
 
 /** The key as PEM, or its 32 bytes (also with the public half behind them) as base64. */
-async function privateKey(text: string): Promise<CryptoKey> {
+async function privateKey(text: string) {
   const pem = /^\s*-----BEGIN PRIVATE KEY-----([\s\S]+)-----END PRIVATE KEY-----\s*$/.exec(text)?.[1];
   const bytes = fromBase64((pem ?? text).replaceAll(/\s/g, ""));
   if (pem === undefined && bytes.length !== 32 && bytes.length !== 64)

@@ -23,7 +23,7 @@ export function readStreamInstructions(
       carrier.readXml?.(responseIn(source), planned) ?? carrier.readJson?.(parsedJson(source), parameters);
     if (!told) throw new TypeError(`${planned.name} has no webhook`);
     const { options, ...instructions } = told;
-    return { ...instructions, carrier: { name: planned.name, ...options } as CarrierChoice };
+    return { ...instructions, carrier: { name: planned.name, ...options } };
   } catch (error) {
     if (error instanceof AnswerError) throw wrong(error.message, error.why, error.fix);
     throw error;
