@@ -18,12 +18,13 @@ interface PackageRule {
 
 /** Which package may import which. Nobody imports the SDK but bots, and what bots are made of. */
 const PACKAGES: Record<string, PackageRule> = {
-  protocol: { imports: [], neutral: { npm: ["zod"] } },
+  carriers: { imports: [], neutral: { npm: [] } },
+  protocol: { imports: ["carriers"], neutral: { npm: ["zod"] } },
   audio: { imports: [], neutral: { npm: [] } },
   simulator: { imports: ["protocol", "audio"], neutral: { npm: [] } },
   rooms: { imports: ["protocol"] },
   sdk: {
-    imports: ["protocol", "audio", "rooms"],
+    imports: ["protocol", "audio", "carriers", "rooms"],
     onlyFrom: {
       rooms: [
         ...["runner/rooms.ts", "runner/open-rooms.ts", "runner/turn.ts"],
@@ -34,9 +35,9 @@ const PACKAGES: Record<string, PackageRule> = {
   "livekit-agents": { imports: ["sdk"] },
   viva: { imports: [] },
   images: { imports: [] },
-  cli: { imports: ["protocol", "audio", "simulator", "images"] },
+  cli: { imports: ["protocol", "audio", "carriers", "simulator", "images"] },
   "create-vocalhost": { imports: [] },
-  web: { imports: ["protocol", "audio", "simulator"] },
+  web: { imports: ["protocol", "audio", "carriers", "simulator"] },
   base: { imports: ["protocol"] },
   store: { imports: ["base", "protocol"] },
   drivers: { imports: ["base", "protocol", "images"] },
@@ -49,18 +50,17 @@ const PACKAGES: Record<string, PackageRule> = {
 
 /** Inside the SDK: which folder may import which. Files beside the folders are words they all share. */
 const SDK_FOLDERS: Record<string, string[]> = {
-  runner: ["runtime", "server", "bot", "filters", "media", "telephony"],
+  runner: ["runtime", "server", "bot", "filters", "media"],
   instance: ["runtime", "server", "transports", "bot", "filters", "media"],
   runtime: ["server"],
-  server: ["transports", "bot", "filters", "media", "telephony"],
+  server: ["transports", "bot", "filters", "media"],
   "stand-ins": ["conversation", "speech", "transports", "bot"],
   providers: ["conversation", "speech"],
   conversation: ["speech", "transports", "rtvi"],
   speech: ["transports"],
-  transports: ["bot", "filters", "media", "pacing", "rtvi", "telephony"],
+  transports: ["bot", "filters", "media", "pacing", "rtvi"],
   media: ["pacing"],
-  pacing: ["telephony"],
-  telephony: ["bot"],
+  pacing: [],
   rtvi: ["bot"],
   filters: [],
   bot: [],

@@ -42,6 +42,7 @@ const NPM_SETTINGS = {
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
+  "carriers",
   "protocol",
   "audio",
   "simulator",

@@ -9,6 +9,7 @@ import { BUNDLED_PACKAGES, bundlePackage } from "./bundle.ts";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 const PACKAGES = [
+  "carriers",
   "protocol",
   "audio",
   "simulator",

@@ -48,7 +48,7 @@ const ENTRIES: Record<string, string[]> = {
 // Of what is installed with it: pure JavaScript that every process needs, or that shares most of what it loads with ours. All
 // else stays where it is.
 const INLINED =
-  /^(?:@vocalhost\/(?:protocol|audio|simulator|images|rooms\/(?:config|providers\/config|turn))|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
+  /^(?:@vocalhost\/(?:protocol|audio|carriers|simulator|images|rooms\/(?:config|providers\/config|turn))|zod|fastify|@fastify\/[^/]+|fastify-type-provider-zod|pino|ws|kysely|better-auth|@better-auth\/[^/]+|prom-client|uuid|modern-tar)(?:\/|$)/;
 
 export const BUNDLED_PACKAGES = Object.keys(ENTRIES);
 

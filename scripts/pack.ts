@@ -15,6 +15,7 @@ Then, on any machine with npm:
 `;
 const repository = fileURLToPath(new URL("../", import.meta.url));
 const PUBLISHED = [
+  "carriers",
   "protocol",
   "audio",
   "simulator",

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { BUNDLED_PACKAGES, bundlePackage } from "./bundle.ts";
 
 /** Each in `packages/`; their own versions are all the same. */
-export const PRODUCT_PACKAGES = ["protocol", "audio", "rooms", "sdk", "viva"];
+export const PRODUCT_PACKAGES = ["carriers", "protocol", "audio", "rooms", "sdk", "viva"];
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 

@@ -21,7 +21,7 @@ import { Dialled, StartRequest } from "@vocalhost/protocol";
 import { parseProject } from "../../packages/cli/src/project/parse-project.ts";
 import { readConfig } from "../../packages/control-plane/src/main/config.ts";
 import { listPages, readBlocks, type Block } from "../../scripts/walk-docs/blocks.ts";
-import { readXml } from "../telephony/read-xml.ts";
+import { readXml } from "../../testing/read-xml.ts";
 import { completed, GIVEN } from "./given.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { carrierSecrets, startCarrierRest, type CarrierRest } from "../../testing/carrier-rest.ts";
 import { startServiceProcess, type ServiceProcess } from "../harness/service-process.ts";
-import { onlyChild, readXml } from "../telephony/read-xml.ts";
+import { onlyChild, readXml } from "../../testing/read-xml.ts";
 import { dial } from "../telephony/telephone.ts";
 import { start } from "./hosted-calls.ts";
 

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
-import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
 import { carrierSecrets, startCarrierRest } from "../../testing/carrier-rest.ts";
 import { TRANSFER_TO, type Mode } from "./phone-bot.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
 import { dial, type Call } from "./telephone.ts";
+import { signed } from "./sign.ts";
 
 describe("with the carriers' accounts set", async () => {
   const rest = await startCarrierRest();
@@ -21,7 +21,7 @@ describe("with the carriers' accounts set", async () => {
   });
 
   const token = rest.environment["TWILIO_AUTH_TOKEN"] ?? "";
-  const headers = { "x-twilio-signature": signTwilio(runner.socketUrl(), "", token) };
+  const headers = await signed("twilio", { url: runner.socketUrl() }, token);
   const dialled = (name: CarrierName, mode: Mode): Call =>
     dial({ carrier: { name }, url: runner.socketUrl(), headers, parameters: { mode } });
   const endOf = async (call: Call): Promise<unknown> =>

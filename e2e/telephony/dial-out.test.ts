@@ -1,15 +1,15 @@
 // The bot calls somebody: asked over HTTP, placed over each carrier's REST interface, answered over its stream.
 import assert from "node:assert/strict";
-import { carrierNames, type CarrierName, type Dialled } from "@vocalhost/protocol";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
+import type { Dialled } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
-import { signPlivo } from "../../packages/sdk/src/telephony/signatures/plivo.ts";
-import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
 import { carrierSecrets, startCarrierRest } from "../../testing/carrier-rest.ts";
 import { call as http, type Answer } from "../harness/raw-http.ts";
 import { assertRefused } from "../harness/refusal.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
-import { onlyChild, readXml, type Element } from "./read-xml.ts";
+import { onlyChild, readXml, type XmlElement } from "../../testing/read-xml.ts";
 import { dial } from "./telephone.ts";
+import { signed } from "./sign.ts";
 
 const KEY = "dial-out-key-0123456789";
 const ASKED = { to: "+12025550143", from: "+12025550199" };
@@ -44,26 +44,21 @@ describe("calls the bot places", async () => {
     address.replace(`wss://${PUBLIC}`, runner.socketUrl("")).replace(`https://${PUBLIC}`, "");
 
   /** What the carrier is told to do with the call, from the request or from where that sends it. */
-  async function instructions(name: CarrierName, fields: Record<string, string>): Promise<Element> {
+  async function instructions(name: CarrierName, fields: Record<string, string>): Promise<XmlElement> {
     const asked = rest.requests[0]!.fields;
     if (typeof asked["Twiml"] === "string") return readXml(asked["Twiml"]);
     const url = String(asked["Url"] ?? asked["answer_url"]);
     const form = new URLSearchParams(fields).toString();
-    const answer = await runner.webhook(here(url), form, signatures[name]?.(url, form));
+    const answer = await runner.webhook(
+      here(url),
+      form,
+      name === "telnyx" ? {} : await signature(name, url, form),
+    );
     assert.equal(answer.status, 200, answer.body);
     return readXml(answer.body);
   }
-  const signatures: Partial<Record<CarrierName, (url: string, form: string) => Record<string, string>>> = {
-    twilio: (url, form) => ({
-      "x-twilio-signature": signTwilio(url, form, rest.environment["TWILIO_AUTH_TOKEN"] ?? ""),
-    }),
-    plivo(url, form) {
-      const authToken = rest.environment["PLIVO_AUTH_TOKEN"] ?? "";
-      const nonce = "1";
-      const signature = signPlivo({ method: "POST", url, form, nonce, authToken });
-      return { "x-plivo-signature-v3": signature, "x-plivo-signature-v3-nonce": nonce };
-    },
-  };
+  const signature = (name: CarrierName, url: string, form: string): Promise<Record<string, string>> =>
+    signed(name, { url, form }, rest.environment[carriers[name].signature?.variable ?? ""] ?? "");
 
   async function streamOf(name: CarrierName, fields: Record<string, string>) {
     if (name === "exotel") return { url: String(rest.requests[0]!.fields["StreamUrl"]), parameters: {} };

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import { after, beforeEach, describe, test } from "node:test";
-import { signTwilio } from "../../packages/sdk/src/telephony/signatures/twilio.ts";
 import { openCarrierSocket, type CarrierSocket } from "./carrier-socket.ts";
 import type { Mode } from "./phone-bot.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
 import { startRestInterface } from "./rest-interface.ts";
 import { dial, type Call } from "./telephone.ts";
+import { signed } from "./sign.ts";
 
 describe("with the carriers' accounts set", async () => {
   const rest = await startRestInterface();
@@ -21,7 +21,7 @@ describe("with the carriers' accounts set", async () => {
     rest.status = 200;
   });
 
-  const headers = { "x-twilio-signature": signTwilio(runner.socketUrl(), "", "twilio-token") };
+  const headers = await signed("twilio", { url: runner.socketUrl() }, "twilio-token");
   const dialled = (name: CarrierName, mode: Mode): Call =>
     dial({ carrier: { name }, url: runner.socketUrl(), headers, parameters: { mode } });
   const lineOf: Record<CarrierName, (callId: string) => string[]> = {

@@ -6,7 +6,7 @@ import { assertRefused } from "../harness/refusal.ts";
 import { openCarrierSocket, tryCarrierSocket } from "./carrier-socket.ts";
 import { openingOf } from "./openings.ts";
 import { startPhoneRunner } from "./phone-runner.ts";
-import { onlyChild, readXml } from "./read-xml.ts";
+import { onlyChild, readXml } from "../../testing/read-xml.ts";
 
 const FORMS: Record<Exclude<CarrierName, "exotel">, Record<string, string>> = {
   twilio: {

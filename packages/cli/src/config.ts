@@ -1,24 +1,22 @@
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 
 /** What carriers and bots share a secret by, from the environment or the `.env` of the working folder. */
-export interface CliConfig {
-  twilio: { accountId: string | undefined; secret: string | undefined };
-  telnyx: { accountId: undefined; secret: string | undefined };
-  plivo: { accountId: string | undefined; secret: string | undefined };
-}
+export type CliConfig = Record<CarrierName, { accountId: string | undefined; secret: string | undefined }>;
 
 /** The `.env` wins, as it does for the runner: both then mean the same secret. */
 export function readConfig(workingFolder: string): CliConfig {
   const environment = localEnvironment(workingFolder);
-  const setting = (name: string): string | undefined => environment[name] || undefined;
-  return {
-    twilio: { accountId: setting("TWILIO_ACCOUNT_SID"), secret: setting("TWILIO_AUTH_TOKEN") },
-    telnyx: { accountId: undefined, secret: setting("TELNYX_PRIVATE_KEY") },
-    plivo: { accountId: setting("PLIVO_AUTH_ID"), secret: setting("PLIVO_AUTH_TOKEN") },
-  };
+  const setting = (name = ""): string | undefined => environment[name] || undefined;
+  const pairs = carrierNames.map((name) => {
+    const { account, signature } = carriers[name];
+    const secret = setting(signature?.secretVariable ?? signature?.variable);
+    return [name, { accountId: setting(account.id), secret }];
+  });
+  return Object.fromEntries(pairs) as CliConfig;
 }
 
 /** Where `vocalhost dev` listens, as the runner would: flag, `.env`, environment, default. */

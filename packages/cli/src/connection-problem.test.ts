@@ -27,12 +27,12 @@ test("why nobody could be reached", () => {
   }
 });
 
-test("what a refusal is about", () => {
+test("what a refusal is about", async () => {
   const refusal = {
     what: "stream",
     url: "ws://h/ws",
     body: "",
-    signer: createSigner("twilio", undefined),
+    signer: await createSigner("twilio", undefined),
   } as const;
   const table: [status: number, body: string, message: RegExp, fixes: RegExp][] = [
     [
@@ -52,9 +52,9 @@ test("what a refusal is about", () => {
     assert.match(problem.message, message);
     assert.match(problem.fixes.join("\n"), fixes);
   }
-  const known = refusedRequest({ ...refusal, status: 403, signer: createSigner("twilio", "secret") });
+  const known = refusedRequest({ ...refusal, status: 403, signer: await createSigner("twilio", "secret") });
   assert.match(known.fixes.join(), /--public-url/);
-  const exotel = refusedRequest({ ...refusal, status: 403, signer: createSigner("exotel", undefined) });
+  const exotel = refusedRequest({ ...refusal, status: 403, signer: await createSigner("exotel", undefined) });
   assert.doesNotMatch(exotel.fixes.join(), /signature/i);
 });
 

@@ -20,26 +20,15 @@ export {
   transportNames,
 } from "./transports.ts";
 export type { RoomProviderName, TransportChoice, TransportName } from "./transports.ts";
-export { carrierNames, carrierRatesHz, carriers, isCarrier } from "./carriers.ts";
-export type { CarrierName } from "./carriers.ts";
+export { carrierNames, isCarrier, readCarrierAccounts, readCarrierAddresses } from "@vocalhost/carriers";
+export type { CarrierAccounts, CarrierAddresses, CarrierName } from "@vocalhost/carriers";
 
 // Phone calls
-export {
-  accountVariables,
-  PHONE_NUMBERS,
-  readCarrierAccounts,
-  readCarrierAddresses,
-} from "./calls/accounts.ts";
-export type { CarrierAccounts, CarrierAddresses } from "./calls/accounts.ts";
-export { askCarrier, basicAuthorization, formBody, refusalOf } from "./calls/carrier-request.ts";
+export { askCarrier, refusalOf } from "./calls/carrier-request.ts";
 export type { CarrierAnswer, CarrierRequest } from "./calls/carrier-request.ts";
-export { answererIn, answerers } from "./calls/answerer.ts";
-export type { Answerer } from "./calls/answerer.ts";
 export { Callee, Dialled, Dialout, dialRequest, placeCall } from "./calls/dial.ts";
 export type { DialOrder } from "./calls/dial.ts";
-export { answeredXml, transferXml } from "./calls/questions.ts";
-export { dialTwiml, dialXml, escapeXml, exotelAnswer, streamXml } from "./calls/stream-xml.ts";
-export type { StreamAnswer } from "./calls/stream-xml.ts";
+export { answeredXml, askingCarrier, transferAsker, transferXml } from "./calls/questions.ts";
 
 // Reaching a session
 export {

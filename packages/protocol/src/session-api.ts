@@ -1,6 +1,6 @@
+import { carrierNames } from "@vocalhost/carriers";
 import { z } from "zod";
 import { Dialled, Dialout } from "./calls/dial.ts";
-import { carrierNames } from "./carriers.ts";
 import { limits } from "./limits.ts";
 import { IceServer, type TransportName } from "./transports.ts";
 

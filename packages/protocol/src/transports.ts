@@ -1,5 +1,5 @@
+import { carrierNames, isCarrier, type CarrierName } from "@vocalhost/carriers";
 import { z } from "zod";
-import { carrierNames, isCarrier, type CarrierName } from "./carriers.ts";
 import { AppError } from "./errors.ts";
 import { limits } from "./limits.ts";
 

@@ -8,7 +8,7 @@ export type {
   WebRtcArguments,
   WebSocketArguments,
 } from "./bot/runner-arguments.ts";
-export type { CallData } from "./bot/call-data.ts";
+export type { CallData } from "@vocalhost/carriers";
 export { SessionEnded } from "./server/session-ended.ts";
 export type { EndReason } from "./transports/session-hooks.ts";
 

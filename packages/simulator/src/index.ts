@@ -8,12 +8,11 @@ export type { CallSocket } from "./call-socket.ts";
 export type { CallReport, CallSummary } from "./call-summary.ts";
 
 // Carriers
-export { createCarrier } from "./carriers/create-carrier.ts";
+export { createCarrier, newCallIds, simulatedCarriers } from "./carriers/create-carrier.ts";
 export type { CarrierChoice } from "./carriers/create-carrier.ts";
 export type { CallDetails, CallIds, Carrier } from "./carriers/carrier.ts";
-export { newCallIds } from "./carriers/call-ids.ts";
-export type { PlivoFormat } from "./carriers/plivo.ts";
-export type { TelnyxCodec, TelnyxFormat } from "./carriers/telnyx.ts";
+export { AnswerError } from "./carriers/answer-element.ts";
+export type { AnswerElement } from "./carriers/answer-element.ts";
 export type { Violation, ViolationCode } from "./carriers/bot-message.ts";
 
 // The caller

@@ -1,5 +1,5 @@
-import { carrierNames, carriers, type CarrierName } from "@vocalhost/protocol";
-import { backgroundNames, parseSurroundings } from "@vocalhost/simulator";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
+import { backgroundNames, parseSurroundings, simulatedCarriers } from "@vocalhost/simulator";
 import {
   choice,
   flag,
@@ -15,6 +15,12 @@ import {
 import type { ArgumentValues, OptionValues } from "../command-option.ts";
 
 export const DEFAULT_STREAM_URL = "ws://localhost:7860/ws";
+
+const withBotEncoding = carrierNames.filter((name) => simulatedCarriers[name].hasBotEncoding);
+const signingSecrets = carrierNames.flatMap((name) => {
+  const { signature } = carriers[name];
+  return signature ? [signature.secretVariable ?? signature.variable] : [];
+});
 
 /** What `vocalhost call` can be told. */
 export const callOptions = {
@@ -68,7 +74,10 @@ export const callOptions = {
     takes: "codec",
     help: `${carrierNames.map(codecsOf).join("; ")}; with a rate: L16/16000`,
   }),
-  botEncoding: text({ takes: "codec", help: "telnyx: what the bot sends, if not PCMU" }),
+  botEncoding: text({
+    takes: "codec",
+    help: `${withBotEncoding.join(", ")}: what the bot sends, if not the default`,
+  }),
   jitter: number({
     takes: "time",
     parse: parseDurationMs,
@@ -89,7 +98,7 @@ export const callOptions = {
   token: text({ takes: "token", help: "socket token; goes into the path of the address" }),
   signingSecret: text({
     takes: "secret",
-    help: "secret the carrier signs with: auth token (twilio, plivo) or private key (telnyx)",
+    help: `secret the carrier signs with (default: from the environment, ${signingSecrets.join(", ")})`,
   }),
   publicUrl: text({ takes: "url", help: "address to sign for, if the bot knows itself by another one" }),
   expectAudio: flag({ help: "fail if the bot was never heard" }),

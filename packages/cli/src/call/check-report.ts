@@ -1,4 +1,4 @@
-import { carriers } from "@vocalhost/protocol";
+import { carriers } from "@vocalhost/carriers";
 import type { CallReport } from "@vocalhost/simulator";
 import { Problem } from "../problem.ts";
 import type { CallOptions } from "./call-options.ts";

@@ -1,4 +1,4 @@
-import { carriers } from "@vocalhost/protocol";
+import { carriers } from "@vocalhost/carriers";
 import type { CallOutcome, CallReport, CallSummary } from "@vocalhost/simulator";
 import type { Ui } from "../ui.ts";
 

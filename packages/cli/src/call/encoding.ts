@@ -1,5 +1,4 @@
-import { carriers, type CarrierName } from "@vocalhost/protocol";
-import type { PlivoFormat, TelnyxFormat } from "@vocalhost/simulator";
+import { carriers, type CarrierName } from "@vocalhost/carriers";
 import { usageProblem } from "../problem.ts";
 
 /** `codec` or `codec/rate`, as in `L16/16000`. */
@@ -30,19 +29,6 @@ export function parseEncoding(carrier: CarrierName, text: string | undefined): E
     );
   const [foundCodec = "", foundRate] = found.split("/");
   return { codec: foundCodec, sampleRateHz: Number(foundRate) };
-}
-
-export function telnyxFormat(request: EncodingRequest): TelnyxFormat {
-  const known = carriers.telnyx.encodings.find(({ codec }) => codec === request.codec);
-  const { codec } = known ?? carriers.telnyx.encodings[0];
-  return { codec, sampleRateHz: request.sampleRateHz };
-}
-
-export function plivoFormat(request: EncodingRequest): PlivoFormat {
-  return {
-    contentType: request.codec === "L16" ? "audio/x-l16" : "audio/x-mulaw",
-    sampleRateHz: request.sampleRateHz,
-  };
 }
 
 function isWhole(name: string, wanted: string): boolean {

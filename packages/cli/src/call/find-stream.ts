@@ -1,4 +1,4 @@
-import type { CallDetails, CarrierChoice } from "@vocalhost/simulator";
+import { simulatedCarriers, type CallDetails, type CarrierChoice } from "@vocalhost/simulator";
 import type { Ui } from "../ui.ts";
 import { createSigner, type Signer } from "../webhook/signer.ts";
 import { askWebhook } from "../webhook/webhook-client.ts";
@@ -21,19 +21,18 @@ export async function findStream(
   options: CallOptions,
   context: { ui: Ui; signal: AbortSignal },
 ): Promise<BotStream> {
-  const signer = createSigner(plan.carrier.name, plan.secret);
+  const signer = await createSigner(plan.carrier.name, plan.secret);
   if (plan.target.type === "stream") return directStream(plan, options, signer);
   const { carrier, target } = plan;
   const { ui, signal } = context;
   const told = await askWebhook({
-    ...{ carrier: carrier.name, url: target.url, publicUrl: options.publicUrl },
+    ...{ carrier, url: target.url, publicUrl: options.publicUrl },
     ...{ details: plan.details, signer, signal },
-    callFormat: (carrier.name === "telnyx" && carrier.uplink) || { codec: "PCMU", sampleRateHz: 8000 },
     ...(options.verbose && { onAnswer: (text: string) => ui.note(text.trim()) }),
   });
   return {
     url: reachable(told.url, target),
-    headers: signer.upgradeHeaders(told.url),
+    headers: await signer.upgradeHeaders(told.url),
     carrier: told.carrier,
     details: { ...plan.details, parameters: told.parameters },
     signer,
@@ -41,20 +40,13 @@ export async function findStream(
   };
 }
 
-function directStream(plan: CallPlan, options: CallOptions, signer: Signer): BotStream {
+async function directStream(plan: CallPlan, options: CallOptions, signer: Signer): Promise<BotStream> {
   const { carrier, details } = plan;
-  const remarks = [...plan.remarks];
   const url = new URL(plan.target.url);
   if (options.token !== undefined) url.pathname = `${url.pathname.replace(/\/$/, "")}/${options.token}`;
-  if (carrier.name === "twilio" && url.search !== "") {
-    remarks.push("Twilio drops the query of the stream's URL, so it was left out.");
-    url.search = "";
-  }
-  if (carrier.name === "exotel") {
-    for (const [name, value] of Object.entries(details.parameters)) url.searchParams.set(name, value);
-    if (carrier.sampleRateHz !== 8000) url.searchParams.set("sample-rate", String(carrier.sampleRateHz));
-  }
-  const headers = signer.upgradeHeaders(options.publicUrl ?? url.href);
+  const remark = simulatedCarriers[carrier.name].dial?.(url, details.parameters, carrier);
+  const remarks = remark === undefined ? plan.remarks : [...plan.remarks, remark];
+  const headers = await signer.upgradeHeaders(options.publicUrl ?? url.href);
   return { url: url.href, headers, carrier, details, signer, remarks };
 }
 

@@ -7,7 +7,7 @@ import { findStream } from "./find-stream.ts";
 import { planCall } from "./plan-call.ts";
 
 const none = { accountId: undefined, secret: undefined };
-const CONFIG: CliConfig = { twilio: none, telnyx: none, plivo: none };
+const CONFIG: CliConfig = { twilio: none, telnyx: none, plivo: none, exotel: none };
 
 function options(given: Partial<CallOptions>): CallOptions {
   return { carrier: "twilio", say: [], parameter: [], ...given } as CallOptions;

@@ -1,9 +1,15 @@
-import { carriers, type CarrierName } from "@vocalhost/protocol";
-import { newCallIds, requireKeys, type CallDetails, type CarrierChoice } from "@vocalhost/simulator";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
+import {
+  newCallIds,
+  requireKeys,
+  simulatedCarriers,
+  type CallDetails,
+  type CarrierChoice,
+} from "@vocalhost/simulator";
 import type { CliConfig } from "../config.ts";
 import { usageProblem } from "../problem.ts";
 import { DEFAULT_STREAM_URL, type CallOptions } from "./call-options.ts";
-import { parseEncoding, plivoFormat, telnyxFormat } from "./encoding.ts";
+import { parseEncoding } from "./encoding.ts";
 
 /** A call as it was asked for, before anybody was reached. */
 export interface CallPlan {
@@ -20,24 +26,26 @@ export type CallTarget =
   | { type: "stream"; url: string }
   | { type: "webhook"; url: string; via: string | undefined };
 
+const withBotEncoding = carrierNames.filter((name) => simulatedCarriers[name].hasBotEncoding);
+
 export function planCall(options: CallOptions, config: CliConfig): CallPlan {
   const { carrier: name } = options;
-  if (options.botEncoding !== undefined && name !== "telnyx")
+  if (options.botEncoding !== undefined && !simulatedCarriers[name].hasBotEncoding)
     throw usageProblem(
-      `--bot-encoding is for telnyx; at ${carriers[name].title} both directions use the same encoding.`,
+      `--bot-encoding is for ${withBotEncoding.join(", ")}; at ${carriers[name].title} both directions use the same encoding.`,
     );
   if (options.dtmf !== undefined) checkKeys(options.dtmf);
   const remarks: string[] = [];
-  const ids = { ...newCallIds(name), ...accountOf(name, config) };
+  const ids = { ...newCallIds(name), ...accountOf(config[name]) };
   const from = options.from ?? "+12025550143";
   const to = options.toNumber ?? "+12025550199";
   const parameters = readParameters(name, options.parameter);
   const target = readTarget(options);
-  const secret = options.signingSecret ?? (name === "exotel" ? undefined : config[name].secret);
+  const secret = options.signingSecret ?? config[name].secret;
   // With a webhook, its XML would say this; the runner's own does.
-  if (name === "twilio" && target.type === "stream")
-    Object.assign(parameters, { from_number: from, to_number: to, ...parameters });
-  if (target.type === "webhook" && options.parameter.length > 0 && name !== "exotel")
+  if (target.type === "stream")
+    Object.assign(parameters, { ...carriers[name].passedOn({ from, to }), ...parameters });
+  if (target.type === "webhook" && options.parameter.length > 0 && carriers[name].answerXml)
     remarks.push("--parameter has no effect here: with a webhook, its XML sets the parameters.");
   return {
     details: { ids, from, to, parameters },
@@ -61,26 +69,11 @@ function checkedUrl(flag: string, url: string, schemes: string[]): string {
 }
 
 function chooseCarrier(options: CallOptions, url: string): CarrierChoice {
-  const { carrier: name } = options;
-  const rateOfUrl = new URL(url).searchParams.get("sample-rate");
-  const wanted = options.encoding ?? (name === "exotel" && rateOfUrl ? `PCM/${rateOfUrl}` : undefined);
-  const encoding = parseEncoding(name, wanted);
-  switch (name) {
-    case "twilio":
-      return { name };
-    case "telnyx":
-      return {
-        name,
-        uplink: telnyxFormat(encoding),
-        downlink: telnyxFormat(parseEncoding(name, options.botEncoding)),
-      };
-    case "plivo":
-      return { name, format: plivoFormat(encoding) };
-    case "exotel":
-      return { name, sampleRateHz: encoding.sampleRateHz };
-    default:
-      return name satisfies never;
-  }
+  const { carrier: name, botEncoding } = options;
+  const simulated = simulatedCarriers[name];
+  const encoding = parseEncoding(name, options.encoding ?? simulated.encodingIn?.(new URL(url)));
+  const ofBot = botEncoding === undefined ? undefined : parseEncoding(name, botEncoding);
+  return { name, ...simulated.choose(encoding, ofBot) };
 }
 
 function checkKeys(keys: string): void {
@@ -94,8 +87,7 @@ function checkKeys(keys: string): void {
   }
 }
 
-function accountOf(name: CarrierName, config: CliConfig): { accountId?: string } {
-  const accountId = name === "exotel" ? undefined : config[name].accountId;
+function accountOf({ accountId }: CliConfig[CarrierName]): { accountId?: string } {
   return accountId === undefined ? {} : { accountId };
 }
 
@@ -106,17 +98,8 @@ function readParameters(carrier: CarrierName, given: readonly string[]): Record<
     if (equals < 1) throw usageProblem(`--parameter expects name=value, not "${text}".`);
     parameters[text.slice(0, equals)] = text.slice(equals + 1);
   }
-  checkLimits(carrier, parameters);
+  // What the carrier would not let through is not let through here.
+  const refusal = simulatedCarriers[carrier].refusalOf?.(parameters);
+  if (refusal !== undefined) throw usageProblem(refusal);
   return parameters;
-}
-
-/** What the carrier would not let through is not let through here. */
-function checkLimits(carrier: CarrierName, parameters: Readonly<Record<string, string>>): void {
-  const lengths = Object.entries(parameters).map(([name, value]) => name.length + value.length);
-  const total = lengths.reduce((sum, length) => sum + length + 1, 0);
-  if (carrier === "twilio" && lengths.some((length) => length > 500))
-    throw usageProblem("Twilio allows 500 characters per parameter, name and value together.");
-  if (carrier === "plivo" && total > 512) throw usageProblem("Plivo allows 512 bytes of extra headers.");
-  if (carrier === "exotel" && (lengths.length > 3 || total > 256))
-    throw usageProblem("Exotel allows 3 parameters with 256 characters in total.");
 }

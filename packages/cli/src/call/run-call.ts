@@ -1,5 +1,5 @@
 import { writeWav, type AudioFrame } from "@vocalhost/audio";
-import { carriers } from "@vocalhost/protocol";
+import { carriers } from "@vocalhost/carriers";
 import {
   createBackground,
   createCarrier,

@@ -40,7 +40,7 @@ export async function placeFilterCall(
   const carrier = createCarrier({ name: "twilio" }, details);
   const { sampleRateHz } = carrier.uplink;
   const sentence = createSpeechLike();
-  const signer = createSigner("twilio", undefined);
+  const signer = await createSigner("twilio", undefined);
   const dialled = openSocket({ url, headers: {}, carrier: { name: "twilio" }, details, signer, remarks: [] });
   const call = placeCall({
     carrier,

@@ -1,19 +1,12 @@
-import type { CarrierName } from "@vocalhost/protocol";
-import { generateKeyPairSync, randomBytes, type KeyObject } from "node:crypto";
-import {
-  parseEd25519Key,
-  publicHalf,
-  signPlivo,
-  signTelnyx,
-  signTwilio,
-  type FormFields,
-} from "./signatures.ts";
+import { CarrierError, carriers, type CarrierName, type RequestToSign } from "@vocalhost/carriers";
+import { randomBytes } from "node:crypto";
+import { usageProblem } from "../problem.ts";
 
 /** Signs requests as the carrier does. Carriers always sign; whether the bot looks is its affair. */
 export interface Signer {
-  webhookHeaders(request: SignedRequest): Record<string, string>;
+  webhookHeaders(request: Omit<RequestToSign, "method">): Promise<Record<string, string>>;
   /** Headers of the WebSocket upgrade; `url` is the `wss://` address the carrier was given. */
-  upgradeHeaders(url: string): Record<string, string>;
+  upgradeHeaders(url: string): Promise<Record<string, string>>;
   /** Nobody gave a secret, so that a bot which does look will refuse. */
   readonly isThrowaway: boolean;
   /** Environment variable the secret is read from; undefined where nothing is signed. */
@@ -22,66 +15,23 @@ export interface Signer {
   readonly counterpart: string;
 }
 
-export interface SignedRequest {
-  url: string;
-  fields: FormFields;
-  /** As it is sent. */
-  body: string;
-}
-
-/** `secret` is Twilio's or Plivo's auth token, or Telnyx's private key. */
-export function createSigner(carrier: CarrierName, secret: string | undefined): Signer {
-  const isThrowaway = secret === undefined;
-  const token = secret ?? randomBytes(16).toString("hex");
-  switch (carrier) {
-    case "twilio":
-      return {
-        isThrowaway,
-        variable: "TWILIO_AUTH_TOKEN",
-        counterpart: "the same TWILIO_AUTH_TOKEN",
-        webhookHeaders: ({ url, fields }) => ({ "x-twilio-signature": signTwilio(token, url, fields) }),
-        upgradeHeaders: (url) => ({ "x-twilio-signature": signTwilio(token, url) }),
-      };
-    case "plivo":
-      return {
-        isThrowaway,
-        variable: "PLIVO_AUTH_TOKEN",
-        counterpart: "the same PLIVO_AUTH_TOKEN",
-        webhookHeaders: ({ url, fields }) => plivoHeaders(token, url, fields),
-        upgradeHeaders: () => ({}),
-      };
-    case "telnyx": {
-      const key = secret === undefined ? generateKeyPairSync("ed25519").privateKey : parseEd25519Key(secret);
-      return {
-        isThrowaway,
-        variable: "TELNYX_PRIVATE_KEY",
-        counterpart: `TELNYX_PUBLIC_KEY=${publicHalf(key)}`,
-        webhookHeaders: ({ body }) => telnyxHeaders(key, body),
-        upgradeHeaders: () => ({}),
-      };
-    }
-    case "exotel":
-      return {
-        isThrowaway,
-        variable: undefined,
-        counterpart: "",
-        webhookHeaders: () => ({}),
-        upgradeHeaders: () => ({}),
-      };
-    default:
-      return carrier satisfies never;
-  }
-}
-
-function plivoHeaders(token: string, url: string, fields: FormFields): Record<string, string> {
-  const nonce = randomBytes(10).readBigUInt64BE().toString();
+/** `secret` is what the carrier signs with. */
+export async function createSigner(carrier: CarrierName, secret: string | undefined): Promise<Signer> {
+  const { signature } = carriers[carrier];
+  const key = secret ?? randomBytes(32).toString("base64"); // what any of them takes
+  const counterpart = signature?.counterpart
+    ? await signature.counterpart(key).catch(mistypedKey)
+    : `the same ${signature?.variable}`;
   return {
-    "x-plivo-signature-v3": signPlivo(token, { url, fields, nonce }),
-    "x-plivo-signature-v3-nonce": nonce,
+    isThrowaway: secret === undefined,
+    variable: signature && (signature.secretVariable ?? signature.variable),
+    counterpart,
+    webhookHeaders: async (request) => (await signature?.sign({ method: "POST", ...request }, key)) ?? {},
+    upgradeHeaders: async (url) =>
+      signature?.signsUpgrades ? signature.sign({ method: "GET", url, form: "" }, key) : {},
   };
 }
 
-function telnyxHeaders(key: KeyObject, body: string): Record<string, string> {
-  const timestamp = Math.floor(Date.now() / 1000).toString();
-  return { "telnyx-timestamp": timestamp, "telnyx-signature-ed25519": signTelnyx(key, timestamp, body) };
+function mistypedKey(error: unknown): never {
+  throw error instanceof CarrierError ? usageProblem(error.message) : error;
 }

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import type { Problem } from "../problem.ts";
 import { readStreamInstructions, type StreamInstructions } from "./stream-instructions.ts";
 
-type Named = Parameters<typeof readStreamInstructions>[1]["carrier"];
+type Named = "twilio" | "telnyx" | "plivo";
 
 function read(carrier: Named, inside: string): StreamInstructions {
   return readStreamInstructions(`<?xml version="1.0"?><Response>${inside}</Response>`, {
-    carrier,
-    callFormat: { codec: "PCMA", sampleRateHz: 8000 },
+    name: carrier,
+    ...(carrier === "telnyx" ? { uplink: { codec: "PCMA", sampleRateHz: 8000 } } : {}),
   });
 }
 
@@ -103,7 +103,7 @@ test("instructions a carrier could not follow are refused with the reason", () =
       inside,
     );
   }
-  const input = { carrier: "twilio", callFormat: { codec: "PCMU", sampleRateHz: 8000 } } as const;
+  const input = { name: "twilio" } as const;
   assert.throws(() => readStreamInstructions("<html>", input), /not XML/);
   assert.throws(() => readStreamInstructions("<Html/>", input), /starts with <Html>/);
 });

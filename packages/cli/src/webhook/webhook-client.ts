@@ -1,46 +1,27 @@
-import type { CarrierName } from "@vocalhost/protocol";
-import type { CallDetails, TelnyxFormat } from "@vocalhost/simulator";
+import { carriers } from "@vocalhost/carriers";
+import type { CallDetails, CarrierChoice } from "@vocalhost/simulator";
 import { refusedRequest, unreachable } from "../connection-problem.ts";
 import { Problem } from "../problem.ts";
 import type { Signer } from "./signer.ts";
 import { readStreamInstructions, type StreamInstructions } from "./stream-instructions.ts";
-import { webhookFields } from "./webhook-fields.ts";
 
 /** Asks a bot's webhook what to do with a call, as the carrier does, and gives what it was told. */
 export async function askWebhook(options: WebhookOptions): Promise<StreamInstructions> {
-  const { carrier, url, signal } = options;
-  if (carrier === "exotel") return askExotel(options);
-  const fields = webhookFields(carrier, options.details);
-  const body = new URLSearchParams(fields).toString();
-  const answer = await request(options, {
-    method: "POST",
-    headers: {
-      "content-type": "application/x-www-form-urlencoded; charset=utf-8",
-      ...options.signer.webhookHeaders({ url: options.publicUrl ?? url, fields, body }),
-    },
-    body,
-    signal: deadline(signal),
-  });
-  if (!/^(?:text|application)\/xml\b/i.test(answer.contentType))
-    throw new Problem(
-      "webhook_answer",
-      `The webhook answered with ${answer.contentType || "no content type"}.`,
-      {
-        why: "Carriers expect text/xml or application/xml.",
-      },
-    );
-  return readStreamInstructions(answer.text, { carrier, callFormat: options.callFormat });
+  const { carrier, details } = options;
+  const { ids, from, to, parameters } = details;
+  const fields = carriers[carrier.name].webhookFields({ ...ids, from, to });
+  const text = asksForXml(carrier) ? await post(options, fields) : await get(options, fields);
+  return readStreamInstructions(text, carrier, parameters);
 }
 
 export interface WebhookOptions {
-  carrier: CarrierName;
+  /** As planned; the answer may choose otherwise. */
+  carrier: CarrierChoice;
   url: string;
   /** What the carrier knows the webhook by; the signature is made for it. @default url */
   publicUrl?: string | undefined;
   details: CallDetails;
   signer: Signer;
-  /** Codec of the caller's leg, at carriers where the XML may leave it open. */
-  callFormat: TelnyxFormat;
   signal: AbortSignal;
   onAnswer?: (text: string) => void;
 }
@@ -48,36 +29,36 @@ export interface WebhookOptions {
 const WEBHOOK_TIMEOUT_MS = 15_000; // carriers wait no longer
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-async function askExotel(options: WebhookOptions): Promise<StreamInstructions> {
+function asksForXml({ name }: CarrierChoice): boolean {
+  return carriers[name].answerXml !== undefined;
+}
+
+async function post(options: WebhookOptions, fields: Record<string, string>): Promise<string> {
+  const { url, publicUrl, signer, signal } = options;
+  const form = new URLSearchParams(fields).toString();
+  const { text, contentType } = await request(options, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded; charset=utf-8",
+      ...(await signer.webhookHeaders({ url: publicUrl ?? url, form })),
+    },
+    body: form,
+    signal: deadline(signal),
+  });
+  if (/^(?:text|application)\/xml\b/i.test(contentType)) return text;
+  throw new Problem("webhook_answer", `The webhook answered with ${contentType || "no content type"}.`, {
+    why: "Carriers expect text/xml or application/xml.",
+  });
+}
+
+async function get(options: WebhookOptions, fields: Record<string, string>): Promise<string> {
   const url = new URL(options.url);
-  for (const [name, value] of Object.entries(webhookFields("exotel", options.details)))
-    url.searchParams.set(name, value);
-  const answer = await request(
+  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
+  const { text } = await request(
     { ...options, url: url.href },
     { method: "GET", signal: deadline(options.signal) },
   );
-  const address = exotelAddress(answer.text);
-  if (address === undefined)
-    throw new Problem("webhook_answer", 'The webhook did not answer {"url": "wss://…"}.', {
-      why: "Exotel uses no XML: its applet holds the stream's address, or asks one of your URLs for it.",
-      fixes: ["Call the stream directly: vocalhost call --carrier exotel --to ws://localhost:7860/ws"],
-    });
-  const rate = new URL(address).searchParams.get("sample-rate");
-  return {
-    url: address,
-    parameters: { ...options.details.parameters },
-    carrier: { name: "exotel", sampleRateHz: Number(rate ?? 8000) },
-    remarks: [],
-  };
-}
-
-function exotelAddress(text: string): string | undefined {
-  try {
-    const { url } = JSON.parse(text) as { url?: unknown };
-    return typeof url === "string" && /^wss?:/.test(url) && URL.canParse(url) ? url : undefined;
-  } catch {
-    return undefined;
-  }
+  return text;
 }
 
 function deadline(signal: AbortSignal): AbortSignal {
@@ -99,8 +80,8 @@ async function request(options: WebhookOptions, init: RequestInit): Promise<Webh
   const text = await cappedText(response);
   options.onAnswer?.(text);
   const contentType = response.headers.get("content-type") ?? "";
-  const isRedirectOfExotel = options.carrier === "exotel" && response.status < 400; // the caller explains it
-  if (response.ok || isRedirectOfExotel) return { contentType, text };
+  const isRedirect = !asksForXml(options.carrier) && response.status < 400; // what it holds is explained
+  if (response.ok || isRedirect) return { contentType, text };
   throw refusedRequest({ what: "webhook", ...options, status: response.status, body: text });
 }
 

@@ -1,4 +1,4 @@
-import { answeredXml, AppError, carrierNames, transferXml } from "@vocalhost/protocol";
+import { answeredXml, askingCarrier, transferXml } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { originOf } from "./admit-request.ts";
 
@@ -29,8 +29,7 @@ export function mountCallQuestions(app: FastifyInstance): void {
     );
     const hidden = { schema: { hide: true } };
     scope.post<AnswerRequest>("/v1/public/calls/answer/:carrier", hidden, async (request, reply) => {
-      const carrier = carrierNames.find((name) => name === request.params.carrier);
-      if (!carrier || carrier === "exotel") throw new AppError("CARRIER_UNKNOWN");
+      const carrier = askingCarrier(request.params.carrier);
       const address = `${originOf(request).replace(/^http/, "ws")}/ws/${carrier}`;
       const fields = new URLSearchParams(request.body ?? "");
       return sendXml(reply, answeredXml(carrier, { address, token: request.query.token }, fields));

@@ -1,13 +1,9 @@
-import { carriers, type CarrierName } from "../carriers.ts";
+import { carriers, type CarrierName, type RestRequest } from "@vocalhost/carriers";
 import { AppError } from "../errors.ts";
 
 /** One request to a carrier's REST interface. */
-export interface CarrierRequest {
+export interface CarrierRequest extends RestRequest {
   carrier: CarrierName;
-  url: string;
-  method: "POST" | "DELETE";
-  headers: Record<string, string>;
-  body?: string;
 }
 
 export interface CarrierAnswer {
@@ -57,15 +53,6 @@ export function refusalOf(
   return new AppError("CARRIER_REFUSED", {
     message: `${carriers[carrier].title} refused ${what}: HTTP ${status}${told ? `, ${told}` : ""}`,
   });
-}
-
-export function basicAuthorization(user: string, password: string): string {
-  return `Basic ${btoa(`${user}:${password}`)}`;
-}
-
-export function formBody(fields: Record<string, string | undefined>): string {
-  const set = Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  return new URLSearchParams(set).toString();
 }
 
 async function readSome(response: Response): Promise<string> {

@@ -1,6 +1,6 @@
 import type { CarrierName, PeerId, RoomProviderName } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
-import type { CallData } from "./call-data.ts";
+import type { CallData } from "@vocalhost/carriers";
 
 /** Everything a bot is given. Where it runs and how the session was asked for is not among it. */
 export type RunnerArguments = WebRtcArguments | WebSocketArguments | RoomArguments;

@@ -1,4 +1,4 @@
-import type { WireFormat } from "../telephony/wire-audio.ts";
+import type { WireFormat } from "@vocalhost/carriers";
 
 /** How a bot's voice goes out over one WebSocket. */
 export interface VoiceSettings {

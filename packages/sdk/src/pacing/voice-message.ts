@@ -1,6 +1,6 @@
 import { pcmBytes } from "@vocalhost/audio";
 import { encodeFrame } from "@vocalhost/protocol/frames"; // without the schemas: a thread starts in no time
-import { encodeWireAudio } from "../telephony/wire-audio.ts";
+import { encodeWireAudio } from "./wire-audio.ts";
 import type { VoiceSettings } from "./messages.ts";
 
 /** One piece of the voice as a WebSocket message. */

@@ -1,6 +1,6 @@
-import { carrierNames, carriers, isCarrier, transportNames } from "@vocalhost/protocol";
+import { carrierNames, carriers, isCarrier, type SignatureKeys } from "@vocalhost/carriers";
+import { transportNames } from "@vocalhost/protocol";
 import { styleText } from "node:util";
-import { signatureVariables, type SignatureKeys } from "../telephony/config.ts";
 import { isLoopback, type RunnerConfig } from "./config.ts";
 import type { Runner } from "./start-runner.ts";
 
@@ -55,11 +55,11 @@ function phoneRows(runner: Runner, config: RunnerConfig): [string, string][] {
 }
 
 function signatureStatus(keys: SignatureKeys): string {
-  const signing = carrierNames.filter((name) => name in signatureVariables) as (keyof SignatureKeys)[];
+  const signing = carrierNames.filter((name) => carriers[name].signature);
   const off = signing.filter((name) => !keys[name]);
   return off.length === 0
     ? `webhooks checked for ${listed.format(signing.map((name) => carriers[name].title))}`
-    : `not checked, no key set: ${off.map((name) => `${carriers[name].title} (${signatureVariables[name]})`).join(", ")}`;
+    : `not checked, no key set: ${off.map((name) => `${carriers[name].title} (${carriers[name].signature?.variable})`).join(", ")}`;
 }
 
 const listed = new Intl.ListFormat("en-GB"); // "a, b and c"

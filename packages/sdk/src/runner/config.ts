@@ -1,4 +1,13 @@
 import {
+  carrierNames,
+  carriers,
+  isCarrier,
+  readCarrierAccounts,
+  readSignatureKeys,
+  type CarrierAccounts,
+  type SignatureKeys,
+} from "@vocalhost/carriers";
+import {
   roomAliases,
   transportNames,
   VoiceFilter,
@@ -12,8 +21,6 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { MediaReach } from "../media/messages.ts";
 import type { LogFormat, LogLevel } from "../runtime/runtime-log.ts";
-import { readSignatureKeys, type SignatureKeys } from "../telephony/config.ts";
-import { ed25519Key } from "../telephony/signatures/telnyx.ts";
 import { findEngine } from "./find-engine.ts";
 import { FLAGS, FlagError, type FlagName, type Flags, type FlagValue } from "./flags.ts";
 import { parseIceServers } from "./ice-servers.ts";
@@ -66,6 +73,11 @@ export function loadEnvironment(workingFolder: string): Environment {
   if (existsSync(file)) Object.assign(process.env, parseEnv(readFileSync(file, "utf8")));
   process.env["ENV"] = "local";
   return process.env;
+}
+
+/** Read with every call: accounts may be set while the runner runs. */
+export function carrierAccounts(): CarrierAccounts {
+  return readCarrierAccounts(process.env);
 }
 
 export function readConfig(flags: Flags, given: Environment, workingFolder: string): RunnerConfig {
@@ -256,8 +268,9 @@ function parseSocketAuth(
   if (text !== undefined && text !== "none" && text !== "token")
     throw new FlagError(`--ws-auth must be none or token, got "${text}"`);
   if (isLoopback(host) && proxy === undefined) return text ?? "none";
-  // Exotel is given one address for good, which leaves no place for a token.
-  const auth = text ?? (onlyTransport === "exotel" ? "none" : "token");
+  const hasFixedAddress =
+    onlyTransport !== undefined && isCarrier(onlyTransport) && carriers[onlyTransport].hasFixedAddress;
+  const auth = text ?? (hasFixedAddress ? "none" : "token");
   if (auth === "none")
     warnings.push(
       isLoopback(host)
@@ -300,8 +313,10 @@ function parseLogLevel(flag: FlagValue | undefined, variable: string | undefined
 
 function checkedKeys(environment: Environment): SignatureKeys {
   const keys = readSignatureKeys(environment);
-  const { telnyx } = keys;
-  if (telnyx) asFlagError(() => ed25519Key(telnyx));
+  for (const name of carrierNames) {
+    const key = keys[name];
+    if (key) asFlagError(() => carriers[name].signature?.checkKey?.(key));
+  }
   return keys;
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Dialling } from "../server/doors/dial-out.ts";
-import { readTelephonyCredentials } from "../telephony/config.ts";
+import { carrierAccounts } from "./config.ts";
 
 /** Calls cost money, so that only the bearer of a key of their own may place them, from wherever. */
 export function createDialling(key: string | undefined): Dialling {
@@ -15,7 +15,7 @@ export function createDialling(key: string | undefined): Dialling {
       const given = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
       if (given === undefined || !isSame(given, key)) throw new AppError("DIALOUT_NOT_ALLOWED");
     },
-    accounts: () => readTelephonyCredentials(),
+    accounts: carrierAccounts,
   };
 }
 

@@ -8,7 +8,7 @@ import type { RoomMaker } from "./doors/room-maker.ts";
 import { mountOpenDoors } from "./doors/doors.ts";
 import { mountSessionRoutes } from "./session-routes.ts";
 import type { SessionApp } from "./session-app.ts";
-import type { SignatureKeys } from "../telephony/config.ts";
+import type { SignatureKeys } from "@vocalhost/carriers";
 import type { SocketTokens } from "./socket-tokens.ts";
 import { mountStartRoute } from "./start.ts";
 

@@ -9,9 +9,9 @@ import {
   type RunnerArguments,
 } from "../bot/runner-arguments.ts";
 import { attachHooks } from "../transports/session-hooks.ts";
-import type { CarrierMessage } from "../telephony/carrier.ts";
-import { detectCall } from "../telephony/detect.ts";
-import { decodeWireAudio } from "../telephony/wire-audio.ts";
+import type { CarrierMessage } from "@vocalhost/carriers";
+import { detectCall } from "../transports/detect.ts";
+import { decodeWireAudio } from "../pacing/wire-audio.ts";
 import { setStreamOf } from "../transports/carrier-stream.ts";
 import { createTransport } from "../transports/create-transport.ts";
 import { keepEarlyMessages } from "../transports/early-messages.ts";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { WebSocketServer, type WebSocket } from "ws";
 import { pause, until } from "../../../../testing/wait.ts";
 import { createWebSocketArguments } from "../bot/runner-arguments.ts";
-import { detectCall } from "../telephony/detect.ts";
+import { detectCall } from "./detect.ts";
 import { openEar, type EarMessage } from "../testing/ear.ts";
 import { common, tellTo } from "../testing/far-ends.ts";
 import { setStreamOf } from "./carrier-stream.ts";

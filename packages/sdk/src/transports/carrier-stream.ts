@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import type { CarrierStream } from "../telephony/carrier.ts";
+import type { CarrierStream } from "@vocalhost/carriers";
 
 interface Carried {
   stream: CarrierStream;

@@ -1,3 +1,4 @@
+import { readCarrierAccounts, type CarrierAccounts } from "@vocalhost/carriers";
 import type * as liveKitClient from "@livekit/rtc-node";
 
 export type LiveKitClient = typeof liveKitClient;
@@ -13,4 +14,9 @@ export async function loadLiveKitClient(): Promise<LiveKitClient> {
     if (before === undefined) delete process.env["NODE_ENV"];
     else process.env["NODE_ENV"] = before;
   }
+}
+
+/** The accounts to transfer and hang up with; each is optional. */
+export function carrierAccounts(): CarrierAccounts {
+  return readCarrierAccounts(process.env);
 }

@@ -1,20 +1,19 @@
 import { dtmfTones } from "@vocalhost/audio";
 import {
   accountVariables,
-  AppError,
-  askCarrier,
-  Callee,
   carriers,
-  refusalOf,
+  restOf,
   type Answerer,
   type CarrierAccounts,
   type CarrierName,
-  type CarrierRequest,
-} from "@vocalhost/protocol";
+  type CarrierStream,
+  type Rest,
+  type RestRequest,
+} from "@vocalhost/carriers";
+import { AppError, askCarrier, Callee, refusalOf } from "@vocalhost/protocol";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
-import type { CarrierStream } from "../telephony/carrier.ts";
-import { hangUp } from "../telephony/hang-up.ts";
+import { hangUp } from "./hang-up.ts";
 import type { AudioOutput } from "./transport.ts";
 
 /** The phone call a session is: what can be done with it beside hearing and speaking. */
@@ -64,39 +63,51 @@ const PAUSE_MS = 500;
 
 export function createPhoneCall(options: PhoneCallOptions): PhoneCall {
   const { stream, accounts, log, audioOut, signal } = options;
-  const { title } = carriers[stream.carrier];
+  const { carrier, callData } = stream;
+  const { title, transfer, keys: keySending } = carriers[carrier];
+  const asksAboutTransfers = carriers[carrier].transferXml !== undefined;
 
-  async function ask(request: CarrierRequest | undefined, what: string): Promise<void> {
-    if (!request)
-      throw new AppError("CARRIER_NOT_CONFIGURED", {
-        message: `${title} cannot be asked for ${what} without an account: set ${NEEDED[stream.carrier]}`,
-      });
-    const answer = await askCarrier(request);
-    if (answer.status < 200 || answer.status > 299) throw refusalOf(request, answer, what);
+  function rest(what: string): Rest {
+    const found = restOf(accounts(), carrier);
+    if (found) return found;
+    const variables = accountVariables(carrier, "calls").join(" and ");
+    throw new AppError("CARRIER_NOT_CONFIGURED", {
+      message: `${title} cannot be asked for ${what} without an account: set ${variables}`,
+    });
+  }
+
+  async function ask(request: RestRequest, what: string): Promise<void> {
+    const asked = { carrier, ...request };
+    const answer = await askCarrier(asked);
+    if (answer.status < 200 || answer.status > 299) throw refusalOf(asked, answer, what);
   }
 
   return {
-    carrier: stream.carrier,
-    callId: stream.callData.callId,
-    answeredBy: stream.callData.answeredBy,
+    carrier,
+    callId: callData.callId,
+    answeredBy: callData.answeredBy,
     async transfer(to, { callerId } = {}) {
       signal.throwIfAborted();
       const callee = Callee.safeParse(to);
       if (!callee.success) throw new RangeError(`to ${callee.error.issues[0]?.message}, got "${to}"`);
-      if (!stream.transfer)
-        throw new AppError("CARRIER_REFUSED", {
-          message: `${title} transfers no call on request: put a Connect applet behind the Voicebot applet, and return with call.hangUpOnReturn false`,
-        });
+      if (typeof transfer === "string")
+        throw new AppError("CARRIER_REFUSED", { message: `${title} ${transfer}` });
+      const what = "the transfer";
       const { callbackUrl } = options;
-      const request = stream.transfer(accounts(), { to: callee.data, callerId, callbackUrl });
+      const account = rest(what);
+      if (asksAboutTransfers && callbackUrl === undefined)
+        throw new AppError("CARRIER_REFUSED", {
+          message: `${title} asks a public address of ours what a transferred call is to do: start the runner with --proxy`,
+        });
+      const order = { to: callee.data, callerId, callbackUrl: callbackUrl ?? "" };
       options.leaving("transferred");
       try {
-        await ask(request, "the transfer");
+        await ask(transfer.request(account, callData.callId, order), what);
       } catch (error) {
         options.leaving(undefined);
         throw error;
       }
-      log.info({ carrier: stream.carrier }, "call transferred");
+      log.info({ carrier }, "call transferred");
       options.over("transferred");
     },
     async hangUp() {
@@ -109,11 +120,12 @@ export function createPhoneCall(options: PhoneCallOptions): PhoneCall {
       signal.throwIfAborted();
       if (!KEYS.test(keys))
         throw new RangeError(`keys must be some of 0 to 9, *, #, A to D and w, got "${keys}"`);
-      if (stream.keys?.over === "rest") return ask(stream.keys.request(accounts(), keys), "the keys");
-      if (stream.keys?.over === "socket") {
+      if (keySending?.over === "rest")
+        return ask(keySending.request(rest("the keys"), callData.callId, keys), "the keys");
+      if (keySending?.over === "socket") {
         for (const [index, part] of keys.split("w").entries()) {
           if (index > 0) await pause(PAUSE_MS, undefined, { signal });
-          if (part) options.sendText(stream.keys.message(part));
+          if (part) options.sendText(keySending.message(part));
         }
         return undefined;
       }
@@ -124,10 +136,3 @@ export function createPhoneCall(options: PhoneCallOptions): PhoneCall {
     },
   };
 }
-
-const NEEDED: Record<CarrierName, string> = {
-  twilio: accountVariables.twilio.join(" and "),
-  telnyx: accountVariables.telnyx[0],
-  plivo: accountVariables.plivo.join(" and "),
-  exotel: accountVariables.exotel.join(", "),
-};

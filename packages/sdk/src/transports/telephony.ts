@@ -1,12 +1,12 @@
 import type { WebSocketArguments } from "../bot/runner-arguments.ts";
-import type { CarrierEvent, CarrierStream } from "../telephony/carrier.ts";
-import { readTelephonyCredentials } from "../telephony/config.ts";
-import { MESSAGE_MAX_CHARS, parseMessage } from "../telephony/detect.ts";
-import { hangUp } from "../telephony/hang-up.ts";
-import { createInOrder } from "../telephony/in-order.ts";
-import { createMarks } from "../telephony/marks.ts";
-import { decodeWireAudio } from "../telephony/wire-audio.ts";
+import type { CarrierEvent, CarrierStream } from "@vocalhost/carriers";
+import { MESSAGE_MAX_CHARS, parseMessage } from "./detect.ts";
+import { hangUp } from "./hang-up.ts";
+import { createInOrder } from "./in-order.ts";
+import { createMarks } from "./marks.ts";
+import { decodeWireAudio } from "../pacing/wire-audio.ts";
 import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
+import { carrierAccounts } from "./config.ts";
 import { callbackUrlOf, closeStream, streamOf } from "./carrier-stream.ts";
 import { createPhoneCall } from "./phone-call.ts";
 import { textOf } from "./socket-data.ts";
@@ -76,13 +76,13 @@ export function createTelephonyTransport(
       marks.stop();
       // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
       if (parts.hangUpOnReturn && !callIsOver && !leaving && socket.readyState === socket.OPEN)
-        await hangUp(stream, readTelephonyCredentials(), hooks.log);
+        await hangUp(stream, carrierAccounts(), hooks.log);
       closeStream(socket);
     },
     call: (output) =>
       createPhoneCall({
         stream,
-        accounts: readTelephonyCredentials,
+        accounts: carrierAccounts,
         callbackUrl: callbackUrlOf(socket),
         audioOut: output,
         log: hooks.log,

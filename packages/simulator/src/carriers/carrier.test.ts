@@ -3,9 +3,8 @@ import { carrierNames, type CarrierName } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { newCallIds } from "./call-ids.ts";
 import type { CallDetails, Carrier } from "./carrier.ts";
-import { createCarrier, type CarrierChoice } from "./create-carrier.ts";
+import { createCarrier, newCallIds, type CarrierChoice } from "./create-carrier.ts";
 
 const CHOICES: CarrierChoice[] = [
   { name: "twilio" },

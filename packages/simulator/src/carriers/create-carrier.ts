@@ -1,27 +1,24 @@
-import type { CallDetails, Carrier } from "./carrier.ts";
-import { createExotel, type ExotelOptions } from "./exotel.ts";
-import { createPlivo, type PlivoOptions } from "./plivo.ts";
-import { createTelnyx, type TelnyxOptions } from "./telnyx.ts";
-import { createTwilio } from "./twilio.ts";
+import type { CarrierName } from "@vocalhost/protocol";
+import type { CallDetails, CallIds, Carrier } from "./carrier.ts";
+import { exotel } from "./exotel.ts";
+import { plivo } from "./plivo.ts";
+import type { SimulatedCarrier } from "./simulated-carrier.ts";
+import { telnyx } from "./telnyx.ts";
+import { twilio } from "./twilio.ts";
+
+const simulated = { twilio, telnyx, plivo, exotel } satisfies Record<CarrierName, SimulatedCarrier>;
+
+type OptionsOf<N extends CarrierName> = (typeof simulated)[N] extends SimulatedCarrier<infer O> ? O : never;
 
 /** One carrier and what can be chosen there. */
-export type CarrierChoice =
-  | { name: "twilio" }
-  | ({ name: "telnyx" } & TelnyxOptions)
-  | ({ name: "plivo" } & PlivoOptions)
-  | ({ name: "exotel" } & ExotelOptions);
+export type CarrierChoice = { [N in CarrierName]: { name: N } & OptionsOf<N> }[CarrierName];
+
+export const simulatedCarriers: Readonly<Record<CarrierName, SimulatedCarrier>> = simulated;
 
 export function createCarrier(choice: CarrierChoice, details: CallDetails): Carrier {
-  switch (choice.name) {
-    case "twilio":
-      return createTwilio(details);
-    case "telnyx":
-      return createTelnyx(details, choice);
-    case "plivo":
-      return createPlivo(details, choice);
-    case "exotel":
-      return createExotel(details, choice);
-    default:
-      return choice satisfies never;
-  }
+  return simulatedCarriers[choice.name].create(details, choice);
+}
+
+export function newCallIds(carrier: CarrierName): CallIds {
+  return simulatedCarriers[carrier].newIds();
 }

@@ -1,4 +1,4 @@
-import { carrierRatesHz } from "@vocalhost/protocol";
+import { AnswerError } from "./answer-element.ts";
 import { toBase64 } from "./base64.ts";
 import {
   objectField,
@@ -11,14 +11,62 @@ import {
   type IncomingMessage,
 } from "./bot-message.ts";
 import type { CallDetails, Carrier } from "./carrier.ts";
+import { randomHex } from "./random-ids.ts";
+import type { SimulatedCarrier } from "./simulated-carrier.ts";
 import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+const RATES_HZ = [8000, 16_000, 24_000];
+const PARAMETERS_MAX = 3;
+const PARAMETERS_MAX_CHARACTERS = 256;
+
+export const exotel: SimulatedCarrier<ExotelOptions> = {
+  newIds: () => ({
+    callId: randomHex(16),
+    streamId: randomHex(16),
+    accountId: "simulated1",
+    sessionId: "",
+  }),
+  create: createExotel,
+  choose: ({ sampleRateHz }) => ({ sampleRateHz }),
+  encodingIn(address) {
+    const rate = address.searchParams.get("sample-rate");
+    return rate ? `PCM/${rate}` : undefined;
+  },
+  refusalOf(parameters) {
+    const pairs = Object.entries(parameters);
+    const characters = pairs.reduce((sum, [name, value]) => sum + name.length + value.length + 1, 0);
+    return pairs.length > PARAMETERS_MAX || characters > PARAMETERS_MAX_CHARACTERS
+      ? "Exotel allows 3 parameters with 256 characters in total."
+      : undefined;
+  },
+  dial(address, parameters, { sampleRateHz = 8000 }) {
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+    if (sampleRateHz !== 8000) address.searchParams.set("sample-rate", String(sampleRateHz));
+    return undefined;
+  },
+  readJson(answer, parameters) {
+    const { url } = (answer ?? {}) as { url?: unknown };
+    if (typeof url !== "string" || !/^wss?:/.test(url) || !URL.canParse(url))
+      throw new AnswerError(
+        'The webhook did not answer {"url": "wss://…"}.',
+        "Exotel uses no XML: its applet holds the stream's address, or asks one of your URLs for it.",
+        "Call the stream directly: vocalhost call --carrier exotel --to ws://localhost:7860/ws",
+      );
+    const rate = new URL(url).searchParams.get("sample-rate");
+    return {
+      url,
+      parameters: { ...parameters },
+      options: { sampleRateHz: Number(rate ?? 8000) },
+      remarks: [],
+    };
+  },
+};
 
 /** Exotel's voicebot: linear PCM in chunks of about 100 ms, and picky about the size of the bot's. */
 export function createExotel(details: CallDetails, options: ExotelOptions = {}): Carrier {
   const { callId: call_sid, streamId: stream_sid, accountId: account_sid } = details.ids;
   const sampleRateHz = options.sampleRateHz ?? 8000;
-  if (!carrierRatesHz("exotel", "PCM").includes(sampleRateHz))
-    throw new RangeError(`Exotel has no PCM at ${sampleRateHz} Hz`);
+  if (!RATES_HZ.includes(sampleRateHz)) throw new RangeError(`Exotel has no PCM at ${sampleRateHz} Hz`);
   const format: WireFormat = { encoding: "s16le", sampleRateHz };
   let sequenceNumber = 0;
   let chunk = 0;

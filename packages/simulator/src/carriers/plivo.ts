@@ -1,5 +1,5 @@
-import { carrierRatesHz } from "@vocalhost/protocol";
 import { isKey } from "../caller/keys.ts";
+import { AnswerError, noStream, streamUrl } from "./answer-element.ts";
 import { toBase64 } from "./base64.ts";
 import {
   objectField,
@@ -14,7 +14,72 @@ import {
   type JsonObject,
 } from "./bot-message.ts";
 import type { CallDetails, Carrier } from "./carrier.ts";
+import { randomHex, randomUuid } from "./random-ids.ts";
+import type { SimulatedCarrier } from "./simulated-carrier.ts";
 import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+const HEADERS_MAX_BYTES = 512;
+
+export const plivo: SimulatedCarrier<PlivoOptions> = {
+  newIds: () => ({
+    callId: randomUuid(),
+    streamId: randomUuid(),
+    accountId: `MA${randomHex(9).toUpperCase()}`,
+    sessionId: "",
+  }),
+  create: createPlivo,
+  choose: ({ codec, sampleRateHz }) => ({
+    format: { contentType: codec === "L16" ? "audio/x-l16" : "audio/x-mulaw", sampleRateHz },
+  }),
+  refusalOf(parameters) {
+    const bytes = Object.entries(parameters).reduce(
+      (sum, [name, value]) => sum + name.length + value.length + 1,
+      0,
+    );
+    return bytes > HEADERS_MAX_BYTES ? "Plivo allows 512 bytes of extra headers." : undefined;
+  },
+  readXml(root) {
+    const remarks: string[] = [];
+    const stream = root.children.find(({ name }) => name === "Stream") ?? noStream(root, "<Stream>");
+    const { attributes } = stream;
+    if (attributes["bidirectional"] !== "true")
+      throw new AnswerError(
+        'The <Stream> is one-way: bidirectional="true" is missing.',
+        "The caller would hear nothing.",
+      );
+    if (attributes["keepCallAlive"] !== "true")
+      remarks.push('Without keepCallAlive="true" Plivo goes on at once, and the call may end.');
+    const contentType = /^(audio\/x-mulaw|audio\/x-l16);\s*rate=(\d+)$/.exec(attributes["contentType"] ?? "");
+    if (!contentType)
+      throw new AnswerError(
+        "The <Stream> needs a contentType.",
+        "One of audio/x-mulaw;rate=8000, audio/x-l16;rate=8000, audio/x-l16;rate=16000.",
+      );
+    return {
+      url: streamUrl(stream.text).href,
+      parameters: readHeaders(attributes["extraHeaders"] ?? ""),
+      options: {
+        format: {
+          contentType: contentType[1] === "audio/x-l16" ? "audio/x-l16" : "audio/x-mulaw",
+          sampleRateHz: Number(contentType[2]),
+        },
+      },
+      remarks,
+    };
+  },
+};
+
+function readHeaders(text: string): Record<string, string> {
+  if (text.length > HEADERS_MAX_BYTES)
+    throw new AnswerError("extraHeaders is too long.", "Plivo allows 512 bytes.");
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      return [name.trim(), value.join("=").trim()];
+    }),
+  );
+}
 
 /** Plivo audio streams: no `connected`, numbers are numbers, and the bot says `playAudio` and `checkpoint`. */
 export function createPlivo(details: CallDetails, options: PlivoOptions = {}): Carrier {
@@ -111,7 +176,7 @@ export interface PlivoFormat {
 
 function wireFormat({ contentType, sampleRateHz }: PlivoFormat): WireFormat {
   const isMulaw = contentType === "audio/x-mulaw";
-  if (!carrierRatesHz("plivo", isMulaw ? "mulaw" : "L16").includes(sampleRateHz))
+  if (!(isMulaw ? [8000] : [8000, 16_000]).includes(sampleRateHz))
     throw new RangeError(`Plivo has no ${contentType} at ${sampleRateHz} Hz`);
   return { encoding: isMulaw ? "mulaw" : "s16le", sampleRateHz };
 }

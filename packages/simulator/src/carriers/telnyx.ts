@@ -1,4 +1,4 @@
-import { carrierRatesHz, type carriers } from "@vocalhost/protocol";
+import { AnswerError, connectedStream, readParameters, streamUrl } from "./answer-element.ts";
 import { toBase64 } from "./base64.ts";
 import {
   objectField,
@@ -14,7 +14,54 @@ import {
   type ViolationCode,
 } from "./bot-message.ts";
 import type { CallDetails, Carrier } from "./carrier.ts";
+import { randomLetters, randomUuid } from "./random-ids.ts";
+import type { SimulatedCarrier } from "./simulated-carrier.ts";
 import { bytesPerSample, decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+const RATES_HZ = { PCMU: [8000], PCMA: [8000], L16: [8000, 16_000, 24_000] };
+
+export const telnyx: SimulatedCarrier<TelnyxOptions> = {
+  newIds: () => ({
+    callId: `v3:${randomLetters(51)}`,
+    streamId: randomUuid(),
+    accountId: randomUuid(),
+    sessionId: randomUuid(),
+  }),
+  create: createTelnyx,
+  hasBotEncoding: true,
+  choose: (encoding, botEncoding) => ({
+    uplink: format(encoding.codec, encoding.sampleRateHz),
+    downlink: botEncoding ? format(botEncoding.codec, botEncoding.sampleRateHz) : DEFAULT_FORMAT,
+  }),
+  readXml(root, { uplink = DEFAULT_FORMAT }) {
+    const { attributes, ...stream } = connectedStream(root);
+    const remarks: string[] = [];
+    const isRaw = attributes["bidirectionalMode"] === "rtp";
+    if (!isRaw) remarks.push('Without bidirectionalMode="rtp" Telnyx plays nothing but MP3.');
+    const wantedCodec = attributes["codec"] ?? "default";
+    return {
+      url: streamUrl(attributes["url"]).href,
+      parameters: readParameters(stream),
+      options: {
+        uplink: wantedCodec === "default" ? uplink : format(wantedCodec, uplink.sampleRateHz),
+        downlink: format(
+          attributes["bidirectionalCodec"] ?? "PCMU",
+          Number(attributes["bidirectionalSamplingRate"] ?? 8000),
+        ),
+        bidirectionalMode: isRaw ? "rtp" : "mp3",
+      },
+      remarks,
+    };
+  },
+};
+
+function format(name: string, sampleRateHz: number): TelnyxFormat {
+  const codecs = Object.keys(RATES_HZ) as TelnyxCodec[];
+  const codec = codecs.find((known) => known === name);
+  if (!codec)
+    throw new AnswerError(`The codec "${name}" cannot be simulated.`, `These can: ${codecs.join(", ")}.`);
+  return { codec, sampleRateHz: codec === "L16" ? sampleRateHz : 8000 };
+}
 
 /** Telnyx media streaming: each direction has a codec of its own, mistakes are answered with `error`. */
 export function createTelnyx(details: CallDetails, options: TelnyxOptions = {}): Carrier {
@@ -109,7 +156,7 @@ export interface TelnyxOptions {
   clientState?: string;
 }
 
-export type TelnyxCodec = (typeof carriers.telnyx.encodings)[number]["codec"];
+export type TelnyxCodec = keyof typeof RATES_HZ;
 
 export interface TelnyxFormat {
   codec: TelnyxCodec;
@@ -122,7 +169,7 @@ const MIN_CHUNK_MS = 20;
 const MAX_CHUNK_MS = 30_000;
 
 function wireFormat({ codec, sampleRateHz }: TelnyxFormat): WireFormat {
-  const ratesHz = carrierRatesHz("telnyx", codec);
+  const ratesHz = RATES_HZ[codec];
   if (!ratesHz.includes(sampleRateHz))
     throw new RangeError(`Telnyx has no ${codec} at ${sampleRateHz} Hz; it has ${ratesHz.join(", ")}`);
   return { encoding: ENCODINGS[codec], sampleRateHz };

@@ -9,8 +9,56 @@ import {
   type BotRequest,
   type IncomingMessage,
 } from "./bot-message.ts";
+import { AnswerError, connectedStream, readParameters, streamUrl } from "./answer-element.ts";
 import type { CallDetails, Carrier } from "./carrier.ts";
+import { randomHex } from "./random-ids.ts";
+import type { SimulatedCarrier } from "./simulated-carrier.ts";
 import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+
+const PARAMETER_MAX_CHARACTERS = 500; // name and value together
+
+export const twilio: SimulatedCarrier = {
+  newIds: () => ({
+    callId: `CA${randomHex(16)}`,
+    streamId: `MZ${randomHex(16)}`,
+    accountId: `AC${randomHex(16)}`,
+    sessionId: "",
+  }),
+  create: createTwilio,
+  choose: () => ({}),
+  refusalOf: (parameters) =>
+    Object.entries(parameters).some(([name, value]) => name.length + value.length > PARAMETER_MAX_CHARACTERS)
+      ? "Twilio allows 500 characters per parameter, name and value together."
+      : undefined,
+  dial(address) {
+    if (address.search === "") return undefined;
+    address.search = "";
+    return "Twilio drops the query of the stream's URL, so it was left out.";
+  },
+  readXml(root) {
+    const remarks: string[] = [];
+    const stream = connectedStream(root);
+    const url = streamUrl(stream.attributes["url"]);
+    if (url.search !== "")
+      remarks.push("Twilio drops the query of the stream's URL; use <Parameter> instead.");
+    url.search = "";
+    if (url.protocol !== "wss:" && !isThisMachine(url.hostname)) remarks.push("Twilio takes wss:// only.");
+    const parameters = readParameters(stream);
+    for (const [name, value] of Object.entries(parameters)) {
+      if (name.length + value.length > PARAMETER_MAX_CHARACTERS)
+        throw new AnswerError(
+          `<Parameter name="${name}"> is too long.`,
+          "Name and value may have 500 characters in total.",
+        );
+    }
+    return { url: url.href, parameters, options: {}, remarks };
+  },
+};
+
+// No carrier reaches it there, so the scheme says nothing about what happens later.
+function isThisMachine(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+}
 
 /** Twilio Media Streams, bidirectional: mu-law at 8 kHz both ways, numbers written as text. */
 export function createTwilio(details: CallDetails): Carrier {

@@ -76,7 +76,7 @@ export function wording(name: CarrierChoice["name"]): Wording {
         answer: "mark",
       };
     default:
-      return name satisfies never;
+      throw new RangeError(`no words of ${String(name)} are known here`);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CarrierName } from "@vocalhost/protocol";
+import type { CarrierName } from "@vocalhost/carriers";
 import type { CallChoice } from "../connection/open-session.ts";
 import { carriersAmong } from "./carriers.ts";
 import { parsePhoneNumber } from "./phone-number.ts";

@@ -1,4 +1,4 @@
-import { carrierNames, carriers, type CarrierName } from "@vocalhost/protocol";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
 
 /** Name of the phone among the page's ways to connect; the runner knows its carriers only. */
 export const PHONE = "phone";

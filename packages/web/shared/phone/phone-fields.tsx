@@ -1,4 +1,4 @@
-import type { CarrierName } from "@vocalhost/protocol";
+import { carriers } from "@vocalhost/carriers";
 import { ChoiceField } from "../choice-field.tsx";
 import { useStore } from "../use-store.ts";
 import { BackgroundFields } from "./background-fields.tsx";
@@ -6,13 +6,6 @@ import { toCarrier } from "./call-choice.ts";
 import { carriersAmong, carrierTitle } from "./carriers.ts";
 import { NumberField } from "./number-field.tsx";
 import { chosenCarrier, fromNumber, toNumber } from "./phone-state.ts";
-
-const hints: Record<CarrierName, string> = {
-  twilio: "µ-law, every 20 ms",
-  telnyx: "µ-law, in any order",
-  plivo: "µ-law, checkpoints",
-  exotel: "PCM, every 100 ms",
-};
 
 /** Through whom the call comes, and who calls whom. */
 export function PhoneFields({
@@ -34,7 +27,7 @@ export function PhoneFields({
           options={carriersAmong(accepted).map((name) => ({
             value: name,
             label: carrierTitle(name),
-            hint: hints[name],
+            hint: carriers[name].hint,
           }))}
           onChange={chosenCarrier.set}
         />

@@ -1,18 +1,14 @@
 import {
-  answeredXml,
-  AppError,
+  carrierAsking,
   carrierNames,
-  exotelAnswer,
-  streamXml,
-  transferXml,
+  carriers,
+  checkSignature,
   type CarrierName,
-} from "@vocalhost/protocol";
+  type SignedRequest,
+} from "@vocalhost/carriers";
+import { answeredXml, AppError, askingCarrier, transferAsker, transferXml } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { SessionServer } from "../session-server.ts";
-import { checkPlivoSignature } from "../../telephony/signatures/plivo.ts";
-import type { SignatureVerdict, SignedRequest } from "../../telephony/signatures/signed-request.ts";
-import { checkTelnyxSignature } from "../../telephony/signatures/telnyx.ts";
-import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -41,7 +37,7 @@ export function mountCarrierWebhook(server: SessionServer): void {
     scope.post<WebhookRequest>("/", { config: { webhook: true } }, async (request, reply) => {
       const fields = formFields(request);
       const carrier = chooseCarrier(server, request, fields);
-      requireSignature(server, request, carrier);
+      await requireSignature(server, request, carrier);
       return answer(server, request, reply, carrier, fields);
     });
     mountCallQuestions(scope, server);
@@ -63,14 +59,13 @@ interface TransferRequest {
 function mountCallQuestions(scope: FastifyInstance, server: SessionServer): void {
   const options = { config: { webhook: true } };
   scope.post<AnswerRequest>("/calls/answer/:carrier", options, async (request, reply) => {
-    const carrier = carrierNames.find((name) => name === request.params.carrier);
-    if (!carrier || carrier === "exotel") throw new AppError("CARRIER_UNKNOWN");
-    requireSignature(server, request, carrier);
+    const carrier = askingCarrier(request.params.carrier);
+    await requireSignature(server, request, carrier);
     const address = `${server.socketBase(request)}/ws`;
     return sendXml(reply, answeredXml(carrier, { address, token: request.query.token }, formFields(request)));
   });
   scope.post<TransferRequest>("/calls/transfer", options, async (request, reply) => {
-    requireSignature(server, request, "plivo");
+    if (transferAsker) await requireSignature(server, request, transferAsker);
     return sendXml(reply, transferXml(request.query));
   });
 }
@@ -88,8 +83,8 @@ function answer(
 ): FastifyReply {
   const url = streamAddress(server, request, carrier);
   const stream = { url, from: fields.get("From") ?? undefined, to: fields.get("To") ?? undefined };
-  if (carrier === "exotel") return reply.send(exotelAnswer(stream));
-  return sendXml(reply, streamXml(carrier, stream));
+  const xml = carriers[carrier].answerXml?.(stream);
+  return xml === undefined ? reply.send(carriers[carrier].answerJson?.(stream)) : sendXml(reply, xml);
 }
 
 function streamAddress(server: SessionServer, request: FastifyRequest, carrier: CarrierName): string {
@@ -104,7 +99,7 @@ function chooseCarrier(
   request: FastifyRequest<WebhookRequest>,
   fields: URLSearchParams,
 ): CarrierName {
-  const requested = request.query.transport ?? server.onlyTransport ?? fromWebhook(request, fields);
+  const requested = request.query.transport ?? server.onlyTransport ?? carrierAsking(request.headers, fields);
   const carrier = carrierNames.find((name) => name === requested);
   if (!carrier)
     throw new AppError("CARRIER_UNKNOWN", {
@@ -116,21 +111,11 @@ function chooseCarrier(
   });
 }
 
-function fromWebhook(request: FastifyRequest, fields: URLSearchParams): CarrierName | undefined {
-  const { headers } = request;
-  if (headers["telnyx-signature-ed25519"] !== undefined || fields.has("CallControlId")) return "telnyx";
-  if (/^v\d:/.test(fields.get("CallSid") ?? "")) return "telnyx"; // its TeXML uses Twilio's field names
-  if (headers["x-plivo-signature-v3"] !== undefined || fields.has("CallUUID")) return "plivo";
-  if (headers["x-twilio-signature"] !== undefined || (fields.has("AccountSid") && fields.has("CallSid")))
-    return "twilio";
-  return undefined;
-}
-
-function requireSignature(
+async function requireSignature(
   server: SessionServer,
   request: FastifyRequest<{ Body: string | undefined }>,
   carrier: CarrierName,
-): void {
+): Promise<void> {
   const signed: SignedRequest = {
     method: request.method,
     url: server.socketBase(request).replace(/^ws/, "http") + request.url,
@@ -138,26 +123,8 @@ function requireSignature(
     rawBody: request.body ?? "",
     nowMs: Date.now(),
   };
-  if (verdictOf(server, signed, carrier) === "invalid") throw new AppError("SIGNATURE_INVALID");
-}
-
-function verdictOf(
-  { signatureKeys }: SessionServer,
-  signed: SignedRequest,
-  carrier: CarrierName,
-): SignatureVerdict {
-  switch (carrier) {
-    case "twilio":
-      return checkTwilioSignature(signed, signatureKeys.twilio);
-    case "telnyx":
-      return checkTelnyxSignature(signed, signatureKeys.telnyx);
-    case "plivo":
-      return checkPlivoSignature(signed, signatureKeys.plivo);
-    case "exotel":
-      return "off"; // signs nothing
-    default:
-      return carrier satisfies never;
-  }
+  const verdict = await checkSignature(carrier, signed, server.signatureKeys[carrier]);
+  if (verdict === "invalid") throw new AppError("SIGNATURE_INVALID");
 }
 
 function formFields(request: FastifyRequest<{ Body: string | undefined }>): URLSearchParams {

@@ -1,10 +1,17 @@
-import { AppError, carrierNames, isAppError, isCarrier, type CarrierName } from "@vocalhost/protocol";
+import {
+  CarrierError,
+  carrierNames,
+  carriers,
+  checkSignature,
+  isCarrier,
+  type CarrierName,
+  type CarrierStream,
+} from "@vocalhost/carriers";
+import { AppError, isAppError } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { createWebSocketArguments } from "../../bot/runner-arguments.ts";
-import { CarrierError, type CarrierStream } from "../../telephony/carrier.ts";
-import { detectCall } from "../../telephony/detect.ts";
-import { checkTwilioSignature } from "../../telephony/signatures/twilio.ts";
+import { detectCall } from "../../transports/detect.ts";
 import { closeStream, noteBotFailed, setStreamOf } from "../../transports/carrier-stream.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { waitFor } from "../../transports/wait-for.ts";
@@ -65,7 +72,7 @@ function mountCarrierSockets(server: SessionServer): void {
         websocket: true,
         config: { asksAdmission: true },
         preValidation: async (request) => {
-          admissions.set(request, admit(server, request));
+          admissions.set(request, await admit(server, request));
           prepareSocketVoice();
         },
       },
@@ -82,30 +89,39 @@ function mountCarrierSockets(server: SessionServer): void {
   }
 }
 
-function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Admission {
+async function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Promise<Admission> {
   const sessionId = admitSocket(server, request);
   const session = sessionId === undefined ? undefined : server.sessions.get(sessionId);
   if (sessionId !== undefined && !(session && isCarrier(session.transport) && session.state === "waiting"))
     throw new AppError("SESSION_NOT_FOUND", {
       message: "The session of this token is over, or is not a phone call",
     });
-  const isSigned = request.headers["x-twilio-signature"] !== undefined;
-  const verdict = isSigned
-    ? checkTwilioSignature(
-        {
-          method: "GET",
-          url: server.socketBase(request) + request.url,
-          headers: request.headers,
-          rawBody: "",
-          nowMs: Date.now(),
-        },
-        server.signatureKeys.twilio,
-      )
-    : "off";
-  if (verdict === "invalid") throw new AppError("SIGNATURE_INVALID");
+  const isSigned = await isUpgradeSigned(server, request);
   // A browser always names its origin, and `admitSocket` let only our own pages pass.
-  const vouched = sessionId !== undefined || verdict === "valid" || request.headers.origin !== undefined;
+  const vouched = sessionId !== undefined || isSigned || request.headers.origin !== undefined;
   return { session, vouched };
+}
+
+/** Throws when there is a signature that is not the carrier's. */
+async function isUpgradeSigned(
+  server: SessionServer,
+  request: FastifyRequest<SocketRequest>,
+): Promise<boolean> {
+  for (const name of carrierNames) {
+    const { signature } = carriers[name];
+    if (!signature?.signsUpgrades || request.headers[signature.header] === undefined) continue;
+    const signed = {
+      method: "GET",
+      url: server.socketBase(request) + request.url,
+      headers: request.headers,
+      rawBody: "",
+      nowMs: Date.now(),
+    };
+    const verdict = await checkSignature(name, signed, server.signatureKeys[name]);
+    if (verdict === "invalid") throw new AppError("SIGNATURE_INVALID");
+    return verdict === "valid";
+  }
+  return false;
 }
 
 async function takeCall(
@@ -116,9 +132,10 @@ async function takeCall(
 ): Promise<void> {
   const stream = await openingOf(socket, addressOf(request), onlyCarrier(server, admission.session));
   const { callId } = stream.callData;
-  if (stream.carrier === "twilio" && server.signatureKeys.twilio && !admission.vouched)
+  const { title, signature } = carriers[stream.carrier];
+  if (signature?.signsUpgrades && server.signatureKeys[stream.carrier] && !admission.vouched)
     throw new CarrierError(
-      "The WebSocket carries no Twilio signature, and TWILIO_AUTH_TOKEN is set to check it",
+      `The WebSocket carries no ${title} signature, and ${signature.variable} is set to check it`,
     );
   if (server.sessions.ofClient(carrierNames, callId))
     throw new CarrierError(`Call ${callId} has a session already`);

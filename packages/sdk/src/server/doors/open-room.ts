@@ -1,5 +1,5 @@
 import { AppError, type Connect } from "@vocalhost/protocol";
-import type { CallData } from "../../bot/call-data.ts";
+import type { CallData } from "@vocalhost/carriers";
 import { createRoomArguments } from "../../bot/runner-arguments.ts";
 import { createInvitations, setRoomAccess, type Invitations } from "../../transports/room-access.ts";
 import type { Client } from "../client.ts";

@@ -1,4 +1,4 @@
-import type { CallData } from "../../bot/call-data.ts";
+import type { CallData } from "@vocalhost/carriers";
 import type { RoomProviderName, RoomStarted } from "@vocalhost/protocol";
 
 /** Whoever can make a room for a session. */
