@@ -2,7 +2,7 @@
 
 python -m viva.evaluate_starts scenes/test tel.viva --detectors silero_v6.npz silero_v5.npz silero_v4.onnx
 
-Voices come from the scenes: callers from the clean ones, strangers are what other scenes have in place of silence, as loud as there.
+Voices come from the scenes: callers are their near talkers, alone, and strangers what other scenes have in place of silence, as loud as there.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def main():
     detectors = {pathlib.Path(path).stem.removeprefix("silero_"): open_detector(path) for path in args.detectors}
     meta = [m for m in json.loads((args.scenes / "meta.json").read_text()) if not m["narrow"]]
     scenes = {kind: [dict(np.load(args.scenes / f"{m['name']}.npz")) for m in meta if m["kind"] == kind][:: args.every] for kind in ("clean", *STRANGERS)}
-    callers = [first_sentence(s["near"].astype(np.float64), s["spoken"]) for s in scenes["clean"]]
+    callers = [first_sentence(s["near"].astype(np.float64), s["spoken"]) for found in scenes.values() for s in found]
     strangers = [(kind, s["near"].astype(np.float64), s["mix"] - s["near"].astype(np.float64), s["spoken"]) for kind in STRANGERS for s in scenes[kind]]
     strangers = [(kind, from_its_start(rest)[: HEARD_S * RATE_HZ], first_sentence(near, spoken)) for kind, near, rest, spoken in strangers]
     for model in args.models:
