@@ -14,7 +14,7 @@ from scipy import signal
 from . import export, model_file
 from .isolate import isolate
 from .measures import detections, si_sdr, stoi
-from .scenes import fingerprint
+from .scenes import fingerprint, orders
 from .silero import Silero
 from .silero_v4 import SileroV4
 from .suppressors import RATES_HZ, suppress
@@ -113,6 +113,18 @@ def print_first_words(models, groups, all_results, names):
             print(f"{label}, {pathlib.Path(model).stem}: " + ", ".join(f"{share:.1f}" for share in missed))
 
 
+def print_orders(models, groups, all_results, names):
+    """False / missed % by each detector, for each order of events."""
+    found = list(dict.fromkeys(r["order"] for r in all_results[models[0]]))
+    print("| scene | model | detector | " + " | ".join(found) + " |")
+    print("| --- " * (3 + len(found)) + "|")
+    for label, chosen in [("all", lambda r: True), *groups]:
+        for model in models:
+            rows = [summary([r for r in all_results[model] if chosen(r) and r["order"] == order], names) for order in found]
+            for name in names:
+                print(f"| {label} | {pathlib.Path(model).stem} | {name} | " + " | ".join(f"{r[f'{name} false']:.1f} / {r[f'{name} missed']:.1f}" for r in rows) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("scenes", type=pathlib.Path)
@@ -121,19 +133,23 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--by-ratio", action="store_true", help="a row for each signal-to-noise ratio")
     parser.add_argument("--raised", action="store_true", help="8 kHz scenes alone, brought to 16 kHz before the filter")
+    parser.add_argument("--orders", action="store_true", help="scenes with a background, in every order of events (viva/scenes.py)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     detectors = {pathlib.Path(path).stem.removeprefix("silero_"): open_detector(path) for path in args.detectors}
     meta = json.loads((args.scenes / "meta.json").read_text())
     if args.raised:
         meta = [m for m in meta if m["narrow"]]
+    if args.orders:
+        meta = [m for m in meta if m["kind"] != "clean"]
     filters = {path: raised(open_filter(path)) if args.raised else open_filter(path) for path in args.models}
     results = {path: [] for path in filters}
     for m in meta:
         scene, narrow = np.load(args.scenes / f"{m['name']}.npz"), m["narrow"]
-        heard_near = hear_near(scene, narrow, detectors)
-        for path, filtered in filters.items():
-            results[path].append(m | judge(scene, narrow, filtered, detectors, heard_near))
+        for order, ordered in orders(scene, narrow).items() if args.orders else [("as laid out", scene)]:
+            heard_near = hear_near(ordered, narrow, detectors)
+            for path, filtered in filters.items():
+                results[path].append(m | dict(order=order) | judge(ordered, narrow, filtered, detectors, heard_near))
     if args.out:
         args.out.write_text(json.dumps(results))
     kinds = list(dict.fromkeys((m["kind"], m["narrow"]) for m in meta))
@@ -141,6 +157,8 @@ def main():
     if args.by_ratio:
         groups = [(f"{label} {snr} dB", lambda r, c=chosen, s=snr: c(r) and r["snr"] == s) for label, chosen in groups for snr in (0, 5, 10, 15) if any(chosen(m) and m["snr"] == snr for m in meta)]
     print("Scenes", fingerprint(args.scenes))
+    if args.orders:
+        return print_orders(args.models, groups, results, list(detectors))
     print_table(args.models, groups, results, list(detectors))
     print_first_words(args.models, groups, results, list(detectors))
 

@@ -235,6 +235,28 @@ class Maker:
         return dict(mix=mix.astype(np.float32), near=near.astype(np.float32), spoken=spoken)
 
 
+LATER_S, AFTER_S, HISS_DB = 3, 0.3, -75
+
+
+def orders(scene, narrow):
+    """The scene as it is laid out, everything 3 s later, and with a background that begins 0.3 s after the caller's first sentence."""
+    rng, rate = np.random.default_rng(0), RATE_HZ // 2 if narrow else RATE_HZ
+    hiss = lambda count: rng.normal(size=count) * 10 ** (HISS_DB / 20)
+    mix, near, spoken = scene["mix"].astype(np.float64), scene["near"].astype(np.float64), scene["spoken"]
+    count = LATER_S * rate
+    later = dict(mix=np.concatenate([hiss(count), mix]), near=np.concatenate([np.zeros(count), near]))
+    first = np.flatnonzero(spoken)[0]
+    ends = first + np.flatnonzero(~spoken[first:])[0]
+    count = int((ends / 100 + AFTER_S) * rate)
+    after = np.concatenate([near[:count] + hiss(count), mix[count:]])
+    given = {
+        "as laid out": dict(mix=mix, near=near, spoken=spoken),
+        f"everything {LATER_S} s later": later | dict(spoken=np.concatenate([np.zeros(LATER_S * 100, bool), spoken])),
+        "background after the first sentence": dict(mix=after, near=near, spoken=spoken),
+    }
+    return {order: s | dict(mix=s["mix"].astype(np.float32), near=s["near"].astype(np.float32)) for order, s in given.items()}
+
+
 def telephone(x):
     """300 to 3400 Hz, at 8 kHz."""
     return signal.resample_poly(signal.sosfilt(signal.butter(4, [300, 3400], "bp", fs=RATE_HZ, output="sos"), x), 1, 2)

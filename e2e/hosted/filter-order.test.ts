@@ -1,0 +1,93 @@
+// The voice filter keeps whoever is near, not whoever began first: a caller and the simulator's strangers at different moments.
+import { parseWav } from "@vocalhost/audio";
+import { createSurroundings, speechLevel, type SurroundingName } from "@vocalhost/simulator";
+import { openEngine } from "@vocalhost/viva";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const RATE_HZ = 16_000;
+const VOICE = new URL("../../packages/sdk/src/speech/fixtures/table-for-two.wav", import.meta.url);
+const WORDS_MS = [950, 3_650] as const; // of the recording; before it there is silence
+const OPENING_MS = 300;
+const BELOW_DB = 10;
+const STRANGER_MS = 3_000;
+
+const caller = words();
+
+// A caller loses less than this of the first 300 ms, a stranger more of three seconds.
+const AIM_DB = 10;
+// Where the model that ships misses the aim, its own figure is the bound: a later model may do better, never worse.
+const CALLERS: readonly [afterMs: number, lostMostDb: number][] = [
+  [0, AIM_DB],
+  [500, 19.5],
+  [1_000, 24.5],
+  [2_000, AIM_DB],
+  [8_000, AIM_DB],
+];
+const STRANGERS: readonly [name: SurroundingName, afterMs: number, removedLeastDb: number][] = [
+  ["talker", 0, AIM_DB],
+  ["talker", 1_000, AIM_DB],
+  ["talker", 3_000, 0],
+  ["talker", 8_000, 3.5],
+  ["babble", 3_000, AIM_DB],
+];
+const AFTER_CALLER: readonly SurroundingName[] = ["talker", "babble"];
+
+for (const [afterMs, mostDb] of CALLERS)
+  test(`a caller who begins after ${afterMs} ms keeps the first 300 ms`, () => {
+    const lost = removedDb(line(afterMs), caller, ms(OPENING_MS));
+    assert.ok(lost <= mostDb, `${lost.toFixed(1)} dB lost`);
+  });
+
+for (const [name, afterMs, leastDb] of STRANGERS)
+  test(`${name} alone on the line after ${afterMs} ms is removed`, () => {
+    const removed = removedDb(line(afterMs), stranger(name), ms(STRANGER_MS));
+    assert.ok(removed >= leastDb, `${removed.toFixed(1)} dB removed`);
+  });
+
+for (const name of AFTER_CALLER)
+  test(`${name} that begins a second after the caller's words is removed`, () => {
+    const removed = removedDb(join(line(500), caller, line(1_000)), stranger(name), ms(STRANGER_MS));
+    assert.ok(removed >= AIM_DB, `${removed.toFixed(1)} dB removed`);
+  });
+
+/** How much softer the first samples of a sound come out of the filter, after what was on the line before. */
+function removedDb(before: Int16Array, sound: Int16Array, count: number): number {
+  using engine = openEngine({ model: "tel", sampleRateHz: RATE_HZ });
+  const heard = engine.process(join(before, sound, line(100))).slice();
+  const from = before.length + engine.delaySamples;
+  return 10 * Math.log10(energy(sound.subarray(0, count)) / (1 + energy(heard.subarray(from, from + count))));
+}
+
+function stranger(name: SurroundingName): Int16Array {
+  const voiceLevel = speechLevel(caller, RATE_HZ);
+  return createSurroundings({ name, belowDb: BELOW_DB, sampleRateHz: RATE_HZ, voiceLevel })(ms(STRANGER_MS));
+}
+
+/** A quiet line with a little noise, the same on every run. */
+function line(durationMs: number): Int16Array {
+  let state = 1;
+  return Int16Array.from({ length: ms(durationMs) }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.round((state / 2 ** 32 - 0.5) * 12);
+  });
+}
+
+function words(): Int16Array {
+  const { samples, sampleRateHz } = parseWav(readFileSync(VOICE));
+  assert.equal(sampleRateHz, RATE_HZ);
+  return samples.subarray(ms(WORDS_MS[0]), ms(WORDS_MS[1]));
+}
+
+function ms(durationMs: number): number {
+  return (durationMs * RATE_HZ) / 1_000;
+}
+
+function join(...parts: Int16Array[]): Int16Array {
+  return Int16Array.from(parts.flatMap((part) => [...part]));
+}
+
+function energy(samples: Int16Array): number {
+  return samples.reduce((sum, value) => sum + value ** 2, 0);
+}
