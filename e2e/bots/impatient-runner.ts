@@ -2,7 +2,7 @@
 import { createTransport, type RunnerArguments } from "vocalhost";
 import { banner } from "../../packages/sdk/src/runner/banner.ts";
 import { readConfig } from "../../packages/sdk/src/runner/config.ts";
-import { endOnSignals } from "../../packages/sdk/src/runner/end-on-signals.ts";
+import { endOnSignals } from "../../packages/sdk/src/runner/main.ts";
 import { parseFlags } from "../../packages/sdk/src/runner/flags.ts";
 import { keepFailuresApart } from "../../packages/sdk/src/runtime/keep-failures-apart.ts";
 import { createRuntimeLog } from "../../packages/sdk/src/runtime/runtime-log.ts";

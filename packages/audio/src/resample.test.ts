@@ -5,9 +5,8 @@ import { size } from "../../../testing/sizes.ts";
 import { compileKernel } from "../build-kernel.ts";
 import { KERNEL_BASE64 } from "./kernel-bytes.ts";
 import { createKernelConvolution } from "./kernel-convolution.ts";
-import { createPlainConvolution } from "./plain-convolution.ts";
+import { createPlainConvolution, createResampler } from "./resample.ts";
 import { filterFor } from "./polyphase-filter.ts";
-import { createResampler } from "./resample.ts";
 
 const RATES_HZ = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const AMPLITUDE = 26_000;

@@ -1,12 +1,13 @@
 import { voice } from "@livekit/agents";
 import type { AudioInput, Transport } from "vocalhost";
 import { connectClient } from "./connect-client.ts";
-import { createMouth } from "./mouth.ts";
-import { SessionAudioInput } from "./session-audio-input.ts";
+import { createMouth, type Mouth } from "./mouth.ts";
 import { SessionAudioOutput } from "./session-audio-output.ts";
-import { toTextOutput } from "./session-text-output.ts";
 import { problemOf } from "./problem-of.ts";
 import { createSubtitles } from "./subtitles.ts";
+import { ReadableStream } from "node:stream/web";
+import { AudioFrame } from "@livekit/rtc-node";
+import { type TextPiece } from "./heard-text.ts";
 
 const FAILED: string = voice.CloseReason.ERROR;
 
@@ -83,4 +84,51 @@ export async function startAgentSession<UserData>(
       closed.resolve();
     },
   };
+}
+
+/** What the user says, as an `AgentSession` wants to hear it. */
+class SessionAudioInput extends voice.AudioInput {
+  #isAttached = true;
+
+  constructor(audioIn: AudioInput) {
+    super();
+    this.multiStream.addInputStream(ReadableStream.from(this.#frames(audioIn)));
+  }
+
+  override setAttached(attached: boolean): void {
+    this.#isAttached = attached;
+  }
+
+  async *#frames(audioIn: AudioInput): AsyncGenerator<AudioFrame> {
+    for await (const { samples, sampleRateHz } of audioIn) {
+      if (!this.#isAttached) continue; // muted by `session.input.setAudioEnabled(false)`
+      // Native code reads a frame's memory from its very beginning, whatever part of it is the frame.
+      const own = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
+      yield new AudioFrame(own, sampleRateHz, 1, own.length);
+    }
+  }
+}
+
+type TextOutput = NonNullable<voice.AgentSession["output"]["transcription"]>;
+
+/** Where an `AgentSession` writes what it says. The library keeps the class to itself; this is all it calls of one. */
+function toTextOutput(mouth: Mouth): TextOutput {
+  const output: Pick<TextOutput, "captureText" | "flush" | "onAttached" | "onDetached"> = {
+    captureText(text) {
+      mouth.addText(voice.isTimedString(text) ? toPiece(text) : { text });
+      return Promise.resolve();
+    },
+    flush: () => mouth.endText(),
+    onAttached: () => undefined,
+    onDetached: () => undefined,
+  };
+  return output;
+}
+
+function toPiece({ text, startTime, endTime }: voice.TimedString): TextPiece {
+  return { text, startMs: toMs(startTime), endMs: toMs(endTime) };
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }

@@ -1,20 +1,24 @@
 import { CreateRoomRequest, DisconnectReason, type Room as RoomInfo } from "@livekit/protocol";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, isIPv6 } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Attendance } from "./attendance.ts";
 import type { Log } from "./log.ts";
-import { closeServer } from "./close-server.ts";
-import { openBotDoor } from "./bot-door.ts";
 import { createMediaEvents } from "./media-events.ts";
 import { startMediaHost, type MediaHost } from "./media/media-host.ts";
 import { createRoom } from "./room-methods.ts";
 import { createRoomService } from "./room-service.ts";
 import { createRoomTable } from "./room-table.ts";
-import { createRtcEndpoint } from "./rtc-endpoint.ts";
-import { DEFAULT_LIMITS, DEFAULT_TIMING, type RoomServerOptions, type RoomSettings } from "./settings.ts";
+import { createRtcEndpoint, type RtcEndpoint } from "./rtc-endpoint.ts";
+import {
+  type BotDoor,
+  DEFAULT_LIMITS,
+  DEFAULT_TIMING,
+  type RoomServerOptions,
+  type RoomSettings,
+} from "./settings.ts";
 
 /** A room server that every LiveKit SDK can join. */
 export interface RoomServer extends AsyncDisposable {
@@ -163,3 +167,45 @@ const SILENT: Log = {
   error: () => undefined,
   child: () => SILENT,
 };
+
+const NOT_FOUND = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+
+interface BotDoorOptions {
+  rtc: RtcEndpoint;
+  door: BotDoor;
+  /** Where media is, when it is not on every address. */
+  mediaAddress: string | undefined;
+}
+
+/**
+ * Bridges of container engines come and go with their containers, so nothing can listen on their addresses alone: it
+ * listens on all, and looks which one a connection came to.
+ */
+async function openBotDoor({ rtc, door, mediaAddress }: BotDoorOptions): Promise<AsyncDisposable> {
+  const addresses = new Set(door.addresses);
+  const server = createServer((request, response) => {
+    if (!rtc.handleRequest(request, response)) response.writeHead(404).end();
+  });
+  server.on("connection", (socket) => {
+    if (!addresses.has(plain(socket.localAddress))) socket.destroy();
+  });
+  server.on("upgrade", (request, socket, head) => {
+    const reached = plain(request.socket.localAddress);
+    if (!rtc.handleUpgrade(request, socket, head, mediaAddress ?? reached)) socket.end(NOT_FOUND);
+  });
+  server.listen(door.port, door.addresses.some((address) => isIPv6(address)) ? "::" : "0.0.0.0");
+  await once(server, "listening");
+  return { [Symbol.asyncDispose]: () => closeServer(server) };
+}
+
+/** A socket for both families writes addresses of the older one in the newer one's way. */
+function plain(address = ""): string {
+  return address.replace(/^::ffff:/i, "");
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -4,11 +4,15 @@ import { ConfigError } from "@vocalhost/base/config-error";
 import { type Log, silentLog } from "@vocalhost/base/log";
 import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
-import { createSqliteDialect } from "./sqlite-dialect.ts";
 import { openSqliteEngine } from "./sqlite-engine.ts";
 import { linkInPlace, type SqliteFile, type SqliteLink, linkToFile, linkToThread } from "./sqlite-link.ts";
 import type { Store } from "./store.ts";
 import { isDamaged } from "./store-errors.ts";
+import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector } from "kysely";
+import { createLock } from "./lock.ts";
+import { SqliteCompiler } from "./sqlite-compiler.ts";
+import { SqliteConnection, type SqliteTurns } from "./sqlite-connection.ts";
+import { refuseInsideTransaction } from "./transaction-scope.ts";
 
 export interface SqliteStoreOptions {
   file: string;
@@ -122,4 +126,35 @@ function toStore(link: SqliteLink, { search, ...options }: Omit<LinkOptions, "lo
     ...(search ? { searchDialect: createSqliteDialect(search) } : {}),
     isDiskFull: () => link.isDiskFull,
   });
+}
+
+/** One writer: transactions and single writes take turns; reads pass by where SQLite has a second connection. */
+export function createSqliteDialect(link: SqliteLink, options: { waitLimitMs?: number } = {}): Dialect {
+  return {
+    createAdapter: () => new TurnTakingAdapter(),
+    createDriver: () => createDriver(link, { lock: createLock(options), shared: undefined }),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteCompiler(),
+  };
+}
+
+class TurnTakingAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true; // the lock decides who waits, not Kysely
+  }
+}
+
+function createDriver(link: SqliteLink, turns: SqliteTurns): Driver {
+  return {
+    init: async () => undefined,
+    async acquireConnection() {
+      refuseInsideTransaction();
+      return new SqliteConnection(link, turns);
+    },
+    beginTransaction: async (connection) => (connection as SqliteConnection).begin(),
+    commitTransaction: async (connection) => (connection as SqliteConnection).commit(),
+    rollbackTransaction: async (connection) => (connection as SqliteConnection).rollback(),
+    releaseConnection: async (connection) => (connection as SqliteConnection).release(),
+    destroy: () => link.close(),
+  };
 }

@@ -24,7 +24,7 @@ import { agentRow } from "@vocalhost/store/testing/store-contract";
 import { createTestClock } from "@vocalhost/base/testing/test-clock";
 import { createStore } from "@vocalhost/store/create-store";
 import { migrate } from "@vocalhost/store/migrate";
-import { createSqliteDialect } from "@vocalhost/store/sqlite-dialect";
+import { createSqliteDialect } from "@vocalhost/store/sqlite";
 import { openSqliteEngine } from "@vocalhost/store/sqlite-engine";
 import { linkInPlace } from "@vocalhost/store/sqlite-link";
 import type { Store } from "@vocalhost/store/store";

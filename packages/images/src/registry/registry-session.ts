@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { ImageError } from "../image-error.ts";
-import { parseChallenge, type Challenge } from "./challenge.ts";
 import { toBasicAuth, type RegistryCredentials } from "./credentials.ts";
 import {
   DEFAULT_LIMITS,
@@ -150,4 +149,24 @@ function isPlain(registry: string, { plainRegistries = [] }: RegistryOptions): b
 
 function apiHost(registry: string): string {
   return registry === "docker.io" ? "registry-1.docker.io" : registry;
+}
+
+/** What a registry asks for when it answers 401. */
+type Challenge =
+  | { scheme: "basic" }
+  | { scheme: "bearer"; realm: string; service: string | undefined; scope: string | undefined };
+
+/** Undefined if it is nothing we can answer. */
+function parseChallenge(header: string | null): Challenge | undefined {
+  const [, scheme = "", rest = ""] = /^\s*([a-z]+)\s*(.*)$/is.exec(header ?? "") ?? [];
+  if (/^basic$/i.test(scheme)) return { scheme: "basic" };
+  if (!/^bearer$/i.test(scheme)) return undefined;
+  const parameters = new Map<string, string>();
+  for (const [, name = "", quoted, plain] of rest.matchAll(
+    /([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,
+  ))
+    parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "");
+  const realm = parameters.get("realm");
+  if (!realm) return undefined;
+  return { scheme: "bearer", realm, service: parameters.get("service"), scope: parameters.get("scope") };
 }

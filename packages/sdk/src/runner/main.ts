@@ -3,11 +3,11 @@ import { runtimeLog, sessionApp } from "../runtime/app.ts";
 import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
 import { banner } from "./banner.ts";
-import { connectToDev, tellMisuse } from "./dev-parent.ts";
 import { loadEnvironment, readConfig, type RunnerConfig } from "./config.ts";
 import { helpText, FlagError, parseFlags, type Flags } from "./flags.ts";
-import { endOnSignals } from "./end-on-signals.ts";
 import { startRunner, type Runner } from "./start-runner.ts";
+import { type SessionTable } from "../server/session-table.ts";
+import { type Log } from "../log.ts";
 
 export interface MainOptions {
   /** Names of the bot's own flags, which reach it as `args.cliArgs`. Others are refused, unless they come behind `--`. */
@@ -117,3 +117,84 @@ function fail(problem: unknown, exitCode = 1): never {
 }
 
 export type { Runner };
+
+/** What `vocalhost dev`, which started this process, is told of it. */
+interface DevConnection {
+  ready(banner: string): void;
+}
+
+/** Reports sessions to the parent process; ends when asked to and idle, or when the parent is gone. */
+function connectToDev({ sessions, end }: DevParts): DevConnection {
+  let retired = false;
+
+  function send(message: object): void {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined); // a lost parent ends us anyway
+  }
+
+  function report(): void {
+    const list = sessions.list().map(({ id, transport, state }) => ({ id, transport, state }));
+    send({ type: "sessions", sessions: list });
+    if (retired && list.length === 0) end();
+  }
+
+  sessions.onChange(report);
+  process.on("disconnect", end);
+  process.on("message", (message: { type?: unknown }) => {
+    if (message?.type !== "retire") return;
+    retired = true;
+    report();
+  });
+  return { ready: (banner) => send({ type: "ready", banner }) };
+}
+
+/** Whoever started this process says it better, in words of its own. Returns only if it does not listen. */
+async function tellMisuse(message: string): Promise<void> {
+  if (!process.connected) return;
+  await new Promise<void>((resolve) =>
+    process.send?.({ type: "misused", message }, undefined, undefined, (error) =>
+      error ? resolve() : process.exit(2),
+    ),
+  );
+}
+
+interface DevParts {
+  sessions: SessionTable;
+  end(): void;
+}
+
+const AT_ONCE_MS = 3_000; // usually a few hundredths of it; a busy machine needs more
+
+/** The first signal ends in order, the second at once. So does losing whoever reads our output. Gives the orderly end. */
+export function endOnSignals(runner: Runner, log: Log): () => void {
+  let ending = false;
+
+  function endInOrder(): void {
+    if (ending) return;
+    ending = true;
+    runner[Symbol.asyncDispose]().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "shutdown failed");
+        process.exit(1);
+      },
+    );
+  }
+
+  function onSignal(signal: NodeJS.Signals): void {
+    if (ending) return exitAtOnce(runner);
+    log.info({ signal, sessions: runner.sessionCount }, "shutting down, once more to force");
+    endInOrder();
+  }
+
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  // `node bot.ts | head`, or a parent that died. Every further line would fail again: say no more and go.
+  for (const output of [process.stdout, process.stderr]) output.on("error", endInOrder);
+  return endInOrder;
+}
+
+// With live peer connections process.exit() would wait for their threads for ever.
+function exitAtOnce(runner: Runner): void {
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), AT_ONCE_MS);
+  void runner.abandon().finally(() => process.exit(1));
+}

@@ -14,7 +14,6 @@ import {
 import type { RoomConfig } from "@vocalhost/rooms/config";
 import type { ProvidersConfig } from "@vocalhost/rooms/providers/config";
 import type { Log } from "../log.ts";
-import { createCallsOnHold } from "./calls-on-hold.ts";
 import type { CallReader, RoomMaker, RoomOfSession } from "../server/doors/room-maker.ts";
 
 /** How rooms were asked to be. */
@@ -79,5 +78,50 @@ function toRoom(
   return {
     ...{ provider, roomName, botRoomUrl, botToken, guestTokens, sipTrunk, isGuest },
     ...{ close, forwardCall, answer },
+  };
+}
+
+/** Callers who are on hold at the provider until the room made for them is ready. */
+interface CallsOnHold {
+  /** The same room; its call is forwarded once, whoever asks for it first. */
+  hold<R extends HeldRoom>(room: R): R;
+  /** Forwards the call of a room that is ready now; of another there is nothing to do. */
+  ready(room: { roomName: string; sipUri: string }): Promise<void>;
+}
+
+interface HeldRoom {
+  roomName: string;
+  /** Undefined when nobody is on hold. */
+  forwardCall: ForwardCall | undefined;
+  close(): Promise<void>;
+}
+
+type ForwardCall = (sipUri?: string) => Promise<void>;
+
+function createCallsOnHold(): CallsOnHold {
+  const held = new Map<string, ForwardCall>();
+  return {
+    hold(room) {
+      const { roomName, forwardCall, close } = room;
+      if (!forwardCall) return room;
+      let forwarding: Promise<void> | undefined;
+      const once: ForwardCall = (sipUri) =>
+        (forwarding ??= forwardCall(sipUri).catch((error: unknown) => {
+          forwarding = undefined; // the room was not ready, say
+          throw error;
+        }));
+      held.set(roomName, once);
+      return {
+        ...room,
+        forwardCall: once,
+        close() {
+          held.delete(roomName);
+          return close();
+        },
+      };
+    },
+    async ready({ roomName, sipUri }) {
+      await held.get(roomName)?.(sipUri);
+    },
   };
 }

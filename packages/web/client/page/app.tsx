@@ -10,7 +10,6 @@ import { CallCard } from "../../shared/phone/call-card.tsx";
 import { LiveFigures } from "../figures/live-figures.tsx";
 import { Conversation } from "../../shared/conversation/conversation.tsx";
 import { connection, keypad, lastTransport, logOpen, timeline, transcript } from "../state/client-state.ts";
-import { endOnLeave } from "./end-on-leave.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { Setup } from "./setup.tsx";
@@ -59,4 +58,11 @@ function Figures() {
   const wasCall = useStore(lastTransport) === PHONE;
   if (!wasCall) return wasLive ? <FiguresPanel /> : null;
   return phase.name === "live" || phase.name === "ending" ? <LiveFigures /> : <CallCard />;
+}
+
+/** Without this the runner notices a closed tab only seconds later. */
+function endOnLeave(): () => void {
+  const leave = () => void connection.end();
+  addEventListener("pagehide", leave);
+  return () => removeEventListener("pagehide", leave);
 }

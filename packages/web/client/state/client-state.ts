@@ -1,16 +1,45 @@
-import { createSavedText, createStore } from "../../shared/store.ts";
+import { createSavedText, createStore, type Store } from "../../shared/store.ts";
 import { emptyTimeline, nextTimeline } from "../../shared/events/connect-timeline.ts";
 import type { Attendee, ConnectionEvent } from "../../shared/events/connection-event.ts";
 import { Connection } from "../../shared/connection/connection.ts";
 import { emptyLog, nextLog, type EventLog } from "./event-log.ts";
 import { emptyMetrics, nextMetrics } from "./bot-metrics.ts";
-import { watchFigures } from "./watch-figures.ts";
 import { emptyLatency, nextLatency } from "../../shared/figures/response-latency.ts";
 import { createKeypad } from "../../shared/phone/keypad.ts";
 import { nextCallTranscript } from "../../shared/phone/call-transcript.ts";
 import { runner, wasInvited } from "../runner/runner.ts";
 import { emptyTranscript, nextTranscript, type Transcript } from "../../shared/transcript/transcript.ts";
 import { nextSpeaking, noOneSpeaking } from "../../shared/voice/speaking.ts";
+import { nowMs } from "../../shared/now.ts";
+import { type LinkFigures, type LinkSample, toLinkFigures } from "../../shared/figures/link-figures.ts";
+
+const READ_EVERY_MS = 1_000;
+
+/** Figures of the link, once a second while a session is live; the last ones stay until the next. */
+function watchFigures(connection: Connection): Store<LinkFigures | undefined> {
+  const figures = createStore<LinkFigures | undefined>(undefined);
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let before: LinkSample | undefined;
+  const read = async () => {
+    const now = await connection.session?.link.sample(nowMs()).catch(() => undefined);
+    if (!now || timer === undefined) return;
+    figures.set(toLinkFigures(before, now));
+    before = now;
+  };
+  connection.phase.subscribe(() => {
+    const { name } = connection.phase.get();
+    if (name === "live" && timer === undefined) {
+      before = undefined;
+      timer = setInterval(() => void read(), READ_EVERY_MS);
+      void read();
+    } else if (name !== "live") {
+      clearInterval(timer);
+      timer = undefined;
+      if (name === "connecting") figures.set(undefined);
+    }
+  });
+  return figures;
+}
 
 /** The page's one connection, and the views of it. */
 export const connection = new Connection(runner);

@@ -2,14 +2,18 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  type ErrorComponentProps,
+  Outlet,
   redirect,
   retainSearchParams,
 } from "@tanstack/react-router";
-import { Crashed } from "./crashed.tsx";
 import { laterPage } from "./later-page.tsx";
-import { NotFound } from "./not-found.tsx";
-import { Root } from "./root.tsx";
 import { Shell } from "./shell.tsx";
+import { Button } from "../../shared/button.tsx";
+import { Alert, Empty } from "../ui/notice.tsx";
+import { LinkButton } from "../ui/link-button.tsx";
+import { useTitle } from "../ui/page.tsx";
+import { Toasts } from "../ui/toast.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: Crashed });
 
@@ -168,3 +172,46 @@ export const router = createRouter({
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: Crashed, // of one page, so that the way to the others stays
 });
+
+/** A mistake in the page itself, or a part of it that could not be loaded after an update of the service. */
+function Crashed({ error }: ErrorComponentProps) {
+  return (
+    <main className="mx-auto max-w-xl p-6">
+      <h1 className="sr-only">This page crashed</h1>
+      <Alert
+        title="This page crashed"
+        action={
+          <Button size="small" icon="refresh" onClick={() => location.reload()}>
+            Reload
+          </Button>
+        }
+      >
+        {error instanceof Error ? error.message : String(error)}
+      </Alert>
+    </main>
+  );
+}
+
+function NotFound() {
+  useTitle("Not found");
+  return (
+    <main className="mx-auto grid max-w-xl justify-items-center p-6">
+      <h1 className="sr-only">Not found</h1>
+      <Empty icon="help" title="This page does not exist">
+        The address may be mistyped, or what it led to has been deleted.
+      </Empty>
+      <LinkButton to="/agents" icon="agents">
+        All agents
+      </LinkButton>
+    </main>
+  );
+}
+
+function Root() {
+  return (
+    <>
+      <Outlet />
+      <Toasts />
+    </>
+  );
+}

@@ -13,11 +13,13 @@ import { signOut } from "../sign-in/auth-requests.ts";
 import { SignInFrame } from "../sign-in/sign-in-frame.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { CreateOrganizationDialog } from "./create-organization-dialog.tsx";
-import { HelpDialog } from "./help-dialog.tsx";
 import { loadAllPages } from "./later-page.tsx";
 import { MeContext, type Me } from "../data/me.ts";
 import { BottomBar, SideBar, TopBar } from "./navigation.tsx";
-import { useShortcuts } from "./shortcuts.ts";
+import { helpOpen, shortcuts, singleKeys, useShortcuts } from "./shortcuts.ts";
+import { KeyList } from "../../shared/key-list.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { CheckField } from "../ui/field.tsx";
 
 /** Everything that is only for people who are signed in. */
 export function Shell() {
@@ -141,4 +143,28 @@ function Refused({ error }: { error?: unknown }) {
 /** Whoever asks about himself is only refused when he is a member of nothing. */
 function isStranger(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
+}
+
+function HelpDialog() {
+  const open = useStore(helpOpen);
+  const keysOn = useStore(singleKeys) === "on";
+  return (
+    <Dialog open={open} title="Shortcuts and help" onClose={() => helpOpen.set(false)}>
+      <KeyList keys={shortcuts} className="mt-3" />
+      <div className="mt-4">
+        <CheckField
+          label="Use these shortcuts"
+          checked={keysOn}
+          onChange={(checked) => singleKeys.set(checked ? "on" : "off")}
+        />
+      </div>
+      <p className="mt-3 text-sm text-muted">
+        Everything this page does goes through the{" "}
+        <a className="text-accent-deep underline underline-offset-2" href="/v1/docs">
+          REST API
+        </a>
+        , so it can be scripted.
+      </p>
+    </Dialog>
+  );
 }

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import type { SessionDetails } from "@vocalhost/protocol";
+import type { SessionDetails, SessionFilter } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { toDelay } from "../../shared/duration.ts";
@@ -15,14 +15,21 @@ import { Badge } from "../ui/badge.tsx";
 import { Card, Facts } from "../ui/card.tsx";
 import { CopyText, toShortId } from "../ui/copy-text.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
-import { Empty } from "../ui/notice.tsx";
+import { Alert, Empty } from "../ui/notice.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { toLength, useNow, When } from "../ui/time.tsx";
-import { FilterCard } from "./filter-card.tsx";
 import { ResourceCharts } from "./resource-charts.tsx";
-import { isOpen, momentsOf, toCorrectionWords, toReason, toSessionState } from "./session-words.ts";
+import {
+  filterFacts,
+  isOpen,
+  momentsOf,
+  toCorrectionWords,
+  toFilterState,
+  toReason,
+  toSessionState,
+} from "./session-words.ts";
 
 const HEARTBEAT_MS = 5_000; // brings samples and steps, which no event tells of
 
@@ -184,5 +191,22 @@ function StopButton({ name, session }: { name: string; session: SessionDetails }
         Whoever is talking will be cut off. The bot has a few seconds to say goodbye.
       </ConfirmDialog>
     </>
+  );
+}
+
+/** Proof that the voice filter ran, or that it did not. */
+function FilterCard({ filter }: { filter: SessionFilter }) {
+  const { word, tone } = toFilterState(filter);
+  return (
+    <Card title="Voice filter" actions={<Badge tone={tone}>{word}</Badge>}>
+      <div className="grid gap-4">
+        {filter.warning && (
+          <Alert tone="busy" title={filter.billed ? "Billed, but not used" : "Not billed"}>
+            {filter.warning}.
+          </Alert>
+        )}
+        <Facts facts={filterFacts(filter)} />
+      </div>
+    </Card>
   );
 }

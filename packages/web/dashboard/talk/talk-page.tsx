@@ -9,9 +9,13 @@ import { useAgentName, useAgentRegion } from "../agents/agent-name.ts";
 import { useMayChange, useMe } from "../data/me.ts";
 import { Card } from "../ui/card.tsx";
 import { Alert } from "../ui/notice.tsx";
-import { Setup } from "./setup.tsx";
 import { Stage } from "./stage.tsx";
-import { choices, chosenTransport, useTalk, type Talk } from "./talk.ts";
+import { accepted, choices, chosenTransport, startBodyText, type Talk, useTalk } from "./talk.ts";
+import { ChoiceField } from "../../shared/choice-field.tsx";
+import { type TransportChoice } from "../../shared/connection/open-session.ts";
+import { DeviceFields } from "../../shared/devices/device-fields.tsx";
+import { PhoneFields } from "../../shared/phone/phone-fields.tsx";
+import { StartBodyEditor } from "../../shared/start-body/start-body-editor.tsx";
 
 /** A conversation with the hosted agent, here in the page. */
 export function TalkPage() {
@@ -75,4 +79,26 @@ function usePhoneKeys({ keypad }: Talk, active: boolean): void {
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, [keypad, active]);
+}
+
+/** Over what to talk, with which devices, and what the bot is told. */
+function Setup({ talk, chosen }: { talk: Talk; chosen: TransportChoice }) {
+  const open = isOpen(useStore(talk.connection.phase));
+  return (
+    <section aria-label="Setup" className="mt-6 grid gap-5 border-t border-line pt-5">
+      {!open && (
+        <ChoiceField
+          label="Connect over"
+          value={chosen.name}
+          options={choices.map(({ name, label, hint }) => ({ value: name, label, hint }))}
+          onChange={chosenTransport.set}
+        />
+      )}
+      {!open && chosen.name === PHONE && (
+        <PhoneFields accepted={accepted} onNumberTyped={talk.keypad.continueNumber} />
+      )}
+      <DeviceFields connection={talk.connection} withLevel={false} />
+      {!open && <StartBodyEditor store={startBodyText} />}
+    </section>
+  );
 }

@@ -1,11 +1,19 @@
 import { carriers } from "@vocalhost/carriers";
 import { ChoiceField } from "../choice-field.tsx";
 import { useStore } from "../use-store.ts";
-import { BackgroundFields } from "./background-fields.tsx";
 import { toCarrier } from "./call-choice.ts";
 import { carriersAmong, carrierTitle } from "./carriers.ts";
-import { NumberField } from "./number-field.tsx";
-import { chosenCarrier, fromNumber, toNumber } from "./phone-state.ts";
+import {
+  chosenBackground,
+  chosenBackgroundLevel,
+  chosenCarrier,
+  fromNumber,
+  toNumber,
+} from "./phone-state.ts";
+import { surroundingNames } from "@vocalhost/simulator";
+import { SelectField } from "../select-field.tsx";
+import { useId } from "react";
+import { parsePhoneNumber } from "./phone-number.ts";
 
 /** Through whom the call comes, and who calls whom. */
 export function PhoneFields({
@@ -45,5 +53,75 @@ export function PhoneFields({
       </div>
       <BackgroundFields />
     </>
+  );
+}
+
+const labels: Record<(typeof surroundingNames)[number], string> = {
+  talker: "Somebody talking",
+  babble: "Many people talking",
+  music: "Music",
+  noise: "Noise",
+};
+const LEVELS_DB = ["0", "5", "10", "15", "20"];
+
+/** What else is heard on the line, to try a bot in a noisy place. */
+function BackgroundFields() {
+  const background = useStore(chosenBackground);
+  const level = useStore(chosenBackgroundLevel);
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        label="In the background"
+        icon="speaker"
+        value={background}
+        options={[
+          { value: "", label: "Nothing" },
+          ...surroundingNames.map((name) => ({ value: name, label: labels[name] })),
+        ]}
+        onChange={chosenBackground.set}
+      />
+      {background !== "" && (
+        <SelectField
+          label="How loud"
+          icon="voice"
+          value={level}
+          options={LEVELS_DB.map((level) => ({ value: level, label: `${level} dB below a usual voice` }))}
+          onChange={chosenBackgroundLevel.set}
+        />
+      )}
+    </div>
+  );
+}
+
+interface NumberFieldProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function NumberField({ label, value, onChange }: NumberFieldProps) {
+  const id = useId();
+  const number = parsePhoneNumber(value);
+  const mistake = number.kind === "mistake" ? number.message : "";
+  return (
+    <div className="min-w-0">
+      <label className="mb-1.5 block text-[0.8125rem] font-medium text-muted" htmlFor={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="tel"
+        className="block h-11 w-full min-w-0 rounded-xl border border-edge bg-surface px-3.5 text-base tabular-nums transition-colors hover:border-ink aria-invalid:border-danger sm:text-sm"
+        autoComplete="off"
+        spellCheck={false}
+        aria-invalid={mistake !== ""}
+        aria-describedby={`${id}-mistake`}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <p id={`${id}-mistake`} role="status" className="text-[0.8125rem] text-danger not-empty:mt-1.5">
+        {mistake}
+      </p>
+    </div>
   );
 }

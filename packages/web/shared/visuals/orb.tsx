@@ -6,7 +6,6 @@ import type { Connection } from "../connection/connection.ts";
 import type { Phase } from "../events/phase.ts";
 import { drawOrb, ORB_BOT_BANDS, ORB_USER_BANDS, OrbState, type OrbMood } from "./draw-orb.ts";
 import { loudnessOf, toLevel } from "../voice/loudness.ts";
-import { readSpectrum } from "./spectrum.ts";
 import { usePainting } from "./use-painting.ts";
 
 const botBands = new Float32Array(ORB_BOT_BANDS);
@@ -78,4 +77,29 @@ function iconOf(phase: Phase, muted: boolean, restingIcon: IconName): IconName |
   if (phase.name === "idle" || phase.name === "ended") return restingIcon;
   if (phase.name === "live" && muted) return "microphone-off";
   return undefined;
+}
+
+const bins = new Uint8Array(512);
+const VOICE_FROM_HZ = 90;
+const VOICE_TO_HZ = 6_000;
+
+/** Strength of each band of the voice, 0 to 1, low to high; bands grow wider upwards as hearing does. */
+function readSpectrum(meter: AnalyserNode | undefined, bands: Float32Array): void {
+  if (!meter) {
+    bands.fill(0);
+    return;
+  }
+  const data = bins.subarray(0, meter.frequencyBinCount);
+  meter.getByteFrequencyData(data);
+  const hzPerBin = meter.context.sampleRate / meter.fftSize;
+  const ratio = VOICE_TO_HZ / VOICE_FROM_HZ;
+  for (let band = 0; band < bands.length; band++) {
+    const from = (VOICE_FROM_HZ * ratio ** (band / bands.length)) / hzPerBin;
+    const to = (VOICE_FROM_HZ * ratio ** ((band + 1) / bands.length)) / hzPerBin;
+    let peak = 0;
+    for (let bin = Math.floor(from); bin <= Math.ceil(to) && bin < data.length; bin++) {
+      peak = Math.max(peak, data[bin] ?? 0);
+    }
+    bands[band] = peak / 255;
+  }
 }
