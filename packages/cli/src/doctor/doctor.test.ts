@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempDisposableSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { startFakeService } from "../testing/fake-service.ts";
 import { checkCarrier, isPrivate } from "./check-carrier.ts";
+import { checkDatabase } from "./check-database.ts";
 import { describeDisk } from "./check-disk.ts";
 import { checkEngine } from "./check-engine.ts";
 import { checkDevPort, checkIce } from "./check-machine.ts";
@@ -52,6 +54,31 @@ test("ICE: a server that answers, one that does not, and settings that are none"
   await stun[Symbol.asyncDispose]();
   assert.equal((await checkIce({ iceServers, isLocal: false }, signal)).state, "failed");
   assert.equal((await checkIce({ iceServers: "nonsense", isLocal: false }, signal)).state, "failed");
+});
+
+test("database: none, a whole one, one with damaged pages, and one that is something else", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-doctor-"));
+  const file = join(folder.path, "vocalhost.db");
+  const look = async (): Promise<string[]> => {
+    const hop = await checkDatabase({ dataDir: folder.path, settings: undefined }, signal);
+    return [hop.state, hop.says, ...hop.fixes];
+  };
+  assert.deepEqual(await look(), ["skipped", "there is no SQLite file here"]);
+  {
+    using database = new DatabaseSync(file);
+    database.exec("CREATE TABLE rows (text); CREATE INDEX texts ON rows (text)");
+    const insert = database.prepare("INSERT INTO rows VALUES (?)");
+    for (let at = 0; at < 200; at += 1) insert.run(`${at}`.repeat(300));
+  }
+  assert.deepEqual(await look(), ["ok", `${file} is whole`]);
+  const bytes = readFileSync(file);
+  for (const damaged of [bytes.fill(0xa5, bytes.length - 8 * 4_096), "no database at all ".repeat(1_000)]) {
+    writeFileSync(file, damaged);
+    const [state, says, fix] = await look();
+    assert.equal(state, "failed");
+    assert.ok(says?.startsWith(`${file} is damaged: `), says);
+    assert.match(fix ?? "", /restore the newest backup: vocalhost restore/);
+  }
 });
 
 test("the port of dev is free or not", async () => {

@@ -141,14 +141,15 @@ export function createRealtimeConversation(
   }
 
   function onSessionLost(failure: ServiceFailure, how: { isOutage: boolean; isLast: boolean }): void {
-    const wasSpeaking = answer !== undefined && !answer.isComplete && answer.audioMs > 0;
+    // While tools run nothing was broken off.
+    const wasSpeaking = pendingTools === 0 && answer?.isComplete === false && answer.audioMs > 0;
     const isOwed = owedSinceMs() !== undefined;
     failed(failure);
     if (isUserSpeaking) rtvi.userStoppedSpeaking();
     isUserSpeaking = false;
     if (wasSpeaking || (isOwed && how.isOutage)) apologise();
     if (!answer) return;
-    if (!wasSpeaking && !answer.isComplete) answer.text = answer.message.content = "";
+    if (answer.audioMs === 0 && !answer.isComplete) answer.text = answer.message.content = "";
     // What was partly heard is not said again.
     if (wasSpeaking || how.isLast) complete(answer);
   }

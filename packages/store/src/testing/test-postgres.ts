@@ -101,7 +101,7 @@ export async function startTestPostgres({
   const pid = (): number => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]);
   const frozen = new Set<number>();
   const thaw = (): void => {
-    for (const each of frozen) process.kill(each, "SIGCONT");
+    for (const each of frozen) tell(each, "SIGCONT");
     frozen.clear();
   };
   async function lock(locked: string, table: string): Promise<AsyncDisposable> {
@@ -150,7 +150,7 @@ export async function startTestPostgres({
     freeze() {
       // The postmaster first, or it would make more of them.
       for (const each of [pid(), ...childrenOf(pid())]) {
-        process.kill(each, "SIGSTOP");
+        tell(each, "SIGSTOP");
         frozen.add(each);
       }
     },
@@ -159,6 +159,15 @@ export async function startTestPostgres({
     promote: () => control("promote"),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** A backend may end at any moment. */
+function tell(pid: number, signal: "SIGSTOP" | "SIGCONT"): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 function childrenOf(pid: number): number[] {
