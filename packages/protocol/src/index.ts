@@ -115,25 +115,27 @@ export { serviceHostIn } from "./compatibility/service-host.ts";
 // The REST interface of the hosted service
 export { ApiError, createApiClient } from "./api-client.ts";
 export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
-export {
-  AgentCondition,
-  AgentList,
-  AgentListItem,
-  AgentListQuery,
-  AgentName,
-  AgentRecord,
-  CreateAgent,
-  ImageReference,
-  RegionQuery,
-  RevisionHealth,
-  RevisionInfo,
-  UpdateAgent,
-  UpdateService,
-  WrappedAgentRecord,
-} from "./rest/agents.ts";
+export * from "./rest/agent-profiles.ts";
 export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
 export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
-export { AgentProfileList } from "./rest/agent-profiles.ts";
+export * from "./rest/agents.ts";
+export * from "./rest/builds.ts";
+export * from "./rest/deployments.ts";
+export * from "./rest/events.ts";
+export * from "./rest/isolation.ts";
+export * from "./rest/keys.ts";
+export * from "./rest/logs.ts";
+export * from "./rest/media.ts";
+export * from "./rest/members.ts";
+export { pathNames, scopedPath } from "./rest/operation.ts";
+export type { Operation, Operations, PathName } from "./rest/operation.ts";
+export * from "./rest/organizations.ts";
+export * from "./rest/pool.ts";
+export * from "./rest/properties.ts";
+export * from "./rest/public-start.ts";
+export * from "./rest/regions.ts";
+export * from "./rest/secrets.ts";
+export * from "./rest/sessions.ts";
 export {
   defaultValues,
   placeAt,
@@ -144,74 +146,6 @@ export {
   tomlSettings,
 } from "./rest/setting-values.ts";
 export type { SettingName, SettingScalar, SettingValues } from "./rest/setting-values.ts";
-export {
-  Build,
-  BuildAnswer,
-  BuildList,
-  BuildListQuery,
-  BuildLogs,
-  BuildLogsQuery,
-  BuildStarted,
-  BuildStatus,
-  CreateBuild,
-  CreateUpload,
-  Upload,
-} from "./rest/builds.ts";
-export {
-  Deployment,
-  DeploymentList,
-  DeploymentListItem,
-  DeploymentSettings,
-  Manifest,
-  Rollback,
-} from "./rest/deployments.ts";
-export { ChangeEvent, ChangeKind } from "./rest/events.ts";
-export { CreateKey, Key, KeyCreated, KeyList, RotateKey } from "./rest/keys.ts";
-export { LogLine, LogList, LogQuery, LogTailQuery } from "./rest/logs.ts";
-export {
-  ChangeMember,
-  InviteMember,
-  Member,
-  MemberInvitation,
-  MemberInvited,
-  MemberList,
-} from "./rest/members.ts";
-export {
-  AuditEntry,
-  AuditList,
-  AuditQuery,
-  AuthConfig,
-  CreateOrganization,
-  OrganizationCreated,
-  OrganizationList,
-  QuotaList,
-  UserAnswer,
-} from "./rest/organizations.ts";
-export { Instance, Pool } from "./rest/pool.ts";
-export { MediaProbe } from "./rest/media.ts";
-export { Isolation } from "./rest/isolation.ts";
-export { VoiceFilterSupport } from "./rest/voice-filter.ts";
-export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
-export { IdempotencyKey } from "./rest/public-start.ts";
-export { Region, RegionCode, RegionDetails, RegionList } from "./rest/regions.ts";
-export {
-  PutSecrets,
-  SecretKey,
-  SecretSet,
-  SecretSetList,
-  SecretSetName,
-  SecretSetSummary,
-  SecretsStored,
-} from "./rest/secrets.ts";
-export {
-  ResourceMetrics,
-  Session,
-  SessionDetails,
-  SessionFilter,
-  SessionList,
-  SessionListQuery,
-  SessionStopped,
-  StartTimeline,
-} from "./rest/sessions.ts";
-export { Usage, UsageDays, UsageQuery } from "./rest/usage.ts";
+export * from "./rest/usage.ts";
 export { Done, ErrorAnswer, Month } from "./rest/values.ts";
+export * from "./rest/voice-filter.ts";
