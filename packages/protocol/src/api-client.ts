@@ -14,12 +14,7 @@ import { keyOperations } from "./rest/keys.ts";
 import { logOperations, type LogLine } from "./rest/logs.ts";
 import { memberOperations } from "./rest/members.ts";
 import type { Operation, Operations } from "./rest/operation.ts";
-import {
-  auditOperations,
-  AuthConfig,
-  organizationOperations,
-  quotaOperations,
-} from "./rest/organizations.ts";
+import { auditOperations, AuthConfig, organizationOperations } from "./rest/organizations.ts";
 import { poolOperations } from "./rest/pool.ts";
 import { propertyOperations } from "./rest/properties.ts";
 import { dialOutOperations, publicStartOperations } from "./rest/public-start.ts";
@@ -72,7 +67,6 @@ export function createApiClient(options: ApiClientOptions) {
     ...methods(regionOperations),
     ...methods(agentProfileOperations),
     ...methods(organizationOperations),
-    ...methods(quotaOperations),
     ...methods(auditOperations),
     ...methods(eventOperations),
     authConfig: () =>

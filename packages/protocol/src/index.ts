@@ -122,10 +122,8 @@ export * from "./rest/agents.ts";
 export * from "./rest/builds.ts";
 export * from "./rest/deployments.ts";
 export * from "./rest/events.ts";
-export * from "./rest/isolation.ts";
 export * from "./rest/keys.ts";
 export * from "./rest/logs.ts";
-export * from "./rest/media.ts";
 export * from "./rest/members.ts";
 export { pathNames, scopedPath } from "./rest/operation.ts";
 export type { Operation, Operations, PathName } from "./rest/operation.ts";
@@ -148,4 +146,3 @@ export {
 export type { SettingName, SettingScalar, SettingValues } from "./rest/setting-values.ts";
 export * from "./rest/usage.ts";
 export { Done, ErrorAnswer, Month } from "./rest/values.ts";
-export * from "./rest/voice-filter.ts";

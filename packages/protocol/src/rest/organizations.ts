@@ -112,9 +112,6 @@ export const organizationOperations = operations("Organisation", {
     right: "view",
     answer: UserAnswer,
   },
-});
-
-export const quotaOperations = operations("Organisation", {
   quotas: {
     id: "getQuotas",
     summary: "What the organisation has of what it may have",
