@@ -115,25 +115,27 @@ export { serviceHostIn } from "./compatibility/service-host.ts";
 // The REST interface of the hosted service
 export { ApiError, createApiClient } from "./api-client.ts";
 export type { ApiClient, ApiClientOptions, LogEvent, StartOptions, UploadForm } from "./api-client.ts";
-export * from "./rest/agent-profiles.ts";
+export {
+  AgentCondition,
+  AgentList,
+  AgentListItem,
+  AgentListQuery,
+  AgentName,
+  agentOperations,
+  AgentRecord,
+  CreateAgent,
+  deploymentOperations,
+  ImageReference,
+  RegionQuery,
+  RevisionHealth,
+  RevisionInfo,
+  UpdateAgent,
+  UpdateService,
+  WrappedAgentRecord,
+} from "./rest/agents.ts";
 export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
 export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
-export * from "./rest/agents.ts";
-export * from "./rest/builds.ts";
-export * from "./rest/deployments.ts";
-export * from "./rest/events.ts";
-export * from "./rest/keys.ts";
-export * from "./rest/logs.ts";
-export * from "./rest/members.ts";
-export { pathNames, scopedPath } from "./rest/operation.ts";
-export type { Operation, Operations, PathName } from "./rest/operation.ts";
-export * from "./rest/organizations.ts";
-export * from "./rest/pool.ts";
-export * from "./rest/properties.ts";
-export * from "./rest/public-start.ts";
-export * from "./rest/regions.ts";
-export * from "./rest/secrets.ts";
-export * from "./rest/sessions.ts";
+export { AgentProfileList, agentProfileOperations } from "./rest/agent-profiles.ts";
 export {
   defaultValues,
   placeAt,
@@ -144,5 +146,93 @@ export {
   tomlSettings,
 } from "./rest/setting-values.ts";
 export type { SettingName, SettingScalar, SettingValues } from "./rest/setting-values.ts";
-export * from "./rest/usage.ts";
+export {
+  Build,
+  BuildAnswer,
+  BuildList,
+  BuildListQuery,
+  BuildLogs,
+  BuildLogsQuery,
+  buildOperations,
+  BuildStarted,
+  BuildStatus,
+  CreateBuild,
+  CreateUpload,
+  Upload,
+} from "./rest/builds.ts";
+export {
+  Deployment,
+  DeploymentList,
+  DeploymentListItem,
+  DeploymentSettings,
+  Manifest,
+  Rollback,
+} from "./rest/deployments.ts";
+export { ChangeEvent, ChangeKind, eventOperations } from "./rest/events.ts";
+export { CreateKey, Key, KeyCreated, KeyList, keyOperations, RotateKey } from "./rest/keys.ts";
+export { LogLine, LogList, logOperations, LogQuery, LogTailQuery } from "./rest/logs.ts";
+export {
+  ChangeMember,
+  InviteMember,
+  Member,
+  MemberInvitation,
+  MemberInvited,
+  MemberList,
+  memberOperations,
+} from "./rest/members.ts";
+export {
+  AuditEntry,
+  AuditList,
+  auditOperations,
+  AuditQuery,
+  AuthConfig,
+  CreateOrganization,
+  OrganizationCreated,
+  OrganizationList,
+  organizationOperations,
+  QuotaList,
+  UserAnswer,
+} from "./rest/organizations.ts";
+export { Instance, Pool, poolOperations } from "./rest/pool.ts";
+export { PatchProperties, Properties, PropertiesSchema, propertyOperations } from "./rest/properties.ts";
+export {
+  dialOutOperations,
+  IdempotencyKey,
+  publicStartOperations,
+  StartHeaders,
+} from "./rest/public-start.ts";
+export {
+  Isolation,
+  MediaProbe,
+  Region,
+  RegionCode,
+  RegionDetails,
+  RegionList,
+  regionOperations,
+  VoiceFilterSupport,
+} from "./rest/regions.ts";
+export {
+  PutSecrets,
+  SecretKey,
+  secretOperations,
+  SecretSet,
+  SecretSetList,
+  SecretSetName,
+  SecretSetSummary,
+  SecretsStored,
+} from "./rest/secrets.ts";
+export {
+  ResourceMetrics,
+  Session,
+  SessionDetails,
+  SessionFilter,
+  SessionList,
+  SessionListQuery,
+  sessionOperations,
+  SessionStopped,
+  StartTimeline,
+} from "./rest/sessions.ts";
+export { Usage, UsageDays, usageOperations, UsageQuery } from "./rest/usage.ts";
 export { Done, ErrorAnswer, Month } from "./rest/values.ts";
+export { pathNames, scopedPath } from "./rest/operation.ts";
+export type { Operation, Operations, PathName } from "./rest/operation.ts";
