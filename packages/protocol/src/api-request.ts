@@ -35,11 +35,9 @@ interface ApiRequest {
   query?: Query;
   body?: unknown;
   form?: FormData;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /** Not under `/v1`. */
   root?: boolean;
-  /** The same for every organisation. */
-  unscoped?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -60,11 +58,13 @@ export async function request<S extends z.ZodType>(
   options: ApiClientOptions,
   what: ApiRequest & { schema: S },
 ): Promise<z.infer<S>>;
-export async function request(options: ApiClientOptions, what: ApiRequest & { text: true }): Promise<string>;
-export async function request(options: ApiClientOptions, what: ApiRequest): Promise<undefined>;
 export async function request(
   options: ApiClientOptions,
-  what: ApiRequest & { schema?: z.ZodType; text?: true },
+  what: ApiRequest & { schema?: z.ZodType; text?: boolean },
+): Promise<unknown>;
+export async function request(
+  options: ApiClientOptions,
+  what: ApiRequest & { schema?: z.ZodType; text?: boolean },
 ): Promise<unknown> {
   const response = await ask(options, what);
   if (what.text) return response.text();
@@ -131,22 +131,13 @@ async function ask(options: ApiClientOptions, what: ApiRequest): Promise<Respons
   }
 }
 
-function addressOf({ baseUrl, organization }: ApiClientOptions, what: ApiRequest): URL {
+function addressOf({ baseUrl }: ApiClientOptions, { path, root, query = {} }: ApiRequest): URL {
   const base = baseUrl.replace(/\/+$/, "");
-  if (/^https?:/.test(what.path)) return new URL(what.path);
-  const root = what.root ? base.replace(/\/v1$/, "") : base;
-  const isScoped = organization !== undefined && !what.root && !what.unscoped;
-  const url = new URL(root + (isScoped ? scopedPath(what, organization) : what.path));
-  for (const [name, value] of Object.entries(what.query ?? {}))
+  const isWhole = /^https?:/.test(path);
+  const url = new URL(isWhole ? path : (root ? base.replace(/\/v1$/, "") : base) + path);
+  for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   return url;
-}
-
-/** Organisation-scoped paths have two other names; who is asking has none. */
-function scopedPath({ path }: ApiRequest, organization: string): string {
-  if (path === "/organizations" || path === "/users") return path;
-  const renamed = path.replace(/^\/agents(?=\/|$)/, "/services").replace(/^\/keys(?=\/|$)/, "/apiKeys");
-  return `/organizations/${encodeURIComponent(organization)}${renamed}`;
 }
 
 function headersOf({ token }: ApiClientOptions, what: ApiRequest): Record<string, string> {

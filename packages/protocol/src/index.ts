@@ -111,8 +111,10 @@ export {
   AgentListItem,
   AgentListQuery,
   AgentName,
+  agentOperations,
   AgentRecord,
   CreateAgent,
+  deploymentOperations,
   ImageReference,
   RegionQuery,
   RevisionHealth,
@@ -123,7 +125,7 @@ export {
 } from "./rest/agents.ts";
 export { agentLimits, AgentProfile, agentSettings, VoiceFilter } from "./rest/agent-settings.ts";
 export type { AgentSetting, SettingField, SettingKey, SettingOption } from "./rest/agent-settings.ts";
-export { AgentProfileList } from "./rest/agent-profiles.ts";
+export { AgentProfileList, agentProfileOperations } from "./rest/agent-profiles.ts";
 export {
   defaultValues,
   placeAt,
@@ -141,6 +143,7 @@ export {
   BuildListQuery,
   BuildLogs,
   BuildLogsQuery,
+  buildOperations,
   BuildStarted,
   BuildStatus,
   CreateBuild,
@@ -155,9 +158,9 @@ export {
   Manifest,
   Rollback,
 } from "./rest/deployments.ts";
-export { ChangeEvent, ChangeKind } from "./rest/events.ts";
-export { CreateKey, Key, KeyCreated, KeyList, RotateKey } from "./rest/keys.ts";
-export { LogLine, LogList, LogQuery, LogTailQuery } from "./rest/logs.ts";
+export { ChangeEvent, ChangeKind, eventOperations } from "./rest/events.ts";
+export { CreateKey, Key, KeyCreated, KeyList, keyOperations, RotateKey } from "./rest/keys.ts";
+export { LogLine, LogList, logOperations, LogQuery, LogTailQuery } from "./rest/logs.ts";
 export {
   ChangeMember,
   InviteMember,
@@ -165,28 +168,43 @@ export {
   MemberInvitation,
   MemberInvited,
   MemberList,
+  memberOperations,
 } from "./rest/members.ts";
 export {
   AuditEntry,
   AuditList,
+  auditOperations,
   AuditQuery,
   AuthConfig,
   CreateOrganization,
   OrganizationCreated,
   OrganizationList,
+  organizationOperations,
   QuotaList,
   UserAnswer,
 } from "./rest/organizations.ts";
-export { Instance, Pool } from "./rest/pool.ts";
-export { MediaProbe } from "./rest/media.ts";
-export { Isolation } from "./rest/isolation.ts";
-export { VoiceFilterSupport } from "./rest/voice-filter.ts";
-export { PatchProperties, Properties, PropertiesSchema } from "./rest/properties.ts";
-export { IdempotencyKey } from "./rest/public-start.ts";
-export { Region, RegionCode, RegionDetails, RegionList } from "./rest/regions.ts";
+export { Instance, Pool, poolOperations } from "./rest/pool.ts";
+export { PatchProperties, Properties, PropertiesSchema, propertyOperations } from "./rest/properties.ts";
+export {
+  dialOutOperations,
+  IdempotencyKey,
+  publicStartOperations,
+  StartHeaders,
+} from "./rest/public-start.ts";
+export {
+  Isolation,
+  MediaProbe,
+  Region,
+  RegionCode,
+  RegionDetails,
+  RegionList,
+  regionOperations,
+  VoiceFilterSupport,
+} from "./rest/regions.ts";
 export {
   PutSecrets,
   SecretKey,
+  secretOperations,
   SecretSet,
   SecretSetList,
   SecretSetName,
@@ -200,8 +218,11 @@ export {
   SessionFilter,
   SessionList,
   SessionListQuery,
+  sessionOperations,
   SessionStopped,
   StartTimeline,
 } from "./rest/sessions.ts";
-export { Usage, UsageDays, UsageQuery } from "./rest/usage.ts";
+export { Usage, UsageDays, usageOperations, UsageQuery } from "./rest/usage.ts";
 export { Done, ErrorAnswer, Month } from "./rest/values.ts";
+export { pathNames, scopedPath } from "./rest/operation.ts";
+export type { Operation, Operations, PathName } from "./rest/operation.ts";

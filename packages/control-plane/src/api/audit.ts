@@ -1,47 +1,37 @@
-import { AuditList, AuditQuery } from "@vocalhost/protocol";
+import { auditOperations, type AuditQuery } from "@vocalhost/protocol";
 import { sql } from "kysely";
 import type { OrganizationId } from "../identity/principal.ts";
 import { toTime } from "@vocalhost/base/to-time";
-import { defineOperation, type Operation } from "./operation.ts";
+import { handle, type Handled } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 
-export function auditOperations({ store }: ApiPorts): Operation[] {
-  return [
-    defineOperation({
-      id: "listAudit",
-      tag: "Organisation",
-      summary: "Who changed what, newest first",
-      method: "GET",
-      path: "/audit",
-      right: "manage",
-      query: AuditQuery,
-      answers: { 200: AuditList },
-      run: async ({ organizationId, query }) => {
-        const rows = matching(store, organizationId, query);
-        const entries = await rows
-          .selectAll()
-          .orderBy("at", "desc")
-          .orderBy("id", "desc")
-          .limit(query.limit)
-          .offset(query.offset)
-          .execute();
-        const { total } = await rows
-          .select((select) => select.fn.countAll<number>().as("total"))
-          .executeTakeFirstOrThrow();
-        return {
-          total,
-          entries: entries.map(({ id, at, actor, action, target, details }) => ({
-            id,
-            at: toTime(at),
-            actor,
-            action,
-            target,
-            details: JSON.parse(details) as unknown,
-          })),
-        };
-      },
-    }),
-  ];
+export function handleAudit({ store }: ApiPorts): Handled[] {
+  return handle(auditOperations)({
+    audit: async ({ organizationId, query }) => {
+      const rows = matching(store, organizationId, query);
+      const entries = await rows
+        .selectAll()
+        .orderBy("at", "desc")
+        .orderBy("id", "desc")
+        .limit(query.limit)
+        .offset(query.offset)
+        .execute();
+      const { total } = await rows
+        .select((select) => select.fn.countAll<number>().as("total"))
+        .executeTakeFirstOrThrow();
+      return {
+        total,
+        entries: entries.map(({ id, at, actor, action, target, details }) => ({
+          id,
+          at: toTime(at),
+          actor,
+          action,
+          target,
+          details: JSON.parse(details) as unknown,
+        })),
+      };
+    },
+  });
 }
 
 function matching({ search }: ApiPorts["store"], organizationId: OrganizationId, query: AuditQuery) {

@@ -1,9 +1,8 @@
-import { ChangeKind, type ChangeEvent } from "@vocalhost/protocol";
+import { ChangeKind, eventOperations, type ChangeEvent } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
-import { z } from "zod";
 import type { OrganizationId } from "../identity/principal.ts";
 import { admitRequest } from "./admit-request.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import { handle, type Handled } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 import { readFingerprints, type Fingerprints } from "./read-fingerprints.ts";
 import { createPlaces } from "./stream-places.ts";
@@ -12,29 +11,18 @@ const STREAMS_MAX = 500;
 const LOOK_MS = 1_000; // what happens within it is one event
 const SIGN_OF_LIFE_MS = 15_000;
 
-export function eventOperations(ports: ApiPorts): Operation[] {
+export function handleEvents(ports: ApiPorts): Handled[] {
   const look = createSharedLook(ports);
   const streams = createPlaces({ max: STREAMS_MAX, refusal: "Too many pages are following events" });
-  return [
-    defineOperation({
-      id: "followEvents",
-      tag: "Organisation",
-      summary: "What kinds of things change, as they do, as server-sent events",
-      method: "GET",
-      path: "/events",
-      right: "view",
-      answers: {
-        200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
-      },
-      run: async ({ organizationId, request, reply }) => {
-        const signal = streams.takeFor(organizationId, reply.raw);
-        const first = await look(organizationId);
-        reply.header("content-type", "text/event-stream; charset=utf-8");
-        const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
-        return Readable.from(follow(ports, { organizationId, first, look, stillAllowed, signal }));
-      },
-    }),
-  ];
+  return handle(eventOperations)({
+    events: async ({ organizationId, request, reply }) => {
+      const signal = streams.takeFor(organizationId, reply.raw);
+      const first = await look(organizationId);
+      reply.header("content-type", "text/event-stream; charset=utf-8");
+      const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
+      return Readable.from(follow(ports, { organizationId, first, look, stillAllowed, signal }));
+    },
+  });
 }
 
 type Look = (organizationId: OrganizationId) => Promise<Fingerprints>;

@@ -1,85 +1,55 @@
-import { isAppError, LogList, LogQuery, LogTailQuery } from "@vocalhost/protocol";
+import { isAppError, logOperations } from "@vocalhost/protocol";
 import { Readable } from "node:stream";
-import { z } from "zod";
 import { findAgents } from "../agents/find-agent.ts";
 import type { OrganizationId } from "../identity/principal.ts";
 import { readLogs, tailLogs, type Tail, type TailQuery } from "../logs/read-logs.ts";
 import { admitRequest } from "./admit-request.ts";
-import { AgentParams } from "./agents.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import { handle, type Handled } from "./operation.ts";
 import type { ApiPorts } from "./ports.ts";
 import { createPlaces } from "./stream-places.ts";
 import { whileTaken } from "./while-taken.ts";
 
-const tag = "Logs";
-const TailHeaders = z.object({ "last-event-id": z.string().max(255).optional() });
 const TAILS_MAX = 200; // each looks into the store twice a second
 const PAGES_MAX = 16; // each may hold some megabytes
 const TAIL_LOOK_MS = 500;
 const TAIL_SIGN_OF_LIFE_MS = 15_000;
 const TAIL_LINES = 500;
 
-export function logOperations(ports: ApiPorts): Operation[] {
+export function handleLogs(ports: ApiPorts): Handled[] {
   const { store } = ports;
   const tails = createPlaces({ max: TAILS_MAX, refusal: "Too many logs are being watched" });
   const pages = createPlaces({ max: PAGES_MAX, refusal: "Too many logs are being searched" });
-  return [
-    defineOperation({
-      id: "listLogs",
-      tag,
-      summary: "Lines that an agent's instances printed",
-      method: "GET",
-      path: "/agents/:serviceName/logs",
-      alias: "/services/:serviceName/logs",
-      right: "view",
-      params: AgentParams,
-      query: LogQuery,
-      answers: { 200: LogList },
-      wording: {
-        invalidText: (problems) =>
-          problems.every(({ loc }) => /^(start|end)Time$/.test(String(loc[1])))
-            ? "Invalid timestamp format"
-            : "Invalid parameters",
-      },
-      run: async ({ organizationId, params, query }) => {
-        const { region, ...wanted } = query;
-        const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
-        using _place = pages.take(organizationId);
-        return await readLogs(store, organizationId, agentIds, wanted);
-      },
-    }),
-    defineOperation({
-      id: "tailLogs",
-      tag,
-      summary: "The same as they are printed, as server-sent events; Last-Event-ID goes on after a line",
-      method: "GET",
-      path: "/agents/:serviceName/logs/tail",
-      alias: "/services/:serviceName/logs/tail",
-      right: "view",
-      params: AgentParams,
-      query: LogTailQuery,
-      headers: TailHeaders,
-      answers: {
-        200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } },
-      },
-      run: async ({ organizationId, params, query, request, reply }) => {
-        const { region, ...wanted } = query;
-        const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
-        const signal = tails.takeFor(organizationId, reply.raw);
-        const after = request.headers["last-event-id"];
-        const followed = {
-          ...wanted,
-          ...(typeof after === "string" && after !== "" ? { afterCursor: after } : {}),
-        };
-        const first = await tailLogs(store, organizationId, agentIds, { ...followed, limit: TAIL_LINES });
-        reply.header("content-type", "text/event-stream; charset=utf-8");
-        const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
-        const watched = { organizationId, agentIds, query: followed, stillAllowed };
-        const lines = events(ports, { ...watched, first, signal });
-        return Readable.from(whileTaken(lines, { clock: ports.clock, answer: reply.raw }));
-      },
-    }),
-  ];
+  return handle(logOperations, {
+    logs: {
+      invalidText: (problems) =>
+        problems.every(({ loc }) => /^(start|end)Time$/.test(String(loc[1])))
+          ? "Invalid timestamp format"
+          : "Invalid parameters",
+    },
+  })({
+    logs: async ({ organizationId, params, query }) => {
+      const { region, ...wanted } = query;
+      const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
+      using _place = pages.take(organizationId);
+      return await readLogs(store, organizationId, agentIds, wanted);
+    },
+    tailLogs: async ({ organizationId, params, query, request, reply }) => {
+      const { region, ...wanted } = query;
+      const agentIds = await agentIdsOf(store, organizationId, { name: params.serviceName, region });
+      const signal = tails.takeFor(organizationId, reply.raw);
+      const after = request.headers["last-event-id"];
+      const followed = {
+        ...wanted,
+        ...(typeof after === "string" && after !== "" ? { afterCursor: after } : {}),
+      };
+      const first = await tailLogs(store, organizationId, agentIds, { ...followed, limit: TAIL_LINES });
+      reply.header("content-type", "text/event-stream; charset=utf-8");
+      const stillAllowed = () => admitRequest(request, { admit: ports.admit, right: "view" });
+      const watched = { organizationId, agentIds, query: followed, stillAllowed };
+      const lines = events(ports, { ...watched, first, signal });
+      return Readable.from(whileTaken(lines, { clock: ports.clock, answer: reply.raw }));
+    },
+  });
 }
 
 /** Of every region, unless one is named. */

@@ -1,31 +1,30 @@
 import type { FastifyInstance } from "fastify";
-import { agentProfileOperations } from "./agent-profiles.ts";
-import { agentOperations } from "./agents.ts";
-import { auditOperations } from "./audit.ts";
+import { handleAgentProfiles } from "./agent-profiles.ts";
+import { handleAgents } from "./agents.ts";
+import { handleAudit } from "./audit.ts";
 import { mountAuthRoutes } from "./auth-routes.ts";
-import { buildOperations } from "./builds.ts";
+import { handleBuilds } from "./builds.ts";
 import { mountCallQuestions } from "./call-questions.ts";
 import { mountDialIn } from "./dial-in.ts";
-import { deploymentOperations } from "./deployments.ts";
-import { eventOperations } from "./events.ts";
+import { handleDeployments } from "./deployments.ts";
+import { handleEvents } from "./events.ts";
 import { mountHealth } from "./health.ts";
-import { keyOperations } from "./keys.ts";
-import { logOperations } from "./logs.ts";
-import { memberOperations } from "./members.ts";
+import { handleKeys } from "./keys.ts";
+import { handleLogs } from "./logs.ts";
+import { handleMembers } from "./members.ts";
 import { mountMetrics } from "./metrics.ts";
 import { installOpenApi, mountOpenApi } from "./openapi.ts";
 import { mountOperation } from "./operation.ts";
-import { organizationOperations } from "./organizations.ts";
+import { handleOrganizations } from "./organizations.ts";
 import type { ApiPorts } from "./ports.ts";
-import { poolOperations } from "./pool.ts";
-import { propertyOperations } from "./properties.ts";
-import { publicStartOperations } from "./public-start.ts";
-import { quotaOperations } from "./quotas.ts";
-import { regionOperations } from "./regions.ts";
-import { secretOperations } from "./secrets.ts";
-import { sessionOperations } from "./sessions.ts";
+import { handlePools } from "./pool.ts";
+import { handleProperties } from "./properties.ts";
+import { handleStarts } from "./public-start.ts";
+import { handleRegions } from "./regions.ts";
+import { handleSecrets } from "./secrets.ts";
+import { handleSessions } from "./sessions.ts";
 import { mountUploads } from "./uploads.ts";
-import { usageOperations } from "./usage.ts";
+import { handleUsage } from "./usage.ts";
 
 /** Adds the REST interface to an application of `createApiApp`. */
 export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<void> {
@@ -38,24 +37,23 @@ export async function mountApi(app: FastifyInstance, ports: ApiPorts): Promise<v
   mountDialIn(app, ports);
   mountCallQuestions(app);
   const operations = [
-    ...regionOperations(ports),
-    ...agentOperations(ports),
-    ...agentProfileOperations(),
-    ...poolOperations(ports),
-    ...deploymentOperations(ports),
-    ...sessionOperations(ports),
-    ...logOperations(ports),
-    ...secretOperations(ports),
-    ...buildOperations(ports),
-    ...propertyOperations(ports),
-    ...keyOperations(ports),
-    ...usageOperations(ports),
-    ...organizationOperations(ports),
-    ...quotaOperations(ports),
-    ...auditOperations(ports),
-    ...memberOperations(ports),
-    ...eventOperations(ports),
-    ...publicStartOperations(ports),
+    ...handleRegions(ports),
+    ...handleAgents(ports),
+    ...handleAgentProfiles(),
+    ...handlePools(ports),
+    ...handleDeployments(ports),
+    ...handleSessions(ports),
+    ...handleLogs(ports),
+    ...handleSecrets(ports),
+    ...handleBuilds(ports),
+    ...handleProperties(ports),
+    ...handleKeys(ports),
+    ...handleUsage(ports),
+    ...handleOrganizations(ports),
+    ...handleAudit(ports),
+    ...handleMembers(ports),
+    ...handleEvents(ports),
+    ...handleStarts(ports),
   ];
   for (const operation of operations) mountOperation(app, operation, ports);
   mountOpenApi(app);

@@ -1,68 +1,46 @@
-import { AppError, ErrorAnswer, type FieldProblem } from "@vocalhost/protocol";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { z } from "zod";
 import {
-  actorOf,
-  type Admit,
-  type OrganizationId,
-  type Principal,
-  type Right,
-} from "../identity/principal.ts";
+  AppError,
+  ErrorAnswer,
+  pathNames,
+  scopedPath,
+  type Operation,
+  type Operations,
+  type PathName,
+} from "@vocalhost/protocol";
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Readable } from "node:stream";
+import { z } from "zod";
+import { actorOf, type Admit, type OrganizationId, type Principal } from "../identity/principal.ts";
 import type { RequestLimits } from "../identity/rate-limits.ts";
 import { admitRequest } from "./admit-request.ts";
 import { invalid } from "./error-replies.ts";
 import { holdsNul } from "./json-bodies.ts";
 
-/** One thing a caller can do: how it is asked for, who may, what is answered. */
-export interface Operation<
-  P extends z.ZodObject = z.ZodObject,
-  Q extends z.ZodObject = z.ZodObject,
-  B extends z.ZodType = z.ZodType,
-> {
-  id: string;
-  tag: string;
-  summary: string;
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Under `/v1`. */
-  path: string;
-  /** The same under `/v1/organizations/{org}`; null: not there. @default the path */
-  alias?: string | null;
-  /** The path exists only under an organisation. */
-  aliasOnly?: boolean;
-  right: Right;
-  params?: P;
-  query?: Q;
-  body?: B;
-  /** Headers that mean something here; all others stay as they are. */
-  headers?: z.ZodObject;
-  answers: Record<number, AnswerSchema>;
-  /** Statuses of refusals beside those that every operation has. */
-  refusals?: number[];
-  wording?: {
-    invalidText?: (problems: FieldProblem[]) => string;
-    repeatsIssues?: boolean;
-    unauthorizedText?: string;
-    internalText?: string;
-  };
-  run(call: Call<z.infer<P>, z.infer<Q>, z.infer<B>>): Promise<unknown>;
+/** An operation with what does it. */
+export interface Handled {
+  operation: Operation;
+  run(call: Call): Promise<unknown>;
+  /** How its refusals are worded where that is not as usual. */
+  wording: FastifyContextConfig;
 }
 
-/** JSON, or one other kind of content. */
-export type AnswerSchema =
-  | z.ZodType
-  | { description: string; content: Record<string, { schema: z.ZodType }> };
-
-export interface Call<P, Q, B> {
+export interface Call<O extends Operation = Operation> {
   principal: Principal;
   organizationId: OrganizationId;
   /** For audit rows. */
   actor: string;
-  params: P;
-  query: Q;
-  body: B;
+  params: Record<PathName<O["path"]>, string>;
+  query: O extends { query: infer Q extends z.ZodType } ? z.output<Q> : unknown;
+  body: O extends { body: infer B extends z.ZodType } ? z.output<B> : unknown;
   request: FastifyRequest;
   reply: FastifyReply;
 }
+
+type Handlers<T extends Operations> = {
+  [K in keyof T]: (call: Call<T[K]>) => Promise<Said<T[K]>>;
+};
+
+type Said<O> = O extends { answer: infer A extends z.ZodType } ? z.input<A> : Readable;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -70,19 +48,27 @@ declare module "fastify" {
   }
 }
 
-/** Keeps what `run` is given in step with the schemas. */
-export function defineOperation<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
-  operation: Operation<P, Q, B>,
-): Operation {
-  return operation;
+/** Gives each operation of a resource what does it, and says how some are worded. */
+export function handle<T extends Operations>(
+  operations: T,
+  wording: { [K in keyof T]?: FastifyContextConfig } = {},
+): (handlers: Handlers<T>) => Handled[] {
+  return (handlers) =>
+    Object.entries(operations).map(([name, operation]) => ({
+      operation,
+      run: handlers[name as keyof T] as Handled["run"],
+      wording: wording[name] ?? {},
+    }));
 }
 
 /** Adds the operation's routes: its own, and the same for a named organisation. */
-export function mountOperation(app: FastifyInstance, operation: Operation, gate: Gate): void {
-  if (!operation.aliasOnly) mountRoute(app, operation, { gate, url: `/v1${operation.path}`, org: false });
-  if (operation.alias === null) return;
-  const url = `/v1/organizations/:org${operation.alias ?? operation.path}`;
-  mountRoute(app, operation, { gate, url, org: true });
+export function mountOperation(app: FastifyInstance, handled: Handled, gate: Gate): void {
+  const { path, scoped } = handled.operation;
+  if (scoped !== "only") mountRoute(app, handled, { gate, path, suffix: "" });
+  const inOrganization = scopedPath(handled.operation);
+  if (inOrganization === undefined) return;
+  const suffix = scoped === "only" ? "" : "InOrganization";
+  mountRoute(app, handled, { gate, path: inOrganization, suffix });
 }
 
 /** Who may come in, and how often. */
@@ -93,31 +79,34 @@ export interface Gate {
 
 function mountRoute(
   app: FastifyInstance,
-  operation: Operation,
-  { gate, url, org }: { gate: Gate; url: string; org: boolean },
+  { operation, run, wording }: Handled,
+  { gate, path, suffix }: { gate: Gate; path: string; suffix: string },
 ): void {
-  const { method, params, query, body, right, wording } = operation;
-  const allParams = org ? (params ?? z.object({})).extend({ org: OrganizationName }) : params;
+  const { method, query, body, right, statuses = [200] } = operation;
+  const params = paramsOf(operation, path !== operation.path);
   app.route({
     method,
-    url,
+    url: `/v1${path}`,
     exposeHeadRoute: false,
     schema: {
-      operationId: operation.id + (org && !operation.aliasOnly ? "InOrganization" : ""),
+      operationId: operation.id + suffix,
       summary: operation.summary,
       tags: [operation.tag],
       security: [right === "public" ? { publicKey: [] } : { privateKey: [] }, { webSession: [] }],
-      ...(allParams ? { params: allParams } : {}),
+      ...(params ? { params } : {}),
       ...(query ? { querystring: query } : {}),
       ...(body ? { body } : {}),
       ...(operation.headers ? { headers: operation.headers.loose() } : {}),
-      response: { ...operation.answers, ...refusalsOf({ ...operation, params: allParams }) },
+      response: {
+        ...Object.fromEntries(statuses.map((status) => [status, answerOf(operation)])),
+        ...refusalsOf(operation, params),
+      },
     },
-    config: wording ?? {},
+    config: wording,
     onRequest: async (request) => {
       refuseNul({ params: request.params, ...(query ? { query: request.query } : {}) });
       request.principal = await admitRequest(request, { admit: gate.admit, right });
-      if (right !== "public" && right !== "session") gate.requestLimits.take(request.principal, method);
+      if (right !== "public") gate.requestLimits.take(request.principal, method);
     },
     preValidation: async (request) => {
       if (right !== "public") refuseNul({ body: request.body }); // a start's body belongs to the bot
@@ -126,12 +115,14 @@ function mountRoute(
     handler: async (request, reply) => {
       const { principal } = request;
       if (!principal) throw new AppError("UNAUTHORIZED");
-      return operation.run({
+      const [status = 200] = statuses;
+      reply.code(status);
+      return run({
         principal,
         organizationId: principal.organizationId,
         actor: actorOf(principal),
-        params: request.params as Record<string, unknown>,
-        query: request.query as Record<string, unknown>,
+        params: request.params as Record<string, string>,
+        query: request.query,
         body: request.body,
         request,
         reply,
@@ -140,7 +131,19 @@ function mountRoute(
   });
 }
 
-const OrganizationName = z.string().max(255);
+function paramsOf({ path, params }: Operation, inOrganization: boolean): z.ZodObject | undefined {
+  const fields = pathNames(path).map((name) => [name, params?.[name] ?? z.string()]);
+  if (inOrganization) fields.push(["org", z.string().max(255)]);
+  return fields.length === 0 ? undefined : z.object(Object.fromEntries(fields));
+}
+
+/** As the OpenAPI document and the serializer want it. */
+function answerOf({ answer }: Operation): z.ZodType | { description: string; content: object } {
+  if ("safeParse" in answer) return answer;
+  const { type, description } =
+    "events" in answer ? { type: "text/event-stream", description: "Events" } : answer;
+  return { description, content: { [type]: { schema: z.string() } } };
+}
 
 function refuseNul(places: Record<string, unknown>): void {
   for (const [place, value] of Object.entries(places))
@@ -148,7 +151,10 @@ function refuseNul(places: Record<string, unknown>): void {
       throw invalid([{ loc: [place], msg: "Must not hold NUL characters", type: "custom" }]);
 }
 
-function refusalsOf({ params, body, query, refusals = [] }: Operation): Record<number, z.ZodType> {
+function refusalsOf(
+  { body, query, refusals = [] }: Operation,
+  params: z.ZodObject | undefined,
+): Record<number, z.ZodType> {
   const always = [400, 401, 403, 429, 500, 503];
   const statuses = new Set([...always, ...refusals]);
   if (params) statuses.add(404);

@@ -1,53 +1,36 @@
 import {
   AppError,
   chooseTransport,
-  Dialled,
-  DialoutRequest,
-  IdempotencyKey,
+  dialOutOperations,
+  publicStartOperations,
   REGION_HEADER,
   REGION_REASON_HEADER,
   requestedTransport,
   requireStartBodyFits,
-  Started,
-  StartRequest,
+  StartHeaders,
   transportNames,
+  type Dialled,
+  type Started,
+  type StartRequest,
 } from "@vocalhost/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { z } from "zod";
 import { requireAgentAllowed } from "../identity/rate-limits.ts";
 import { badField } from "@vocalhost/base/refusals";
 import { addressOf, originOf } from "./admit-request.ts";
-import { AgentParams } from "./agents.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import { handle, type Handled } from "./operation.ts";
 import { meantBefore, type RegionPreference } from "../sessions/choose-region.ts";
 import type { StartSessionRequest } from "../sessions/doors/door.ts";
 import type { ApiPorts } from "./ports.ts";
 
-const StartHeaders = z.object({
-  "idempotency-key": IdempotencyKey.optional(),
-  /** From a proxy that knows where callers are; what the body says counts more. */
-  [REGION_HEADER]: z.string().max(63).optional(),
-});
-
-export function publicStartOperations(ports: ApiPorts): Operation[] {
+export function handleStarts(ports: ApiPorts): Handled[] {
   return [
-    defineOperation({
-      id: "startSession",
-      tag: "Public",
-      summary: "Start a session of an agent",
-      method: "POST",
-      path: "/public/:serviceName/start",
-      right: "public",
-      params: AgentParams,
-      body: StartRequest,
-      headers: StartHeaders,
-      answers: { 200: Started },
-      refusals: [409, 504],
-      wording: {
+    ...handle(publicStartOperations, {
+      start: {
         unauthorizedText: "Unauthorized / token expired",
         internalText: "Internal server error. Please check logs for more information or contact support.",
       },
-      run: async ({ principal, params, body, request, reply }) => {
+    })({
+      start: async ({ principal, params, body, request, reply }) => {
         const agentName = params.serviceName;
         const requested = requestedTransport(body);
         const transport = chooseTransport(requested, {
@@ -77,23 +60,11 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
         );
       },
     }),
-    defineOperation({
-      id: "dialOut",
-      tag: "Sessions",
-      summary: "Call somebody: a session of an agent that begins when they answer",
-      method: "POST",
-      path: "/agents/:serviceName/dialout",
-      alias: "/services/:serviceName/dialout",
-      right: "manage",
-      params: AgentParams,
-      body: DialoutRequest,
-      headers: StartHeaders,
-      answers: { 200: Dialled },
-      refusals: [409, 502],
-      run: async ({ principal, params, body: asked, request, reply }) => {
+    ...handle(dialOutOperations)({
+      dialOut: async ({ principal, params, body: asked, request, reply }) => {
         const { transport, body, region, stayInRegion, ...dialout } = asked;
         requireStartBodyFits(transport, body);
-        return start(
+        const answer = await start(
           ports,
           { request, reply },
           {
@@ -107,6 +78,7 @@ export function publicStartOperations(ports: ApiPorts): Operation[] {
             region: preferenceOf(ports, { region, stayInRegion }, request),
           },
         );
+        return answer as Dialled; // as every start that places a call
       },
     }),
   ];

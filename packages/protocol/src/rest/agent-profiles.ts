@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentProfile } from "./agent-settings.ts";
+import { operations } from "./operation.ts";
 
 /** What an instance may be given; none can be added. */
 export const AgentProfileList = z.object({
@@ -14,3 +15,14 @@ export const AgentProfileList = z.object({
   ),
 });
 export type AgentProfileList = z.infer<typeof AgentProfileList>;
+
+export const agentProfileOperations = operations("Agents", {
+  agentProfiles: {
+    id: "listAgentProfiles",
+    summary: "What an instance may be given of CPU and memory",
+    method: "GET",
+    path: "/agent-profiles",
+    right: "view",
+    answer: AgentProfileList,
+  },
+});

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { foreignSettings } from "../compatibility/agent-settings.ts";
 import { AgentProfile, agentLimits, VoiceFilter } from "./agent-settings.ts";
-import { Deployment } from "./deployments.ts";
+import { Deployment, DeploymentList, Rollback } from "./deployments.ts";
+import { operations } from "./operation.ts";
 import { restSettings } from "./setting-values.ts";
-import { QueryFlag, Time } from "./values.ts";
+import { Done, QueryFlag, Time } from "./values.ts";
 
 /** Names of agents that are to be made. */
 export const AgentName = z
@@ -144,3 +145,99 @@ export const AgentListQuery = RegionQuery.extend({
   includeRecord: QueryFlag.optional(),
 });
 export type AgentListQuery = z.infer<typeof AgentListQuery>;
+
+export const agentOperations = operations("Agents", {
+  list: {
+    id: "listAgents",
+    summary: "Agents of the organisation",
+    method: "GET",
+    path: "/agents",
+    right: "view",
+    query: AgentListQuery,
+    answer: AgentList,
+  },
+  create: {
+    id: "createAgent",
+    summary: "Create an agent and roll out its first deployment",
+    method: "POST",
+    path: "/agents",
+    right: "manage",
+    body: CreateAgent,
+    answer: AgentRecord,
+    refusals: [404, 409],
+  },
+  get: {
+    id: "getAgent",
+    summary: "One agent: what is asked for, what is rolled out, how it is",
+    method: "GET",
+    path: "/agents/:serviceName",
+    scoped: false,
+    right: "view",
+    query: RegionQuery,
+    answer: AgentRecord,
+  },
+  getService: {
+    id: "getService",
+    summary: "The same, wrapped",
+    method: "GET",
+    path: "/services/:serviceName",
+    scoped: "only",
+    right: "view",
+    query: RegionQuery,
+    answer: WrappedAgentRecord,
+  },
+  update: {
+    id: "updateAgent",
+    summary: "Change settings; what is left out stays",
+    method: "POST",
+    path: "/agents/:serviceName",
+    scoped: false,
+    right: "manage",
+    body: UpdateAgent,
+    answer: AgentRecord,
+    refusals: [409],
+  },
+  updateService: {
+    id: "updateService",
+    summary: "The same, with the agent named in the body",
+    method: "PUT",
+    path: "/services",
+    scoped: "only",
+    right: "manage",
+    body: UpdateService,
+    answer: AgentRecord,
+    refusals: [409],
+  },
+  delete: {
+    id: "deleteAgent",
+    summary: "Refuse new sessions, then delete; sessions that run go on",
+    method: "DELETE",
+    path: "/agents/:serviceName",
+    right: "manage",
+    query: RegionQuery,
+    answer: Done,
+  },
+});
+
+export const deploymentOperations = operations("Deployments", {
+  deployments: {
+    id: "listDeployments",
+    summary: "Deployments of an agent, newest first",
+    method: "GET",
+    path: "/agents/:serviceName/deployments",
+    right: "view",
+    query: RegionQuery,
+    answer: DeploymentList,
+  },
+  rollback: {
+    id: "rollBackAgent",
+    summary: "Roll out again what an earlier deployment ran",
+    method: "POST",
+    path: "/agents/:serviceName/rollback",
+    right: "manage",
+    query: RegionQuery,
+    body: Rollback,
+    answer: AgentRecord,
+    refusals: [409],
+  },
+});

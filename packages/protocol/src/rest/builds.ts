@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operations } from "./operation.ts";
 import { pageQuery, Time } from "./values.ts";
 
 export const BuildStatus = z.enum(["pending", "building", "success", "failed", "timeout"]);
@@ -74,3 +75,55 @@ export const BuildList = z.object({
   offset: z.number().int(),
 });
 export type BuildList = z.infer<typeof BuildList>;
+
+const buildId = z.uuid();
+
+export const buildOperations = operations("Builds", {
+  createUpload: {
+    id: "createUpload",
+    summary: "Where to send a bot's folder",
+    method: "POST",
+    path: "/builds/upload-url",
+    right: "manage",
+    body: CreateUpload,
+    answer: Upload,
+  },
+  create: {
+    id: "createBuild",
+    summary: "Build what was uploaded, or give the build that exists already",
+    method: "POST",
+    path: "/builds",
+    right: "manage",
+    body: CreateBuild,
+    answer: BuildStarted,
+    statuses: [200, 201],
+  },
+  list: {
+    id: "listBuilds",
+    summary: "Builds, newest first",
+    method: "GET",
+    path: "/builds",
+    right: "view",
+    query: BuildListQuery,
+    answer: BuildList,
+  },
+  get: {
+    id: "getBuild",
+    summary: "One build",
+    method: "GET",
+    path: "/builds/:buildId",
+    right: "view",
+    params: { buildId },
+    answer: BuildAnswer,
+  },
+  logs: {
+    id: "getBuildLogs",
+    summary: "What a build printed",
+    method: "GET",
+    path: "/builds/:buildId/logs",
+    right: "view",
+    params: { buildId },
+    query: BuildLogsQuery,
+    answer: BuildLogs,
+  },
+});

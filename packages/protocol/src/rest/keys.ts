@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Time } from "./values.ts";
+import { operations } from "./operation.ts";
+import { Done, Time } from "./values.ts";
 
 const KeyKind = z.enum(["private", "public"]);
 
@@ -41,3 +42,40 @@ export type KeyList = z.infer<typeof KeyList>;
 /** The old key works on for this long. */
 export const RotateKey = z.object({ overlapSeconds: z.number().int().min(0).max(604_800).default(0) });
 export type RotateKey = z.infer<typeof RotateKey>;
+
+export const keyOperations = operations("Keys", {
+  list: {
+    id: "listKeys",
+    summary: "Keys; public ones whole for those who may manage them, all others masked",
+    method: "GET",
+    path: "/keys",
+    right: "view",
+    answer: KeyList,
+  },
+  create: {
+    id: "createKey",
+    summary: "Make a key; a private one is shown in this answer only",
+    method: "POST",
+    path: "/keys",
+    right: "manage",
+    body: CreateKey,
+    answer: KeyCreated,
+  },
+  rotate: {
+    id: "rotateKey",
+    summary: "Make a key with the same rights; the old one works on for a while",
+    method: "POST",
+    path: "/keys/:keyId/rotate",
+    right: "manage",
+    body: RotateKey,
+    answer: KeyCreated,
+  },
+  revoke: {
+    id: "revokeKey",
+    summary: "Revoke a key; its record stays",
+    method: "DELETE",
+    path: "/keys/:keyId",
+    right: "manage",
+    answer: Done,
+  },
+});

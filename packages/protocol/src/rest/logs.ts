@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operations } from "./operation.ts";
 import { pageQuery, UnixSeconds } from "./values.ts";
 
 const filters = {
@@ -34,3 +35,26 @@ export const LogList = z.object({
   logs: z.array(LogLine),
 });
 export type LogList = z.infer<typeof LogList>;
+
+export const logOperations = operations("Logs", {
+  logs: {
+    id: "listLogs",
+    summary: "Lines that an agent's instances printed",
+    method: "GET",
+    path: "/agents/:serviceName/logs",
+    right: "view",
+    query: LogQuery,
+    answer: LogList,
+  },
+  /** Ends with the signal, or when the service closes the stream. */
+  tailLogs: {
+    id: "tailLogs",
+    summary: "The same as they are printed, as server-sent events; Last-Event-ID goes on after a line",
+    method: "GET",
+    path: "/agents/:serviceName/logs/tail",
+    right: "view",
+    query: LogTailQuery,
+    headers: z.object({ "last-event-id": z.string().max(255).optional() }),
+    answer: { events: LogLine },
+  },
+});

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Time } from "./values.ts";
+import { operations } from "./operation.ts";
+import { Done, Time } from "./values.ts";
 
 export const Role = z.enum(["owner", "admin", "viewer"]);
 export type Role = z.infer<typeof Role>;
@@ -29,3 +30,48 @@ export type MemberInvited = z.infer<typeof MemberInvited>;
 
 export const ChangeMember = z.object({ role: Role });
 export type ChangeMember = z.infer<typeof ChangeMember>;
+
+export const memberOperations = operations("Members", {
+  list: {
+    id: "listMembers",
+    summary: "Who belongs to the organisation, and who is invited",
+    method: "GET",
+    path: "/members",
+    right: "view",
+    answer: MemberList,
+  },
+  invite: {
+    id: "inviteMember",
+    summary: "Make a link for a new member; this answer is the only place where it is shown",
+    method: "POST",
+    path: "/members/invitations",
+    right: "manage",
+    body: InviteMember,
+    answer: MemberInvited,
+  },
+  cancelInvitation: {
+    id: "cancelInvitation",
+    summary: "Make an invitation's link useless",
+    method: "DELETE",
+    path: "/members/invitations/:invitationId",
+    right: "manage",
+    answer: Done,
+  },
+  change: {
+    id: "changeMember",
+    summary: "Give a member another role",
+    method: "PATCH",
+    path: "/members/:userId",
+    right: "manage",
+    body: ChangeMember,
+    answer: Done,
+  },
+  remove: {
+    id: "removeMember",
+    summary: "Remove a member; the account stays",
+    method: "DELETE",
+    path: "/members/:userId",
+    right: "manage",
+    answer: Done,
+  },
+});

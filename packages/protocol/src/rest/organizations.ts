@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operations } from "./operation.ts";
 import { pageQuery, Time, UnixSeconds } from "./values.ts";
 
 export const OrganizationList = z.object({
@@ -79,3 +80,56 @@ export const AuthConfig = z.object({
   methods: z.array(z.enum(["password", "oidc"])).optional(),
 });
 export type AuthConfig = z.infer<typeof AuthConfig>;
+
+export const organizationOperations = operations("Organisation", {
+  organizations: {
+    id: "listOrganizations",
+    summary: "Organisations the caller belongs to",
+    method: "GET",
+    path: "/organizations",
+    scoped: false,
+    right: "view",
+    answer: OrganizationList,
+  },
+  createOrganization: {
+    id: "createOrganization",
+    summary: "Make another organisation, and its owner whoever asks; for owners of the first one",
+    method: "POST",
+    path: "/organizations",
+    scoped: false,
+    right: "found",
+    body: CreateOrganization,
+    answer: OrganizationCreated,
+    statuses: [201],
+    refusals: [409],
+  },
+  user: {
+    id: "getUser",
+    summary: "Who is asking",
+    method: "GET",
+    path: "/users",
+    scoped: false,
+    right: "view",
+    answer: UserAnswer,
+  },
+  quotas: {
+    id: "getQuotas",
+    summary: "What the organisation has of what it may have",
+    method: "GET",
+    path: "/quotas",
+    right: "view",
+    answer: QuotaList,
+  },
+});
+
+export const auditOperations = operations("Organisation", {
+  audit: {
+    id: "listAudit",
+    summary: "Who changed what, newest first",
+    method: "GET",
+    path: "/audit",
+    right: "manage",
+    query: AuditQuery,
+    answer: AuditList,
+  },
+});

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { RegionQuery } from "./agents.ts";
+import { operations } from "./operation.ts";
 import { Time } from "./values.ts";
 
 /** One running copy of an agent. */
@@ -30,3 +32,15 @@ export const Pool = z.object({
   instances: z.array(Instance),
 });
 export type Pool = z.infer<typeof Pool>;
+
+export const poolOperations = operations("Agents", {
+  pool: {
+    id: "getPool",
+    summary: "The agent's instances at this moment",
+    method: "GET",
+    path: "/agents/:serviceName/pool",
+    right: "view",
+    query: RegionQuery,
+    answer: Pool,
+  },
+});

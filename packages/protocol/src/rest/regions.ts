@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operations } from "./operation.ts";
 
 export const RegionCode = z
   .string()
@@ -20,3 +21,89 @@ export const RegionDetails = Region.extend({ region_key: z.string() });
 
 export const RegionList = z.object({ regions: z.array(Region) });
 export type RegionList = z.infer<typeof RegionList>;
+
+/** What keeps bots that are processes beside the service apart, and what holds them to their memory. */
+export const Isolation = z.object({
+  /** Null: there are none. */
+  processes: z
+    .object({
+      /** Numbers of the users that they have; null: they run as the service's own user. */
+      users: z.object({ first: z.number(), last: z.number() }).nullable(),
+      /** Why they have none of their own. */
+      why: z.string().optional(),
+      /** The kernel's control groups, or a look at their resident size every half second. */
+      memory: z.enum(["control-groups", "watch"]),
+    })
+    .nullable(),
+});
+export type Isolation = z.infer<typeof Isolation>;
+
+/** Whom a STUN binding request at these addresses and this port reaches for the next seconds, if it gets there. */
+export const MediaProbe = z.object({
+  /** What callers are told; empty: the machine's own addresses. */
+  addresses: z.array(z.string()),
+  /** UDP ports that instances have; null: any. */
+  ports: z.object({ first: z.number(), last: z.number() }).nullable(),
+  /** Null when nobody can be asked. */
+  port: z.number().nullable(),
+  /** An instance that waits for its session, or a socket opened for this. `nobody`: every port is in use. */
+  answeredBy: z.enum(["instance", "listener", "nobody"]),
+});
+export type MediaProbe = z.infer<typeof MediaProbe>;
+
+/** Without an engine audio is not filtered, and nothing is billed for it. */
+export const VoiceFilterSupport = z.object({ engine: z.enum(["available", "absent"]) });
+export type VoiceFilterSupport = z.infer<typeof VoiceFilterSupport>;
+
+export const regionOperations = operations("Regions", {
+  regions: {
+    id: "listRegions",
+    summary: "Regions in which agents can be deployed and secrets stored",
+    method: "GET",
+    path: "/regions",
+    right: "view",
+    answer: RegionList,
+  },
+  region: {
+    id: "getRegion",
+    summary: "One region",
+    method: "GET",
+    path: "/regions/:code",
+    right: "view",
+    answer: RegionDetails,
+  },
+  registryKeys: {
+    id: "listRegistryKeys",
+    summary: "Keys of a registry of packages, of which there is none",
+    method: "GET",
+    path: "/registry-keys",
+    scoped: "only",
+    right: "view",
+    answer: z.object({ registry_keys: z.array(z.never()) }),
+  },
+  isolation: {
+    id: "getIsolation",
+    summary: "What keeps bots that are processes apart, and what holds them to their memory",
+    method: "GET",
+    path: "/isolation",
+    right: "view",
+    answer: Isolation,
+  },
+  voiceFilter: {
+    id: "getVoiceFilterSupport",
+    summary: "Whether the service can run the voice filter",
+    method: "GET",
+    path: "/voice-filter",
+    right: "view",
+    answer: VoiceFilterSupport,
+  },
+  /** Where somebody answers for a few seconds to whoever can reach it. */
+  probeMedia: {
+    id: "probeMedia",
+    summary: "Where WebRTC calls come in, with a port that answers STUN for ten seconds",
+    method: "POST",
+    path: "/media/probe",
+    right: "manage",
+    answer: MediaProbe,
+  },
+});

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { operations } from "./operation.ts";
+import { Done } from "./values.ts";
 
 export const SecretSetName = z
   .string()
@@ -51,3 +53,53 @@ export type PutSecrets = z.infer<typeof PutSecrets>;
 
 export const SecretsStored = z.object({ status: z.literal("OK"), region: z.string() });
 export type SecretsStored = z.infer<typeof SecretsStored>;
+
+export const secretOperations = operations("Secrets", {
+  list: {
+    id: "listSecretSets",
+    summary: "Secret sets, without their values",
+    method: "GET",
+    path: "/secrets",
+    right: "view",
+    query: z.object({ region: z.string().max(63).optional() }),
+    answer: SecretSetList,
+  },
+  get: {
+    id: "getSecretSet",
+    summary: "Names of a set's keys",
+    method: "GET",
+    path: "/secrets/:set",
+    right: "view",
+    answer: SecretSet,
+  },
+  put: {
+    id: "putSecrets",
+    summary: "Add or replace keys of a set, or set an image-pull secret",
+    method: "PUT",
+    path: "/secrets/:set",
+    right: "manage",
+    params: { set: SecretSetName },
+    body: PutSecrets,
+    answer: SecretsStored,
+    statuses: [202],
+    refusals: [409],
+  },
+  delete: {
+    id: "deleteSecretSet",
+    summary: "Delete a set",
+    method: "DELETE",
+    path: "/secrets/:set",
+    right: "manage",
+    answer: Done,
+    refusals: [409],
+  },
+  deleteKey: {
+    id: "deleteSecret",
+    summary: "Delete one key of a set",
+    method: "DELETE",
+    path: "/secrets/:set/:secretKey",
+    right: "manage",
+    answer: Done,
+    refusals: [409],
+  },
+});

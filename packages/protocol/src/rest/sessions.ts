@@ -2,6 +2,7 @@ import { z } from "zod";
 import { EndState } from "../compatibility/end-states.ts";
 import { FilterFigures, FilterStatus } from "../instance-api.ts";
 import { VoiceFilter } from "./agent-settings.ts";
+import { operations } from "./operation.ts";
 import { pageQuery, Time, UnixSeconds } from "./values.ts";
 
 export const SessionListQuery = pageQuery({ limit: 10, maxLimit: 1_000 }).extend({
@@ -106,3 +107,35 @@ export type SessionDetails = z.infer<typeof SessionDetails>;
 
 export const SessionStopped = z.object({ status: z.literal("terminated"), session_id: z.uuid() });
 export type SessionStopped = z.infer<typeof SessionStopped>;
+
+const sessionId = z.uuid();
+
+export const sessionOperations = operations("Sessions", {
+  list: {
+    id: "listSessions",
+    summary: "Sessions of an agent, newest first",
+    method: "GET",
+    path: "/agents/:serviceName/sessions",
+    right: "view",
+    query: SessionListQuery,
+    answer: SessionList,
+  },
+  get: {
+    id: "getSession",
+    summary: "One session: how it started, what it used, how it ended",
+    method: "GET",
+    path: "/agents/:serviceName/sessions/:sessionId",
+    right: "view",
+    params: { sessionId },
+    answer: SessionDetails,
+  },
+  stop: {
+    id: "stopSession",
+    summary: "End a session at once",
+    method: "DELETE",
+    path: "/agents/:serviceName/sessions/:sessionId",
+    right: "manage",
+    params: { sessionId },
+    answer: SessionStopped,
+  },
+});

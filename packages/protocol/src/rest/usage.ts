@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operations } from "./operation.ts";
 import { Month, Time } from "./values.ts";
 
 /** @default the current month */
@@ -52,3 +53,33 @@ export const UsageDays = z.object({
     .nullable(),
 });
 export type UsageDays = z.infer<typeof UsageDays>;
+
+export const usageOperations = operations("Usage", {
+  usage: {
+    id: "getUsage",
+    summary: "Minutes of the voice filter in a month, and what they cost",
+    method: "GET",
+    path: "/usage",
+    right: "view",
+    query: UsageQuery,
+    answer: Usage,
+  },
+  usageDays: {
+    id: "getUsageDays",
+    summary: "Active and filter time by day and by agent, and what the month will come to",
+    method: "GET",
+    path: "/usage/days",
+    right: "view",
+    query: UsageQuery,
+    answer: UsageDays,
+  },
+  usageCsv: {
+    id: "getUsageCsv",
+    summary: "The same as a table, one line per session",
+    method: "GET",
+    path: "/usage.csv",
+    right: "view",
+    query: UsageQuery,
+    answer: { type: "text/csv", description: "Comma-separated values" },
+  },
+});
