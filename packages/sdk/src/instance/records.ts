@@ -55,19 +55,12 @@ function createFiles(folder: string): Records {
   };
 }
 
-// One write of one length, as into slots; only the newest record is kept, and no sign of life follows an end.
+// Only the newest record is kept, and no sign of life follows an end.
 function createLastWord(path: string, config: RecordsConfig): Records {
   let isOver = false;
 
-  async function put(word: LastWord): Promise<void> {
-    const bytes = Buffer.from(JSON.stringify(word));
-    if (bytes.length > LAST_WORD_BYTES) throw new RangeError(`A record of ${bytes.length} bytes is too long`);
-    await using file = await open(path, "r+");
-    await file.write(Buffer.concat([bytes, Buffer.alloc(LAST_WORD_BYTES - bytes.length, " ")]), {
-      position: 0,
-    });
-    await file.sync();
-  }
+  const put = (word: LastWord): Promise<void> =>
+    overwrite(path, JSON.stringify(word), { bytes: LAST_WORD_BYTES, durably: true });
 
   return {
     async address(address) {
@@ -81,20 +74,25 @@ function createLastWord(path: string, config: RecordsConfig): Records {
   };
 }
 
-// One write of one length: whoever reads meanwhile finds the old record or the new one, and none is ever half gone.
 function createSlots(folder: string): Records {
-  async function put(name: string, text: string, { durably = false } = {}): Promise<void> {
-    const bytes = Buffer.from(text);
-    if (bytes.length > SLOT_BYTES)
-      throw new RangeError(`${name} has ${bytes.length} bytes, which is too long`);
-    await using file = await open(join(folder, name), "r+");
-    await file.write(Buffer.concat([bytes, Buffer.alloc(SLOT_BYTES - bytes.length, " ")]), { position: 0 });
-    if (durably) await file.sync();
-  }
+  const put = (name: string, text: string, { durably = false } = {}): Promise<void> =>
+    overwrite(join(folder, name), text, { bytes: SLOT_BYTES, durably });
 
   return {
     address: (address) => put(instanceSlots.address, address),
     alive: (record) => put(instanceSlots.alive, JSON.stringify(record)),
     exit: (record) => put(instanceSlots.exit, JSON.stringify(record), { durably: true }),
   };
+}
+
+// One write of one length: whoever reads meanwhile finds the old record or the new one, and none is ever half gone.
+async function overwrite(
+  path: string,
+  text: string,
+  { bytes, durably }: { bytes: number; durably: boolean },
+): Promise<void> {
+  const written = Buffer.from(text);
+  await using file = await open(path, "r+");
+  await file.write(Buffer.concat([written, Buffer.alloc(bytes - written.length, " ")]), { position: 0 });
+  if (durably) await file.sync();
 }
