@@ -17,7 +17,7 @@ import { createMetrics, type Metrics } from "../../usage/metrics/metrics.ts";
 import { neededMasterKeys, requireKnownMasterKeys } from "../../secrets/rewrap.ts";
 import { claimDataFolder, refuseMissingStore, type StoreIdentity } from "@vocalhost/store/identity";
 import { openStore } from "@vocalhost/store/open-store";
-import { withRoom } from "@vocalhost/store/make-room";
+import { guardDisk } from "@vocalhost/store/guard-disk";
 import type { Store } from "@vocalhost/store/store";
 import { systemClock } from "@vocalhost/base/system-clock";
 import { VERSION } from "@vocalhost/base/version";
@@ -89,7 +89,7 @@ export async function openGround(
     await openDrivers(config, { log, users: users.range, builderEnvironment: builderEnvironment() }),
   );
   const { driver, records } = drivers;
-  const uncheckedStore = withRoom(opened, () => records.makeSpace());
+  const uncheckedStore = guardDisk(opened, { makeSpace: () => records.makeSpace(), log });
   const depot = config.depot && stack.use(await openS3Depot(config.depot));
   const standing = createStanding();
   return {
