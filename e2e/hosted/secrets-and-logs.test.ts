@@ -23,7 +23,6 @@ const USUAL = [
   "TZ",
   "TMPDIR",
   "ENV",
-  "VOCALHOST_ORIGIN", // its instance, so that what it starts can be found and ended
   "NODE_ENV",
   "LOG_LEVEL",
   "PWD",

@@ -16,7 +16,7 @@ import { keepTalking } from "../harness/talk.ts";
 import { until, within } from "../../testing/wait.ts";
 import { isQuiet } from "../telephony/sound.ts";
 import { dial } from "../telephony/telephone.ts";
-import { parseHierarchies } from "../../packages/drivers/src/process/cgroup-hierarchies.ts";
+import { groupIn } from "../../packages/drivers/src/process/cgroup-tree.ts";
 import { ECHO_BOT, prepareCall, start } from "./hosted-calls.ts";
 
 const BROKEN_BOT = `throw new Error("no credentials for the model");\nexport async function bot() {}\n`;
@@ -25,14 +25,10 @@ const TIMING = { heartbeatMs: 1_000, crashBackoffMs: [0, 50], idleInstanceMs: 60
 
 /** How many programs the kernel takes the group for in which the groups of all instances are. */
 function programsCounted(instancePid: number): (() => number) | undefined {
-  const mounts = readIfThere("/proc/self/mountinfo");
-  const groups = readIfThere(`/proc/${instancePid}/cgroup`);
-  const found = parseHierarchies(mounts, groups).map(({ folder }) => dirname(folder));
-  for (const [file, one] of [["cpu.weight", 100] as const, ["cpu.shares", 1_024] as const]) {
-    const folder = found.find((each) => /vocalhost-[0-9a-f]+$/.test(each) && existsSync(join(each, file)));
-    if (folder) return () => Number(readFileSync(join(folder, file), "utf8")) / one;
-  }
-  return undefined;
+  const group = groupIn(readIfThere("/proc/self/mountinfo"), readIfThere(`/proc/${instancePid}/cgroup`));
+  const file = join(dirname(group ?? ""), "cpu.weight");
+  if (!/vocalhost-[0-9a-f]+\/cpu.weight$/.test(file) || !existsSync(file)) return undefined;
+  return () => Number(readFileSync(file, "utf8")) / 100;
 }
 
 function readIfThere(file: string): string {

@@ -26,7 +26,7 @@ import { compileCache } from "../../../testing/compiled-code.ts";
 import { until } from "../../../testing/wait.ts";
 import { LOADING_SHARE } from "./loading.ts";
 import { openProcessDriver, type ProcessDriverOptions } from "./process.ts";
-import { parseHierarchies } from "./process/cgroup-hierarchies.ts";
+import { findTree, groupIn } from "./process/cgroup-tree.ts";
 import { identityOf, isRunning, isThere, type ProcessIdentity } from "./local/process-identity.ts";
 
 driverContract("process", start);
@@ -183,9 +183,8 @@ test("a process that has ended and was not collected is over", async () => {
   }
 });
 
-const groupsHere = parseHierarchies(textOf("/proc/self/mountinfo"), textOf("/proc/self/cgroup"));
-const hasShares =
-  groupsHere.some(({ controllers }) => controllers.includes("cpu")) && process.getuid?.() === 0;
+const groupsHere = await findTree(`vocalhost-test-${randomUUID().slice(0, 8)}`);
+const hasShares = groupsHere?.controllers.includes("cpu") ?? false;
 const SLOW_BOT = `await new Promise((resolve) => setTimeout(resolve, 60_000)); ${WAITING_BOT}`;
 
 test(
@@ -228,12 +227,9 @@ test(
 /** Beside other instances, as the kernel has it. */
 function shareOf({ folder }: ProcessHarness, id: string): number {
   const { pid } = JSON.parse(readFileSync(join(folder, id, "process.json"), "utf8")) as { pid: number };
-  const groups = parseHierarchies(textOf("/proc/self/mountinfo"), textOf(`/proc/${pid}/cgroup`));
-  for (const [file, one] of [["cpu.weight", 100] as const, ["cpu.shares", 1_024] as const]) {
-    const found = groups.find((each) => each.folder.endsWith(id) && existsSync(join(each.folder, file)));
-    if (found) return Number(textOf(join(found.folder, file))) / one;
-  }
-  throw new Error(`${id} is in no group`);
+  const group = groupIn(textOf("/proc/self/mountinfo"), textOf(`/proc/${pid}/cgroup`)) ?? "";
+  assert.ok(group.endsWith(id), `${id} is in ${group}`);
+  return Number(textOf(join(group, "cpu.weight"))) / 100;
 }
 
 function textOf(file: string): string {
@@ -270,18 +266,10 @@ import { randomUUID } from "node:crypto";
   await until(() => !isRunning(child), 20_000, "end of the child");
 });
 
-const ORPHAN_OF_A_GROUP =
-  "$leader = fork // die; sleep 300 if !$leader; " +
-  'setpgrp($leader, $leader); setpgrp(0, $leader); kill 9, $leader; waitpid $leader, 0; exec("sleep", "300")';
-
-/** As an orphan in a session of its own, as soon as the shell has ended. */
-const LEAVERS: Record<string, string> = {
-  "keeps its environment": "setsid sleep 300 >/dev/null 2>&1 </dev/null",
-  "keeps what it prints to": "env -i setsid sleep 300",
-  "stays in its folder": 'cd "$FOLDER" && exec env -i setsid sleep 300 >/dev/null 2>&1',
-  "keeps its session": `exec env -i perl -e 'setpgrp(0, 0); exec("sleep", "300")' >/dev/null 2>&1 </dev/null`,
-  "is in a group whose leader is gone": `exec perl -e '${ORPHAN_OF_A_GROUP}' >/dev/null 2>&1 </dev/null`,
-};
+/** As an orphan, as soon as the shell has ended. */
+const IN_A_SESSION_OF_ITS_OWN = "env -i setsid sleep 300 </dev/null >/dev/null 2>&1";
+const IN_A_GROUP_OF_ITS_OWN = `exec env -i perl -e 'setpgrp(0, 0); exec("sleep", "300")' >/dev/null 2>&1 </dev/null`;
+const IN_ITS_PROCESS_GROUP = "exec env -i sleep 300 >/dev/null 2>&1 </dev/null";
 
 /** Prints the number of a child that has left it, and waits. */
 function leavingBot(command: string): string {
@@ -312,32 +300,36 @@ async function childOf({ records }: Pick<OpenedDriver, "records">, id: string): 
   return identityOf(Number(pid));
 }
 
-for (const [leaver, command] of Object.entries(LEAVERS))
+const LEAVERS = [
+  ["with control groups, what left a bot", IN_A_SESSION_OF_ITS_OWN, true],
+  ["with control groups, what is in a process group of its own after a bot", IN_A_GROUP_OF_ITS_OWN, true],
+  ["without control groups, the process group of a bot", IN_ITS_PROCESS_GROUP, false],
+] as const;
+
+for (const [what, command, usesCgroups] of LEAVERS)
   for (const how of ["stopped", "crashed"])
-    test(`without control groups, what left a bot that is ${how} and ${leaver} ends too`, async () => {
+    test(`${what} that is ${how} ends too`, { skip: usesCgroups && !groupsHere }, async () => {
       await using harness = await start();
       const told: string[] = [];
       const log = { ...silentLog, warn: (_fields: object, sentence: string) => void told.push(sentence) };
-      const { driver, records } = await harness.open({ log, usesCgroups: false });
-      assert.match(told.join(), /^no writable control groups.*what gives up all of these outlives it/);
+      const { driver, records } = await harness.open({ log, usesCgroups });
+      if (!usesCgroups)
+        assert.match(
+          told.join(),
+          /^no writable control groups.*only found by its process group: what leaves that outlives/,
+        );
       const spec = specOf(await harness.source(leavingBot(command)));
       await driver.create(spec);
       await listening(driver, spec.id);
       const child = await childOf({ records }, spec.id);
       assert.ok(isRunning(child));
-      const neighbour = spawn("tail", ["-f", join(harness.folder, spec.id, "output")], { detached: true });
-      try {
-        if (how === "crashed") {
-          const program = readFileSync(join(harness.folder, spec.id, "process.json"), "utf8");
-          process.kill((JSON.parse(program) as { pid: number }).pid, "SIGKILL");
-          await exited(driver);
-          await driver.forget(spec.id);
-        } else await driver.destroy(spec.id, { graceMs: 5_000 });
-        assert.ok(!isRunning(child));
-        assert.ok(isRunning(identityOf(neighbour.pid ?? 0)), "who only reads what it printed");
-      } finally {
-        neighbour.kill("SIGKILL");
-      }
+      if (how === "crashed") {
+        const program = readFileSync(join(harness.folder, spec.id, "process.json"), "utf8");
+        process.kill((JSON.parse(program) as { pid: number }).pid, "SIGKILL");
+        await exited(driver);
+        await driver.forget(spec.id);
+      } else await driver.destroy(spec.id, { graceMs: 5_000 });
+      await until(() => !isRunning(child), 20_000, "end of the child");
     });
 
 const USERS = { first: 300_000, last: 300_100 };
@@ -356,7 +348,7 @@ for (const how of ["stopped", "crashed", "crashed, its number lost"])
       compileCache: undefined,
     });
     assert.match(told.join(), /^no writable control groups.*found by its user/);
-    const bot = leavingBot("env -i setsid sleep 300 </dev/null >/dev/null 2>&1");
+    const bot = leavingBot(IN_A_SESSION_OF_ITS_OWN);
     const [spec, other] = [specOf(await harness.source(bot)), specOf(await harness.source(bot))];
     for (const each of [spec, other]) {
       await driver.create(each);

@@ -8,7 +8,7 @@ import { type UserRange, userOf } from "./process/own-users.ts";
 import { removeTree } from "@vocalhost/base/remove-tree";
 import type { Driver, OpenedDriver } from "./driver.ts";
 import { openCgroups, type Cgroups } from "./process/cgroups.ts";
-import { endProcess, killLeftovers } from "./process/end-process.ts";
+import { endProcess, killLeftovers, endUser } from "./process/end-process.ts";
 import { createFence } from "./local/fence.ts";
 import { openFolderRecords } from "./process/folder-records.ts";
 import { isId, requireId, writeJsonAtOnce } from "./local/instance-folder.ts";
@@ -16,17 +16,14 @@ import { folderFiles, type ProcessFile } from "./process/instance-folder.ts";
 import { createKnownProcesses } from "./process/known-processes.ts";
 import { createLoadingBehind } from "./process/loading-behind.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
-import { findDescendants, type Origin } from "./process/find-descendants.ts";
 import { watchMemory, type WatchedMemory } from "./process/watch-memory.ts";
-import { identityOf, isRunning, type ProcessIdentity } from "./local/process-identity.ts";
-
-const ROUNDS_MAX = 5;
+import { isRunning, type ProcessIdentity } from "./local/process-identity.ts";
 
 const BY_WATCH = "a bot that has more memory than its profile is ended by the service, ";
+const FOUND_BY_GROUP = "what they start is found by its control group";
 const FOUND_BY_USER = "what they start is found by its user";
-const FOUND_BY_MARKS =
-  "what they start is only found by its environment, its session and its instance's folder: " +
-  "what gives up all of these outlives it, unless they have users of their own";
+const FOUND_BY_PROCESS_GROUP =
+  "what they start is only found by its process group: what leaves that outlives them, unless they have users of their own";
 
 export interface ProcessDriverOptions {
   /** One folder per instance in it. */
@@ -59,7 +56,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     log.warn(
       {},
       `no writable control groups: ${cgroups.can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${
-        options.users ? FOUND_BY_USER : FOUND_BY_MARKS
+        cgroups.areThere ? FOUND_BY_GROUP : options.users ? FOUND_BY_USER : FOUND_BY_PROCESS_GROUP
       }`,
     );
   const loadingBehind = createLoadingBehind(cgroups, { maxMs: options.loadingBehindMs });
@@ -117,27 +114,27 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       await creating.get(requireId(id))?.catch(() => undefined);
       const program = await known.find(id);
       if (!program) return;
-      const origin = originOf(id, program);
-      const started = findDescendants(origin); // before its end: orphans no longer say whose they are
       await endProcess(program, graceMs);
       await known.about(id).exited;
-      await endLeftovers(cgroups, origin, started);
+      await endLeftovers(id, program);
     },
     async forget(id) {
       const program = await known.find(requireId(id));
       if (program && isRunning(program)) throw new Error(`Instance ${id} still runs`);
       await known.about(id).exited;
-      await endLeftovers(cgroups, originOf(id, program), []); // before its folder goes, and with that its user
+      await endLeftovers(id, program); // before its folder goes, and with that its user
       await cgroups.remove(id);
       await removeOrSetAside(id);
       known.drop(id);
     },
   };
 
-  function originOf(id: string, program: ProcessFile | undefined): Origin {
-    const folder = join(root, id);
-    const uid = options.users && userOf(folder, options.users);
-    return { id, folder: cgroups.can.pids ? undefined : folder, uid, program };
+  /** By all that is there to find it with: what has no group of ours may have a user, and the other way round. */
+  async function endLeftovers(id: string, program: ProcessFile | undefined): Promise<void> {
+    if (program) killLeftovers(program.pid);
+    await cgroups.kill(id);
+    const uid = options.users && userOf(join(root, id), options.users);
+    if (uid !== undefined) await endUser(uid);
   }
 
   async function running(): Promise<WatchedMemory[]> {
@@ -155,7 +152,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   ): Promise<void> {
     fence.check();
     writeJsonAtOnce({}, root, id, folderFiles.overMemory);
-    await endAtOnce([program, ...started]);
+    await Promise.all([program, ...started].map((each) => endProcess(each, 0)));
   }
 
   // Out of the way of all others; a person has to look at it.
@@ -194,30 +191,6 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
 async function idsIn(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true });
   return entries.flatMap((entry) => (entry.isDirectory() && isId(entry.name) ? [entry.name] : []));
-}
-
-async function endLeftovers(
-  cgroups: Cgroups,
-  origin: Origin,
-  started: readonly ProcessIdentity[],
-): Promise<void> {
-  const { id, program, uid } = origin;
-  if (program) killLeftovers(program.pid);
-  const grouped = (await cgroups.processes(id)).map(identityOf);
-  await endAtOnce([...grouped, ...started]);
-  // Again until none is left: what is being ended may have started another.
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const left = findDescendants(origin);
-    if (left.length === 0) return;
-    await endAtOnce(left);
-  }
-  // The next bot that was given this user would be theirs.
-  if (uid !== undefined && findDescendants(origin).length > 0)
-    throw new Error(`Processes of instance ${id}, of user ${uid}, start others faster than they are ended`);
-}
-
-async function endAtOnce(processes: readonly ProcessIdentity[]): Promise<void> {
-  await Promise.all(processes.map((each) => endProcess(each, 0)));
 }
 
 // Groups of instances whose folder is gone go; the others may still load behind, and who began that is gone too.

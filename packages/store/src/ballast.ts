@@ -7,8 +7,8 @@ import { dirname } from "node:path";
 export interface Ballast {
   /** True from the moment the space was given up until it is held again. */
   readonly isReleased: boolean;
-  /** Gives the space up; false if there was none to give. */
-  release(): boolean;
+  /** Gives the space up. */
+  release(): void;
   /** Gives it up if the disk is nearly full, before SQLite has to roll a transaction back for want of a page. */
   check(): void;
   /** Takes the space again if there is plenty of it. */
@@ -28,11 +28,9 @@ export function openBallast(file: string, wantedBytes: number): Ballast {
     isHeld = fill(file, sizeBytes);
   }
 
-  function release(): boolean {
-    if (!isHeld) return false;
+  function release(): void {
     isHeld = false;
     rmSync(file, { force: true });
-    return true;
   }
 
   take();

@@ -1,6 +1,7 @@
 import { CamelCasePlugin, type Dialect, Kysely, sql } from "kysely";
 import type { Schema } from "./schema.ts";
 import type { Lockable, Store } from "./store.ts";
+import { diskIsFull } from "./store-errors.ts";
 import { inTransactionScope, sharingCommit } from "./transaction-scope.ts";
 
 export interface StoreParts {
@@ -28,6 +29,9 @@ export function createStore(parts: StoreParts): Store {
     search,
     vital,
     isDiskFull,
+    requireDiskSpace() {
+      if (isDiskFull()) throw diskIsFull();
+    },
     transaction(run, { sharesCommit = false } = {}) {
       const builder = db.transaction();
       const chosen = name === "postgres" ? builder.setIsolationLevel("read committed") : builder;

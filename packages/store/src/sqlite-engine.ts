@@ -126,10 +126,8 @@ function openOnce(options: SqliteEngineOptions): SqliteEngine {
     try {
       return run(statement);
     } catch (error) {
-      if (!isSqliteFull(error) || !ballast?.release()) throw error;
-      // SQLite may have rolled back by itself; then only the caller can begin again.
-      if (statement.where === "transaction" && !writer.isTransaction) throw error;
-      return run(statement);
+      if (isSqliteFull(error)) ballast?.release(); // somebody was quicker than the check; the caller can begin again
+      throw error;
     }
   }
 

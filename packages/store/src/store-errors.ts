@@ -82,7 +82,7 @@ const UNREACHABLE = /^(08|57P|53300|57014|25P03|ECONN|EPIPE|ENOENT|ENOTFOUND|ETI
 
 const DISK_IS_FULL = "The disk is full";
 
-function diskIsFull(cause: unknown): AppError {
+export function diskIsFull(cause?: unknown): AppError {
   return unavailable(DISK_IS_FULL, cause);
 }
 

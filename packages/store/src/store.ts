@@ -17,11 +17,10 @@ export interface Store extends AsyncDisposable {
   transaction<T>(run: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Adds `FOR UPDATE` where the dialect has it, and `SKIP LOCKED` if wanted. */
   forUpdate<Q extends Lockable>(query: Q, options?: { skipLocked?: boolean }): Q;
-  /**
-   * True while the disk is full and the last reserve is in use. Ends of sessions still get written; whatever can wait
-   * (starts, deployments, logs) should be refused with `SERVICE_UNAVAILABLE`.
-   */
+  /** True while the disk is full and the last reserve is in use. Ends of sessions still get written. */
   isDiskFull(): boolean;
+  /** Throws `SERVICE_UNAVAILABLE` while it is: for whatever can wait (starts, uploads, deployments, logs). */
+  requireDiskSpace(): void;
   /** Gives space that rows no longer need back to the disk, a little at a time; databases that do so themselves do nothing. */
   compact(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { requireAgentQuota, requireKeptInstances } from "../identity/quotas/requ
 import { badField, badRequest } from "@vocalhost/base/refusals";
 import { isUniqueViolation } from "@vocalhost/store/store-errors";
 import type { Tx } from "@vocalhost/store/store";
-import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
+import type { DeployContext } from "./deploy-context.ts";
 import {
   defaultScaling,
   defaultSettings,
@@ -23,7 +23,7 @@ export async function createAgent(
   organizationId: OrganizationId,
   { input, actor }: { input: CreateAgent; actor: string },
 ): Promise<{ agentId: string; region: string }> {
-  requireDiskSpace(context.store);
+  context.store.requireDiskSpace();
   requireOneSource(input);
   const scaling = mergeScaling(defaultScaling, input);
   context.failpoint("deploy.inserted.before");

@@ -1,4 +1,3 @@
-import { AppError } from "@vocalhost/protocol";
 import type { Clock } from "@vocalhost/base/clock";
 import type { Failpoint } from "@vocalhost/base/failpoints";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
@@ -15,9 +14,4 @@ export interface DeployContext {
   /** Internal registries that images may come from all the same: `host` or `host:port`. */
   registries: readonly string[];
   quotasOf: QuotasOf;
-}
-
-/** Starts a rollout, so it waits until there is space to write about it. */
-export function requireDiskSpace(store: Store): void {
-  if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
 }

@@ -5,7 +5,7 @@ import { type DeploymentSpec, parseSpec } from "./deployments/deployment-spec.ts
 import { insertDeployment } from "./deployments/insert-deployment.ts";
 import { notFound } from "@vocalhost/base/refusals";
 import type { Tx } from "@vocalhost/store/store";
-import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
+import type { DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
 import { setDesired } from "./update-agent.ts";
 
@@ -21,7 +21,7 @@ export async function rollBack(
   }: { name: string; region?: string | undefined; deploymentId: string; actor: string },
 ): Promise<{ agentId: string; region: string; deploymentId: string }> {
   const { store } = context;
-  requireDiskSpace(store);
+  store.requireDiskSpace();
   context.failpoint("deploy.inserted.before");
   const done = await store.transaction(async (tx) => {
     const agent = await lockAgent({ store, tx }, organizationId, {

@@ -9,7 +9,7 @@ import { requireKeptInstances } from "../identity/quotas/require-quota.ts";
 import { badField, notFound } from "@vocalhost/base/refusals";
 import type { AgentRow } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
-import { requireDiskSpace, type DeployContext } from "./deploy-context.ts";
+import type { DeployContext } from "./deploy-context.ts";
 import { lockAgent } from "./find-agent.ts";
 import { isSameSettings, mergeScaling, mergeSettings, requireOneSource, type Settings } from "./settings.ts";
 
@@ -30,7 +30,7 @@ export async function updateAgent(
   organizationId: OrganizationId,
   { name, input, actor }: { name: string; input: UpdateAgent; actor: string },
 ): Promise<AgentUpdated> {
-  requireDiskSpace(context.store);
+  context.store.requireDiskSpace();
   requireOneSource(input);
   context.failpoint("deploy.inserted.before");
   const updated = await context.store.transaction(async (tx) => {

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import semver from "semver";
 import { z } from "zod";
 import { BuildProblem } from "./build-problem.ts";
 
@@ -57,4 +58,11 @@ export function wantedSdk(manifest: BotManifest): string | undefined {
     manifest.devDependencies?.["vocalhost"] ??
     manifest.peerDependencies?.["vocalhost"]
   );
+}
+
+/** Whether npm would take this version for what package.json asks for; undefined when that is no range of versions. */
+export function fitsWanted(version: string, wanted: string): boolean | undefined {
+  const range = wanted.trim().replace(/^workspace:/, "");
+  if (/^(?:latest|next)$/i.test(range)) return true;
+  return semver.validRange(range) === null ? undefined : semver.satisfies(version, range);
 }

@@ -34,7 +34,7 @@ export async function startBuild(
   { organizationId, input }: { organizationId: OrganizationId; input: CreateBuild & { actor: string } },
 ): Promise<{ build: Build; contextHash: string; cached: boolean }> {
   const { store, clock, regions, quotasOf } = context;
-  if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
+  store.requireDiskSpace();
   const dockerfilePath = requireRelative(input.dockerfilePath);
   const upload = await store.db
     .selectFrom("uploads")

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { startS3Server } from "../../../../testing/s3-server.ts";
 import { until } from "../../../../testing/wait.ts";
 import type { OrganizationId } from "../identity/principal.ts";
-import { openS3Depot } from "./object-store/s3-object-store.ts";
+import { openS3ObjectStore } from "./object-store/s3-object-store.ts";
 import { DriverUnavailableError } from "@vocalhost/drivers/driver";
 import { silentLog } from "@vocalhost/base/log";
 import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
@@ -97,7 +97,7 @@ async function start() {
   const temporary = mkdtempSync(join(tmpdir(), "vocalhost-elsewhere-"));
   const server = await startS3Server();
   const { bucket, endpoint, region, credentials } = server;
-  const objectStore = await openS3Depot({ bucket, endpoint, region, credentials, prefix: "" });
+  const objectStore = await openS3ObjectStore({ bucket, endpoint, region, credentials, prefix: "" });
   const store = await openMemoryStore();
   const organization = randomUUID() as OrganizationId;
   await store.db

@@ -4,10 +4,9 @@ import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promise
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type BotManifest, neededPackages, wantedSdk, writeManifest } from "./bot-manifest.ts";
+import { type BotManifest, fitsWanted, neededPackages, wantedSdk, writeManifest } from "./bot-manifest.ts";
 import { BuildProblem } from "./build-problem.ts";
 import { RECORD_EVERY_SOURCE, refuseForeignPackages, refuseTakenFromOutside } from "./foreign-packages.ts";
-import { fitsRange } from "./fits-range.ts";
 import { keepBuildLinksInside } from "./keep-links-inside.ts";
 
 export interface PackageOptions {
@@ -127,7 +126,7 @@ async function requireSdk({ manifest, sdkFolder, say }: InstallOptions): Promise
     version: string;
   };
   const wanted = wantedSdk(manifest);
-  const fits = wanted === undefined ? true : fitsRange(version, wanted);
+  const fits = wanted === undefined ? true : fitsWanted(version, wanted);
   if (fits === false)
     throw new BuildProblem(
       `The bot wants vocalhost ${wanted}, and this service has ${version}. Change package.json, or install the wanted version into node_modules and upload that`,

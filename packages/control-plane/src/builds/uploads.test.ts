@@ -21,7 +21,7 @@ import { startS3Server } from "../../../../testing/s3-server.ts";
 import { until, within } from "../../../../testing/wait.ts";
 import type { OrganizationId } from "../identity/principal.ts";
 import type { ObjectStore } from "./object-store/object-store.ts";
-import { openS3Depot } from "./object-store/s3-object-store.ts";
+import { openS3ObjectStore } from "./object-store/s3-object-store.ts";
 import { silentLog } from "@vocalhost/base/log";
 import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
 import { countDiskMib } from "../identity/quotas/used-quotas.ts";
@@ -113,7 +113,7 @@ eachStore((open) => {
 test("an upload that could not be kept can be sent again", async () => {
   await using server = await startS3Server();
   const { bucket, endpoint, region, credentials } = server;
-  using objectStore = await openS3Depot({ bucket, endpoint, region, credentials, prefix: "" });
+  using objectStore = await openS3ObjectStore({ bucket, endpoint, region, credentials, prefix: "" });
   await using service = await start({ store: await openMemoryStore(), diskMib: 3, objectStore });
   const upload = await service.createUpload();
   const archive = archiveOf(2 * MIB);

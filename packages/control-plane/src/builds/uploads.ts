@@ -22,7 +22,7 @@ export async function createUpload(
   organizationId: OrganizationId,
   input: { region: string | undefined; actor: string },
 ): Promise<Omit<Upload, "uploadUrl">> {
-  if (store.isDiskFull()) throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk is full" });
+  store.requireDiskSpace();
   const region = requireRegion(regions, input.region);
   const nowMs = clock.nowMs();
   const policy = randomBytes(32).toString("base64url");

@@ -28,7 +28,7 @@ export interface OutputSource {
 
 export interface OutputCollectorOptions {
   store: Store;
-  records: Pick<InstanceRecords, "output" | "makeSpace">;
+  records: Pick<InstanceRecords, "output">;
   clock: Clock;
   log: Log;
   /** Whose words these are, asked after they were read: a claim may be younger than what the caller knows. */
@@ -65,12 +65,6 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
     const result = lastRound.then(run);
     lastRound = result.catch(() => undefined);
     return result;
-  }
-
-  /** What cannot be kept goes, before it keeps anything else from being written. */
-  async function makeSpace(): Promise<void> {
-    const freedBytes = await records.makeSpace();
-    if (freedBytes > 0) log.warn({ freedBytes }, "disk is full, output of instances dropped");
   }
 
   /** True if any of them has more. */
@@ -135,8 +129,8 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
       inTurn(async () => {
         const listed = new Set(instances.map(({ id }) => id));
         for (const id of readings.keys()) if (!listed.has(id)) readings.delete(id);
-        if (store.isDiskFull()) return makeSpace();
         try {
+          store.requireDiskSpace(); // what cannot be kept is dropped, before it keeps anything else from being written
           await round(instances);
           isFailing = false;
         } catch (error) {

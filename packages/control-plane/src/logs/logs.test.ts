@@ -280,7 +280,7 @@ function setUp(store: Store, options: SetUp = {}) {
   const clock = createClock();
   const collector = createOutputCollector({
     store,
-    records: { ...driver, makeSpace: async () => 0 },
+    records: driver,
     clock,
     log: silentLog,
     redact: (_organization, _deployment, text) => text.replaceAll("hunter2", "[redacted]"),

@@ -76,7 +76,7 @@ const SHARED = { sharesCommit: true }; // starts come in crowds
 
 /** Resolves when the session is active: its instance has taken it, and that is written down. */
 export async function startSession(starter: Starter, request: SessionRequest): Promise<StartedSession> {
-  requireDiskSpace(starter.world);
+  starter.world.store.requireDiskSpace(); // what is left on a full disk is for the sessions that run
   for (let attempt = 1; ; attempt++) {
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
     const bound = await bindWhenThereIsCapacity(starter, request);
@@ -90,12 +90,6 @@ export async function startSession(starter: Starter, request: SessionRequest): P
       throw error instanceof InstanceCallError ? toAppError(error) : error;
     }
   }
-}
-
-/** What is left on a full disk is for the sessions that run. */
-export function requireDiskSpace({ store }: World): void {
-  if (store.isDiskFull())
-    throw new AppError("SERVICE_UNAVAILABLE", { message: "The disk of the service is full" });
 }
 
 interface Bound {

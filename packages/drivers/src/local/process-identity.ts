@@ -65,7 +65,7 @@ function bootId(): string | undefined {
   return (knownBootId ??= readText("/proc/sys/kernel/random/boot_id")?.trim());
 }
 
-function readProc(): string[] {
+export function readProc(): string[] {
   try {
     return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   } catch {
@@ -73,7 +73,7 @@ function readProc(): string[] {
   }
 }
 
-function readText(path: string): string | undefined {
+export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {

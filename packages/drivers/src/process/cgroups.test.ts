@@ -7,18 +7,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { until } from "../../../../testing/wait.ts";
 import { silentLog } from "@vocalhost/base/log";
-import { findHierarchies } from "./cgroup-hierarchies.ts";
+import { findTree } from "./cgroup-tree.ts";
 import { LOADING_SHARE } from "../loading.ts";
 import { openCgroups, type Cgroups } from "./cgroups.ts";
 
 const name = `vocalhost-test-${randomUUID().slice(0, 8)}`;
-const cpu = (await findHierarchies(name)).find(({ controllers }) => controllers.includes("cpu"));
-const skip = cpu ? false : "this machine lets us make no control groups";
+const tree = await findTree(name);
+const skip = tree?.controllers.includes("cpu") ? false : "this machine lets us make no control groups";
 
 /** As many programs as the group counts for when others want the processor too. */
 function programs(): number {
-  const [file, one] = cpu?.version === 2 ? ["cpu.weight", 100] : ["cpu.shares", 1_024];
-  return Number(readFileSync(join(cpu?.folder ?? "", file), "utf8")) / one;
+  return Number(readFileSync(join(tree?.folder ?? "", "cpu.weight"), "utf8")) / 100;
 }
 
 test(
@@ -36,7 +35,7 @@ test(
     cgroups.weigh(most + 1);
     await counts(most);
     for (const id of ["one", "two", "three"]) await cgroups.remove(id);
-    assert.equal(existsSync(cpu?.folder ?? ""), false, "the last one takes our group with it");
+    assert.equal(existsSync(tree?.folder ?? ""), false, "the last one takes our group with it");
     await cgroups.limit("four", { cpuMillicores: 500 });
     assert.equal(programs(), most, "a group that is made again weighs as much");
     cgroups.weigh(0);

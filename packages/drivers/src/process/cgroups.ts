@@ -3,10 +3,13 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@vocalhost/base/log";
-import { findHierarchies, makeOurs, type Controller, type Hierarchy } from "./cgroup-hierarchies.ts";
+import { kill } from "./end-process.ts";
+import { findTree, makeOurs, type Controller } from "./cgroup-tree.ts";
 
-/** Limits by the kernel's control groups, as far as this machine lets us. */
+/** The kernel's control groups, version 2: limits, and the end of all that is in one. As far as this machine lets us. */
 export interface Cgroups {
+  /** False where this machine lets us make none. */
+  readonly areThere: boolean;
   readonly can: Record<Controller, boolean>;
   /** Makes the group, or changes the limits of the one that is there. */
   limit(id: string, limits: CgroupLimits): Promise<void>;
@@ -17,6 +20,8 @@ export interface Cgroups {
   ranOutOfMemory(id: string): Promise<boolean>;
   /** Processes that are in the group. */
   processes(id: string): Promise<number[]>;
+  /** Ends all of them, however fast they start others. */
+  kill(id: string): Promise<void>;
   /** Removes the group, which must be empty. */
   remove(id: string): Promise<void>;
   list(): Promise<string[]>;
@@ -41,42 +46,31 @@ const REMOVE_AGAIN_MS = 50;
 
 export async function openCgroups(options: { name: string; log: Log; isUsed?: boolean }): Promise<Cgroups> {
   const { log } = options;
-  const hierarchies = options.isUsed === false ? [] : await findHierarchies(options.name);
-  const of = (controller: Controller): Hierarchy | undefined =>
-    hierarchies.find(({ controllers }) => controllers.includes(controller));
+  const tree = options.isUsed === false ? undefined : await findTree(options.name);
+  const fileOf = (id: string, file: string): string => join(tree?.folder ?? "", id, file);
+  const has = (controller: Controller): boolean => tree?.controllers.includes(controller) ?? false;
 
-  async function write(id: string, controller: Controller, files: Record<string, string>): Promise<void> {
-    const hierarchy = of(controller);
-    if (!hierarchy) return;
-    for (const [file, text] of Object.entries(files))
-      await writeFile(join(hierarchy.folder, id, file), text).catch((error: unknown) =>
-        log.warn({ err: error, instanceId: id, file }, "limit not set"),
-      );
+  async function write(id: string, controller: Controller, file: string, text: string): Promise<void> {
+    if (!has(controller)) return;
+    await writeFile(fileOf(id, file), text).catch((error: unknown) =>
+      log.warn({ err: error, instanceId: id, file }, "limit not set"),
+    );
   }
 
-  async function setShare(id: string, share: number): Promise<void> {
-    const { file, weight } = weightOf(of("cpu"), share);
-    await write(id, "cpu", { [file]: weight });
-  }
+  const setShare = (id: string, share: number): Promise<void> =>
+    write(id, "cpu", "cpu.weight", weightOf(share));
 
-  async function read(id: string, controller: Controller, file: string): Promise<string> {
-    const hierarchy = of(controller);
-    return hierarchy ? readFile(join(hierarchy.folder, id, file), "utf8").catch(() => "") : "";
-  }
-
-  async function makeGroups(id: string): Promise<void> {
-    for (const hierarchy of hierarchies) {
-      await makeOurs(hierarchy);
-      await mkdir(join(hierarchy.folder, id), { recursive: true });
-    }
+  async function makeGroup(id: string): Promise<void> {
+    if (!tree) return;
+    await makeOurs(tree);
+    await mkdir(fileOf(id, ""), { recursive: true });
     await setWeight();
   }
 
-  async function removeGroups(id: string): Promise<void> {
-    for (const { folder } of hierarchies) {
-      await removeGroup(join(folder, id), log);
-      await rmdir(folder).catch(() => undefined); // the last one takes our folder with it
-    }
+  async function removeGroup(id: string): Promise<void> {
+    if (!tree) return;
+    await removeWhenEmpty(fileOf(id, ""), log);
+    await rmdir(tree.folder).catch(() => undefined); // the last one takes our folder with it
   }
 
   /**
@@ -84,13 +78,19 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
    * that loads must not have the weight of those that wait for a session: whoever starts one waits for gateway and controller.
    */
   async function setWeight(): Promise<void> {
-    const hierarchy = of("cpu");
-    if (!hierarchy) return;
-    const { file, weight } = weightOf(hierarchy, programs ?? 1);
-    await writeFile(join(hierarchy.folder, file), weight).catch((error: NodeJS.ErrnoException) => {
-      // Without instances there is no group.
-      if (error.code !== "ENOENT") log.warn({ err: error, file }, "weight of the instances not set");
-    });
+    if (!has("cpu")) return;
+    await writeFile(fileOf("", "cpu.weight"), weightOf(programs ?? 1)).catch(
+      (error: NodeJS.ErrnoException) => {
+        // Without instances there is no group.
+        if (error.code !== "ENOENT") log.warn({ err: error }, "weight of the instances not set");
+      },
+    );
+  }
+
+  async function processes(id: string): Promise<number[]> {
+    if (!tree) return [];
+    const text = await readFile(fileOf(id, "cgroup.procs"), "utf8").catch(() => "");
+    return text.split("\n").filter(Boolean).map(Number);
   }
 
   let programs: number | undefined; // an earlier controller may have set another
@@ -102,52 +102,46 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
   }
 
   return {
-    can: { cpu: !!of("cpu"), memory: !!of("memory"), pids: !!of("pids") },
-    async limit(id, { cpuMillicores, memoryMib, processes, share }) {
-      await inTurn(() => makeGroups(id)).catch((error: unknown) =>
+    areThere: tree !== undefined,
+    can: { cpu: has("cpu"), memory: has("memory"), pids: has("pids") },
+    async limit(id, limits) {
+      await inTurn(() => makeGroup(id)).catch((error: unknown) =>
         log.warn({ err: error, instanceId: id }, "control group not made"),
       );
+      const { cpuMillicores, memoryMib, share } = limits;
       if (cpuMillicores !== undefined) {
-        const quotaUs = String(Math.round((cpuMillicores * PERIOD_US) / 1000));
-        const files: Record<string, string> =
-          of("cpu")?.version === 2
-            ? { "cpu.max": `${quotaUs} ${PERIOD_US}` }
-            : { "cpu.cfs_period_us": String(PERIOD_US), "cpu.cfs_quota_us": quotaUs };
-        await write(id, "cpu", files);
+        const quotaUs = Math.round((cpuMillicores * PERIOD_US) / 1000);
+        await write(id, "cpu", "cpu.max", `${quotaUs} ${PERIOD_US}`);
       }
       if (share !== undefined) await setShare(id, share);
-      if (memoryMib !== undefined) {
-        const bytes = String(memoryMib * 1024 * 1024);
-        const files: Record<string, string> =
-          of("memory")?.version === 2 ? { "memory.max": bytes } : { "memory.limit_in_bytes": bytes };
-        await write(id, "memory", files);
-      }
-      if (processes !== undefined) await write(id, "pids", { "pids.max": String(processes) });
+      if (memoryMib !== undefined) await write(id, "memory", "memory.max", String(memoryMib * 1024 * 1024));
+      if (limits.processes !== undefined) await write(id, "pids", "pids.max", String(limits.processes));
     },
     share: setShare,
     async add(id, pid) {
-      for (const { folder } of hierarchies)
-        await writeFile(join(folder, id, "cgroup.procs"), String(pid)).catch(
-          (error: NodeJS.ErrnoException) => {
-            // It may have ended already, which is not ours to report.
-            if (error.code !== "ESRCH") log.warn({ err: error, instanceId: id }, "process not limited");
-          },
-        );
+      if (!tree) return;
+      await writeFile(fileOf(id, "cgroup.procs"), String(pid)).catch((error: NodeJS.ErrnoException) => {
+        // It may have ended already, which is not ours to report.
+        if (error.code !== "ESRCH") log.warn({ err: error, instanceId: id }, "process not limited");
+      });
     },
     async ranOutOfMemory(id) {
-      const file = of("memory")?.version === 2 ? "memory.events" : "memory.oom_control";
-      const [, count] = /^oom_kill (\d+)$/m.exec(await read(id, "memory", file)) ?? [];
+      if (!has("memory")) return false;
+      const events = await readFile(fileOf(id, "memory.events"), "utf8").catch(() => "");
+      const [, count] = /^oom_kill (\d+)$/m.exec(events) ?? [];
       return Number(count ?? 0) > 0;
     },
-    async processes(id) {
-      const [first] = hierarchies;
-      if (!first) return [];
-      const text = await readFile(join(first.folder, id, "cgroup.procs"), "utf8").catch(() => "");
-      return text.split("\n").filter(Boolean).map(Number);
+    processes,
+    async kill(id) {
+      if (!tree) return;
+      await writeFile(fileOf(id, "cgroup.kill"), "1", { flag: "r+" }).catch(async () => {
+        for (const pid of await processes(id)) kill(pid); // a kernel before 5.14
+      });
     },
-    remove: (id) => inTurn(() => removeGroups(id)),
+    remove: (id) => inTurn(() => removeGroup(id)),
     async list() {
-      return [...new Set((await Promise.all(hierarchies.map(groupsIn))).flat())];
+      const entries = tree ? await readdir(tree.folder, { withFileTypes: true }).catch(() => []) : [];
+      return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
     },
     weigh(atWork) {
       const most = Math.min(availableParallelism() * PROGRAMS_PER_CORE, PROGRAMS_MAX);
@@ -160,17 +154,11 @@ export async function openCgroups(options: { name: string; log: Log; isUsed?: bo
 }
 
 /** As much as so many programs have. */
-function weightOf(hierarchy: Hierarchy | undefined, programs: number): { file: string; weight: string } {
-  const [file, one] = hierarchy?.version === 2 ? ["cpu.weight", 100] : ["cpu.shares", 1_024];
-  return { file, weight: String(Math.round(one * programs)) };
+function weightOf(programs: number): string {
+  return String(Math.round(100 * programs));
 }
 
-async function groupsIn({ folder }: Hierarchy): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-}
-
-async function removeGroup(folder: string, log: Log): Promise<void> {
+async function removeWhenEmpty(folder: string, log: Log): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await rmdir(folder);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { isRunning, isThere, type ProcessIdentity } from "../local/process-identity.ts";
+import { isRunning, isThere, type ProcessIdentity, readProc, readText } from "../local/process-identity.ts";
 
 const LOOK_AGAIN_MS = 25;
 const KILLED_MS = 5_000; // only a process stuck in the kernel takes longer
@@ -8,14 +8,34 @@ const KILLED_MS = 5_000; // only a process stuck in the kernel takes longer
 export async function endProcess(target: ProcessIdentity, graceMs: number): Promise<void> {
   if (graceMs > 0 && signal(target, "SIGTERM") && (await isOver(target, graceMs))) return;
   if (!isRunning(target)) return;
-  killGroup(target.pid);
+  kill(-target.pid);
   signal(target, "SIGKILL"); // it may be in a group whose leader is long gone
   if (!(await isOver(target, KILLED_MS))) throw new Error(`Process ${target.pid} does not end`);
 }
 
 /** What the process had started and left behind; the group outlives its leader. */
 export function killLeftovers(pid: number): void {
-  if (!isThere(pid)) killGroup(pid); // a number in use again would be a stranger's
+  if (!isThere(pid)) kill(-pid); // a number in use again would be a stranger's
+}
+
+/** Ends all that runs as this user, which must be nobody else's: again until none is left, which may have started others. */
+export async function endUser(uid: number): Promise<void> {
+  const deadlineMs = performance.now() + KILLED_MS;
+  for (;;) {
+    const statuses = readProc().map((pid) => ({ pid, text: readText(`/proc/${pid}/status`) ?? "" }));
+    const left = statuses.filter(({ text }) => isOfUser(text, uid));
+    for (const { pid } of left) kill(Number(pid));
+    if (left.every(({ text }) => /^State:\s+[ZX]/m.test(text))) return; // but its other threads may have run until now
+    if (performance.now() >= deadlineMs)
+      throw new Error(`Processes of user ${uid} start others faster than they are ended`);
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+/** Also if it was before it started a program that is somebody else's. */
+function isOfUser(status: string, uid: number): boolean {
+  const [, users = ""] = /^Uid:\s+(.*)$/m.exec(status) ?? [];
+  return users.split(/\s+/).includes(String(uid));
 }
 
 function signal(target: ProcessIdentity, name: NodeJS.Signals): boolean {
@@ -27,9 +47,10 @@ function signal(target: ProcessIdentity, name: NodeJS.Signals): boolean {
   }
 }
 
-function killGroup(pid: number): void {
+/** As negative numbers, groups. */
+export function kill(pid: number): void {
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(pid, "SIGKILL");
   } catch {
     // nobody is left
   }

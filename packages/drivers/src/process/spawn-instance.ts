@@ -10,7 +10,6 @@ import { heapLimit } from "../heap-limit.ts";
 import { mediaVariables } from "../media-variables.ts";
 import { ownCode, sharedCode } from "./compiled-code.ts";
 import { hostEnvironment } from "./config.ts";
-import { ORIGIN_VARIABLE } from "./find-descendants.ts";
 import { OUTPUT_FILE } from "../local/output-file.ts";
 
 export interface SpawnOptions {
@@ -53,7 +52,6 @@ export async function spawnInstance(options: SpawnOptions): Promise<ChildProcess
           ...(user ? { HOME: folder } : {}),
           ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
           ...spec.environment,
-          [ORIGIN_VARIABLE]: spec.id,
           [instanceVariables.id]: spec.id,
           [instanceVariables.token]: spec.token,
           [instanceVariables.folder]: folder,

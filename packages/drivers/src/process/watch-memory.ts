@@ -1,6 +1,5 @@
 import type { Log } from "@vocalhost/base/log";
-import { identityOf, type ProcessIdentity } from "../local/process-identity.ts";
-import { readProcesses, readText, type Process } from "./read-processes.ts";
+import { identityOf, type ProcessIdentity, readProc, readText } from "../local/process-identity.ts";
 
 /** An instance that runs, and the memory it may have. */
 export interface WatchedMemory {
@@ -48,6 +47,24 @@ export function watchMemory(options: {
       .finally(() => (isLooking = false));
   }, LOOK_EVERY_MS).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+interface Process {
+  pid: number;
+  parentPid: number;
+  sessionId: number;
+}
+
+/** All of this machine that can be seen from here; see proc(5). */
+function readProcesses(): Process[] {
+  return readProc().flatMap((name) => {
+    // The program's name comes second, in brackets, and may hold anything.
+    const [, parentPid, sessionId] =
+      /^.*\) \S (\d+) \d+ (\d+)/s.exec(readText(`/proc/${name}/stat`) ?? "") ?? [];
+    return parentPid
+      ? [{ pid: Number(name), parentPid: Number(parentPid), sessionId: Number(sessionId) }]
+      : [];
+  });
 }
 
 /** It, what it started, and what those started; also what they left behind in its session. */

@@ -92,7 +92,7 @@ export function createFilterTally(): FilterTally {
       return {
         framesIn: sums?.framesIn ?? 0,
         framesFiltered: frames,
-        figures: FilterFigures.parse({
+        figures: {
           version: sums?.version ?? null,
           seconds: rounded(sums?.seconds ?? 0, 2),
           nearShare: sums && frames > 0 ? rounded(Math.min(1, sums.nearFrames / frames), 4) : null,
@@ -100,36 +100,24 @@ export function createFilterTally(): FilterTally {
           cpuMs: rounded(sums?.cpuMs ?? 0, 1),
           bypassedSeconds: rounded(bypassedSeconds, 2),
           failures,
-        }),
+        },
       };
     },
   };
 }
 
-/** A record that cannot be read would cost the session its length, so an engine is not believed blindly. */
-function readEngine(engine: VoiceEngine, seconds: number): StreamSums {
-  const { figures, version } = readOrNothing(engine);
-  const framesFiltered = countOf(figures.framesFiltered);
+function readEngine({ figures, version }: VoiceEngine, seconds: number): StreamSums {
+  const { framesIn, framesFiltered, nearShare = 0, levelRemovedDb = 0, cpuMs = 0 } = figures;
   return {
-    framesIn: countOf(figures.framesIn),
+    framesIn,
     framesFiltered,
+    // Another one would cost all figures: the service takes none that it cannot read.
     version: FilterFigures.shape.version.safeParse(version).data ?? null,
     seconds,
-    nearFrames: Math.min(1, amountOf(figures.nearShare)) * framesFiltered,
-    levelFrames: finiteOf(figures.levelRemovedDb) * framesFiltered,
-    cpuMs: amountOf(figures.cpuMs),
+    nearFrames: nearShare * framesFiltered,
+    levelFrames: levelRemovedDb * framesFiltered,
+    cpuMs,
   };
-}
-
-function readOrNothing(engine: VoiceEngine): {
-  figures: Partial<VoiceEngine["figures"]>;
-  version: unknown;
-} {
-  try {
-    return { figures: engine.figures ?? {}, version: engine.version };
-  } catch {
-    return { figures: {}, version: null };
-  }
 }
 
 function plus(one: StreamSums | undefined, other: StreamSums): StreamSums {
@@ -145,18 +133,6 @@ function plus(one: StreamSums | undefined, other: StreamSums): StreamSums {
   };
 }
 
-function countOf(value: unknown): number {
-  return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
-}
-
-function amountOf(value: unknown): number {
-  return Math.max(0, finiteOf(value));
-}
-
-function finiteOf(value: unknown): number {
-  return Number.isFinite(value) ? (value as number) : 0;
-}
-
 function rounded(value: number, digits: number): number {
-  return Number(finiteOf(value).toFixed(digits)) + 0; // no minus before a zero
+  return Number(value.toFixed(digits)) + 0; // no minus before a zero
 }

@@ -51,7 +51,6 @@ interface Held {
   onRecord: PromiseWithResolvers<void>;
 }
 
-const clock = Date.now; // taken before a bot's code is loaded, which may bend the one others see
 const RECORD_AGAIN_MS = 1_000;
 const RECORD_MAX_MS = 30_000;
 const TIMER_MAX_MS = 2 ** 31 - 1; // a longer one would fire at once
@@ -104,7 +103,7 @@ export function createLease({ sessions, records, isolation, log, changed, over }
     const { stopAskedMs } = ended;
     const exit = {
       ...facts,
-      endedAtMs: clock(),
+      endedAtMs: Date.now(),
       ...(stopAskedMs === undefined ? {} : { stopAskedMs }),
       filter: isolation.status(),
     };
@@ -187,7 +186,7 @@ export function createLease({ sessions, records, isolation, log, changed, over }
       const { session, acknowledgedMs } = held;
       const elapsedMs = performance.now() - acknowledgedMs;
       await records
-        .alive({ sessionId: session.id, elapsedMs, atMs: clock(), filter: isolation.status() })
+        .alive({ sessionId: session.id, elapsedMs, atMs: Date.now(), filter: isolation.status() })
         .catch((error: unknown) => log.warn({ err: error }, "alive record not written"));
       recording = false;
     },

@@ -55,20 +55,12 @@ function createFiles(folder: string): Records {
   };
 }
 
-// One write of one length, as into its files; only the newest record is kept, and no sign of life follows an end.
+// Only the newest record is kept, and no sign of life follows an end.
 function createTerminationMessage(path: string, config: RecordsConfig): Records {
   let isOver = false;
 
-  async function put(word: TerminationMessage): Promise<void> {
-    const bytes = Buffer.from(JSON.stringify(word));
-    if (bytes.length > TERMINATION_MESSAGE_BYTES)
-      throw new RangeError(`A record of ${bytes.length} bytes is too long`);
-    await using file = await open(path, "r+");
-    await file.write(Buffer.concat([bytes, Buffer.alloc(TERMINATION_MESSAGE_BYTES - bytes.length, " ")]), {
-      position: 0,
-    });
-    await file.sync();
-  }
+  const put = (word: TerminationMessage): Promise<void> =>
+    overwrite(path, JSON.stringify(word), { bytes: TERMINATION_MESSAGE_BYTES, durably: true });
 
   return {
     async address(address) {
@@ -83,22 +75,25 @@ function createTerminationMessage(path: string, config: RecordsConfig): Records 
   };
 }
 
-// One write of one length: whoever reads meanwhile finds the old record or the new one, and none is ever half gone.
 function createSlots(folder: string): Records {
-  async function put(name: string, text: string, { durably = false } = {}): Promise<void> {
-    const bytes = Buffer.from(text);
-    if (bytes.length > INSTANCE_FILE_BYTES)
-      throw new RangeError(`${name} has ${bytes.length} bytes, which is too long`);
-    await using file = await open(join(folder, name), "r+");
-    await file.write(Buffer.concat([bytes, Buffer.alloc(INSTANCE_FILE_BYTES - bytes.length, " ")]), {
-      position: 0,
-    });
-    if (durably) await file.sync();
-  }
+  const put = (name: string, text: string, { durably = false } = {}): Promise<void> =>
+    overwrite(join(folder, name), text, { bytes: INSTANCE_FILE_BYTES, durably });
 
   return {
     address: (address) => put(sharedFileNames.address, address),
     alive: (record) => put(sharedFileNames.alive, JSON.stringify(record)),
     exit: (record) => put(sharedFileNames.exit, JSON.stringify(record), { durably: true }),
   };
+}
+
+// One write of one length: whoever reads meanwhile finds the old record or the new one, and none is ever half gone.
+async function overwrite(
+  path: string,
+  text: string,
+  { bytes, durably }: { bytes: number; durably: boolean },
+): Promise<void> {
+  const written = Buffer.from(text);
+  await using file = await open(path, "r+");
+  await file.write(Buffer.concat([written, Buffer.alloc(bytes - written.length, " ")]), { position: 0 });
+  if (durably) await file.sync();
 }

@@ -11,15 +11,13 @@ export interface RuntimeLog {
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 export type LogFormat = "text" | "json";
 
-const clock = Date.now; // taken before a bot's code is loaded, which may bend the one others see
-
 export function createRuntimeLog(output: (text: string) => void = print): RuntimeLog {
   let format: LogFormat = "text";
   const destination = {
     write: (line: string): void =>
       output(format === "json" ? line : formatLogLine(line, process.stdout.isTTY)),
   };
-  const levels = pino({ level: "trace", base: null, timestamp: () => `,"time":${clock()}` }, destination);
+  const levels = pino({ level: "trace", base: null }, destination);
   let enabled: pino.Level = "info";
   return {
     log: levelled(levels, () => enabled),

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { startS3Server, type S3Server } from "../../../../../testing/s3-server.ts";
 import type { ObjectStoreConfig } from "./object-store-config.ts";
 import type { KeptObject } from "./object-store.ts";
-import { openS3Depot } from "./s3-object-store.ts";
+import { openS3ObjectStore } from "./s3-object-store.ts";
 
 test("what was put is fetched as it was, listed page by page, and gone when it is removed", async () => {
   await using bench = await start();
@@ -48,7 +48,7 @@ test("a storage that stumbles is asked again; one that refuses is not, and the c
   await objectStore.put("builds/a.tgz", join(folder, "in"));
   server.failNext(1);
   assert.equal(await objectStore.fetch("builds/a.tgz", join(folder, "out")), true);
-  using stranger = await openS3Depot({
+  using stranger = await openS3ObjectStore({
     ...bench.config,
     credentials: { ...server.credentials, secretAccessKey: "guessed" },
   });
@@ -75,7 +75,7 @@ async function start() {
   const folder = mkdtempSync(join(tmpdir(), "vocalhost-object-store-"));
   const { bucket, endpoint, region, credentials } = server;
   const config: ObjectStoreConfig = { bucket, endpoint, region, credentials, prefix: "team/" };
-  const objectStore = await openS3Depot(config);
+  const objectStore = await openS3ObjectStore(config);
   return {
     server,
     folder,

@@ -18,7 +18,7 @@ const SILENT = { debug: silent, info: silent, warn: silent, error: silent };
 const SHA256 = "sha256"; // our own, because not every server keeps the checksums of the interface
 
 /** A bucket of anything that speaks the S3 interface. */
-export async function openS3Depot(config: ObjectStoreConfig): Promise<ObjectStore> {
+export async function openS3ObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
   const { S3Client, ...commands } = await import("@aws-sdk/client-s3"); // most services have no bucket
   const { GetObjectCommand, HeadObjectCommand, PutObjectCommand } = commands;
   const { CopyObjectCommand, DeleteObjectCommand, ListObjectsV2Command } = commands;

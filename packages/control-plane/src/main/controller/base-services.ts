@@ -5,7 +5,7 @@ import { builderEnvironment } from "../../builds/config.ts";
 import type { Clock } from "@vocalhost/base/clock";
 import type { Config } from "../config.ts";
 import type { ObjectStore } from "../../builds/object-store/object-store.ts";
-import { openS3Depot } from "../../builds/object-store/s3-object-store.ts";
+import { openS3ObjectStore } from "../../builds/object-store/s3-object-store.ts";
 import { newestEpochOf } from "./fence-driver.ts";
 import type { OpenedDriver } from "@vocalhost/drivers/driver";
 import type { ImageBuilder } from "@vocalhost/drivers/image-builder";
@@ -17,7 +17,7 @@ import { createMetrics, type Metrics } from "../../usage/metrics/metrics.ts";
 import { neededMasterKeys, requireKnownMasterKeys } from "../../secrets/rewrap.ts";
 import { claimDataFolder, refuseMissingStore, type StoreIdentity } from "@vocalhost/store/identity";
 import { openStore } from "@vocalhost/store/open-store";
-import { withRoom } from "@vocalhost/store/make-room";
+import { guardDisk } from "@vocalhost/store/guard-disk";
 import type { Store } from "@vocalhost/store/store";
 import { systemClock } from "@vocalhost/base/system-clock";
 import { VERSION } from "@vocalhost/base/version";
@@ -89,8 +89,8 @@ export async function openBaseServices(
     await openDrivers(config, { log, users: users.range, builderEnvironment: builderEnvironment() }),
   );
   const { driver, records } = drivers;
-  const uncheckedStore = withRoom(opened, () => records.makeSpace());
-  const objectStore = config.objectStore && stack.use(await openS3Depot(config.objectStore));
+  const uncheckedStore = guardDisk(opened, { makeSpace: () => records.makeSpace(), log });
+  const objectStore = config.objectStore && stack.use(await openS3ObjectStore(config.objectStore));
   const leaderState = createLeaderState();
   return {
     config,

@@ -5,7 +5,6 @@ import { asLeader } from "@vocalhost/store/leadership/leader";
 import type { SessionRow } from "@vocalhost/store/schema";
 import type { World } from "../world.ts";
 import { expireSession } from "../pending-sessions.ts";
-import { requireDiskSpace } from "../start-session.ts";
 import type { DoorContext, DoorRequest, SessionDialling, StartOutcome } from "./door.ts";
 import { findForSocket, pendingFor } from "./pending-socket.ts";
 import { issueSocketToken } from "./socket-tokens.ts";
@@ -22,7 +21,7 @@ export async function dialOut(
   const { starter, signer, dialling } = context;
   const { world } = starter;
   requirePayer(dialling, request.asked.principal);
-  requireDiskSpace(world);
+  world.store.requireDiskSpace();
   if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
   const { asked, session } = request;
   const carrier = carrierOf(asked.transport);

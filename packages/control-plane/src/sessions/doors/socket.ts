@@ -11,7 +11,7 @@ import type { Tx } from "@vocalhost/store/store";
 import type { World } from "../world.ts";
 import { preferenceOf } from "../choose-region.ts";
 import { expireSession } from "../pending-sessions.ts";
-import { requireDiskSpace, startSession } from "../start-session.ts";
+import { startSession } from "../start-session.ts";
 import { wakeAhead } from "../wake-ahead.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
@@ -27,7 +27,7 @@ export const socketDoor: SessionDoor = {
     if (asked.dialout) return dialOut(context, request, asked.dialout);
     const { starter, signer } = context;
     const { world } = starter;
-    requireDiskSpace(world);
+    world.store.requireDiskSpace();
     if (starter.isEnding()) throw new AppError("SHUTTING_DOWN");
     const found = await findForSocket(world, session);
     const { agent, organizationName, websocketAuth } = found;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitsRange } from "./fits-range.ts";
+import { fitsWanted } from "./bot-manifest.ts";
 
 test("versions fit the ranges npm would take them for", () => {
   const cases: [string, string, boolean | undefined][] = [
@@ -41,5 +41,5 @@ test("versions fit the ranges npm would take them for", () => {
     ["0.1.0", "some-tag", undefined],
   ];
   for (const [version, range, expected] of cases)
-    assert.equal(fitsRange(version, range), expected, `${version} in ${range}`);
+    assert.equal(fitsWanted(version, range), expected, `${version} in ${range}`);
 });

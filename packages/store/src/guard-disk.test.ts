@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withRoom } from "./make-room.ts";
+import { silentLog } from "@vocalhost/base/log";
+import { guardDisk } from "./guard-disk.ts";
 import { openMemoryStore } from "./sqlite.ts";
 import type { Store, TransactionOptions } from "./store.ts";
-import { fromSqliteError, toSqliteError } from "./store-errors.ts";
+import { diskIsFull, fromSqliteError, toSqliteError } from "./store-errors.ts";
 
 const SQLITE_FULL = 13;
 
@@ -17,7 +18,7 @@ test("a transaction may share its commit as well where room is made", async () =
       return memory.transaction(run, options);
     },
   };
-  const store = withRoom(watched, () => Promise.resolve());
+  const store = guardDisk(watched, { makeSpace: async () => 0, log: silentLog });
   await store.transaction(async () => undefined, { sharesCommit: true });
   await store.transaction(async () => undefined);
   assert.deepEqual(asked, [{ sharesCommit: true }, undefined]);
@@ -27,7 +28,7 @@ test("a transaction for which the disk has no room is tried again once there is 
   await using memory = await openMemoryStore();
   let freeBytes = 0;
   let tries = 0;
-  const store = withRoom(memory, async () => (freeBytes += 1));
+  const store = guardDisk(memory, { makeSpace: async () => (freeBytes += 1), log: silentLog });
   const write = (neededBytes: number): Promise<string> =>
     store.transaction(async () => {
       tries += 1;
@@ -39,4 +40,26 @@ test("a transaction for which the disk has no room is tried again once there is 
   await assert.rejects(write(100), { code: "SERVICE_UNAVAILABLE", message: "The disk is full" });
   const other = store.transaction(() => Promise.reject(new Error("something else")));
   await assert.rejects(other, /something else/);
+});
+
+test("what can wait is refused on a full disk, and room is made for the rest", async () => {
+  await using memory = await openMemoryStore();
+  let isFull = true;
+  const full: Store = {
+    ...memory,
+    isDiskFull: () => isFull,
+    requireDiskSpace() {
+      if (isFull) throw diskIsFull();
+    },
+  };
+  let made = 0;
+  const store = guardDisk(full, { makeSpace: async () => (made += 1), log: silentLog });
+  for (let asked = 0; asked < 3; asked += 1)
+    assert.throws(() => store.requireDiskSpace(), {
+      code: "SERVICE_UNAVAILABLE",
+      message: "The disk is full",
+    });
+  assert.equal(made, 1, "once for all who ask at the same time");
+  isFull = false;
+  store.requireDiskSpace();
 });
