@@ -31,32 +31,30 @@ const UNIT_FOLDER =
   /^packages\/(?:control-plane\/src\/(?:api|identity|builds|logs|sessions|simulation)|sdk\/src\/(?:conversation|instance|transports)|rooms(?:\/src\/[^/]+)?|[^/]+)(?=\/)/;
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
 // A browser or a phone whose sound stutters for want of a core says nothing about the product: these may be judged alone.
-const IN_REAL_TIME =
-  /^e2e\/(?:conformance-|client-page|phone-panel|react-clients|web-pages|dashboard\/talk|conversation\/|livekit-agents\/|rooms\/|hosted\/(?:rooms|background-talker)|telephony\/(?:calls|cli-calls)|runner\/connect-time)/;
+const IN_REAL_TIME = /^e2e\/realtime\//;
 const NEEDS_BASE_IMAGE = /testing\/(?:base|bot)-image\.ts"/;
 // A network card that comes or goes, as one does with every container, makes a browser give up what it is loading: the one
 // kind of test runs after the other.
-const HAS_BROWSER =
-  /^e2e\/(?:conformance-(?:runner|service)|client-page|phone-panel|react-clients|web-pages|dashboard\/|rooms\/|runner\/guards-browser)/;
+const HAS_BROWSER = /^e2e\/realtime\//;
 const HAS_ENGINE = /container-engine\.ts"/;
 // What takes longest begins first, so that the end is not spent waiting for one file; what listens in real time begins
 // while little else runs.
 const ORDER = [
-  "e2e/conformance-{runner,service}.test.ts",
-  "e2e/dashboard/{agents,accounts}.test.ts",
+  "e2e/realtime/conformance-{runner,service}.test.ts",
+  "e2e/realtime/dashboard/{agents,accounts}.test.ts",
   "e2e/{packed-packages,docs/walk}.test.ts",
   "e2e/hosted/{backup,billing,crash,store-faults,store-failover}.test.ts",
   "e2e/telephony/hostile-calls.test.ts",
-  "e2e/{phone-panel,client-page,react-clients,web-pages}.test.ts",
-  "e2e/dashboard/{talk,records}.test.ts",
-  "e2e/{dashboard,rooms}/*.test.ts",
-  "e2e/runner/guards-browser.test.ts",
+  "e2e/realtime/{phone-panel,client-page,react-clients,web-pages}.test.ts",
+  "e2e/realtime/dashboard/{talk,records}.test.ts",
+  "e2e/realtime/{dashboard,rooms}/*.test.ts",
+  "e2e/realtime/**/*.test.ts",
   "e2e/cli/operate.test.ts",
   "packages/gateway/**/*.test.ts",
   "packages/sdk/src/{instance,transports,conversation}/**/*.test.ts",
   "packages/drivers/**/*.test.ts",
   "e2e/hosted/*.test.ts",
-  "e2e/{telephony,conversation,livekit-agents}/*.test.ts",
+  "e2e/telephony/*.test.ts",
   "packages/control-plane/src/simulation/*.test.ts",
   "e2e/**/*.test.ts",
   "packages/**/*.test.ts",
