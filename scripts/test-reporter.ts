@@ -1,19 +1,34 @@
 import type { TestEvent } from "node:test/reporters";
+import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
 const isLong = process.env["VOCALHOST_TEST_SIZES"] === "long"; // its counts go into the docs
+const RESULTS = process.env["VOCALHOST_TEST_RESULTS"];
 const NODES_OWN = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
-interface FileTally {
+/** What became of a file's tests; `scripts/test.ts` reads a line of JSON for each. */
+export interface FileResult {
+  file: string;
   passed: number;
-  failed: number;
+  skipped: number;
+  /** In full. */
+  failures: string[];
 }
 
-/** Every failure in full, the counts last; of a run over several files also a line for each. */
+/** Every failure in full, a line for each file that had a process of its own, or for all that shared one. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const tally = { passed: 0, failed: 0, skipped: 0 };
-  const files = new Map<string, FileTally>();
+  const results = new Map<string, FileResult>();
+  const resultOf = (path: string | undefined): FileResult => {
+    const file = place(path);
+    const known = results.get(file) ?? { file, passed: 0, skipped: 0, failures: [] };
+    results.set(file, known);
+    return known;
+  };
+  const fail = (path: string | undefined, text: string): string => {
+    resultOf(path).failures.push(text);
+    return `\n✖ ${text}\n`;
+  };
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
     // What a test left behind and what then went wrong: the process ends badly although every test passed.
@@ -21,30 +36,48 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield `\n✖ ${place(event.data.file)}\n${event.data.message}\n`;
     if (event.type === "test:diagnostic" && isLong && !NODES_OWN.test(event.data.message))
       yield `ℹ ${event.data.message}\n`;
-    if (isInterruption(event)) yield unfinished(event.data.tests);
-    if (event.type === "test:summary" && event.data.file)
-      yield fileLine(event.data.file, files.get(event.data.file), event.data.duration_ms);
+    if (isInterruption(event))
+      for (const { file, name } of event.data.tests)
+        yield fail(file, `${place(file)} › ${name}\nwas not finished when time was up`);
+    if (event.type === "test:summary" && event.data.file) {
+      const own = resultOf(event.data.file);
+      yield line(own.file, [own], event.data.duration_ms);
+    } else if (event.type === "test:summary" && !event.data.file) {
+      const all = [...results.values()];
+      if (process.execArgv.includes("--test-isolation=none"))
+        yield line(folderOf(all), all, event.data.duration_ms);
+    }
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { data } = event;
     if (data.details.type === "suite" || isFileItself(data)) {
       if (event.type === "test:pass") continue;
-      if (!isFileItself(data) && isToldAlready(event.data.details.error)) continue;
+      if (isToldAlready(event.data.details.error)) continue;
     }
-    const file = files.get(data.file ?? "") ?? { passed: 0, failed: 0 };
-    files.set(data.file ?? "", file);
-    if (data.skip !== undefined || data.todo !== undefined) tally.skipped += 1;
-    else if (event.type === "test:pass") {
-      tally.passed += 1;
-      file.passed += 1;
-    } else {
-      tally.failed += 1;
-      file.failed += 1;
+    const own = resultOf(data.file);
+    if (data.skip !== undefined || data.todo !== undefined) own.skipped += 1;
+    else if (event.type === "test:pass") own.passed += 1;
+    else {
       const { error } = event.data.details;
-      yield `\n✖ ${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}\n`;
+      yield fail(data.file, `${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}`);
     }
   }
-  const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
-  yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
+  if (RESULTS) for (const each of results.values()) appendFileSync(RESULTS, `${JSON.stringify(each)}\n`);
+}
+
+function line(name: string, results: FileResult[], ms: number): string {
+  const sum = (count: (result: FileResult) => number): number =>
+    results.reduce((total, each) => total + count(each), 0);
+  const failed = sum(({ failures }) => failures.length);
+  const told = `${sum(({ passed }) => passed)} passed${failed > 0 ? `, ${failed} failed` : ""}`;
+  return `${failed > 0 ? "✖" : "✔"} ${name}  ${told}  ${(ms / 1000).toFixed(1)} s\n`;
+}
+
+/** Of files that shared a process. */
+function folderOf(results: FileResult[]): string {
+  const [first = "", ...others] = results.map(({ file }) => file);
+  const parts = first.split("/").slice(0, -1);
+  while (parts.length > 0 && !others.every((file) => file.startsWith(`${parts.join("/")}/`))) parts.pop();
+  return parts.join("/");
 }
 
 // `fetch failed` alone helps nobody.
@@ -73,12 +106,6 @@ function isInterruption(event: {
   return event.type === "test:interrupted";
 }
 
-function unfinished(tests: UnfinishedTest[]): string {
-  return tests
-    .map(({ file, name }) => `\n✖ ${place(file)} › ${name}\nwas not finished when time was up\n`)
-    .join("");
-}
-
 // With a process per file the runner reports the file as a test of its own.
 function isFileItself(data: { name: string; file?: string | undefined; nesting: number }): boolean {
   return (
@@ -86,13 +113,6 @@ function isFileItself(data: { name: string; file?: string | undefined; nesting: 
     data.file !== undefined &&
     (data.file.endsWith(data.name) || data.name === data.file)
   );
-}
-
-function fileLine(file: string, counts: FileTally | undefined, ms: number): string {
-  if (!counts) return "";
-  const mark = counts.failed > 0 ? "✖" : "✔";
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
-  return `${mark} ${place(file)}  ${counts.passed} passed${failed}  ${(ms / 1000).toFixed(1)} s\n`;
 }
 
 function place(file: string | undefined): string {
