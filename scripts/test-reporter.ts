@@ -18,15 +18,18 @@ export interface FileResult {
 
 /** Every failure in full, a line for each file that had a process of its own, or for all that shared one. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const results = new Map<string, FileResult>();
-  const resultOf = (path: string | undefined): FileResult => {
-    const file = place(path);
-    const known = results.get(file) ?? { file, passed: 0, skipped: 0, failures: [] };
-    results.set(file, known);
-    return known;
+  const results: FileResult[] = [];
+  const files = new Set<string>();
+  // Files are told of one after the other; where a test was declared does not say which file it belongs to.
+  let current: FileResult = { file: "", passed: 0, skipped: 0, failures: [] };
+  const finish = (file: string): FileResult => {
+    const finished = { ...current, file };
+    results.push(finished);
+    current = { file: "", passed: 0, skipped: 0, failures: [] };
+    return finished;
   };
-  const fail = (path: string | undefined, text: string): string => {
-    resultOf(path).failures.push(text);
+  const fail = (text: string): string => {
+    current.failures.push(text);
     return `\n✖ ${text}\n`;
   };
   for await (const event of events) {
@@ -38,43 +41,44 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield `ℹ ${event.data.message}\n`;
     if (isInterruption(event))
       for (const { file, name } of event.data.tests)
-        yield fail(file, `${place(file)} › ${name}\nwas not finished when time was up`);
-    if (event.type === "test:summary" && event.data.file) {
-      const own = resultOf(event.data.file);
-      yield line(own.file, [own], event.data.duration_ms);
-    } else if (event.type === "test:summary" && !event.data.file) {
-      const all = [...results.values()];
-      if (process.execArgv.includes("--test-isolation=none"))
-        yield line(folderOf(all), all, event.data.duration_ms);
-    }
+        yield fail(`${place(file)} › ${name}\nwas not finished when time was up`);
+    if (event.type === "test:summary" && event.data.file)
+      yield line(finish(place(event.data.file)), event.data.duration_ms);
+    if (event.type === "test:summary" && !event.data.file && results.length === 0)
+      yield line(finish(folderOf([...files])), event.data.duration_ms);
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { data } = event;
-    if (data.details.type === "suite" || isFileItself(data)) {
-      if (event.type === "test:pass") continue;
-      if (isToldAlready(event.data.details.error)) continue;
+    if (isFileItself(data)) {
+      const isTold = results.some(({ file, failures }) => file === place(data.file) && failures.length > 0);
+      if (event.type === "test:pass" || isTold) continue;
+      yield fail(`${place(data.file)}\n${toldInFull(event.data.details.error)}`);
+      finish(place(data.file));
+      continue;
     }
-    const own = resultOf(data.file);
-    if (data.skip !== undefined || data.todo !== undefined) own.skipped += 1;
-    else if (event.type === "test:pass") own.passed += 1;
+    if (
+      data.details.type === "suite" &&
+      (event.type === "test:pass" || isToldAlready(event.data.details.error))
+    )
+      continue;
+    files.add(place(data.file));
+    if (data.skip !== undefined || data.todo !== undefined) current.skipped += 1;
+    else if (event.type === "test:pass") current.passed += 1;
     else {
       const { error } = event.data.details;
-      yield fail(data.file, `${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}`);
+      yield fail(`${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}`);
     }
   }
-  if (RESULTS) for (const each of results.values()) appendFileSync(RESULTS, `${JSON.stringify(each)}\n`);
+  if (current.failures.length > 0) finish(folderOf([...files]));
+  if (RESULTS) for (const each of results) appendFileSync(RESULTS, `${JSON.stringify(each)}\n`);
 }
 
-function line(name: string, results: FileResult[], ms: number): string {
-  const sum = (count: (result: FileResult) => number): number =>
-    results.reduce((total, each) => total + count(each), 0);
-  const failed = sum(({ failures }) => failures.length);
-  const told = `${sum(({ passed }) => passed)} passed${failed > 0 ? `, ${failed} failed` : ""}`;
-  return `${failed > 0 ? "✖" : "✔"} ${name}  ${told}  ${(ms / 1000).toFixed(1)} s\n`;
+function line({ file, passed, failures }: FileResult, ms: number): string {
+  const failed = failures.length > 0 ? `, ${failures.length} failed` : "";
+  return `${failed ? "✖" : "✔"} ${file}  ${passed} passed${failed}  ${(ms / 1000).toFixed(1)} s\n`;
 }
 
 /** Of files that shared a process. */
-function folderOf(results: FileResult[]): string {
-  const [first = "", ...others] = results.map(({ file }) => file);
+function folderOf([first = "", ...others]: string[]): string {
   const parts = first.split("/").slice(0, -1);
   while (parts.length > 0 && !others.every((file) => file.startsWith(`${parts.join("/")}/`))) parts.pop();
   return parts.join("/");

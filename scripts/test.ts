@@ -33,12 +33,11 @@ let results: FileResult[] = [];
 let again: string[] = [];
 if (files.length > 0) await run("test:files", files);
 else {
-  await Promise.all([run("test:unit"), run("test:e2e")]);
+  await Promise.all([run("test:unit"), run("test:sdk").then(() => run("test:e2e"))]);
   await run("test:realtime");
   for (const script of values.long ? ["test:engine", "test:long"] : []) await run(script);
-  again = results
-    .filter(({ file, failures }) => failures.length > 0 && file.startsWith(RUN_AGAIN))
-    .map(({ file }) => file);
+  const failed = results.filter(({ file, failures }) => failures.length > 0 && file.startsWith(RUN_AGAIN));
+  again = [...new Set(failed.map(({ file }) => file))];
 }
 if (again.length > 0) {
   console.log(`\nOnce more, one at a time: ${again.join(", ")}\n`);

@@ -6,7 +6,7 @@ import { startServiceProcess } from "../harness/service-process.ts";
 
 conformance({
   name: "the hosted service",
-  isWhole: size(false, true),
+  isWhole: size(false, true), // the runner answers for what both have in common
   async open() {
     await using stack = new AsyncDisposableStack(); // undoes a half-finished start
     const service = stack.use(await startServiceProcess());

@@ -14,8 +14,8 @@ export interface TestPostgres extends AsyncDisposable {
   port: number;
   /** Of the process all others of the server descend from. */
   pid(): number;
-  /** Another empty database on the same server. */
-  newDatabase(): Promise<string>;
+  /** Another database on the same server, empty or a copy of one that nobody is connected to. */
+  newDatabase(copyOf?: string): Promise<string>;
   /** What psql prints, without ornaments. */
   ask(...statements: string[]): Promise<string>;
   restart(mode: StopMode): Promise<void>;
@@ -72,10 +72,11 @@ export async function startTestPostgres({
   }
   const start = (): Promise<void> => control("start", "-o", options, "-l", join(folder, "server.log"));
   const stop = (mode: StopMode): Promise<void> => control("stop", "-m", mode);
-  async function newDatabase(): Promise<string> {
+  async function newDatabase(copyOf?: string): Promise<string> {
     databases += 1;
     const name = `test${databases}`;
-    await runAs(owner, join(programs, "createdb"), [...here, name]);
+    const template = copyOf === undefined ? [] : ["-T", databaseOf(copyOf)];
+    await runAs(owner, join(programs, "createdb"), [...here, ...template, name]);
     return urlOf(name);
   }
 
@@ -99,7 +100,7 @@ export async function startTestPostgres({
   if (address !== "127.0.0.1")
     await appendFile(join(data, "pg_hba.conf"), "host all all 0.0.0.0/0 scram-sha-256\n");
   await start();
-  const url = standbyOf ? urlOf(new URL(standbyOf.url).pathname.slice(1)) : await newDatabase();
+  const url = standbyOf ? urlOf(databaseOf(standbyOf.url)) : await newDatabase();
   const owned = stack.move();
   return {
     url,
@@ -121,6 +122,8 @@ export async function startTestPostgres({
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+const databaseOf = (url: string): string => new URL(url).pathname.slice(1);
 
 /** Why there can be no server here, or undefined. */
 export function postgresIsMissing(): string | undefined {
