@@ -11,6 +11,7 @@ import { provide } from "./provisions.ts";
 import type { FileResult } from "./test-reporter.ts";
 
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
+const LONG_MAX_MS = String(3 * 3_600_000); // every wait inside has a deadline; this is for what hangs all the same
 const RUN_AGAIN = "e2e/realtime/";
 const WITH_ENGINE = "e2e/engine/";
 
@@ -65,7 +66,7 @@ async function run(script: string, only: string[] = []): Promise<void> {
       VOCALHOST_TEST_PROGRAMS: "built",
       VOCALHOST_TEST_RESULTS: file,
       ...process.env,
-      ...(values.long ? { VOCALHOST_TEST_SIZES: "long" } : {}),
+      ...(values.long ? { VOCALHOST_TEST_SIZES: "long", VOCALHOST_TEST_MAX_MS: LONG_MAX_MS } : {}),
     },
   });
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
