@@ -3,16 +3,16 @@ import { spawn } from "node:child_process";
 
 const CHECKS = ["types", "lint", "format:check"];
 
-/** One after the other; says what is wrong as soon as it is known. */
+/** All at once; says what is wrong as soon as it is known. */
 export async function runChecks(): Promise<boolean> {
-  let isGood = true;
-  for (const name of CHECKS) {
-    const { code, output } = await npmRun(name);
-    if (code === 0) console.log(`✔ ${name}`);
-    else console.log(`\n✖ ${name}\n${output}`);
-    isGood &&= code === 0;
-  }
-  return isGood;
+  const results = await Promise.all(
+    CHECKS.map(async (name) => {
+      const { code, output } = await npmRun(name);
+      console.log(code === 0 ? `✔ ${name}` : `\n✖ ${name}\n${output}`);
+      return code === 0;
+    }),
+  );
+  return results.every(Boolean);
 }
 
 async function npmRun(name: string): Promise<{ code: number | null; output: string }> {

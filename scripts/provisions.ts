@@ -2,12 +2,10 @@
 // registry of images, a container engine, the base image, and what the pages' commands use.
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
-import { setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 const INSTALL = ["install", "-y", "-qq", "--no-install-recommends"];
-const BEHIND_OTHERS = 10; // tests that listen to sound run beside it, and come first
 const READERS = ["jq", "curl", "caddy", "nft", "nginx"]; // what the pages' commands use
 
 /** Something the tests use that npm does not have. */
@@ -20,22 +18,17 @@ interface Need {
   otherwise?: string;
 }
 
-/** What takes long and only a few tests need, under way while the others run. */
-export interface UnderWay {
-  baseImage: Promise<void>;
-}
-
 /** Builds and installs what is missing, or says what to install. */
-export async function provide({ withBaseImage }: { withBaseImage: boolean }): Promise<UnderWay> {
+export async function provide({ withEngine }: { withEngine: boolean }): Promise<void> {
   const built = run(process.execPath, ["scripts/build.ts", "--no-check"]);
-  await installMissing();
+  await installMissing([...needs(), ...(withEngine ? [engine()] : [])]);
   await built;
-  return { baseImage: withBaseImage ? ensureBaseImage() : Promise.resolve() };
+  if (withEngine) await ensureBaseImage();
 }
 
 /** All at once: reading the lists of packages takes longer than most of them. */
-async function installMissing(): Promise<void> {
-  const missing = needs().filter(({ isThere }) => !isThere);
+async function installMissing(wanted: Need[]): Promise<void> {
+  const missing = wanted.filter(({ isThere }) => !isThere);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
     const sentences = missing.flatMap(({ otherwise }) => otherwise ?? []);
@@ -82,7 +75,6 @@ function needs(): Need[] {
       packages: () => ["docker-registry", "skopeo"],
       otherwise: "The tests of images need docker-registry and skopeo. Install them.",
     },
-    engine(),
   ];
 }
 
@@ -127,9 +119,7 @@ function engine(): Need {
 async function ensureBaseImage(): Promise<void> {
   if (!existsSync("/usr/bin/apt-get")) return;
   const maker = ["--conditions=@vocalhost/source", "scripts/build-base-image.ts"];
-  const making = promisify(execFile)(process.execPath, maker);
-  if (making.child.pid !== undefined) setPriority(making.child.pid, BEHIND_OTHERS);
-  await making.then(
+  await promisify(execFile)(process.execPath, maker).then(
     ({ stdout }) => void process.stdout.write(stdout),
     ({ stderr }: { stderr: string }) => console.error(`The base image could not be made:\n${stderr}`),
   );

@@ -1,19 +1,37 @@
 import type { TestEvent } from "node:test/reporters";
+import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
 const isLong = process.env["VOCALHOST_TEST_SIZES"] === "long"; // its counts go into the docs
+const RESULTS = process.env["VOCALHOST_TEST_RESULTS"];
 const NODES_OWN = /^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
-interface FileTally {
+/** What became of a file's tests; `scripts/test.ts` reads a line of JSON for each. */
+export interface FileResult {
+  file: string;
   passed: number;
-  failed: number;
+  skipped: number;
+  /** In full. */
+  failures: string[];
 }
 
-/** Every failure in full, the counts last; of a run over several files also a line for each. */
+/** Every failure in full, a line for each file that had a process of its own, or for all that shared one. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const tally = { passed: 0, failed: 0, skipped: 0 };
-  const files = new Map<string, FileTally>();
+  const results: FileResult[] = [];
+  const files = new Set<string>();
+  // Files are told of one after the other; where a test was declared does not say which file it belongs to.
+  let current: FileResult = { file: "", passed: 0, skipped: 0, failures: [] };
+  const finish = (file: string): FileResult => {
+    const finished = { ...current, file };
+    results.push(finished);
+    current = { file: "", passed: 0, skipped: 0, failures: [] };
+    return finished;
+  };
+  const fail = (text: string): string => {
+    current.failures.push(text);
+    return `\n✖ ${text}\n`;
+  };
   for await (const event of events) {
     if (event.type === "test:stdout" || event.type === "test:stderr") yield event.data.message;
     // What a test left behind and what then went wrong: the process ends badly although every test passed.
@@ -21,30 +39,49 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield `\n✖ ${place(event.data.file)}\n${event.data.message}\n`;
     if (event.type === "test:diagnostic" && isLong && !NODES_OWN.test(event.data.message))
       yield `ℹ ${event.data.message}\n`;
-    if (isInterruption(event)) yield unfinished(event.data.tests);
+    if (isInterruption(event))
+      for (const { file, name } of event.data.tests)
+        yield fail(`${place(file)} › ${name}\nwas not finished when time was up`);
     if (event.type === "test:summary" && event.data.file)
-      yield fileLine(event.data.file, files.get(event.data.file), event.data.duration_ms);
+      yield line(finish(place(event.data.file)), event.data.duration_ms);
+    if (event.type === "test:summary" && !event.data.file && results.length === 0)
+      yield line(finish(folderOf([...files])), event.data.duration_ms);
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const { data } = event;
-    if (data.details.type === "suite" || isFileItself(data)) {
-      if (event.type === "test:pass") continue;
-      if (!isFileItself(data) && isToldAlready(event.data.details.error)) continue;
+    if (isFileItself(data)) {
+      const isTold = results.some(({ file, failures }) => file === place(data.file) && failures.length > 0);
+      if (event.type === "test:pass" || isTold) continue;
+      yield fail(`${place(data.file)}\n${toldInFull(event.data.details.error)}`);
+      finish(place(data.file));
+      continue;
     }
-    const file = files.get(data.file ?? "") ?? { passed: 0, failed: 0 };
-    files.set(data.file ?? "", file);
-    if (data.skip !== undefined || data.todo !== undefined) tally.skipped += 1;
-    else if (event.type === "test:pass") {
-      tally.passed += 1;
-      file.passed += 1;
-    } else {
-      tally.failed += 1;
-      file.failed += 1;
+    if (
+      data.details.type === "suite" &&
+      (event.type === "test:pass" || isToldAlready(event.data.details.error))
+    )
+      continue;
+    files.add(place(data.file));
+    if (data.skip !== undefined || data.todo !== undefined) current.skipped += 1;
+    else if (event.type === "test:pass") current.passed += 1;
+    else {
       const { error } = event.data.details;
-      yield `\n✖ ${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}\n`;
+      yield fail(`${place(data.file)} › ${data.name}\n${toldInFull(error.cause ?? error)}`);
     }
   }
-  const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : "";
-  yield `\n${tally.passed} passed, ${tally.failed} failed${skipped}\n`;
+  if (current.failures.length > 0) finish(folderOf([...files]));
+  if (RESULTS) for (const each of results) appendFileSync(RESULTS, `${JSON.stringify(each)}\n`);
+}
+
+function line({ file, passed, failures }: FileResult, ms: number): string {
+  const failed = failures.length > 0 ? `, ${failures.length} failed` : "";
+  return `${failed ? "✖" : "✔"} ${file}  ${passed} passed${failed}  ${(ms / 1000).toFixed(1)} s\n`;
+}
+
+/** Of files that shared a process. */
+function folderOf([first = "", ...others]: string[]): string {
+  const parts = first.split("/").slice(0, -1);
+  while (parts.length > 0 && !others.every((file) => file.startsWith(`${parts.join("/")}/`))) parts.pop();
+  return parts.join("/");
 }
 
 // `fetch failed` alone helps nobody.
@@ -73,12 +110,6 @@ function isInterruption(event: {
   return event.type === "test:interrupted";
 }
 
-function unfinished(tests: UnfinishedTest[]): string {
-  return tests
-    .map(({ file, name }) => `\n✖ ${place(file)} › ${name}\nwas not finished when time was up\n`)
-    .join("");
-}
-
 // With a process per file the runner reports the file as a test of its own.
 function isFileItself(data: { name: string; file?: string | undefined; nesting: number }): boolean {
   return (
@@ -86,13 +117,6 @@ function isFileItself(data: { name: string; file?: string | undefined; nesting: 
     data.file !== undefined &&
     (data.file.endsWith(data.name) || data.name === data.file)
   );
-}
-
-function fileLine(file: string, counts: FileTally | undefined, ms: number): string {
-  if (!counts) return "";
-  const mark = counts.failed > 0 ? "✖" : "✔";
-  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
-  return `${mark} ${place(file)}  ${counts.passed} passed${failed}  ${(ms / 1000).toFixed(1)} s\n`;
 }
 
 function place(file: string | undefined): string {

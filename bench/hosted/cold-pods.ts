@@ -1,7 +1,7 @@
 // How long a caller waits for an agent without instances whose bots are pods, beside the same bots as processes.
 import { readFileSync } from "node:fs";
 import { startServiceProcess, type ServiceProcess } from "../../e2e/harness/service-process.ts";
-import { openTestCluster } from "../../e2e/kubernetes/test-cluster.ts";
+import { openTestCluster } from "../../e2e/cluster/test-cluster.ts";
 import { requireBaseImage } from "../../testing/base-image.ts";
 import { until } from "../../testing/wait.ts";
 import type { Benchmark } from "../report/row.ts";

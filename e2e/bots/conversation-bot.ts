@@ -17,7 +17,7 @@ import {
   STORY,
   WEATHER,
   type ConversationRecord,
-} from "../conversation/script.ts";
+} from "../realtime/conversation/script.ts";
 
 const records: ConversationRecord[] = [];
 app.get("/conversations", () => records);

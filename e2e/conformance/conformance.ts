@@ -26,11 +26,12 @@ export function conformance(
       const { isWhole = true } = definition;
       for (const line of [lineOver("webrtc"), lineOver("websocket")])
         describe(`over ${line.transport}`, { concurrency: 1 }, () => {
-          connectingCases(line);
+          if (isWhole) connectingCases(line);
           conversationCases(line, { isWhole });
           if (isWhole && line.transport === "webrtc") offerCases(line);
         });
-      describe("when the network is lost", { concurrency: 2 }, () => reconnectingCases(lineOver("webrtc")));
+      if (isWhole)
+        describe("when the network is lost", { concurrency: 2 }, () => reconnectingCases(lineOver("webrtc")));
     });
 
     test("the service had nothing to complain about", async () => {

@@ -1,5 +1,5 @@
 // Every fenced block of every page: what can be compiled is, what has a reader is read by it. Commands are run by
-// `walk.test.ts`.
+// `walk.long.ts`.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import {

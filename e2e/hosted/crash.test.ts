@@ -24,16 +24,20 @@ const CLOCKS_S = patientMs(100) / 1000; // the truth is put together from two of
 const BILLED_NUMBERS = 75; // more than a second; shorter ones cost nothing and are not sent on
 
 const SIDES = size(["after"], ["before", "after"]); // what is before a step is nearly what is after the one before it
-const MOMENTS = [
-  "start.claimed",
-  "instance.created",
-  "bot.started",
-  "active.committed",
-  "active.replied",
-  "stop.flagged",
-  "close.committed",
-  "instance.recycled",
-];
+// The simulation dies at every step; here a few prove that processes do as it says.
+const MOMENTS = size(
+  ["start.claimed", "active.committed", "close.committed"],
+  [
+    "start.claimed",
+    "instance.created",
+    "bot.started",
+    "active.committed",
+    "active.replied",
+    "stop.flagged",
+    "close.committed",
+    "instance.recycled",
+  ],
+);
 
 // One service for all of it: what one death leaves behind would trouble the next case.
 describe("the controller is killed", () => {

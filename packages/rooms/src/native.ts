@@ -282,7 +282,7 @@ export function openConnection(options: NativeOptions): NativeConnection {
       const mid = media.mid();
       const track: OwnTrack = {
         describe: () => media.generateSdp("\r\n", "IP4 0.0.0.0", 9),
-        sources: media.getSSRCs(),
+        sources: [...media.getSSRCs()], // the library gives a typed array, whose `map` makes only numbers
         agreed: false,
         closed: false,
       };

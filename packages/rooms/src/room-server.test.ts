@@ -95,13 +95,12 @@ test("a UDP port that is taken is said at once", async () => {
 });
 
 test("a media process that died is replaced, even when its port is somebody else's by then", async () => {
+  const ofOthers = mediaProcesses();
   await using rooms = await startRoomServer({ ...KEY, listen: { port: 0 }, media: { udpPort: 0 } });
   const before = rooms.udpPort;
-  const children = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(process.pid)], {
-    encoding: "utf8",
-  });
-  const media = children.split("\n").find((child) => child.includes("media-main")) ?? "";
-  process.kill(Number.parseInt(media, 10), "SIGKILL");
+  const [media] = mediaProcesses().filter((pid) => !ofOthers.includes(pid));
+  assert(media, "there is no media process");
+  process.kill(media, "SIGKILL");
   const thief = createSocket("udp6");
   try {
     await until(() => taken(thief, before), 5_000, "its port free");
@@ -116,6 +115,14 @@ test("a media process that died is replaced, even when its port is somebody else
     thief.close();
   }
 });
+
+function mediaProcesses(): number[] {
+  const children = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(process.pid)], {
+    encoding: "utf8",
+  });
+  const media = children.split("\n").filter((child) => child.includes("media-main"));
+  return media.map((child) => Number.parseInt(child, 10));
+}
 
 function taken(socket: Socket, port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // What is said between the bot of these tests and its callers. Each phrase is a tone, by its place in the list: they are
-// those of `e2e/conversation/script.ts`.
+// those of `e2e/realtime/conversation/script.ts`.
 export const QUESTION = "Tell me about the city please.";
 export const STOP = "Stop that right now please.";
 /** Taken for a sound with no words in it. */

@@ -22,12 +22,21 @@ export function eachStore(declare: (open: () => Promise<Store>) => void): void {
     });
   });
 
-  suite("on Postgres", { skip: postgresIsMissing() }, () => {
-    let server: TestPostgres;
-    before(async () => {
-      server = await startTestPostgres();
-    });
-    after(() => server[Symbol.asyncDispose]());
-    declare(async () => openPostgresStore({ url: await server.newDatabase() }));
-  });
+  suite("on Postgres", { skip: postgresIsMissing() }, () =>
+    declare(async () => {
+      const { server, migrated } = await (shared ??= startShared());
+      return openPostgresStore({ url: await server.newDatabase(migrated) });
+    }),
+  );
+}
+
+// One for all tests of a process, and the schema made once: both take longer than most of them.
+let shared: ReturnType<typeof startShared> | undefined;
+after(async () => (await shared)?.server[Symbol.asyncDispose]());
+
+async function startShared(): Promise<{ server: TestPostgres; migrated: string }> {
+  const server = await startTestPostgres();
+  const store = await openPostgresStore({ url: server.url });
+  await store[Symbol.asyncDispose]();
+  return { server, migrated: server.url };
 }

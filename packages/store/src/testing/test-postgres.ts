@@ -15,8 +15,8 @@ export interface TestPostgres extends AsyncDisposable {
   port: number;
   /** Of the process all others of the server descend from. */
   pid(): number;
-  /** Another empty database on the same server. */
-  newDatabase(): Promise<string>;
+  /** Another database on the same server, empty or a copy of one that nobody is connected to. */
+  newDatabase(copyOf?: string): Promise<string>;
   /** What psql prints, without ornaments. */
   ask(...statements: string[]): Promise<string>;
   restart(mode: StopMode): Promise<void>;
@@ -78,10 +78,11 @@ export async function startTestPostgres({
   }
   const start = (): Promise<void> => control("start", "-o", options, "-l", join(folder, "server.log"));
   const stop = (mode: StopMode): Promise<void> => control("stop", "-m", mode);
-  async function newDatabase(): Promise<string> {
+  async function newDatabase(copyOf?: string): Promise<string> {
     databases += 1;
     const name = `test${databases}`;
-    await runAs(owner, join(programs, "createdb"), [...here, name]);
+    const template = copyOf === undefined ? [] : ["-T", databaseOf(copyOf)];
+    await runAs(owner, join(programs, "createdb"), [...here, ...template, name]);
     return urlOf(name);
   }
 
@@ -129,7 +130,7 @@ export async function startTestPostgres({
   if (address !== "127.0.0.1")
     await appendFile(join(data, "pg_hba.conf"), "host all all 0.0.0.0/0 scram-sha-256\n");
   await start();
-  const url = standbyOf ? urlOf(new URL(standbyOf.url).pathname.slice(1)) : await newDatabase();
+  const url = standbyOf ? urlOf(databaseOf(standbyOf.url)) : await newDatabase();
   const owned = stack.move();
   return {
     url,
@@ -173,6 +174,8 @@ function tell(pid: number, signal: "SIGSTOP" | "SIGCONT"): void {
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
 }
+
+const databaseOf = (url: string): string => new URL(url).pathname.slice(1);
 
 /** Why there can be no server here, or undefined. */
 export function postgresIsMissing(): string | undefined {
