@@ -9,13 +9,15 @@ export interface ClusterMutant extends Mutant {
 export const clusterMutants: ClusterMutant[] = [
   {
     name: "an old leader that goes on writing",
-    edits: [{ file: "leader/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" }],
+    edits: [
+      { file: "store/src/leadership/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" },
+    ],
   },
   {
     name: "a lease that anybody may take",
     edits: [
       {
-        file: "leader/leader.ts",
+        file: "store/src/leadership/leader.ts",
         find: "return isOver || options.isDead(row.holder);",
         replace: "return true;",
       },
@@ -23,13 +25,13 @@ export const clusterMutants: ClusterMutant[] = [
   },
   {
     name: "a lease that never ends",
-    edits: [{ file: "leader/leader.ts", find: "row.until <= nowMs ||", replace: "" }],
+    edits: [{ file: "store/src/leadership/leader.ts", find: "row.until <= nowMs ||", replace: "" }],
   },
   {
     name: "boots that keep their slots",
     edits: [
       {
-        file: "reconciler/boot-slots.ts",
+        file: "control-plane/src/reconciler/boot-slots.ts",
         find: "if (!isLoading) this.#loading.delete(id);",
         replace: "if (!isLoading) continue;",
       },
@@ -39,7 +41,7 @@ export const clusterMutants: ClusterMutant[] = [
     name: "a pool that is not refilled after a node is lost",
     edits: [
       {
-        file: "reconciler/plan-size.ts",
+        file: "control-plane/src/reconciler/plan-size.ts",
         find: "if (free.length < wanted) {",
         replace: "if (own.length === 0 && free.length < wanted) {",
       },
@@ -49,7 +51,7 @@ export const clusterMutants: ClusterMutant[] = [
     name: "a start that does not ask whether a region is up",
     edits: [
       {
-        file: "sessions/choose-region.ts",
+        file: "control-plane/src/sessions/choose-region.ts",
         find: "const isDown = ({ region }: Placed): boolean => down.has(region);",
         replace: "const isDown = ({ region }: Placed): boolean => region === undefined;",
       },
@@ -59,7 +61,7 @@ export const clusterMutants: ClusterMutant[] = [
     name: "a session that leaves the region it was to stay in",
     edits: [
       {
-        file: "sessions/choose-region.ts",
+        file: "control-plane/src/sessions/choose-region.ts",
         find: "!preference.stays || region === from",
         replace: "region !== from || true",
       },
@@ -69,9 +71,13 @@ export const clusterMutants: ClusterMutant[] = [
     name: "one agent after the other, and one object forgotten at a time",
     shownBy: [500, 20],
     edits: [
-      { file: "reconciler/reconcile.ts", find: "AGENTS_AT_ONCE = 8;", replace: "AGENTS_AT_ONCE = 1;" },
       {
-        file: "drivers/forget-instance.ts",
+        file: "control-plane/src/reconciler/reconcile.ts",
+        find: "AGENTS_AT_ONCE = 8;",
+        replace: "AGENTS_AT_ONCE = 1;",
+      },
+      {
+        file: "drivers/src/forget-instance.ts",
         find: "FORGOTTEN_AT_ONCE = 16;",
         replace: "FORGOTTEN_AT_ONCE = 1;",
       },

@@ -9,7 +9,7 @@ export const mutants: Mutant[] = [
     name: "no idempotency key",
     edits: [
       {
-        file: "sessions/start-session.ts",
+        file: "control-plane/src/sessions/start-session.ts",
         find: "await rememberKey(tx, request, session.id, nowMs);",
         replace: "",
       },
@@ -17,14 +17,14 @@ export const mutants: Mutant[] = [
   },
   {
     name: "moves without compare-and-set",
-    edits: [{ file: "store/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" }],
+    edits: [{ file: "store/src/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" }],
   },
   {
     name: "no duration cap",
     edits: [
-      { file: "ledger/length.ts", find: ", facts.maxDurationMs];", replace: "];" },
+      { file: "control-plane/src/usage/ledger/length.ts", find: ", facts.maxDurationMs];", replace: "];" },
       {
-        file: "reconciler/plan-session.ts",
+        file: "control-plane/src/reconciler/plan-session.ts",
         find: "told.elapsedMs >= session.maxDurationMs",
         replace: "false",
       },
@@ -32,17 +32,23 @@ export const mutants: Mutant[] = [
   },
   {
     name: "billing a filter that failed",
-    edits: [{ file: "ledger/usage.ts", find: ' && filterState !== "failed"', replace: "" }],
+    edits: [
+      { file: "control-plane/src/usage/ledger/usage.ts", find: ' && filterState !== "failed"', replace: "" },
+    ],
   },
   {
     name: "closing twice with added counters",
     edits: [
       // One leader alone never closes twice; an old one that lingers would.
-      { file: "leader/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" },
-      { file: "ledger/close-usage.ts", find: "if (await isEntered(tx, row)) return;", replace: "" },
-      { file: "store/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" },
+      { file: "store/src/leadership/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" },
       {
-        file: "ledger/close-usage.ts",
+        file: "control-plane/src/usage/ledger/close-usage.ts",
+        find: "if (await isEntered(tx, row)) return;",
+        replace: "",
+      },
+      { file: "store/src/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" },
+      {
+        file: "control-plane/src/usage/ledger/close-usage.ts",
         find: '.values({ ...row, startedAt })\n      .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())',
         replace:
           '.values({ ...row, startedAt }).onConflict((conflict) => conflict.columns(["sessionId", "period"]).doUpdateSet((is) => ({ seconds: is("usage.seconds", "+", is.ref("excluded.seconds")) })))',
@@ -53,28 +59,38 @@ export const mutants: Mutant[] = [
     name: "creating before recording without a sweep",
     edits: [
       {
-        file: "reconciler/take-step.ts",
+        file: "control-plane/src/reconciler/take-step.ts",
         find: "const { store, newId, epoch } = world;",
         replace: "const { store, epoch } = world; const newId = (): string => early;",
       },
       {
-        file: "reconciler/take-step.ts",
+        file: "control-plane/src/reconciler/take-step.ts",
         find: "  const { agent } = view;\n",
         replace:
           "  const { agent } = view;\n  const early = world.newId();\n  await world.driver.create({ id: early } as never);\n",
       },
-      { file: "reconciler/reconcile.ts", find: "await sweep(live, new Map(", replace: "void (new Map(" },
+      {
+        file: "control-plane/src/reconciler/reconcile.ts",
+        find: "await sweep(live, new Map(",
+        replace: "void (new Map(",
+      },
     ],
   },
   {
     name: "capacity not counted in the claim",
-    edits: [{ file: "pools/claim.ts", find: "live.length >= agent.maxAgents - keptFree", replace: "false" }],
+    edits: [
+      {
+        file: "control-plane/src/pools/claim.ts",
+        find: "live.length >= agent.maxAgents - keptFree",
+        replace: "false",
+      },
+    ],
   },
   {
     name: "an organisation's instances not counted",
     edits: [
       {
-        file: "quotas/require-quota.ts",
+        file: "control-plane/src/identity/quotas/require-quota.ts",
         find: "(await countInstances(taking.tx, organizationId)) < places",
         replace: "places > 0",
       },
@@ -83,22 +99,38 @@ export const mutants: Mutant[] = [
   {
     name: "a lowered maximum that warm starts overshoot",
     edits: [
-      { file: "pools/claim.ts", find: "live.filter(isTaken).length >= agent.maxAgents", replace: "false" },
+      {
+        file: "control-plane/src/pools/claim.ts",
+        find: "live.filter(isTaken).length >= agent.maxAgents",
+        replace: "false",
+      },
     ],
   },
   {
     name: "believing a bot that tells less",
-    edits: [{ file: "ledger/length.ts", find: "Math.max(toldMs, leastMs)", replace: "toldMs" }],
+    edits: [
+      {
+        file: "control-plane/src/usage/ledger/length.ts",
+        find: "Math.max(toldMs, leastMs)",
+        replace: "toldMs",
+      },
+    ],
   },
   {
     name: "believing a bot that tells more",
-    edits: [{ file: "ledger/length.ts", find: ", observed.atMostMs ?? Infinity", replace: "" }],
+    edits: [
+      {
+        file: "control-plane/src/usage/ledger/length.ts",
+        find: ", observed.atMostMs ?? Infinity",
+        replace: "",
+      },
+    ],
   },
   {
     name: "pending sessions without a cap",
     edits: [
       {
-        file: "sessions/pending-sessions.ts",
+        file: "control-plane/src/sessions/pending-sessions.ts",
         find: "row.ofAgent >= limits.perAgent",
         replace: "row.ofAgent >= Infinity",
       },
@@ -107,7 +139,11 @@ export const mutants: Mutant[] = [
   {
     name: "pending sessions that never expire",
     edits: [
-      { file: "reconciler/plan-session.ts", find: "pending.oldestAt < createdBefore", replace: "false" },
+      {
+        file: "control-plane/src/reconciler/plan-session.ts",
+        find: "pending.oldestAt < createdBefore",
+        replace: "false",
+      },
     ],
   },
 ];
