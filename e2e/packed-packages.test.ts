@@ -196,6 +196,8 @@ describe("installed", () => {
 
     assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
     assert.equal(await runner.end(), 0);
+    const compiled = join(installed, "node_modules/vocalhost/node_modules/.cache/compiled");
+    assert.ok(readdirSync(compiled, { recursive: true }).length > 1, "Node kept no compiled code");
     assert.doesNotMatch(runner.output(), /error|warn/i);
   });
 

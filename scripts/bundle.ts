@@ -4,8 +4,6 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
-import { loadLater } from "./load-later.ts";
-import { quickBuiltins } from "./quick-builtins.ts";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 
@@ -74,7 +72,6 @@ export async function bundlePackage(name: string, outDir: string): Promise<void>
     root: folder,
     logLevel: "warn",
     publicDir: false,
-    plugins: [quickBuiltins(), loadLater()],
     ssr: {
       noExternal: true,
       resolve: { conditions: ["@vocalhost/source", "node", "module"] },
