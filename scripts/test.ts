@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./checks.ts";
 import { provide } from "./provisions.ts";
+import { installFor, installForAll } from "./suite-packages.ts";
 import { createSpareTime } from "./spare-time.ts";
 
 /** What one process runs. */
@@ -74,6 +75,8 @@ const files = filesOf(
   (file) =>
     !values.long || file.endsWith(".long.ts") || readFileSync(file, "utf8").includes("testing/sizes.ts"),
 );
+if (values.checks) installForAll();
+else installFor(files);
 const checks = values.checks ? runChecks() : true; // they need no more than npm's packages
 const batches = toBatches(files);
 const { baseImage } = await provide({
