@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { basename, join } from "node:path";
 import { test } from "node:test";
+import { BUNDLED_PACKAGES } from "../scripts/bundle.ts";
 import { circlesIn } from "./architecture/circles.ts";
 import { importsIn, readSources, REPOSITORY, type SourceFile } from "./architecture/source-files.ts";
 import { WEB_FOLDERS, webFolderOf } from "./architecture/web-folders.ts";
@@ -200,12 +201,12 @@ test("what a package imports is in its manifest", () => {
   none(code, (file, { specifier }) => {
     if (specifier.startsWith(".") || isOfNode(specifier)) return false;
     const { dependencies = {}, devDependencies = {}, peerDependencies = {} } = manifestOf(file.package);
-    // The page is built where it is developed; everybody else is installed with its dependencies only, and with
-    // what those bring along who use it.
-    const declared =
-      file.package === "web"
-        ? { ...dependencies, ...devDependencies }
-        : { ...dependencies, ...peerDependencies };
+    // The page and programs are built where they are developed, with what they import in them.
+    const declared = {
+      ...dependencies,
+      ...peerDependencies,
+      ...(file.package === "web" || BUNDLED_PACKAGES.includes(file.package) ? devDependencies : {}),
+    };
     const name = packageOf(specifier);
     return !(name in declared) && !partsOf(file.package).includes(names.get(name) ?? "");
   });

@@ -26,6 +26,7 @@ import {
   requiredByManifest,
   type PackedPackage,
 } from "./packed/packed-package.ts";
+import { BUNDLED_PACKAGES } from "../scripts/bundle.ts";
 import { lockOf } from "./packed/lock-of.ts";
 import { isBuilt } from "../testing/programs.ts";
 import { size } from "../testing/sizes.ts";
@@ -55,6 +56,7 @@ const PUBLISHED = [
   "cli",
   "create-vocalhost",
 ];
+const COMMAND_LINE_MAX_KIB = 60 * 1024; // without Node
 const START_DEADLINE_MS = 20_000;
 
 const BOT = `
@@ -116,6 +118,32 @@ for (const name of PUBLISHED)
     const read = (path: string): string => readFileSync(join(REPOSITORY, path), "utf8");
     assert.equal(read(`packages/${name}/LICENSE`), read("LICENSE"));
     assert.ok(read(`packages/${name}/README.md`).startsWith(`# ${manifest.name}\n`));
+  });
+
+for (const name of BUNDLED_PACKAGES)
+  test(`${name} lists what is bundled in it, with licences, and installs none of it`, () => {
+    const dist = join(REPOSITORY, "packages", name, "dist");
+    const paths = packed.get(name)?.files.map(({ path }) => path) ?? [];
+    for (const file of ["dist/sbom.cdx.json", "dist/third-party-licenses.md"])
+      assert.ok(paths.includes(file), file);
+    const { components } = JSON.parse(readFileSync(join(dist, "sbom.cdx.json"), "utf8")) as {
+      components: { group?: string; name: string }[];
+    };
+    const bundled = components.map(({ group, name: own }) => (group ? `${group}/${own}` : own));
+    const { dependencies = {} } = readManifest(name) as { dependencies?: Record<string, string> };
+    // Their types are part of the types of the SDK and of the room server.
+    const typed = ["fastify", "zod"];
+    assert.deepEqual(
+      bundled.filter(
+        (each) => each in dependencies && !typed.includes(each) && !each.startsWith("@vocalhost/"),
+      ),
+      [],
+    );
+    const licences = readFileSync(join(dist, "third-party-licenses.md"), "utf8");
+    assert.deepEqual(
+      bundled.filter((each) => !each.startsWith("@vocalhost/") && !licences.includes(`## ${each} - `)),
+      [],
+    );
   });
 
 test("the SDK comes with its page, its model and the entry of its instances", () => {
@@ -197,6 +225,8 @@ describe("installed", () => {
 
     assert.deepEqual(await askBot(runner.url, { t: "echo", d: 42 }), { t: "echo", d: 42 });
     assert.equal(await runner.end(), 0);
+    const compiled = join(installed, "node_modules/vocalhost/node_modules/.cache/compiled");
+    assert.ok(readdirSync(compiled, { recursive: true }).length > 1, "Node kept no compiled code");
     assert.doesNotMatch(runner.output(), /error|warn/i);
   });
 
@@ -240,6 +270,19 @@ describe("installed", () => {
     const summary = JSON.parse(stdout) as Record<string, unknown>;
     assert.ok(Object.keys(summary).length > 0);
     assert.match(runner.output(), /session ended.*client-left/);
+  });
+
+  test("the command line alone is small, and says how the service is installed", async () => {
+    const folder = mkdtempSync(join(temporary, "command-line-"));
+    writeFileSync(join(folder, "package.json"), `{ "private": true }`);
+    await npm(folder, "install", "--ignore-scripts", "--omit=optional", packed.get("cli")?.file ?? "");
+    const { stdout: size } = await run("du", ["-sk", join(folder, "node_modules")]);
+    assert.ok(Number.parseInt(size, 10) < COMMAND_LINE_MAX_KIB, `${size} KiB`);
+    const command = join(folder, "node_modules/.bin/vocalhost");
+    const up = run(command, ["up"], { cwd: folder, env: environment() });
+    await assert.rejects(up, /npm install --save-dev @vocalhost\/control-plane@\d/);
+    const { stdout } = await run(command, ["call", "--help"], { cwd: folder, env: environment() });
+    assert.match(stdout, /--carrier/);
   });
 
   test("a project made from the one archive passes its own test and serves its bot", async () => {
@@ -342,7 +385,10 @@ async function askBot(url: URL, message: { t: string; d: unknown }): Promise<unk
 }
 
 async function startBot() {
-  const child = spawn(process.execPath, ["bot.ts", "--port", "0"], { cwd: project, env: environment() });
+  const child = spawn(process.execPath, ["bot.ts", "--port", "0"], {
+    cwd: project,
+    env: { ...environment(), NODE_COMPILE_CACHE: undefined }, // the tests have one of their own
+  });
   const exited = once(child, "exit") as Promise<[number | null]>;
   const listening = Promise.withResolvers<URL>();
   let output = "";

@@ -9,7 +9,9 @@ const OPTIONS = ["--runtime", "stub", "--enable", "simd", "-O3", "--noAssert", "
 
 /** In base64. The same source and compiler give the same bytes. */
 export function compileKernel(): string {
-  const compiler = fileURLToPath(new URL("../bin/asc.js", import.meta.resolve("assemblyscript")));
+  const compiler = fileURLToPath(
+    new URL("../../scripts/kernel-compiler/node_modules/assemblyscript/bin/asc.js", import.meta.url),
+  );
   const folder = mkdtempSync(join(tmpdir(), "resample-kernel-"));
   try {
     const out = join(folder, "resample.wasm");

@@ -21,7 +21,9 @@ const OPTIONS = [
 
 /** The same sources and compiler give the same bytes. */
 export function compileKernel(): Buffer {
-  const compiler = fileURLToPath(new URL("../bin/asc.js", import.meta.resolve("assemblyscript")));
+  const compiler = fileURLToPath(
+    new URL("../../scripts/kernel-compiler/node_modules/assemblyscript/bin/asc.js", import.meta.url),
+  );
   const folder = mkdtempSync(join(tmpdir(), "viva-kernel-"));
   try {
     const out = join(folder, "viva.wasm");

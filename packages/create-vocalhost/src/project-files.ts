@@ -71,8 +71,13 @@ const ABOUT: Record<Template, string> = {
 };
 
 function manifest(name: string, { sources, template }: ProjectOptions): string {
-  // Packages of ours that these two need are not the bot's; they are only said to come from elsewhere.
-  const { vocalhost = `^${version}`, "@vocalhost/cli": cli = `^${version}`, ...overrides } = sources;
+  // Packages of ours that these need are not the bot's; they are only said to come from elsewhere.
+  const {
+    vocalhost = `^${version}`,
+    "@vocalhost/cli": cli = `^${version}`,
+    "@vocalhost/control-plane": service, // only if it came along: a project that deploys elsewhere needs none
+    ...overrides
+  } = sources;
   const page = template === "web";
   const content = {
     name,
@@ -92,6 +97,7 @@ function manifest(name: string, { sources, template }: ProjectOptions): string {
     devDependencies: {
       "@types/node": "^24.0.0",
       "@vocalhost/cli": cli,
+      ...(service !== undefined && { "@vocalhost/control-plane": service }),
       typescript: PAGE_PACKAGES["typescript"],
       ...(page && PAGE_PACKAGES),
     },

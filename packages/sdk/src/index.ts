@@ -1,3 +1,4 @@
+import "./runtime/keep-compiled-code.ts";
 // Writing a bot
 export { defineBot } from "./bot/bot.ts";
 export type { Bot, BotDefinition, Readiness } from "./bot/bot.ts";

@@ -1,6 +1,7 @@
 import { type PostgresPool, type PostgresPoolClient, PostgresDialect } from "kysely";
 import type pg from "pg";
 import { type Log, silentLog } from "@vocalhost/base/log";
+import { loadLibrary } from "@vocalhost/base/load-library";
 import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
 import type { Store } from "./store.ts";
@@ -33,7 +34,10 @@ export async function openPostgresStore({
   connections = CONNECTIONS,
   statementMs = STATEMENT_MS,
 }: PostgresStoreOptions): Promise<Store> {
-  const postgres = (await import("pg")).default; // most services never need it
+  const { default: postgres } = await loadLibrary("pg", {
+    needs: "A store in Postgres needs",
+    load: () => import("pg"),
+  });
   const open = (pool: Omit<PoolOptions, "url" | "log">): PostgresDialect =>
     new PostgresDialect({ pool: watched(openPool(postgres, { url, log, ...pool })) });
   const parts = { name: "postgres", isDiskFull: () => false } as const;

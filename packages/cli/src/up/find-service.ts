@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Problem } from "../problem.ts";
+import { version } from "../version.ts";
 
 /** Where the service's own program is, and what Node must be told to run it. */
 export interface ServiceProgram {
@@ -25,9 +27,15 @@ function packageFolder(): string {
     return dirname(resolve(`${SERVICE_PACKAGE}/package.json`));
   } catch (error) {
     throw new Problem("service_missing", `The package ${SERVICE_PACKAGE} is not installed`, {
-      why: "vocalhost up runs the service installed alongside it.",
-      fixes: ["Install it: npm install -g @vocalhost/cli"],
+      why: "The command line runs the service installed beside it. It does not bring one, so that it stays small.",
+      fixes: [`Install it: npm install ${isInProject() ? "--save-dev" : "-g"} ${SERVICE_PACKAGE}@${version}`],
       cause: error,
     });
   }
+}
+
+/** The folder that npm installs global packages into has no manifest. */
+function isInProject(): boolean {
+  const [folder = ""] = import.meta.dirname.split(/[/\\]node_modules[/\\]/);
+  return existsSync(join(folder, "package.json"));
 }

@@ -1,4 +1,5 @@
-import { KubeConfig } from "@kubernetes/client-node";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { loadLibrary } from "@vocalhost/base/load-library";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import {
@@ -62,7 +63,7 @@ const ASKED_TO_WAIT_MAX_MS = 5_000;
 const OWN_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const config = loadConfig(options);
+  const config = await loadConfig(options);
   const current = config.getCurrentCluster();
   if (!current) throw new Error("The kubeconfig names no cluster");
   const { answerMs = ANSWER_MS } = options;
@@ -136,8 +137,12 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   };
 }
 
-function loadConfig({ kubeconfig, context }: ClusterOptions): KubeConfig {
-  const config = new KubeConfig();
+async function loadConfig({ kubeconfig, context }: ClusterOptions): Promise<KubeConfig> {
+  const library = await loadLibrary("@kubernetes/client-node", {
+    needs: "The Kubernetes driver needs",
+    load: () => import("@kubernetes/client-node"),
+  });
+  const config = new library.KubeConfig();
   if (kubeconfig === undefined) config.loadFromDefault();
   else config.loadFromFile(kubeconfig);
   if (context === undefined) return config;

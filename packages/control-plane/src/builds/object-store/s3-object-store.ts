@@ -1,4 +1,5 @@
 import { AppError } from "@vocalhost/protocol";
+import { loadLibrary } from "@vocalhost/base/load-library";
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
@@ -19,7 +20,10 @@ const SHA256 = "sha256"; // our own, because not every server keeps the checksum
 
 /** A bucket of anything that speaks the S3 interface. */
 export async function openS3ObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
-  const { S3Client, ...commands } = await import("@aws-sdk/client-s3"); // most services have no bucket
+  const { S3Client, ...commands } = await loadLibrary("@aws-sdk/client-s3", {
+    needs: "Builds in a bucket need",
+    load: () => import("@aws-sdk/client-s3"),
+  });
   const { GetObjectCommand, HeadObjectCommand, PutObjectCommand } = commands;
   const { CopyObjectCommand, DeleteObjectCommand, ListObjectsV2Command } = commands;
   const { bucket: Bucket, prefix, endpoint, region, credentials } = config;
