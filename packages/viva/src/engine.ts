@@ -1,8 +1,6 @@
-import { CpuMeter } from "./cpu-meter.ts";
 import { kernelOf } from "./kernel.ts";
 import type { ModelName } from "./model-file.ts";
 import { RateConverter } from "./rate-converter.ts";
-import { SampleBuffer } from "./sample-buffer.ts";
 import { DIRECT_RATES_HZ } from "./spectrum-plan.ts";
 import { StepStream } from "./step-stream.ts";
 
@@ -148,5 +146,71 @@ export class Engine implements Disposable {
     const filteredCount = this.#stream.process(direct, directCount, filtered);
     const output = this.#output.room(this.#fromDirect.outputMax(filteredCount));
     return this.#output.view(this.#fromDirect.convert(filtered, filteredCount, output));
+  }
+}
+
+/** One call in so many is measured: asking for the thread's CPU time costs about as much as a tenth of a step. */
+const MEASURED_EVERY = 25;
+
+/** Estimates the CPU time of many short calls from some of them. Time the thread had to wait does not count. */
+class CpuMeter {
+  #calls = 0;
+  #work = 0;
+  #measuredWork = 0;
+  #measuredMs = 0;
+  #startedMs: number | undefined;
+
+  get cpuMs(): number {
+    return this.#measuredWork === 0 ? 0 : (this.#measuredMs * this.#work) / this.#measuredWork;
+  }
+
+  start(): void {
+    // The first call compiles; measuring it would charge every later one for that.
+    this.#startedMs = this.#calls % MEASURED_EVERY === 1 ? threadCpuMs() : undefined;
+    this.#calls += 1;
+  }
+
+  /** `work` is what the call's time is thought to grow with. */
+  stop(work: number): void {
+    this.#work += work;
+    if (this.#startedMs === undefined) return;
+    this.#measuredMs += threadCpuMs() - this.#startedMs;
+    this.#measuredWork += work;
+  }
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Room for samples that is kept from call to call, so that a steady stream allocates nothing. */
+class SampleBuffer {
+  #samples = new Int16Array();
+  #view = this.#samples;
+
+  /** At least this much; what was in it is lost when it grows. */
+  room(count: number): Int16Array {
+    if (this.#samples.length < count)
+      this.#samples = new Int16Array(Math.max(count, 2 * this.#samples.length));
+    return this.#samples;
+  }
+
+  /** The first samples. The same array as before when they are as many as before. */
+  view(count: number): Int16Array {
+    if (this.#view.length !== count || this.#view.buffer !== this.#samples.buffer)
+      this.#view = this.#samples.subarray(0, count);
+    return this.#view;
+  }
+
+  fromFloats(values: Float32Array): Int16Array {
+    const samples = this.room(values.length);
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] ?? 0;
+      samples[index] = Number.isNaN(value)
+        ? 0
+        : Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768)));
+    }
+    return samples;
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CallOutcome, CallSummary } from "@vocalhost/simulator";
 import type { Ui } from "../ui.ts";
-import { checkReport } from "./check-report.ts";
+import { checkReport } from "./run-call.ts";
 import { describeReport } from "./describe-report.ts";
 
 const plain = { style: (_style, text) => text } as Pick<Ui, "style"> as Ui;

@@ -1,16 +1,17 @@
-import { writeWav, type AudioFrame } from "@vocalhost/audio";
+import { type AudioFrame, parseWav, writeWav } from "@vocalhost/audio";
 import { carriers } from "@vocalhost/carriers";
 import {
+  type CallReport,
   createBackground,
   createCarrier,
   createConversation,
+  createSpeechLike,
   createSurroundings,
   placeCall,
   speechLevel,
   writeStereoWav,
-  type CallReport,
 } from "@vocalhost/simulator";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { readConfig } from "../config.ts";
 import { unreachable } from "../connection-problem.ts";
 import type { CommandContext } from "../define-command.ts";
@@ -18,12 +19,10 @@ import { exitCodes, Problem } from "../problem.ts";
 import { shownUrl } from "../shown-url.ts";
 import { callAgent } from "./agent-call.ts";
 import type { CallArguments, CallOptions } from "./call-options.ts";
-import { checkReport } from "./check-report.ts";
 import { describeReport } from "./describe-report.ts";
 import { findStream, type BotStream } from "./find-stream.ts";
 import { openSocket } from "./open-socket.ts";
 import { planCall } from "./plan-call.ts";
-import { readSentences } from "./read-sentences.ts";
 import { startProgress } from "./show-progress.ts";
 
 /** `vocalhost call` */
@@ -132,4 +131,72 @@ function asJson(problem: Problem | undefined): object {
   if (!problem) return {};
   const { code, message, why, fixes } = problem;
   return { problem: { code, message, why, fixes } };
+}
+
+/** Undefined when the call went as it should. */
+export function checkReport(
+  { outcome, summary }: Pick<CallReport, "outcome" | "summary">,
+  expected: Pick<CallOptions, "expectAudio" | "strict">,
+): Problem | undefined {
+  if (outcome.type === "dropped" && outcome.reason === BOT_FAILED)
+    return new Problem("bot_failed", `The bot failed ${Math.round(summary.durationMs)} ms into the call.`, {
+      why: summary.firstAudioMs === undefined ? "It hung up before anything was heard of it." : "It hung up.",
+      fixes: ["See the error in the bot's log."],
+    });
+  if (outcome.type === "dropped")
+    return new Problem("dropped", `The connection broke with close code ${outcome.code}.`, {
+      why: outcome.reason || CLOSE_CODES[outcome.code],
+      fixes: ["Check the bot's log: it may have failed."],
+    });
+  if (expected.expectAudio && summary.firstAudioMs === undefined)
+    return new Problem("no_audio", "The bot was never heard.", {
+      why:
+        summary.pacing.chunks > 0
+          ? "It sent audio, but nothing in it was audible."
+          : "It sent no audio the carrier could play.",
+      fixes: summary.violations.length > 0 ? ["See the protocol violations above."] : [],
+    });
+  const violations = summary.violations.reduce((sum, { count }) => sum + count, 0);
+  if (expected.strict && violations > 0)
+    return new Problem(
+      "protocol_violated",
+      `The bot broke ${carriers[summary.carrier].title}'s protocol ${violations === 1 ? "once" : `${violations} times`}.`,
+    );
+  return undefined;
+}
+
+const BOT_FAILED = "bot failed"; // said by the session server with close code 1011
+const CLOSE_CODES: Record<number, string> = {
+  1002: "The other side reported a protocol error.",
+  1006: "It ended without a closing handshake: the process may have ended, or the network failed.",
+  1009: "A message was too large.",
+  1011: "The other side failed.",
+  1013: "The other side is overloaded.",
+};
+
+/** What the caller will say: the files, or something speech-like when nothing else was asked for. */
+async function readSentences({ say, microphoneLike }: CallOptions): Promise<AudioFrame[]> {
+  if (say.length > 0) return Promise.all(say.map(readSentence));
+  return microphoneLike === undefined ? [createSpeechLike()] : [];
+}
+
+async function readSentence(path: string): Promise<AudioFrame> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    throw new Problem("file_unreadable", `Cannot read ${path}`, {
+      why: (error as Error).message,
+      cause: error,
+    });
+  }
+  try {
+    return parseWav(bytes);
+  } catch (error) {
+    throw new Problem("file_not_wav", `Cannot use ${path}`, {
+      why: (error as Error).message,
+      fixes: [`Convert it, for example: sox ${path} -b 16 -e signed-integer sentence.wav`],
+      cause: error,
+    });
+  }
 }

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { childEnvironment } from "../config.ts";
-import { findEngine } from "./find-engine.ts";
+import { createRequire } from "node:module";
 
 /** The bot's code as it was at one moment, running in a process of its own. */
 export interface Generation {
@@ -170,3 +170,13 @@ type ChildMessage =
   | { type: "ready"; banner: string }
   | { type: "misused"; message: string }
   | { type: "sessions"; sessions: Omit<LiveSession, "sinceMs">[] };
+
+/** The voice filter's engine, which the service installed alongside this command brings. */
+function findEngine(): string | undefined {
+  try {
+    const service = createRequire(import.meta.url).resolve("@vocalhost/control-plane/package.json");
+    return createRequire(service).resolve("@vocalhost/viva");
+  } catch {
+    return undefined;
+  }
+}

@@ -11,7 +11,6 @@ import { findBot } from "./find-bot.ts";
 import { startFront, type Front } from "./front.ts";
 import { startGeneration } from "./generation.ts";
 import { createGenerations, type Generations } from "./generations.ts";
-import { listenToKeys } from "./keys.ts";
 import { openBrowser } from "./open-browser.ts";
 import { createScreen, type Screen, type ShownSession } from "./screen.ts";
 import { watchFiles } from "./watch-files.ts";
@@ -172,3 +171,25 @@ function socketPath(folder: string, number: number): string {
     ? `\\\\.\\pipe\\vocalhost-dev-${process.pid}-${number}`
     : join(folder, `${number}.sock`);
 }
+
+/** What single keys do while a command runs on a terminal. */
+function listenToKeys(actions: Readonly<Record<string, () => void>>): Disposable {
+  const { stdin } = process;
+  if (!stdin.isTTY) return { [Symbol.dispose]: () => undefined };
+  const onData = (bytes: Buffer): void => {
+    for (const key of bytes.toString()) {
+      if (key === CTRL_C) process.kill(process.pid, "SIGINT");
+      else actions[key.toLowerCase()]?.();
+    }
+  };
+  stdin.setRawMode(true);
+  stdin.on("data", onData).resume();
+  return {
+    [Symbol.dispose]() {
+      stdin.off("data", onData).pause();
+      stdin.setRawMode(false);
+    },
+  };
+}
+
+const CTRL_C = "\u0003"; // in raw mode the terminal sends it as a key

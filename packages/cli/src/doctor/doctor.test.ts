@@ -147,7 +147,7 @@ test("bots that have no network policy are told, with the commands that change i
   assert.equal(down.state, "warning");
   assert.match(
     down.fixes.join("\n"),
-    /vocalhost networkPolicy up[\s\S]+networkPolicy show \| sudo nft -f -[\s\S]+bridge-nf-call/,
+    /vocalhost network-policy up[\s\S]+network-policy show \| sudo nft -f -[\s\S]+bridge-nf-call/,
   );
   const unseen = describeNetworkPolicies({ networkPolicies: [seenAs("Only root can see it")] });
   assert.deepEqual(

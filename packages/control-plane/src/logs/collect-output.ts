@@ -5,7 +5,6 @@ import type { Log } from "@vocalhost/base/log";
 import type { LogLineRow } from "@vocalhost/store/schema";
 import type { Store } from "@vocalhost/store/store";
 import { cutLine, toInertText } from "@vocalhost/base/inert-text";
-import { createStamps, type Stamps } from "./line-stamps.ts";
 import { newestLineAt, readCursors, writeOutput } from "./output-rows.ts";
 import { firstReading, type OutputLimits, type Reading, takeLines } from "./take-lines.ts";
 
@@ -142,5 +141,26 @@ export function createOutputCollector(options: OutputCollectorOptions): OutputCo
       while (await inTurn(() => round([instance]))) continue;
       readings.delete(instance.id);
     },
+  };
+}
+
+/** Gives each line its moment: never twice the same, never backwards, so that lines read at once keep their order. */
+type Stamps = () => { at: number; nanos: number };
+
+const NANOS_PER_MS = 1_000_000;
+const CLOCK_STEP_MAX_MS = 60_000;
+
+/** `newestAt`: of the lines already stored. A clock that was set back a little waits for them; more, and it is believed. */
+function createStamps(clock: Clock, newestAt: number): Stamps {
+  let at = newestAt > clock.nowMs() + CLOCK_STEP_MAX_MS ? 0 : newestAt;
+  let nanos = NANOS_PER_MS - 1;
+  return () => {
+    const nowMs = Math.floor(clock.nowMs());
+    nanos += 1;
+    if (nowMs > at || nanos >= NANOS_PER_MS) {
+      at = Math.max(nowMs, nanos >= NANOS_PER_MS ? at + 1 : 0);
+      nanos = 0;
+    }
+    return { at, nanos };
   };
 }

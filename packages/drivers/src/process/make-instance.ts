@@ -9,7 +9,6 @@ import type { Cgroups } from "./cgroups.ts";
 import { keepCompiledCode } from "./compiled-code.ts";
 import { endProcess } from "./end-process.ts";
 import type { Fence } from "../local/fence.ts";
-import { findEntry } from "./find-entry.ts";
 import { makeFolder, requireId, writeJson, writeJsonAtOnce } from "../local/instance-folder.ts";
 import { type ExitedFile, folderFiles } from "./instance-folder.ts";
 import { LOADING_MILLICORES } from "../loading.ts";
@@ -18,6 +17,7 @@ import type { LoadingBehind } from "./loading-behind.ts";
 import { identityOf } from "../local/process-identity.ts";
 import { spawnInstance } from "./spawn-instance.ts";
 import { watchAddress } from "../local/watch-address.ts";
+import { createRequire } from "node:module";
 
 export interface MakingContext {
   root: string;
@@ -120,4 +120,16 @@ function requireBuild(source: InstanceSource): Build {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The program that runs the bot in this folder: of the SDK the bot itself uses. */
+function findEntry(source: string): string {
+  try {
+    return createRequire(join(source, "package.json")).resolve("vocalhost/instance");
+  } catch (cause) {
+    throw new Error(
+      'The bot\'s project does not hold the package "vocalhost" in a version this service can run',
+      { cause },
+    );
+  }
 }

@@ -21,12 +21,12 @@ import { guardDisk } from "@vocalhost/store/guard-disk";
 import type { Store } from "@vocalhost/store/store";
 import { systemClock } from "@vocalhost/base/system-clock";
 import { VERSION } from "@vocalhost/base/version";
-import { findEngine } from "./find-engine.ts";
 import { findSdk } from "./find-sdk.ts";
 import { openLease, type Lease } from "./lead.ts";
 import { prepareUsers, type PreparedUsers } from "./prepare-users.ts";
 import { masterKeyFile, openServiceSecrets, type ServiceSecrets } from "./service-secrets.ts";
 import { createLeaderState, type LeaderState } from "./leader-state.ts";
+import { createRequire } from "node:module";
 
 /** What a controller works with, whether it leads or not. */
 export interface BaseServices {
@@ -126,4 +126,14 @@ export async function openBaseServices(
     users,
     vivaEngine,
   };
+}
+
+/** Module of the voice filter's engine: the one that is configured, else the one installed with the service. */
+function findEngine({ vivaEngine }: Pick<Config, "vivaEngine">): string | undefined {
+  if (vivaEngine !== undefined) return vivaEngine === "none" ? undefined : vivaEngine;
+  try {
+    return createRequire(import.meta.url).resolve("@vocalhost/viva");
+  } catch {
+    return undefined;
+  }
 }

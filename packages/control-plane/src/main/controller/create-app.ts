@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ApiRegion } from "../../api/ports.ts";
-import type { Region } from "../config.ts";
+import { type Config, driversOf, type Region } from "../config.ts";
 import { driverIn } from "@vocalhost/drivers/driver";
 import { createApiApp, type ApiAppOptions } from "../../api/create-api-app.ts";
 import { mountApi } from "../../api/mount-api.ts";
@@ -20,16 +20,16 @@ import { VERSION } from "@vocalhost/base/version";
 import type { LeaderCore } from "./leader-core.ts";
 import { findSdk } from "./find-sdk.ts";
 import { mountInternalRoutes } from "./internal-routes.ts";
-import { refuseChangesUnlessLeading } from "./refuse-changes.ts";
 import { openPeerCredentials, type PeerCredentials } from "@vocalhost/base/peers/peer-credentials";
 import { createPeerServer } from "@vocalhost/base/peers/peer-server";
-import type { SessionRooms } from "../../sessions/doors/door.ts";
-import { isolationOf } from "./isolation-of.ts";
-import { createDialling } from "./dialling.ts";
-import { openRoomsLater } from "./open-rooms-later.ts";
+import type { SessionDialling, SessionRooms } from "../../sessions/doors/door.ts";
 import { hostsOf, openRoomServer, type OpenRoomServer } from "./room-server.ts";
 import { createQuotasById } from "../../identity/quotas/quotas-by-id.ts";
 import type { BaseServices } from "./base-services.ts";
+import { AppError, type Isolation, readCarrierAccounts } from "@vocalhost/protocol";
+import { type DeployingOptions } from "../../agents/deployments/deploying.ts";
+import { type OpenRoomsOptions } from "./open-rooms.ts";
+import { type LeaderState } from "./leader-state.ts";
 
 /** What answers requests, and who of it has work to do beside them. */
 export interface App {
@@ -167,4 +167,64 @@ function peerServerOf(
   log: BaseServices["log"],
 ): NonNullable<ApiAppOptions["createServer"]> {
   return (handler, { headersMaxBytes }) => createPeerServer(handler, { credentials, headersMaxBytes, log });
+}
+
+/** Agents call with the accounts in their own secrets, at addresses that only the operator may change. */
+function createDialling(
+  { takesPublicDialout, carrierAddresses }: Pick<Config, "takesPublicDialout" | "carrierAddresses">,
+  secretsOf: DeployingOptions["secretsOf"],
+): SessionDialling {
+  return {
+    takesPublicKeys: takesPublicDialout,
+    async accountsOf(organizationId, { secretSet, secretVersion }) {
+      const secrets =
+        secretSet === null || secretVersion === null
+          ? {}
+          : await secretsOf(organizationId, secretSet, secretVersion);
+      return readCarrierAccounts(secrets, carrierAddresses);
+    },
+  };
+}
+
+/** Tells what the process driver, if there is one, can do for bots here. */
+function isolationOf({ config, driver, users }: BaseServices): Isolation {
+  const { regions = [] } = config;
+  const isOwn = driversOf(regions).length > 0;
+  const drivers = isOwn
+    ? regions.flatMap(({ code, driver: own }) => (own?.kind === "process" ? [driverIn(driver, code)] : []))
+    : config.driver.kind === "process"
+      ? [driver]
+      : [];
+  const [first] = drivers; // all of them are on this machine
+  if (!first) return { processes: null };
+  const { range, why } = users;
+  const memory = first.capabilities.memoryLimit ? "control-groups" : "watch";
+  return { processes: { users: range ?? null, ...(why === undefined ? {} : { why }), memory } };
+}
+
+/** Loads what makes rooms with the first of them: most services have none. */
+function openRoomsLater(options: OpenRoomsOptions): SessionRooms {
+  let opening: Promise<SessionRooms> | undefined;
+  const open = (): Promise<SessionRooms> =>
+    (opening ??= import("./open-rooms.ts").then(({ openRooms }) => openRooms(options)));
+  return {
+    require: async (requested) => (await open()).require(requested),
+    make: async (wanted) => (await open()).make(wanted),
+    readCall: async (told) => (await open()).readCall(told),
+    readReady: async (told) => (await open()).readReady(told),
+    forwardCall: async (call) => (await open()).forwardCall(call),
+    close: async (provider, roomName) => (await open()).close(provider, roomName),
+  };
+}
+
+/** Questions that are answered from the store, though they are asked by POST. */
+const READS = ["/internal/session-route"];
+
+/** One that stands by answers reads; gateways bring everything else to the one that leads. */
+function refuseChangesUnlessLeading(app: FastifyInstance, leaderState: LeaderState): void {
+  app.addHook("onRequest", async (request) => {
+    if (leaderState.isLeading || request.method === "GET" || request.method === "HEAD") return;
+    if (READS.includes(request.url)) return;
+    throw new AppError("SERVICE_UNAVAILABLE", { message: "This controller stands by; another one leads" });
+  });
 }
