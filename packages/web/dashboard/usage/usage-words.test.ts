@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toMinutes, toPart } from "./minutes.ts";
-import { lastMonths, monthOf, monthTitle } from "./usage-page.tsx";
-import { niceTop } from "./days-chart.tsx";
+import { lastMonths, monthOf, monthTitle } from "./months.ts";
+import { niceTop } from "./nice-top.ts";
 
 test("months are UTC months, across a new year", () => {
   const newYear = Date.parse("2027-01-01T00:00:00Z");
