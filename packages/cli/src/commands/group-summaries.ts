@@ -8,7 +8,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   organizations: "organisations you belong to, and what they may have",
   build: "inspect builds",
   image: "make container images, push and load them",
-  networkPolicy: "what bots in containers may reach",
+  "network-policy": "what bots in containers may reach",
   "master-keys": "what secrets are sealed with",
   store: "where the service keeps its data",
   config: "see which settings are used",
