@@ -7,7 +7,7 @@ const AGENT = "conformance";
 // that nothing walls them off: nothing is wrong with the conversation.
 const HARMLESS = [
   ...["opus complexity", "the machine is too busy", "run as the service's own user"],
-  "bots in containers can reach this machine",
+  ...["bots in containers can reach this machine", "control groups"],
 ];
 
 /** The hosted service, with the bot deployed to it. */

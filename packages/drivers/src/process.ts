@@ -55,7 +55,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   if (!cgroups.can.pids)
     log.warn(
       {},
-      `no writable control groups: ${cgroups.can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${
+      `${cgroups.areThere ? "control groups of version 2 have no controllers here" : "no writable control groups"}: ${cgroups.can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${
         cgroups.areThere ? FOUND_BY_GROUP : options.users ? FOUND_BY_USER : FOUND_BY_PROCESS_GROUP
       }`,
     );
