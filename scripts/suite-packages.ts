@@ -16,7 +16,10 @@ const SUITES: SuitePackages[] = [
     folder: "packages/livekit-agents",
     usedBy: ["packages/livekit-agents/", "e2e/realtime/livekit-agents/", "e2e/docs/samples.test.ts"],
   },
-  { folder: "e2e/realtime/react-clients", usedBy: ["e2e/realtime/react-clients.test.ts"] },
+  {
+    folder: "e2e/realtime/react-clients",
+    usedBy: ["react-clients", "web-pages", "dashboard/talk"].map((name) => `e2e/realtime/${name}.test.ts`),
+  },
   {
     folder: "scripts/kernel-compiler",
     usedBy: ["packages/audio/src/resample.test.ts", "packages/viva/src/kernel.test.ts"],

@@ -74,10 +74,17 @@ function endGroup(leader: number, signal: NodeJS.Signals): void {
 }
 
 /** Each by itself, so that Vite's cache stays in the project. */
+// What a page in React is made of is installed apart, with a React and a client of its own.
 function linkPackages(folder: string): void {
   mkdirSync(folder);
-  for (const name of readdirSync(join(REPOSITORY, "node_modules")))
-    if (!/^\.(?!bin$)/.test(name)) symlinkSync(join(REPOSITORY, "node_modules", name), join(folder, name));
+  const linked = new Set<string>();
+  for (const from of ["e2e/realtime/react-clients/node_modules", "node_modules"])
+    for (const name of readdirSync(join(REPOSITORY, from))) {
+      if (/^\.(?!bin$)/.test(name) || linked.has(name)) continue;
+      if (name === ".bin" && from !== "node_modules") continue;
+      symlinkSync(join(REPOSITORY, from, name), join(folder, name));
+      linked.add(name);
+    }
 }
 
 /** One that nobody listens at now. */
