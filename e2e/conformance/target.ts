@@ -1,7 +1,7 @@
 /** A service to hold against the released clients. */
 export interface TargetDefinition {
   name: string;
-  /** Whether all of it, not only that a conversation begins, is heard both ways and ends. @default true */
+  /** False runs the short form: a conversation begins, is heard both ways and ends. @default true */
   isWhole?: boolean;
   /** Starts the service with `e2e/bots/conformance-bot.ts` behind it. */
   open(options: TargetOptions): Promise<Target>;

@@ -74,7 +74,7 @@ function endGroup(leader: number, signal: NodeJS.Signals): void {
 }
 
 /** Each by itself, so that Vite's cache stays in the project. */
-// What a page in React is made of is installed apart, with a React and a client of its own.
+// The packages of a page in React are installed apart, with a React and a client of their own.
 function linkPackages(folder: string): void {
   mkdirSync(folder);
   const linked = new Set<string>();

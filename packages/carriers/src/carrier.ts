@@ -24,7 +24,7 @@ export interface Carrier<A extends Account = Account> {
   dial(rest: Rest<Required<A>>, order: DialOrder): RestRequest;
   /** The call's id in the answer to `dial`, nothing checked. */
   callIdIn(answer: CarrierMessage): unknown;
-  /** Whether it can tell a person from an answering machine. */
+  /** True if it can tell a person from an answering machine. */
   readonly detectsMachines: boolean;
   /** Ends a call; undefined: closing its socket is all there is. */
   hangUp?(rest: Rest<A>, callId: string): HangUp;
@@ -39,7 +39,7 @@ export interface Carrier<A extends Account = Account> {
 
   /** The fields its webhook is documented to send about a call that comes in. */
   webhookFields(call: WebhookCall): Record<string, string>;
-  /** Whether these are fields of its webhook. */
+  /** True for the fields of its webhook. */
   asks(fields: URLSearchParams): boolean;
   /** Instructs it to stream the call to us; undefined where it asks for no instructions. */
   answerXml?(stream: StreamAnswer): string;
