@@ -1,9 +1,9 @@
-// Types, lint and format.
+// Types, lint, English and format.
 import { spawn } from "node:child_process";
 
-const CHECKS = ["types", "lint", "format:check"];
+const CHECKS = ["types", "lint", "lint:words", "format:check"];
 
-/** All at once; says what is wrong as soon as it is known. */
+/** Runs all checks at once and prints each result as soon as it is known. */
 export async function runChecks(): Promise<boolean> {
   const results = await Promise.all(
     CHECKS.map(async (name) => {
