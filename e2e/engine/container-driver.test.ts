@@ -321,6 +321,7 @@ async function start(): Promise<ContainerHarness> {
     folder,
     service: serviceOf(folder),
     open,
+    tellsStarvation: false,
     async source(bot) {
       return { kind: "image", reference: await commitBot(engine.docker, base, bot), pullSecret: undefined };
     },

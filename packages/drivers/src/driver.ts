@@ -189,7 +189,7 @@ export interface SeenInstance {
   exit: InstanceExit | undefined;
   /** It runs, but has no processor time. */
   isPaused?: boolean;
-  /** How long it waited for the processor while it booted, where that is known. */
+  /** How long its boot waited for its machine: for the processor, or for a node to start it. Undefined where unknown. */
   starvedMs?: number | undefined;
   /** A sentence on what keeps it from starting, where that is not the bot. */
   waitsFor?: string | undefined;

@@ -355,8 +355,12 @@ test("an instance that calls is believed its own address and nobody else's", asy
   await driver.create(spec);
   const [container] = harness.pod(spec)["spec"].containers as { env: { name: string; value?: string }[] }[];
   const readyEndpoint = container?.env.find(({ name }) => name === "VOCALHOST_INSTANCE_HOME")?.value ?? "";
-  const call = (token: string, address: string): Promise<number> =>
-    post(`${readyEndpoint}/${spec.id}`, { token, body: { address }, from: "127.9.9.9" });
+  const report = (token: string, body: object): Promise<number> =>
+    post(`${readyEndpoint}/${spec.id}`, { token, body, from: "127.9.9.9" });
+  const call = (token: string, address: string): Promise<number> => report(token, { address });
+  assert.equal(await report("wrong", { starvedMs: 500 }), 401);
+  assert.equal(await report(spec.token, { starvedMs: "much" }), 400);
+  assert.equal(await report(spec.token, { starvedMs: 500 }), 204);
   assert.equal(await call("wrong", "127.9.9.9:7860"), 401);
   assert.equal(await call(spec.token, "169.254.169.254:80"), 409);
   assert.equal((await driver.list())[0]?.address, undefined);

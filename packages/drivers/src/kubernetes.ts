@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@vocalhost/base/log";
 import type { Driver, InstanceExit, OpenedDriver, SeenInstance } from "./driver.ts";
 import { createAddresses } from "./kubernetes/addresses.ts";
+import { BootWaits } from "./kubernetes/boot-waits.ts";
 import { createAgentObjects } from "./kubernetes/agent-objects.ts";
 import { asDriverError } from "./kubernetes/cluster-error.ts";
 import { createClusterFence } from "./kubernetes/cluster-fence.ts";
@@ -59,6 +60,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
   const exits = new Map<string, { uid: string; exit: InstanceExit }>();
   const listeners = new Set<() => void>();
   const changes = new Set<() => void>();
+  const waits = new BootWaits();
   let leads = false;
 
   function changed(): void {
@@ -98,6 +100,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
         log,
         tokenOf: async (id) => (isId(id) ? (tokens.get(id) ?? (await storedToken(id))) : undefined),
         listening: addresses.told,
+        starved: (id, starvedMs) => waits.told(id, starvedMs),
       }),
     );
 
@@ -118,14 +121,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       if (seen.ip !== undefined && seen.hasBegun) addresses.seen(id, seen.ip);
       const address = addresses.get(id);
       if (leads && (seen.hasBegun || address !== undefined)) output.follow(id);
-      const { waitsFor } = seen;
-      return {
-        id,
-        state: "running",
-        address,
-        exit: undefined,
-        ...(waitsFor === undefined ? {} : { waitsFor }),
-      };
+      return { id, state: "running", address, exit: undefined, ...waits.look(id, seen) };
     }
     const uid = pod.metadata?.uid ?? "";
     const known = exits.get(id);
@@ -191,6 +187,7 @@ export async function openKubernetesDriver(options: KubernetesDriverOptions): Pr
       const mine = [...pods.values()].filter((pod) => !creating.has(idOf(pod)));
       const ids = new Set([...pods.values()].map(idOf));
       addresses.keepOnly(new Set([...ids, ...creating.keys()]));
+      waits.keepOnly(ids);
       for (const id of tokens.keys()) if (!ids.has(id) && !creating.has(id)) tokens.delete(id);
       for (const id of exits.keys()) if (!ids.has(id)) exits.delete(id);
       if (leads) loading.settle(mine, (pod) => addresses.get(idOf(pod)) !== undefined);

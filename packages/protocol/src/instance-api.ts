@@ -159,7 +159,7 @@ export const instanceVariables = {
   bootstrap: "VOCALHOST_INSTANCE_HANDOVER",
   /** A file that is kept when nothing else of the instance is: all its records go there, see `TerminationMessage`. */
   terminationMessage: "VOCALHOST_INSTANCE_LAST_WORD",
-  /** Where it says that it takes requests: `POST {ready URL}/{instance id}`, see `ReadyReport`. @default nowhere */
+  /** Where it reports how its boot goes: `POST {ready URL}/{instance id}`, see `ReadyReport`. @default nowhere */
   readyUrl: "VOCALHOST_INSTANCE_HOME",
   /** The address others reach it at, if it is not the one it listens on. */
   ip: "VOCALHOST_INSTANCE_IP",
@@ -173,8 +173,14 @@ export const TerminationMessage = z.object({ alive: AliveRecord.optional(), exit
 export type TerminationMessage = z.infer<typeof TerminationMessage>;
 export const TERMINATION_MESSAGE_BYTES = 4096;
 
-/** Said once, when it listens. Whoever hears it can find the same out by itself, only later. */
-export const ReadyReport = z.object({ address: z.string().max(100) });
+/**
+ * Posted to the ready URL: while a slow bot still loads, how long the instance has waited for the processor, and once it
+ * listens, where. The receiver would find the address by itself, only later.
+ */
+export const ReadyReport = z.union([
+  z.object({ address: z.string().max(100) }),
+  z.object({ starvedMs: z.number().nonnegative() }),
+]);
 export type ReadyReport = z.infer<typeof ReadyReport>;
 
 /**

@@ -5,7 +5,7 @@ import { isIP, type AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@vocalhost/base/log";
 
-/** Where instances say that they take requests, half a second before the cluster does. */
+/** Where instances report how their boot goes, and that they take requests half a second before the cluster says so. */
 export interface ReadyEndpoint extends AsyncDisposable {
   /** As instances reach it; undefined while nobody listens. */
   readonly url: string | undefined;
@@ -20,6 +20,8 @@ export interface ReadyEndpointOptions {
   /** Undefined if there is no such instance. */
   tokenOf(id: string): Promise<string | undefined>;
   listening(id: string, address: string): void;
+  /** Called while the instance boots, with how long it has waited for the processor. */
+  starved(id: string, starvedMs: number): void;
 }
 
 const BODY_MAX_BYTES = 1024;
@@ -75,21 +77,24 @@ export async function openReadyEndpoint(options: ReadyEndpointOptions): Promise<
   };
 }
 
-/** Whoever calls is at the address the call comes from: what it says otherwise is not believed. */
 async function answer(
   request: IncomingMessage,
-  { tokenOf, listening }: ReadyEndpointOptions,
+  { tokenOf, listening, starved }: ReadyEndpointOptions,
 ): Promise<number> {
   const id = /^\/([a-z0-9-]{1,100})$/.exec(request.url ?? "")?.[1];
   if (request.method !== "POST" || id === undefined) return 404;
-  const { address } = ReadyReport.parse(JSON.parse(await bodyOf(request)));
+  const report = ReadyReport.parse(JSON.parse(await bodyOf(request)));
   const token = await tokenOf(id);
   if (token === undefined || !isSame(request.headers.authorization ?? "", `Bearer ${token}`)) return 401;
+  if ("starvedMs" in report) {
+    starved(id, report.starvedMs);
+    return 204;
+  }
   const from = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-  const [, ip = "", port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address) ?? [];
-  // Behind a translated address it would be somebody else's; the cluster tells in a moment.
+  const [, ip = "", port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(report.address) ?? [];
+  // Only the address that the call comes from is believed. Behind NAT that is another one, and the cluster tells a moment later.
   if (isIP(ip) === 0 || ip !== from || Number(port) > 65_535) return 409;
-  listening(id, address);
+  listening(id, report.address);
   return 204;
 }
 

@@ -14,6 +14,8 @@ export interface DriverHarness extends AsyncDisposable {
   source(bot: string): Promise<InstanceSource>;
   /** Whether what the driver asks for is kept by whoever runs its instances here. @default true */
   keepsLimits?: boolean;
+  /** Whether the driver tells how long a boot waited for the processor. @default true */
+  tellsStarvation?: boolean;
 }
 
 const WAITING_BOT = `
@@ -92,6 +94,19 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     assert.equal(exit?.code, 1);
     assert.equal(exit?.outOfMemory, false);
     assert.match(exit?.lastOutput ?? "", /no such model/);
+  });
+
+  test(`${name}: a boot that hardly gets the processor is told from one that hangs`, async (t) => {
+    await using harness = await start();
+    if (harness.tellsStarvation === false) return t.skip("it does not tell");
+    const { driver } = await harness.open();
+    const spec = specOf(await harness.source(CROWDED_BOT));
+    await driver.create(spec);
+    await listening(driver, spec.id);
+    const { starvedMs = 0 } = await only(driver);
+    assert.ok(starvedMs > 1_000, `it waited ${starvedMs} ms`);
+    await driver.destroy(spec.id, { graceMs: 10_000 });
+    return undefined;
   });
 
   test(`${name}: one that does not end when asked is killed`, async () => {
@@ -231,6 +246,18 @@ export function driverContract(name: string, start: () => Promise<DriverHarness>
     return undefined;
   });
 }
+
+// For six seconds, more threads than there are processors keep its main thread waiting.
+const CROWDED_BOT = `
+import { availableParallelism } from "node:os";
+import { setImmediate } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+const crowd = Array.from({ length: 8 * availableParallelism() }, () => new Worker("for (;;);", { eval: true }));
+const sinceMs = performance.now();
+while (performance.now() - sinceMs < 6_000) await setImmediate();
+await Promise.all(crowd.map((worker) => worker.terminate()));
+export async function bot() {}
+`;
 
 const BUSY_BOT = `
 import { app } from "vocalhost/runner";

@@ -8,6 +8,7 @@ import { becomeHosted } from "../runtime/hosted.ts";
 import { keepFailuresApart } from "../runtime/keep-failures-apart.ts";
 import { BotNotFoundError, loadBot } from "../server/load-bot.ts";
 import { takeInstanceConfig, type InstanceConfig } from "./config.ts";
+import { reportStarvation } from "./ready-report.ts";
 import { startInstance, type Instance } from "./start-instance.ts";
 
 try {
@@ -33,8 +34,9 @@ async function main(): Promise<void> {
   await instance.listen(bot);
 }
 
-async function findBot({ bot }: InstanceConfig): Promise<BotDefinition> {
-  const definition = await loadBot({ path: bot, mainPath: undefined, workingFolder: process.cwd() });
+async function findBot(config: InstanceConfig): Promise<BotDefinition> {
+  using _reports = config.readyEndpoint === undefined ? undefined : reportStarvation(config);
+  const definition = await loadBot({ path: config.bot, mainPath: undefined, workingFolder: process.cwd() });
   await definition.prewarm?.();
   return definition;
 }

@@ -1,4 +1,9 @@
-import { TERMINATION_MESSAGE_BYTES, TerminationMessage, type AliveRecord } from "@vocalhost/protocol";
+import {
+  ReadyReport,
+  TERMINATION_MESSAGE_BYTES,
+  TerminationMessage,
+  type AliveRecord,
+} from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,8 +11,10 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { within } from "../../../../testing/wait.ts";
+import { reportStarvation } from "./ready-report.ts";
 import { createRecords } from "./records.ts";
 
 const SESSION_ID = "0f0f4c0e-5c3d-4f7e-9f27-0a6b8e6d1c11";
@@ -49,6 +56,18 @@ test("an instance says that it is ready with its token, and goes on when nobody 
   await createRecords({ ...CONFIG, terminationMessageFile: file.path, readyEndpoint }).address(
     "10.1.2.3:7860",
   );
+});
+
+test("an instance whose boot is slow says how long it waited for the processor", async () => {
+  const told = Promise.withResolvers<unknown>();
+  await using server = createServer((request, response) => {
+    told.resolve(json(request).finally(() => response.writeHead(204).end()));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const readyEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  using _reports = reportStarvation({ ...CONFIG, readyEndpoint });
+  assert.ok("starvedMs" in ReadyReport.parse(await within(told.promise, 10_000, "report")));
 });
 
 const CONFIG = {

@@ -3,7 +3,6 @@ import {
   type ExitRecord,
   INSTANCE_FILE_BYTES,
   instanceFiles,
-  type ReadyReport,
   sharedFileNames,
   TERMINATION_MESSAGE_BYTES,
   type TerminationMessage,
@@ -11,8 +10,7 @@ import {
 import { open, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { InstanceConfig } from "./config.ts";
-import { request as requestHttp } from "node:http";
-import { setTimeout as pause } from "node:timers/promises";
+import { reportReady } from "./ready-report.ts";
 
 /** What an instance leaves in its folder; a reader sees the whole of a file or none of it. */
 export interface Records {
@@ -66,8 +64,7 @@ function createTerminationMessage(path: string, config: RecordsConfig): Records 
 
   return {
     async address(address) {
-      if (config.readyEndpoint !== undefined)
-        void reportReady({ ...config, readyEndpoint: config.readyEndpoint, address });
+      void reportReady(config, address);
     },
     alive: async (record) => (isOver ? undefined : put({ alive: record })),
     exit(record) {
@@ -98,41 +95,4 @@ async function overwrite(
   await using file = await open(path, "r+");
   await file.write(Buffer.concat([written, Buffer.alloc(bytes - written.length, " ")]), { position: 0 });
   if (durably) await file.sync();
-}
-
-interface ReportReadyOptions {
-  readyEndpoint: string;
-  instanceId: string;
-  token: string;
-  address: string;
-}
-
-const ANSWER_MS = 1_000;
-const AGAIN_MS = [100, 500]; // afterwards we have been found without a word
-
-/** Tells whoever waits for this instance that it takes requests. Never rejects: it hastens, and is not needed. */
-async function reportReady(options: ReportReadyOptions): Promise<void> {
-  for (const againMs of [...AGAIN_MS, 0]) {
-    if (await isHeard(options)) return;
-    await pause(againMs, undefined, { ref: false });
-  }
-}
-
-async function isHeard({ readyEndpoint, instanceId, token, address }: ReportReadyOptions): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const body = JSON.stringify({ address } satisfies ReadyReport);
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
-  };
-  const options = { method: "POST", headers, agent: false, timeout: ANSWER_MS } as const;
-  const request = requestHttp(`${readyEndpoint.replace(/\/+$/, "")}/${instanceId}`, options, (response) => {
-    response.resume();
-    resolve(true); // also a refusal: asking again would change nothing
-  });
-  request.on("timeout", () => request.destroy());
-  request.on("error", () => resolve(false));
-  request.end(body);
-  return promise;
 }
