@@ -2,7 +2,7 @@ import { CamelCasePlugin, type Dialect, Kysely, sql } from "kysely";
 import type { Schema } from "./schema.ts";
 import type { Lockable, Store } from "./store.ts";
 import { diskIsFull } from "./store-errors.ts";
-import { inTransactionScope, sharingCommit } from "./transaction-scope.ts";
+import { beginningTransaction, inTransactionScope } from "./transaction-scope.ts";
 
 export interface StoreParts {
   name: Store["dialect"];
@@ -32,11 +32,10 @@ export function createStore(parts: StoreParts): Store {
     requireDiskSpace() {
       if (isDiskFull()) throw diskIsFull();
     },
-    transaction(run, { sharesCommit = false } = {}) {
+    transaction(run, { limitMs } = {}) {
       const builder = db.transaction();
       const chosen = name === "postgres" ? builder.setIsolationLevel("read committed") : builder;
-      const execute = () => chosen.execute((tx) => inTransactionScope(() => run(tx)));
-      return sharesCommit ? sharingCommit(execute) : execute();
+      return beginningTransaction(limitMs, () => chosen.execute((tx) => inTransactionScope(() => run(tx))));
     },
     forUpdate<Q extends Lockable>(query: Q, options: { skipLocked?: boolean } = {}): Q {
       if (name === "sqlite") return query;

@@ -12,7 +12,7 @@ test("a damaged file is told with one sentence, when it is opened or when a stat
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-damaged-"));
   const file = join(folder.path, "vocalhost.db");
   const told: ConfigError[] = [];
-  const open = () => openSqliteStore({ file, ballastBytes: 0, damaged: (error) => void told.push(error) });
+  const open = () => openSqliteStore({ file, reserveBytes: 0, damaged: (error) => void told.push(error) });
   {
     await using store = await open();
     const values = Array.from({ length: 200 }, (_, at) => ({ name: `n${at}`, value: "x".repeat(2_000) }));

@@ -57,26 +57,30 @@ for (const inThread of [true, false])
     assert.equal(await countAgents(store), written);
   });
 
-test("whoever shares a commit that finds the disk full is told so", { skip: mountIsMissing() }, async () => {
-  using disk = mountSmallDisk();
-  await using store = await openSqliteStore({ file: join(disk.folder, "store.db"), diskCheckMs: 60_000 });
-  fillDisk(disk.folder);
-  const told = new Set<unknown>();
-  let written = 0;
-  const write = async (id: string): Promise<void> => {
-    const row = agentRow(id, { region: "x".repeat(50_000) });
-    await store
-      .transaction((tx) => tx.insertInto("agents").values(row).execute(), { sharesCommit: true })
-      .then(
-        () => (written += 1),
-        (error: Error) => told.add(error.message),
-      );
-  };
-  for (let crowd = 0; crowd < 50 && told.size === 0; crowd += 1)
-    await Promise.all(Array.from({ length: 10 }, (_, index) => write(`${crowd}-${index}`)));
-  assert.deepEqual([...told], ["The disk is full"]);
-  assert.equal(await countAgents(store), written);
-});
+test(
+  "each of a crowd of writes that finds the disk full is told so",
+  { skip: mountIsMissing() },
+  async () => {
+    using disk = mountSmallDisk();
+    await using store = await openSqliteStore({ file: join(disk.folder, "store.db"), diskCheckMs: 60_000 });
+    fillDisk(disk.folder);
+    const told = new Set<unknown>();
+    let written = 0;
+    const write = async (id: string): Promise<void> => {
+      const row = agentRow(id, { region: "x".repeat(50_000) });
+      await store
+        .transaction((tx) => tx.insertInto("agents").values(row).execute())
+        .then(
+          () => (written += 1),
+          (error: Error) => told.add(error.message),
+        );
+    };
+    for (let crowd = 0; crowd < 50 && told.size === 0; crowd += 1)
+      await Promise.all(Array.from({ length: 10 }, (_, index) => write(`${crowd}-${index}`)));
+    assert.deepEqual([...told], ["The disk is full"]);
+    assert.equal(await countAgents(store), written);
+  },
+);
 
 function fillDisk(folder: string, name = ""): void {
   const file = join(folder, name ? `filler-${name}` : "filler");

@@ -8,7 +8,7 @@ import { diskIsFull, fromSqliteError, toSqliteError } from "./store-errors.ts";
 
 const SQLITE_FULL = 13;
 
-test("a transaction may share its commit as well where room is made", async () => {
+test("the options of a transaction pass the guard", async () => {
   await using memory = await openMemoryStore();
   const asked: (TransactionOptions | undefined)[] = [];
   const watched: Store = {
@@ -19,9 +19,9 @@ test("a transaction may share its commit as well where room is made", async () =
     },
   };
   const store = guardDisk(watched, { makeSpace: async () => 0, log: silentLog });
-  await store.transaction(async () => undefined, { sharesCommit: true });
+  await store.transaction(async () => undefined, { limitMs: 1_000 });
   await store.transaction(async () => undefined);
-  assert.deepEqual(asked, [{ sharesCommit: true }, undefined]);
+  assert.deepEqual(asked, [{ limitMs: 1_000 }, undefined]);
 });
 
 test("a transaction for which the disk has no room is tried again once there is some", async () => {

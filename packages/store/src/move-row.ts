@@ -1,7 +1,5 @@
-import { prepared } from "./prepared.ts";
-import { sendWithNext } from "./round-trips.ts";
 import type { Schema } from "./schema.ts";
-import type { Db, Tx } from "./store.ts";
+import type { Tx } from "./store.ts";
 
 /** A state machine: the states each state may go to. */
 export type Arrows<State extends string> = Record<State, readonly State[]>;
@@ -17,52 +15,19 @@ export function requireArrow<State extends string>(
 /** Tables whose rows count their changes. */
 type Versioned = "deployments" | "instances" | "sessions";
 
-/** Writes to a row as it was read. False if the row has changed since. */
+/** Changes a row as it was read. Returns false if it has changed since. */
 export async function compareAndSet<Name extends Versioned>(
   tx: Tx,
   table: Name,
-  row: Pick<Schema[Name], "id" | "version">,
-  changes: Changes<Name>,
+  { id, version }: Pick<Schema[Name], "id" | "version">,
+  changes: Partial<Omit<Schema[Name], "id" | "version">>,
 ): Promise<boolean> {
-  const { numAffectedRows } = await tx.executeQuery(preparedSets[table](tx, valuesOf(row, changes)));
-  return numAffectedRows === 1n;
-}
-
-/** The same where that must be so: the transaction fails with what `otherwise` gives, if not here then when it commits. */
-export async function requireSet<Name extends Versioned>(
-  tx: Tx,
-  table: Name,
-  { row, changes, otherwise }: RequiredSet<Name>,
-): Promise<void> {
-  await sendWithNext(tx, preparedSets[table](tx, valuesOf(row, changes)), { rows: 1, otherwise });
-}
-
-interface RequiredSet<Name extends Versioned> {
-  row: Pick<Schema[Name], "id" | "version">;
-  changes: Changes<Name>;
-  otherwise(): Error;
-}
-
-type Changes<Name extends Versioned> = Partial<Omit<Schema[Name], "id" | "version">>;
-
-interface SetValues {
-  id: string;
-  readVersion: number;
-  version: number;
-}
-
-function valuesOf(row: { id: string; version: number }, changes: object): SetValues {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined); // as Kysely would
-  return { ...Object.fromEntries(given), id: row.id, readVersion: row.version, version: row.version + 1 };
-}
-
-const preparedSets = {
-  deployments: prepared((db, values: SetValues) => setAsRead(db, "deployments", values)),
-  instances: prepared((db, values: SetValues) => setAsRead(db, "instances", values)),
-  sessions: prepared((db, values: SetValues) => setAsRead(db, "sessions", values)),
-};
-
-// The three tables have these columns alike.
-function setAsRead(db: Db, table: Versioned, { id, readVersion, ...changes }: SetValues) {
-  return db.updateTable(table).set(changes).where("id", "=", id).where("version", "=", readVersion);
+  const versioned: Versioned = table; // the three tables have these columns alike
+  const { numUpdatedRows } = await tx
+    .updateTable(versioned)
+    .set({ ...changes, version: version + 1 })
+    .where("id", "=", id)
+    .where("version", "=", version)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }

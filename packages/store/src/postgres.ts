@@ -6,7 +6,7 @@ import { createStore } from "./create-store.ts";
 import { migrate } from "./migrate.ts";
 import type { Store } from "./store.ts";
 import { fromPostgresError } from "./store-errors.ts";
-import { refuseInsideTransaction, sharesCommit } from "./transaction-scope.ts";
+import { refuseInsideTransaction, transactionLimitMs } from "./transaction-scope.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -22,7 +22,6 @@ const SEARCH_CONNECTIONS = 2;
 const CONNECT_MS = 5_000;
 const SEARCH_WAIT_MS = 30_000; // one search waits for others; months are closed and lists are read there too
 const STATEMENT_MS = 8_000; // a start on a locked table or a frozen server is refused as soon as a warm one would be
-const SHORT_MS = 8_000; // a short transaction in all: its statements may wait for one row after the other
 const SEARCH_MS = 30_000;
 const SILENCE_MS = 1_000; // of a server that should have ended a statement itself
 const MIGRATION_MS = 3_600_000; // of every row of a large table, or while another controller is at it
@@ -92,7 +91,7 @@ function watched(pool: pg.Pool): PostgresPool {
     options: pool.options,
     async connect() {
       refuseInsideTransaction();
-      const untilMs = sharesCommit() ? performance.now() + SHORT_MS : Number.POSITIVE_INFINITY;
+      const untilMs = performance.now() + (transactionLimitMs() ?? Number.POSITIVE_INFINITY);
       return toClient(await pool.connect().catch(rethrow), untilMs);
     },
     end: () => pool.end(),

@@ -1,42 +1,32 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "@vocalhost/base/log";
-import {
-  openSqliteEngine,
-  UnmetError,
-  type Outcome,
-  type SqliteEngine,
-  type Statement,
-} from "./sqlite-engine.ts";
-import { toSqliteError, unavailable } from "./store-errors.ts";
 import { ownProgram } from "@vocalhost/base/own-files";
+import { openSqliteEngine, type Outcome, type SqliteEngine, type Statement } from "./sqlite-engine.ts";
+import { toSqliteError, unavailable } from "./store-errors.ts";
 
 /** The way to SQLite, wherever it runs. */
 export interface SqliteLink {
   readonly hasReader: boolean;
   readonly isDiskFull: boolean;
-  /** In their order, until one fails; one message there and one back, however many they are. */
-  execute(statements: readonly Statement[]): Outcome[] | Promise<Outcome[]>;
+  execute(statement: Statement): Outcome | Promise<Outcome>;
   close(): Promise<void>;
 }
 
 export interface SqliteFile {
   file: string;
-  ballastBytes: number;
-  /** How often a released ballast is tried again. */
+  reserveBytes: number;
+  /** How often a released disk reserve is tried again. */
   diskCheckMs: number;
   /** Another thread writes. */
   readOnly?: boolean;
 }
 
-export type SqliteRequest =
-  | { type: "close" }
-  | { type: "execute"; id: number; statements: readonly Statement[] };
+export type SqliteRequest = { type: "close" } | { type: "execute"; id: number; statement: Statement };
 export type SqliteReply =
   | { type: "opened" }
   | { type: "failed"; message: string; errcode: number | undefined }
   | { type: "disk"; isFull: boolean }
-  | { type: "outcomes"; id: number; outcomes: Outcome[] }
-  | { type: "unmet"; id: number; at: number }
+  | { type: "done"; id: number; outcome: Outcome }
   | { type: "refused"; id: number; message: string; errcode: number | undefined };
 
 export function linkInPlace(engine: SqliteEngine, diskCheckMs?: number): SqliteLink {
@@ -47,7 +37,7 @@ export function linkInPlace(engine: SqliteEngine, diskCheckMs?: number): SqliteL
     get isDiskFull() {
       return engine.isDiskFull;
     },
-    execute: (statements) => engine.execute(statements),
+    execute: (statement) => engine.execute(statement),
     async close() {
       clearInterval(timer);
       engine.close();
@@ -55,89 +45,104 @@ export function linkInPlace(engine: SqliteEngine, diskCheckMs?: number): SqliteL
   };
 }
 
-export function linkToFile(options: SqliteFile): SqliteLink {
-  const engine = openSqliteEngine({ memory: false, file: options.file, ballastBytes: options.ballastBytes });
-  return linkInPlace(engine, options.diskCheckMs);
+export function linkToFile({ file, reserveBytes, diskCheckMs }: SqliteFile): SqliteLink {
+  return linkInPlace(openSqliteEngine({ memory: false, file, reserveBytes }), diskCheckMs);
 }
 
 /** Opens the file in a thread of its own, so that a slow disk blocks nothing else. */
 export async function linkToThread(options: SqliteFile, log: Log): Promise<SqliteLink> {
-  const waiting = new Map<number, { resolve(outcomes: Outcome[]): void; reject(error: Error): void }>();
-  let worker: Worker | undefined;
-  let starting: Promise<void> | undefined;
-  let isDiskFull = false;
-  let isClosed = false;
-  let lastId = 0;
+  const link = new ThreadLink(options, log);
+  if (!options.readOnly) await link.start(); // a search may never be asked for
+  return link;
+}
 
-  async function start(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const started = new Worker(ownProgram(import.meta, "sqlite-worker"), {
-      workerData: options,
-    });
-    started.on("message", (reply: SqliteReply) => {
-      switch (reply.type) {
-        case "opened":
-          worker = started;
-          return resolve();
-        case "failed":
-          return reject(toSqliteError(reply.message, reply.errcode));
-        case "disk":
-          isDiskFull = reply.isFull;
-          return log.warn({ isFull: reply.isFull }, "disk of the store changed");
-        case "outcomes":
-          return settle(reply.id)?.resolve(reply.outcomes);
-        case "unmet":
-          return settle(reply.id)?.reject(new UnmetError(reply.at));
-        case "refused":
-          return settle(reply.id)?.reject(toSqliteError(reply.message, reply.errcode));
-        default:
-          return reply satisfies never;
-      }
-    });
-    started.on("error", (error) => log.error({ err: error }, "store thread failed"));
-    started.on("exit", (code) => {
-      reject(unavailable("The database's thread did not start"));
-      if (worker !== started) return;
-      worker = undefined; // the next statement starts another
-      if (!isClosed) log.error({ code, messages: waiting.size }, "store thread ended");
-      for (const id of waiting.keys()) settle(id)?.reject(unavailable("The database's thread ended"));
-    });
-    return promise;
+class ThreadLink implements SqliteLink {
+  readonly hasReader = true;
+  readonly #options: SqliteFile;
+  readonly #log: Log;
+  readonly #waiting = new Map<number, PromiseWithResolvers<Outcome>>();
+  #worker: Worker | undefined;
+  #starting: Promise<void> | undefined;
+  #isDiskFull = false;
+  #isClosed = false;
+  #lastId = 0;
+
+  constructor(options: SqliteFile, log: Log) {
+    this.#options = options;
+    this.#log = log;
   }
 
-  function settle(id: number) {
-    const caller = waiting.get(id);
-    waiting.delete(id);
-    return caller;
+  get isDiskFull(): boolean {
+    return this.#isDiskFull;
   }
 
-  if (!options.readOnly) await start(); // whoever only reads may never be asked
-  return {
-    hasReader: true,
-    get isDiskFull() {
-      return isDiskFull;
-    },
-    async execute(statements) {
-      if (isClosed) throw unavailable("The store is closed");
-      if (!worker) {
-        starting ??= start().finally(() => (starting = undefined));
-        await starting;
-      }
-      const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
-      lastId += 1;
-      waiting.set(lastId, { resolve, reject });
-      worker!.postMessage({ type: "execute", id: lastId, statements } satisfies SqliteRequest);
-      return promise;
-    },
-    async close() {
-      isClosed = true;
-      await starting?.catch(() => undefined);
-      const ending = worker;
-      if (!ending) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      ending.once("exit", () => resolve());
-      ending.postMessage({ type: "close" } satisfies SqliteRequest);
-      await promise;
-    },
-  };
+  async start(): Promise<void> {
+    const opened = Promise.withResolvers<void>();
+    const worker = new Worker(ownProgram(import.meta, "sqlite-worker"), { workerData: this.#options });
+    worker.on("message", (reply: SqliteReply) => {
+      if (reply.type === "opened") {
+        this.#worker = worker;
+        opened.resolve();
+      } else if (reply.type === "failed") opened.reject(toSqliteError(reply.message, reply.errcode));
+      else this.#take(reply);
+    });
+    worker.on("error", (error) => this.#log.error({ err: error }, "store thread failed"));
+    worker.on("exit", (code) => {
+      opened.reject(unavailable("The database's thread did not start"));
+      if (this.#worker === worker) this.#loseWorker(code);
+    });
+    return opened.promise;
+  }
+
+  async execute(statement: Statement): Promise<Outcome> {
+    if (this.#isClosed) throw unavailable("The store is closed");
+    if (!this.#worker) {
+      this.#starting ??= this.start().finally(() => (this.#starting = undefined));
+      await this.#starting;
+    }
+    const answered = Promise.withResolvers<Outcome>();
+    const id = ++this.#lastId;
+    this.#waiting.set(id, answered);
+    this.#worker!.postMessage({ type: "execute", id, statement } satisfies SqliteRequest);
+    return answered.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#starting?.catch(() => undefined);
+    const worker = this.#worker;
+    if (!worker) return;
+    const exited = Promise.withResolvers<void>();
+    worker.once("exit", () => exited.resolve());
+    worker.postMessage({ type: "close" } satisfies SqliteRequest);
+    await exited.promise;
+  }
+
+  #take(reply: Exclude<SqliteReply, { type: "opened" | "failed" }>): void {
+    switch (reply.type) {
+      case "disk":
+        this.#isDiskFull = reply.isFull;
+        return this.#log.warn({ isFull: reply.isFull }, "disk of the store changed");
+      case "done":
+        return this.#settle(reply.id)?.resolve(reply.outcome);
+      case "refused":
+        return this.#settle(reply.id)?.reject(toSqliteError(reply.message, reply.errcode));
+      default:
+        return reply satisfies never;
+    }
+  }
+
+  /** The next statement starts another thread. */
+  #loseWorker(code: number): void {
+    this.#worker = undefined;
+    if (!this.#isClosed) this.#log.error({ code, messages: this.#waiting.size }, "store thread ended");
+    for (const id of this.#waiting.keys())
+      this.#settle(id)?.reject(unavailable("The database's thread ended"));
+  }
+
+  #settle(id: number): PromiseWithResolvers<Outcome> | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
 }

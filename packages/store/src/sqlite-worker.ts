@@ -1,6 +1,6 @@
-// SQLite in a thread of its own: some statements in, their outcomes out, in order.
+// SQLite in a thread of its own: a statement in, its outcome out, in order.
 import { parentPort, workerData } from "node:worker_threads";
-import { openSqliteEngine, UnmetError, type SqliteEngine } from "./sqlite-engine.ts";
+import { openSqliteEngine, type SqliteEngine } from "./sqlite-engine.ts";
 import type { SqliteFile, SqliteReply, SqliteRequest } from "./sqlite-link.ts";
 import { sqliteCode } from "./store-errors.ts";
 
@@ -8,9 +8,9 @@ const port = parentPort!;
 const options = workerData as SqliteFile;
 
 try {
-  const { file, ballastBytes } = options;
+  const { file, reserveBytes } = options;
   serve(
-    openSqliteEngine({ memory: false, file, ...(options.readOnly ? { readOnly: true } : { ballastBytes }) }),
+    openSqliteEngine({ memory: false, file, ...(options.readOnly ? { readOnly: true } : { reserveBytes }) }),
   );
   post({ type: "opened" });
 } catch (error) {
@@ -46,12 +46,11 @@ function serve(engine: SqliteEngine): void {
 
 function answer(
   engine: SqliteEngine,
-  { id, statements }: Extract<SqliteRequest, { type: "execute" }>,
+  { id, statement }: Extract<SqliteRequest, { type: "execute" }>,
 ): SqliteReply {
   try {
-    return { type: "outcomes", id, outcomes: engine.execute(statements) };
+    return { type: "done", id, outcome: engine.execute(statement) };
   } catch (error) {
-    if (error instanceof UnmetError) return { type: "unmet", id, at: error.at };
     return { type: "refused", id, ...toFields(error) };
   }
 }

@@ -9,9 +9,9 @@ import { linkInPlace, type SqliteFile, type SqliteLink, linkToFile, linkToThread
 import type { Store } from "./store.ts";
 import { isDamaged } from "./store-errors.ts";
 import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector } from "kysely";
-import { createLock } from "./lock.ts";
+import { Lock } from "./lock.ts";
 import { SqliteCompiler } from "./sqlite-compiler.ts";
-import { SqliteConnection, type SqliteTurns } from "./sqlite-connection.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
 import { refuseInsideTransaction } from "./transaction-scope.ts";
 
 export interface SqliteStoreOptions {
@@ -22,19 +22,19 @@ export interface SqliteStoreOptions {
   /** False runs SQLite in this thread. @default true */
   inThread?: boolean;
   /** Space kept so that sessions can still be closed on a full disk. @default 8 MiB, at most a quarter of what is free */
-  ballastBytes?: number;
+  reserveBytes?: number;
   /** @default 5,000 */
   diskCheckMs?: number;
 }
 
-const BALLAST_BYTES = 8 * 1024 * 1024;
+const RESERVE_BYTES = 8 * 1024 * 1024;
 const DISK_CHECK_MS = 5_000;
 const WAIT_LIMIT_MS = 30_000; // a transaction that lasts longer is a fault; its followers should not hang with it
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const file: SqliteFile = {
     file: options.file,
-    ballastBytes: options.ballastBytes ?? BALLAST_BYTES,
+    reserveBytes: options.reserveBytes ?? RESERVE_BYTES,
     diskCheckMs: options.diskCheckMs ?? DISK_CHECK_MS,
   };
   mkdirSync(dirname(file.file), { recursive: true, mode: 0o700 });
@@ -83,10 +83,10 @@ function watchDamage(
     get isDiskFull() {
       return link.isDiskFull;
     },
-    execute(statements) {
+    execute(statement) {
       try {
-        const outcomes = link.execute(statements);
-        return outcomes instanceof Promise ? outcomes.catch(fail) : outcomes;
+        const outcome = link.execute(statement);
+        return outcome instanceof Promise ? outcome.catch(fail) : outcome;
       } catch (error) {
         return fail(error);
       }
@@ -132,7 +132,7 @@ function toStore(link: SqliteLink, { search, ...options }: Omit<LinkOptions, "lo
 export function createSqliteDialect(link: SqliteLink, options: { waitLimitMs?: number } = {}): Dialect {
   return {
     createAdapter: () => new TurnTakingAdapter(),
-    createDriver: () => createDriver(link, { lock: createLock(options), shared: undefined }),
+    createDriver: () => createDriver(link, new Lock(options)),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteCompiler(),
   };
@@ -144,12 +144,12 @@ class TurnTakingAdapter extends SqliteAdapter {
   }
 }
 
-function createDriver(link: SqliteLink, turns: SqliteTurns): Driver {
+function createDriver(link: SqliteLink, writer: Lock): Driver {
   return {
     init: async () => undefined,
     async acquireConnection() {
       refuseInsideTransaction();
-      return new SqliteConnection(link, turns);
+      return new SqliteConnection(link, writer);
     },
     beginTransaction: async (connection) => (connection as SqliteConnection).begin(),
     commitTransaction: async (connection) => (connection as SqliteConnection).commit(),

@@ -15,11 +15,9 @@ import { silentLog } from "@vocalhost/base/log";
 import { allMigrations } from "./migrations/all-migrations.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { openPostgresStore } from "./postgres.ts";
-import { sendWithNext } from "./round-trips.ts";
 import { openMemoryStore, openSqliteStore } from "./sqlite.ts";
-import type { Statement } from "./sqlite-engine.ts";
 import { agentRow, countAgents, storeContract } from "./testing/store-contract.ts";
-import type { Db, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import { postgresIsMissing, startTestPostgres, type TestPostgres } from "./testing/test-postgres.ts";
 
 let folder: string;
@@ -148,65 +146,6 @@ test("sqlite: a thread that dies takes its transaction with it, and the next sta
   assert.equal(await countAgents(store), 2);
 });
 
-test("sqlite: transactions in line reach the disk together, and what one takes back is its own", async () => {
-  const thread = watchThread();
-  await using store = await openSqliteStore({ file: newFile(), ...small });
-  const sent = await thread;
-  const write = (_: unknown, index: number): Promise<void> =>
-    store.transaction(
-      async (tx) => {
-        await addAgent(tx, index);
-        if (index % 4 === 3) throw new Error("no");
-      },
-      { sharesCommit: true },
-    );
-  sent.length = 0;
-  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, write));
-  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 15);
-  assert.equal(sent.flat().filter(({ sql: text }) => text === "commit").length, 1);
-  assert.equal(await countAgents(store), 15);
-  sent.length = 0;
-  await Promise.all([100, 101, 102].map((index) => addAgent(store.db, index)));
-  assert.equal(sent.length, 3, "single writes are written one by one");
-});
-
-test("sqlite: a transaction is begun with its first statements and committed with its last", async () => {
-  const thread = watchThread();
-  await using store = await openSqliteStore({ file: newFile(), ...small });
-  const sent = await thread;
-  sent.length = 0;
-  await store.transaction(async (tx) => {
-    await sendWithNext(tx, tx.insertInto("agents").values(agentRow("a")));
-    await tx.selectFrom("agents").selectAll().execute();
-    await sendWithNext(tx, tx.insertInto("agents").values(agentRow("b")));
-  });
-  const kinds = sent.map((statements) => statements.map(({ sql: text }) => text.split(" ")[0]));
-  assert.deepEqual(kinds, [
-    ["begin", "insert", "select"],
-    ["insert", "commit"],
-  ]);
-});
-
-test("sqlite: a thread that dies fails all whose commit was still to come", async () => {
-  const started = Promise.withResolvers<Worker>();
-  process.once("worker", (worker) => started.resolve(worker));
-  await using store = await openSqliteStore({ file: newFile(), ...small });
-  const worker = await started.promise;
-  const cut = [1, 2, 3].map((index) =>
-    store.transaction(
-      async (tx) => {
-        await addAgent(tx, index);
-        if (index === 3) await worker.terminate();
-      },
-      { sharesCommit: true },
-    ),
-  );
-  for (const { status } of await Promise.allSettled(cut)) assert.equal(status, "rejected");
-  assert.equal(await countAgents(store), 0);
-  await store.db.insertInto("agents").values(agentRow("new")).execute();
-  assert.equal(await countAgents(store), 1);
-});
-
 test("sqlite: a long read holds up nobody", async () => {
   await using store = await openSqliteStore({ file: newFile(), ...small });
   const told: string[] = [];
@@ -255,7 +194,7 @@ test("memory: stores share nothing", async () => {
 });
 
 for (const { inThread, writers } of [
-  { inThread: true, writers: 8 }, // whose transactions share commits
+  { inThread: true, writers: 8 },
   { inThread: false, writers: 1 },
 ])
   test(`sqlite ${inThread ? "in a thread" : "in place"}: kill -9 loses nothing acknowledged`, async () => {
@@ -286,20 +225,6 @@ for (const { inThread, writers } of [
       assert.equal(Number(counter[0]?.value), stored.size, "both tables of each transaction, or neither");
     }
   });
-
-/** Resolves with the list of all messages of statements that the next store's thread gets. */
-async function watchThread(): Promise<Statement[][]> {
-  const started = Promise.withResolvers<Worker>();
-  process.once("worker", (worker) => started.resolve(worker));
-  const worker = await started.promise;
-  const sent: Statement[][] = [];
-  const post = worker.postMessage.bind(worker);
-  worker.postMessage = (request: { statements?: Statement[] }) => {
-    if (request.statements) sent.push(request.statements);
-    post(request);
-  };
-  return sent;
-}
 
 async function checkMigrations(open: () => Promise<Store>): Promise<void> {
   const next: Migration = {
@@ -378,7 +303,7 @@ function outside<T>(run: () => Promise<T>): Promise<T> {
 const queue: (() => void)[] = [];
 setInterval(() => queue.shift()?.(), 1).unref();
 
-const small = { ballastBytes: 64 * 1024 };
+const small = { reserveBytes: 64 * 1024 };
 
 function newFile(): string {
   files += 1;
@@ -387,11 +312,4 @@ function newFile(): string {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "SERVICE_UNAVAILABLE";
-}
-
-async function addAgent(db: Db, index: number): Promise<void> {
-  await db
-    .insertInto("agents")
-    .values(agentRow(`${index}`))
-    .execute();
 }

@@ -27,11 +27,10 @@ export interface Store extends AsyncDisposable {
 
 export interface TransactionOptions {
   /**
-   * It is short, and there may be many at a time: where only one can write, those that wait in line reach the disk
-   * together. What others in that line wrote is seen before it is on the disk, and if it does not get there, neither does
-   * this. @default false
+   * On Postgres, how long all statements before the commit may take together: each may wait for another lock.
+   * @default each statement has a limit of its own
    */
-  sharesCommit?: boolean;
+  limitMs?: number;
 }
 
 export type Db = Kysely<Schema>;

@@ -1,7 +1,5 @@
 import type { OrganizationId } from "../identity/principal.ts";
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
-import { prepared } from "@vocalhost/store/prepared";
-import { together } from "@vocalhost/store/round-trips";
 import type { AgentRow } from "@vocalhost/store/schema";
 import type { Db } from "@vocalhost/store/store";
 import type { AgentFacts } from "./agent-record.ts";
@@ -22,13 +20,15 @@ export interface FactsOfAgents {
 
 /** What agents' records are made of, in one question. Agents that are deleted have none. */
 export async function readFacts(db: Db, asked: Asked): Promise<FactsOfAgents> {
-  const { agents, organizations, deployments, instances, sessions } = await together(db, {
-    agents: agentsOf(db, asked),
-    organizations: organizationOf(db, { id: asked.organizationId }),
-    deployments: deploymentsOf(db, asked),
-    instances: instancesOf(db, asked),
-    sessions: sessionsOf(db, asked),
-  });
+  const agents = await agentsOf(db, asked).execute();
+  const organization = await db
+    .selectFrom("organizations")
+    .select("name")
+    .where("id", "=", asked.organizationId)
+    .executeTakeFirst();
+  const deployments = await deploymentsOf(db, asked).execute();
+  const instances = await instancesOf(db, asked).execute();
+  const sessions = await sessionsOf(db, asked).execute();
   const deploymentsBy = Map.groupBy(deployments, ({ agentId }) => agentId);
   const sessionsBy = new Map(sessions.map(({ agentId, count }) => [agentId, count]));
   const byName = Map.groupBy(agents, ({ name }) => name);
@@ -36,7 +36,7 @@ export async function readFacts(db: Db, asked: Asked): Promise<FactsOfAgents> {
     agents,
     factsOf: (agent) => ({
       agent,
-      organizationName: organizations[0]?.name ?? "",
+      organizationName: organization?.name ?? "",
       deployments: deploymentsBy.get(agent.id) ?? [],
       instances,
       activeSessionCount: sessionsBy.get(agent.id) ?? 0,
@@ -45,17 +45,13 @@ export async function readFacts(db: Db, asked: Asked): Promise<FactsOfAgents> {
   };
 }
 
-const agentsOf = prepared((db, asked: Asked) =>
-  ofAgents(db, asked).selectAll().orderBy("createdAt").orderBy("id"),
-);
-
-const organizationOf = prepared((db, { id }: { id: OrganizationId }) =>
-  db.selectFrom("organizations").select("name").where("id", "=", id),
-);
+function agentsOf(db: Db, asked: Asked) {
+  return ofAgents(db, asked).selectAll().orderBy("createdAt").orderBy("id");
+}
 
 /** The desired one, and every one that is Active or Draining. */
-const deploymentsOf = prepared((db, asked: Asked) =>
-  ofAgents(db, asked)
+function deploymentsOf(db: Db, asked: Asked) {
+  return ofAgents(db, asked)
     .innerJoin("deployments", "deployments.agentId", "agents.id")
     .selectAll("deployments")
     .where((where) =>
@@ -63,21 +59,21 @@ const deploymentsOf = prepared((db, asked: Asked) =>
         where("deployments.id", "=", where.ref("agents.desiredDeploymentId")),
         where("deployments.phase", "in", ["Active", "Draining"]),
       ]),
-    ),
-);
+    );
+}
 
-const instancesOf = prepared((db, asked: Asked) =>
-  ofAgents(db, asked)
+function instancesOf(db: Db, asked: Asked) {
+  return ofAgents(db, asked)
     .innerJoin("instances", "instances.agentId", "agents.id")
     .select(["instances.deploymentId", "instances.state"])
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("instances.state", "in", LIVE_INSTANCE_STATES)
-    .groupBy(["instances.deploymentId", "instances.state"]),
-);
+    .groupBy(["instances.deploymentId", "instances.state"]);
+}
 
 /** Counted agent by agent: grouped, SQLite would go through every session the organisation ever had. */
-const sessionsOf = prepared((db, asked: Asked) =>
-  ofAgents(db, asked)
+function sessionsOf(db: Db, asked: Asked) {
+  return ofAgents(db, asked)
     .select("agents.id as agentId")
     .select((select) =>
       select
@@ -87,8 +83,8 @@ const sessionsOf = prepared((db, asked: Asked) =>
         .where("sessions.state", "in", BOUND_SESSION_STATES)
         .whereRef("sessions.agentId", "=", "agents.id")
         .as("count"),
-    ),
-);
+    );
+}
 
 function ofAgents(db: Db, { organizationId, name }: Asked) {
   return db

@@ -88,7 +88,7 @@ async function openMonth(clock: Clock = systemClock) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await mkdtempDisposable(join(tmpdir(), "vocalhost-usage-")));
   const store = stack.use(
-    await openSqliteStore({ file: join(folder.path, "store.db"), ballastBytes: 64 * 1024 }),
+    await openSqliteStore({ file: join(folder.path, "store.db"), reserveBytes: 64 * 1024 }),
   );
   const api = stack.use(await startApiHarness({ store, clock }));
   const agent = { ...agentRow("wide"), organizationId: api.acme.id, name: WIDE_NAME };

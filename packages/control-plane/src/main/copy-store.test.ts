@@ -31,7 +31,7 @@ suite("copying a store", { skip: postgresIsMissing() }, () => {
   });
 
   const sqlite = (name: string): Promise<Store> =>
-    openSqliteStore({ file: join(folder, name), ballastBytes: 64 * 1024 });
+    openSqliteStore({ file: join(folder, name), reserveBytes: 64 * 1024 });
 
   test("from SQLite to Postgres and back nothing is lost, and people can still sign in", async () => {
     await using original = await sqlite("original.db");

@@ -134,7 +134,7 @@ async function moveToPostgres(
 ): Promise<object> {
   if (databaseUrl === undefined)
     throw new ConfigError("Set VOCALHOST_DATABASE_URL to the database to copy into: postgres://…");
-  await using from = await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 });
+  await using from = await openSqliteStore({ file: sqliteFileIn(dataFolder), reserveBytes: 0 });
   await requireStopped(from);
   await claimDataFolder(from, { dataFolder });
   await using to = await openPostgresStore({ url: databaseUrl });
@@ -153,7 +153,7 @@ async function rotate(
 ): Promise<object> {
   await using store =
     databaseUrl === undefined
-      ? await openSqliteStore({ file: sqliteFileIn(dataFolder), ballastBytes: 0 })
+      ? await openSqliteStore({ file: sqliteFileIn(dataFolder), reserveBytes: 0 })
       : await openPostgresStore({ url: databaseUrl });
   await claimDataFolder(store, { dataFolder, databaseUrl });
   const isRunning = await isLed(store);
@@ -167,7 +167,7 @@ async function compact({ dataFolder }: Pick<Config, "dataFolder">): Promise<obje
   const file = sqliteFileIn(dataFolder);
   const beforeBytes = (await stat(file)).size;
   {
-    await using store = await openSqliteStore({ file, ballastBytes: 0 });
+    await using store = await openSqliteStore({ file, reserveBytes: 0 });
     await requireStopped(store);
   }
   using database = new DatabaseSync(file);

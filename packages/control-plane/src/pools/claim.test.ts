@@ -48,16 +48,13 @@ const cases: Case[] = [
 for (const { maxAgents, quota = 100, ports, live, expect } of cases)
   test(`at most ${maxAgents}, in the organisation ${quota}, ports ${ports ?? "any"}, of ${live.map(({ state }) => state).join(", ")}: ${expect}`, async () => {
     await using store = await openMemoryStore();
-    const stale = agentRow("a", { id: "agent", maxAgents: 9 });
+    const agent = agentRow("a", { id: "agent", maxAgents });
     const other = agentRow("b", { id: "other" });
     await store.db
       .insertInto("organizations")
-      .values({ id: stale.organizationId, name: "org", verboseName: "", properties: "{}", createdAt: 1 })
+      .values({ id: agent.organizationId, name: "org", verboseName: "", properties: "{}", createdAt: 1 })
       .execute();
-    await store.db
-      .insertInto("agents")
-      .values([{ ...stale, maxAgents }, other])
-      .execute();
+    await store.db.insertInto("agents").values([agent, other]).execute();
     await store.db
       .insertInto("instances")
       .values({ ...instanceRow(live.length), agentId: other.id, ...busy })
@@ -68,12 +65,11 @@ for (const { maxAgents, quota = 100, ports, live, expect } of cases)
         live.map((row, index) => ({ ...instanceRow(index), agentId: "agent", deploymentId: "d", ...row })),
       )
       .execute();
-    // Read before the maximum was lowered; what counts is what is written.
     const quotasOf = createQuotas({ ...defaultQuotas, instances: quota });
     const ids = { deploymentId: "d", sessionId: "new", newId: () => "new" };
     const range = ports === undefined ? undefined : { first: 40_000, last: 40_000 + ports - 1 };
     const mediaPorts = createMediaPorts({ range, log: silentLog });
-    const options = { store, agent: stale, ...ids, quotasOf, mediaPorts, epoch: 1, nowMs: 1 };
+    const options = { store, agentId: agent.id, ...ids, quotasOf, mediaPorts, epoch: 1, nowMs: 1 };
     const claim = await store.transaction((tx) => claimInstance(tx, options));
     assert.equal(typeof claim === "string" ? claim : claim.kind, expect);
   });

@@ -1,4 +1,4 @@
-import { type Arrows, compareAndSet, requireArrow, requireSet } from "@vocalhost/store/move-row";
+import { type Arrows, compareAndSet, requireArrow } from "@vocalhost/store/move-row";
 import type { InstanceRow, InstanceState } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 
@@ -20,35 +20,18 @@ export const BOUND_SESSION_STATES = ["starting", "active", "stopping"] as const;
 
 export interface InstanceMove {
   to: InstanceState;
-  /** In words. */
+  /** A few words for people. */
   cause: string;
   nowMs: number;
   changes?: Partial<Pick<InstanceRow, "sessionId" | "address" | "readyAt" | "exitCode">>;
 }
 
-/** False if the row has changed since it was read. Throws on an arrow that is not drawn. */
+/** Returns false if the row has changed since it was read. Throws on an arrow that is not drawn. */
 export async function moveInstance(
   tx: Tx,
   row: Pick<InstanceRow, "id" | "state" | "version">,
-  move: InstanceMove,
-): Promise<boolean> {
-  return compareAndSet(tx, "instances", row, changesOf(row, move));
-}
-
-/** The same of a row that this transaction has read under its lock. */
-export async function requireInstanceMove(
-  tx: Tx,
-  row: Pick<InstanceRow, "id" | "state" | "version">,
-  move: InstanceMove,
-): Promise<void> {
-  const otherwise = () => new Error("An instance changed under its lock");
-  await requireSet(tx, "instances", { row, changes: changesOf(row, move), otherwise });
-}
-
-function changesOf(
-  { state }: Pick<InstanceRow, "state">,
   { to, cause, nowMs, changes }: InstanceMove,
-): Partial<InstanceRow> {
-  requireArrow(ARROWS, { what: `An instance (${cause})`, from: state, to });
-  return { ...changes, state: to, cause, stateAt: nowMs };
+): Promise<boolean> {
+  requireArrow(ARROWS, { what: `An instance (${cause})`, from: row.state, to });
+  return compareAndSet(tx, "instances", row, { ...changes, state: to, cause, stateAt: nowMs });
 }

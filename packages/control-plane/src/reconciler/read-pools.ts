@@ -1,6 +1,5 @@
+import type { NotNull } from "kysely";
 import type { AgentRow, DeploymentRow, InstanceRow, SessionRow } from "@vocalhost/store/schema";
-import { prepared, preparedList } from "@vocalhost/store/prepared";
-import { together } from "@vocalhost/store/round-trips";
 import type { Db } from "@vocalhost/store/store";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
@@ -71,15 +70,21 @@ export async function readPools(
   db: Db,
   { nowMs, demandMs, quotasOf }: { nowMs: number; demandMs: number; quotasOf: QuotasOf },
 ): Promise<PoolRows[]> {
-  const { agents, instances } = await together(db, { agents: agentsThere(db), instances: living(db) });
-  const named = instances.flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId]));
-  const { sessions, pending, deployments, demand, organizations } = await together(db, {
-    sessions: boundOrNamed(db, named),
-    pending: pendingByAgent(db),
-    deployments: deploymentsThatCount(db),
-    demand: startsByAgent(db, { afterMs: nowMs - demandMs, nowMs }),
-    organizations: allOrganizations(db),
-  });
+  const agents = await db.selectFrom("agents").selectAll().where("state", "!=", "deleted").execute();
+  const instances = await db
+    .selectFrom("instances")
+    .selectAll()
+    .where("state", "in", LIVE_INSTANCE_STATES)
+    .execute();
+  const sessions = await readSessions(db);
+  const pending = await readPending(db);
+  const deployments = await db
+    .selectFrom("deployments")
+    .selectAll()
+    .where("phase", "in", ["Creating", "Validating", "Active", "Draining"])
+    .execute();
+  const demand = await countStarts(db, { afterMs: nowMs - demandMs, nowMs });
+  const organizations = await db.selectFrom("organizations").select(["id", "name"]).execute();
   const left = new Map(organizations.map(({ id, name }) => [id, quotasOf(name).instances]));
   for (const { organizationId: id } of instances) left.set(id, (left.get(id) ?? 0) - 1);
   const of = {
@@ -106,23 +111,22 @@ function byAgent<Row extends { agentId: string }>(rows: Row[]): (agent: AgentRow
   return ({ id }) => groups.get(id) ?? [];
 }
 
-const agentsThere = prepared((db) => db.selectFrom("agents").selectAll().where("state", "!=", "deleted"));
-
-const living = prepared((db) =>
-  db.selectFrom("instances").selectAll().where("state", "in", LIVE_INSTANCE_STATES),
-);
-
-const boundOrNamed = preparedList((db, named) =>
-  db
+/** Those that hold an instance, and those that an instance still names. */
+async function readSessions(db: Db): Promise<PoolSession[]> {
+  const named = db
+    .selectFrom("instances")
+    .select("sessionId")
+    .where("state", "in", LIVE_INSTANCE_STATES)
+    .$narrowType<{ sessionId: NotNull }>();
+  return db
     .selectFrom("sessions")
     .select(POOL_SESSION_COLUMNS)
-    .where((is) =>
-      is.or([is("state", "in", BOUND_SESSION_STATES), ...(named.length > 0 ? [is("id", "in", named)] : [])]),
-    ),
-);
+    .where((is) => is.or([is("state", "in", BOUND_SESSION_STATES), is("id", "in", named)]))
+    .execute();
+}
 
-const pendingByAgent = prepared((db) =>
-  db
+async function readPending(db: Db): Promise<(PendingSessions & { agentId: string })[]> {
+  return db
     .selectFrom("sessions")
     .select((is) => [
       "agentId",
@@ -130,23 +134,19 @@ const pendingByAgent = prepared((db) =>
       is.fn.min<number>("createdAt").as("oldestAt"),
     ])
     .where("state", "=", "pending")
-    .groupBy("agentId"),
-);
+    .groupBy("agentId")
+    .execute();
+}
 
-const deploymentsThatCount = prepared((db) =>
-  db
-    .selectFrom("deployments")
-    .selectAll()
-    .where("phase", "in", ["Creating", "Validating", "Active", "Draining"]),
-);
-
-const startsByAgent = prepared((db, { afterMs, nowMs }: { afterMs: number; nowMs: number }) =>
-  db
+async function countStarts(
+  db: Db,
+  { afterMs, nowMs }: { afterMs: number; nowMs: number },
+): Promise<{ agentId: string; count: number }[]> {
+  return db
     .selectFrom("sessions")
     .select(["agentId", (is) => is.fn.countAll<number>().as("count")])
     .where("boundAt", ">", afterMs)
     .where("boundAt", "<=", nowMs)
-    .groupBy("agentId"),
-);
-
-const allOrganizations = prepared((db) => db.selectFrom("organizations").select(["id", "name"]));
+    .groupBy("agentId")
+    .execute();
+}

@@ -5,9 +5,8 @@ import { DriverUnavailableError, SourceGoneError } from "@vocalhost/drivers/driv
 import { toInertLines } from "@vocalhost/base/inert-text";
 import { closeSession, type Ending } from "../sessions/close-session.ts";
 import { closedFilter } from "../sessions/filter-facts.ts";
-import { failSession } from "../sessions/fail-session.ts";
 import { expirePending } from "../sessions/pending-sessions.ts";
-import { moveSession } from "../sessions/session-state.ts";
+import { failSession, moveSession } from "../sessions/session-state.ts";
 import { moveDeployment } from "../agents/deployments/deployment-phase.ts";
 import { compareAndSet } from "@vocalhost/store/move-row";
 import type { DeploymentRow, InstanceRow } from "@vocalhost/store/schema";
@@ -111,7 +110,8 @@ export async function takeStep(
       return;
     }
     case "fail-session":
-      return failSession(step.session, step.reason, world);
+      await asLeader(world, (tx) => failSession(tx, step.session, { reason: step.reason, nowMs }));
+      return;
     case "request-stop":
       await asLeader(world, (tx) =>
         moveSession(tx, step.session, {

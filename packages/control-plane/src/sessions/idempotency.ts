@@ -1,9 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
-import type { OrganizationId } from "../identity/principal.ts";
 import type { SessionRow } from "@vocalhost/store/schema";
-import { prepared } from "@vocalhost/store/prepared";
-import { sendWithNext } from "@vocalhost/store/round-trips";
 import type { Db, Tx } from "@vocalhost/store/store";
+import type { OrganizationId } from "../identity/principal.ts";
 
 export interface IdempotencyKey {
   key: string;
@@ -16,57 +14,44 @@ export interface KeyedRequest {
   idempotency?: IdempotencyKey | undefined;
 }
 
-/** Asks for what an earlier request with the same key has made; there is nothing to ask without a key. */
-export function earlierSessions(db: Db, { organizationId, idempotency }: KeyedRequest) {
-  return idempotency && sessionsOfKey(db, { organizationId, key: idempotency.key });
-}
-
-const sessionsOfKey = prepared((db, { organizationId, key }: { organizationId: string; key: string }) =>
-  db
+/** Returns the session that an earlier request with the same key has made. A start that failed may be tried again. */
+export async function findEarlier(
+  db: Db,
+  { organizationId, idempotency }: KeyedRequest,
+): Promise<SessionRow | undefined> {
+  if (!idempotency) return undefined;
+  const used = await db
     .selectFrom("idempotency")
-    .leftJoin("sessions", "sessions.id", "idempotency.sessionId")
-    .selectAll("sessions")
-    .select("idempotency.parametersHash")
-    .where("idempotency.organizationId", "=", organizationId)
-    .where("idempotency.key", "=", key),
-);
-
-/** What it has made. One that came to nothing may be tried again. */
-export function readEarlier(
-  rows: readonly EarlierRow[] | undefined,
-  { idempotency }: KeyedRequest,
-): SessionRow | undefined {
-  const [found] = rows ?? [];
-  if (!found) return undefined;
-  const { parametersHash, ...session } = found;
-  if (parametersHash !== idempotency?.parametersHash)
+    .select(["parametersHash", "sessionId"])
+    .where("organizationId", "=", organizationId)
+    .where("key", "=", idempotency.key)
+    .executeTakeFirst();
+  if (!used) return undefined;
+  if (used.parametersHash !== idempotency.parametersHash)
     throw new AppError("CONFLICT", { message: "This Idempotency-Key was used with another request" });
-  if (!isThere(session) || session.state === "failed" || session.state === "expired") return undefined;
-  return session;
+  return db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("id", "=", used.sessionId)
+    .where("state", "not in", ["failed", "expired"])
+    .executeTakeFirst();
 }
 
-type EarlierRow = { [Column in keyof SessionRow]: SessionRow[Column] | null } & { parametersHash: string };
-
-function isThere(session: Omit<EarlierRow, "parametersHash">): session is SessionRow {
-  return session.id !== null;
-}
-
-/** In the transaction that makes the session. */
+/** Remembers the key in the transaction that makes the session. */
 export async function rememberKey(
   tx: Tx,
-  request: KeyedRequest,
-  sessionId: string,
-  nowMs: number,
+  { organizationId, idempotency }: KeyedRequest,
+  { id: sessionId, nowMs }: { id: string; nowMs: number },
 ): Promise<void> {
-  if (!request.idempotency) return;
-  const { key, parametersHash } = request.idempotency;
-  const { organizationId } = request;
-  await sendWithNext(
-    tx,
-    tx.deleteFrom("idempotency").where("organizationId", "=", organizationId).where("key", "=", key),
-  );
-  await sendWithNext(
-    tx,
-    tx.insertInto("idempotency").values({ organizationId, key, parametersHash, sessionId, createdAt: nowMs }),
-  );
+  if (!idempotency) return;
+  const { key, parametersHash } = idempotency;
+  await tx
+    .deleteFrom("idempotency")
+    .where("organizationId", "=", organizationId)
+    .where("key", "=", key)
+    .execute();
+  await tx
+    .insertInto("idempotency")
+    .values({ organizationId, key, parametersHash, sessionId, createdAt: nowMs })
+    .execute();
 }

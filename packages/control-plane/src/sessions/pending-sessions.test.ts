@@ -2,10 +2,9 @@ import { AppError } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KeyPrincipal, OrganizationId } from "../identity/principal.ts";
-import { together } from "@vocalhost/store/round-trips";
 import { eachStore } from "@vocalhost/store/testing/each-store";
 import { agentRow, sessionRow } from "@vocalhost/store/testing/store-contract";
-import { callerOf, checkPending, countPending, expirePending, lockPending } from "./pending-sessions.ts";
+import { callerOf, expirePending, requirePendingPlace } from "./pending-sessions.ts";
 
 const limits = { perKey: 2, perAgent: 3 };
 const timing = { socketTokenMs: 300_000, reconcileMs: 1_000 };
@@ -22,9 +21,7 @@ eachStore((open) => {
       store
         .transaction(async (tx) => {
           const place = { agent: { id: agent, name: agent }, apiKeyId, caller: null };
-          await lockPending(tx, { store, ...place });
-          const { pending } = await together(tx, { pending: countPending(tx, place) });
-          checkPending(pending, { agent: place.agent, limits, timing, nowMs: 1 });
+          await requirePendingPlace({ store, tx }, { ...place, limits, timing, nowMs: 1 });
           const row = sessionRow({ id: String(count++), agentId: agent, apiKeyId, body: "{}" });
           await tx.insertInto("sessions").values(row).execute();
           return "waits";
@@ -46,9 +43,9 @@ eachStore((open) => {
     let nowMs = 0;
     const pend = async (caller: string | null): Promise<string> => {
       const place = { agent: { id: "a", name: "a" }, apiKeyId: "k", caller };
-      const { pending } = await together(store.db, { pending: countPending(store.db, place) });
+      const check = { ...place, limits: { perKey: 8, perAgent: 9 }, timing, nowMs };
       try {
-        checkPending(pending, { ...place, limits: { perKey: 8, perAgent: 9 }, timing, nowMs });
+        await store.transaction((tx) => requirePendingPlace({ store, tx }, check));
       } catch (error) {
         return error instanceof AppError ? `${error.code} ${error.retryAfterMs}` : String(error);
       }

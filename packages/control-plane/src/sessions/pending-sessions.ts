@@ -1,7 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import { isIPv6 } from "node:net";
 import type { Principal } from "../identity/principal.ts";
-import { prepared } from "@vocalhost/store/prepared";
 import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 import type { Db, Store, Tx } from "@vocalhost/store/store";
 import type { Timing } from "@vocalhost/base/timing";
@@ -26,10 +25,52 @@ export interface PendingPlace {
   caller: string | null;
 }
 
-/** Who counts locks first, so that what is counted stays counted. In SQLite whoever writes is alone. */
-export async function lockPending(
-  tx: Tx,
-  { store, agent, apiKeyId }: PendingPlace & { store: Store },
+export interface PendingCheck extends PendingPlace {
+  limits: PendingLimits;
+  timing: Pick<Timing, "socketTokenMs" | "reconcileMs">;
+  nowMs: number;
+}
+
+/** Throws unless one more session may wait. The place stays free until the transaction ends. */
+export async function requirePendingPlace(
+  { store, tx }: { store: Store; tx: Tx },
+  { agent, apiKeyId, caller, limits, timing, nowMs }: PendingCheck,
+): Promise<void> {
+  await lockPending({ store, tx }, { agent, apiKeyId });
+  const counts = await countPending(tx, {
+    agentId: agent.id,
+    apiKeyId: apiKeyId ?? "",
+    caller: caller ?? "",
+  });
+  if (counts.state !== "live") throw new AppError("NOT_FOUND", { message: "Service not found" });
+  // The oldest gives its place back by then, see `planPending`.
+  const tooMany = (message: string, since: number | null): AppError =>
+    new AppError("TOO_MANY_PENDING", {
+      message,
+      retryAfterMs: (since ?? nowMs) + timing.socketTokenMs + timing.reconcileMs - nowMs,
+    });
+  const leftOfKey = limits.perKey - counts.ofKey;
+  if (leftOfKey <= 0)
+    throw tooMany(
+      `This key may have ${limits.perKey} sessions that wait for their WebSockets`,
+      counts.keySince,
+    );
+  if (counts.ofCaller >= leftOfKey)
+    throw tooMany(
+      "Of the sessions of this key that wait for their WebSockets, too many are of your network address",
+      counts.callerSince,
+    );
+  if (counts.ofAgent >= limits.perAgent)
+    throw tooMany(
+      `Agent ${agent.name} may have ${limits.perAgent} sessions that wait for their WebSockets`,
+      counts.agentSince,
+    );
+}
+
+/** Makes counts stay true until the transaction ends. On SQLite the transaction writes alone anyway. */
+async function lockPending(
+  { store, tx }: { store: Store; tx: Tx },
+  { agent, apiKeyId }: Pick<PendingPlace, "agent" | "apiKeyId">,
 ): Promise<void> {
   if (store.dialect === "sqlite") return;
   const key = tx
@@ -40,15 +81,11 @@ export async function lockPending(
   await store.forUpdate(tx.selectFrom("agents").select("id").where("id", "=", agent.id)).execute();
 }
 
-/** Asks how many wait. */
-export function countPending(db: Db, { agent, apiKeyId, caller }: PendingPlace) {
-  return pendingCounts(db, { agentId: agent.id, apiKeyId: apiKeyId ?? "", caller: caller ?? "" });
-}
-
-type CountedPlace = Record<"agentId" | "apiKeyId" | "caller", string>;
-
-const pendingCounts = prepared((db, { agentId, apiKeyId, caller }: CountedPlace) =>
-  db
+async function countPending(
+  db: Db,
+  { agentId, apiKeyId, caller }: Record<"agentId" | "apiKeyId" | "caller", string>,
+) {
+  return db
     .selectFrom("sessions")
     .select((is) => {
       const ofKey = is("apiKeyId", "=", apiKeyId);
@@ -65,44 +102,8 @@ const pendingCounts = prepared((db, { agentId, apiKeyId, caller }: CountedPlace)
         min<number | null>("createdAt").filterWhere(ofAgent).as("agentSince"),
       ];
     })
-    .where("state", "=", "pending"),
-);
-
-type PendingCounts = Record<"ofKey" | "ofCaller" | "ofAgent", number> &
-  Record<"keySince" | "callerSince" | "agentSince", number | null> & { state: AgentRow["state"] | null };
-
-export interface PendingCheck {
-  agent: PendingPlace["agent"];
-  limits: PendingLimits;
-  timing: Pick<Timing, "socketTokenMs" | "reconcileMs">;
-  nowMs: number;
-}
-
-/** Throws unless one more may wait. */
-export function checkPending(
-  [row]: readonly PendingCounts[],
-  { agent, limits, timing, nowMs }: PendingCheck,
-): void {
-  if (row?.state !== "live") throw new AppError("NOT_FOUND", { message: "Service not found" });
-  // The oldest gives its place back then at the latest, see `planPending`.
-  const tooMany = (message: string, since: number | null): AppError =>
-    new AppError("TOO_MANY_PENDING", {
-      message,
-      retryAfterMs: (since ?? nowMs) + timing.socketTokenMs + timing.reconcileMs - nowMs,
-    });
-  const leftOfKey = limits.perKey - row.ofKey;
-  if (leftOfKey <= 0)
-    throw tooMany(`This key may have ${limits.perKey} sessions that wait for their WebSockets`, row.keySince);
-  if (row.ofCaller >= leftOfKey)
-    throw tooMany(
-      "Of the sessions of this key that wait for their WebSockets, too many are of your network address",
-      row.callerSince,
-    );
-  if (row.ofAgent >= limits.perAgent)
-    throw tooMany(
-      `Agent ${agent.name} may have ${limits.perAgent} sessions that wait for their WebSockets`,
-      row.agentSince,
-    );
+    .where("state", "=", "pending")
+    .executeTakeFirstOrThrow();
 }
 
 /**

@@ -1,7 +1,6 @@
 import { roomProviderNames, type Connect, type RoomProviderName } from "@vocalhost/protocol";
 import { asLeader } from "@vocalhost/store/leadership/leader";
 import type { SessionRoomRow } from "@vocalhost/store/schema";
-import { sendWithNext } from "@vocalhost/store/round-trips";
 import type { Db, Tx } from "@vocalhost/store/store";
 import type { World } from "./world.ts";
 import { OPEN_SESSION_STATES } from "./session-state.ts";
@@ -28,7 +27,7 @@ export async function rememberRoom(tx: Tx, connect: Connect, sessionId: string):
   const callId = call?.callId ?? null;
   const callDomain = call?.streamId ?? null;
   const row = { sessionId, provider, roomName, callId, callDomain };
-  await sendWithNext(tx, tx.insertInto("sessionRooms").values(row));
+  await tx.insertInto("sessionRooms").values(row).execute();
 }
 
 /** The call that waits for this room. */

@@ -1,11 +1,7 @@
 import { NO_PREFERENCE, type RegionPreference } from "./choose-region.ts";
-import { prepared } from "@vocalhost/store/prepared";
 import type { AgentRow, SessionRow } from "@vocalhost/store/schema";
 
-/** Writes it. */
-export const insertSession = prepared((db, row: SessionRow) => db.insertInto("sessions").values(row));
-
-/** A session row that has no instance yet. */
+/** Returns the row of a session that has no instance yet. */
 export function newSessionRow(options: {
   request: Pick<SessionRow, "transport" | "apiKeyId">;
   agent: Pick<AgentRow, "id" | "organizationId" | "region">;

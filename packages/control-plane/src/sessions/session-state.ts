@@ -1,4 +1,4 @@
-import { type Arrows, compareAndSet, requireArrow, requireSet } from "@vocalhost/store/move-row";
+import { type Arrows, compareAndSet, requireArrow } from "@vocalhost/store/move-row";
 import type { SessionRow, SessionState } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 
@@ -23,7 +23,7 @@ export interface SessionMove {
   changes?: Partial<Omit<SessionRow, "id" | "state" | "version">>;
 }
 
-/** Whether it was done; false if the row has changed since it was read. Throws on an arrow that is not drawn. */
+/** Returns false if the row has changed since it was read. Throws on an arrow that is not drawn. */
 export async function moveSession(
   tx: Tx,
   row: Pick<SessionRow, "id" | "state" | "version">,
@@ -33,12 +33,14 @@ export async function moveSession(
   return compareAndSet(tx, "sessions", row, { ...changes, state: to });
 }
 
-/** The same where the row must be as it was read; what `otherwise` gives fails the transaction, at the latest when it commits. */
-export async function requireSessionMove(
+/** Ends a start that failed. The session bills nothing, and the reconciler throws its instance away. */
+export function failSession(
   tx: Tx,
-  row: Pick<SessionRow, "id" | "state" | "version">,
-  { to, changes, otherwise }: SessionMove & { otherwise(): Error },
-): Promise<void> {
-  requireArrow(ARROWS, { what: "A session", from: row.state, to });
-  await requireSet(tx, "sessions", { row, changes: { ...changes, state: to }, otherwise });
+  session: Pick<SessionRow, "id" | "state" | "version">,
+  { reason, nowMs }: { reason: string; nowMs: number },
+): Promise<boolean> {
+  return moveSession(tx, session, {
+    to: "failed",
+    changes: { endedAt: nowMs, endReason: reason, body: null },
+  });
 }

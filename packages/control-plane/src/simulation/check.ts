@@ -1,7 +1,5 @@
 import { BOUND_SESSION_STATES, LIVE_INSTANCE_STATES } from "../pools/instance-state.ts";
 import { isTerminal } from "../sessions/session-state.ts";
-import { prepared } from "@vocalhost/store/prepared";
-import { together } from "@vocalhost/store/round-trips";
 import type { Store } from "@vocalhost/store/store";
 import type { SessionRow } from "@vocalhost/store/schema";
 import { lieOf, type BotRun, type Host } from "./host.ts";
@@ -23,34 +21,22 @@ export async function checkMeanwhile(options: {
   const { host, store, maxAgents, maximum, pendingPerAgent } = options;
   if (host.running().length > maxAgents)
     host.faults.push(`I5: ${host.running().length} instances run at once`);
-  const { served, pending, active } = await together(store.db, {
-    served: servedSessions(store.db),
-    pending: pendingSessions(store.db),
-    active: activeDeployments(store.db),
-  });
+  const { db } = store;
+  const served = await db
+    .selectFrom("sessions")
+    .innerJoin("instances", "instances.sessionId", "sessions.id")
+    .select("sessions.boundAt")
+    .where("sessions.state", "in", BOUND_SESSION_STATES)
+    .where("instances.state", "in", LIVE_INSTANCE_STATES)
+    .execute();
+  const pending = await db.selectFrom("sessions").select("id").where("state", "=", "pending").execute();
+  const active = await db.selectFrom("deployments").select("id").where("phase", "=", "Active").execute();
   const isOvershot = served.length > maximum.agents;
   if (isOvershot && served.some(({ boundAt }) => (boundAt ?? 0) > maximum.sinceAt))
     host.faults.push(`I5: a start made it ${served.length} sessions, ${maximum.agents} are allowed now`);
   if (pending.length > pendingPerAgent) host.faults.push(`${pending.length} sessions wait for their sockets`);
   if (active.length > 1) host.faults.push(`${active.length} deployments are active at once`);
 }
-
-const servedSessions = prepared((db) =>
-  db
-    .selectFrom("sessions")
-    .innerJoin("instances", "instances.sessionId", "sessions.id")
-    .select("sessions.boundAt")
-    .where("sessions.state", "in", BOUND_SESSION_STATES)
-    .where("instances.state", "in", LIVE_INSTANCE_STATES),
-);
-
-const pendingSessions = prepared((db) =>
-  db.selectFrom("sessions").select("id").where("state", "=", "pending"),
-);
-
-const activeDeployments = prepared((db) =>
-  db.selectFrom("deployments").select("id").where("phase", "=", "Active"),
-);
 
 /** What must hold when everything has settled. */
 export async function checkAtTheEnd(options: {

@@ -9,15 +9,15 @@ export const mutants: Mutant[] = [
     name: "no idempotency key",
     edits: [
       {
-        file: "control-plane/src/sessions/start-session.ts",
-        find: "await rememberKey(tx, request, session.id, nowMs);",
+        file: "control-plane/src/sessions/bind-session.ts",
+        find: "await rememberKey(tx, request, { id: session.id, nowMs });",
         replace: "",
       },
     ],
   },
   {
     name: "moves without compare-and-set",
-    edits: [{ file: "store/src/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" }],
+    edits: [{ file: "store/src/move-row.ts", find: '.where("version", "=", version)', replace: "" }],
   },
   {
     name: "no duration cap",
@@ -40,13 +40,13 @@ export const mutants: Mutant[] = [
     name: "closing twice with added counters",
     edits: [
       // One leader alone never closes twice; an old one that lingers would.
-      { file: "store/src/leadership/leader.ts", find: 'lease.where("epoch", "=", epoch)', replace: "lease" },
+      { file: "store/src/leadership/leader.ts", find: '1).where("epoch", "=", epoch)', replace: "1)" },
       {
         file: "control-plane/src/usage/ledger/close-usage.ts",
         find: "if (await isEntered(tx, row)) return;",
         replace: "",
       },
-      { file: "store/src/move-row.ts", find: '.where("version", "=", readVersion)', replace: "" },
+      { file: "store/src/move-row.ts", find: '.where("version", "=", version)', replace: "" },
       {
         file: "control-plane/src/usage/ledger/close-usage.ts",
         find: '.values({ ...row, startedAt })\n      .onConflict((conflict) => conflict.columns(["sessionId", "period"]).doNothing())',

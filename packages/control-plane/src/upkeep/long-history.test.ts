@@ -16,9 +16,10 @@ import { createQuotas, defaultQuotas } from "../identity/quotas/quotas.ts";
 import { readPools } from "../reconciler/read-pools.ts";
 import { pruneHistory } from "./retention/prune-history.ts";
 import { defaultRetention } from "./retention/retention.ts";
+import { agentsToStart } from "../sessions/bind-session.ts";
 import { NO_PREFERENCE } from "../sessions/choose-region.ts";
+import { requireConcurrency } from "../sessions/concurrency.ts";
 import { agentsForSocket } from "../sessions/doors/pending-socket.ts";
-import { readForStart } from "../sessions/read-for-start.ts";
 import { createRoomCloser } from "../sessions/session-rooms.ts";
 import { agentRow } from "@vocalhost/store/testing/store-contract";
 import { createTestClock } from "@vocalhost/base/testing/test-clock";
@@ -46,6 +47,7 @@ const asked: Record<string, (store: Store) => Promise<unknown>> = {
       .execute();
     await closePeriods(store, { nowMs: Date.parse("2026-02-02"), failpoint: () => undefined });
   },
+  "a key's sessions": ({ db }) => requireConcurrency(db, { apiKeyId: "key", concurrency: 1 }),
   "rooms to close": (store) =>
     createRoomCloser({
       world: { store, clock: createTestClock(0), epoch: 1, log: silentLog },
@@ -65,21 +67,15 @@ for (const [what, ask] of Object.entries(asked))
   });
 
 const starts: Record<string, (store: Store) => Promise<unknown>> = {
-  "a start": (store) =>
-    store.transaction((tx) =>
-      readForStart(tx, store, {
-        ...{ organizationId: ORGANIZATION, agentName: "bot", apiKeyId: "key", concurrency: 1 },
-        idempotency: { key: "once", parametersHash: "" },
-      }),
-    ),
+  "a start": ({ db }) => agentsToStart(db, { agentName: "bot", organizationId: ORGANIZATION }).execute(),
   "a start over a socket": ({ db }) =>
-    db.executeQuery(
-      agentsForSocket(db, { agentName: "bot", organizationId: ORGANIZATION, region: NO_PREFERENCE }),
-    ),
+    agentsForSocket(db, {
+      ...{ agentName: "bot", organizationId: ORGANIZATION, region: NO_PREFERENCE },
+    }).execute(),
   "a socket without a start": ({ db }) =>
-    db.executeQuery(
-      agentsForSocket(db, { agentName: "bot", organizationName: "main", region: NO_PREFERENCE }),
-    ),
+    agentsForSocket(db, {
+      ...{ agentName: "bot", organizationName: "main", region: NO_PREFERENCE },
+    }).execute(),
 };
 
 for (const [what, ask] of Object.entries(starts))
@@ -152,9 +148,9 @@ async function statementsOf(
   const noting = (statements: string[]) =>
     createSqliteDialect({
       ...link,
-      execute(all) {
-        statements.push(...all.map(({ sql }) => sql));
-        return link.execute(all);
+      execute(statement) {
+        statements.push(statement.sql);
+        return link.execute(statement);
       },
       close: async () => undefined,
     });
@@ -174,6 +170,6 @@ async function statementsOf(
 }
 
 function planOf(engine: ReturnType<typeof openSqliteEngine>, sql: string): string[] {
-  const [outcome] = engine.execute([{ sql: `explain query plan ${sql}`, parameters: [], where: "reader" }]);
-  return (outcome?.rows ?? []).map(({ detail }) => String(detail));
+  const { rows } = engine.execute({ sql: `explain query plan ${sql}`, parameters: [], where: "reader" });
+  return rows.map(({ detail }) => String(detail));
 }

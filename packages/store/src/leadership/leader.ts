@@ -1,9 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
 import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "@vocalhost/base/clock";
-import { prepared } from "../prepared.ts";
-import { sendWithNext } from "../round-trips.ts";
-import type { Db, Store, TransactionOptions, Tx } from "../store.ts";
+import type { Store, TransactionOptions, Tx } from "../store.ts";
 import type { Timing } from "@vocalhost/base/timing";
 
 /** There is one leader, known by its epoch; one that lost the lease can no longer write. */
@@ -102,19 +100,12 @@ export async function asLeader<T>(
   options?: TransactionOptions,
 ): Promise<T> {
   return store.transaction(async (tx) => {
-    const held = store.dialect === "postgres" ? lockedLease(tx, { epoch }) : heldLease(tx, { epoch });
-    await sendWithNext(tx, held, { rows: 1, otherwise: () => new LeadershipLostError() });
+    const lease = tx.selectFrom("leader").select("epoch").where("id", "=", 1).where("epoch", "=", epoch);
+    // On Postgres the lock keeps other controllers from taking the lease meanwhile, but not this one from renewing it.
+    const held = store.dialect === "postgres" ? lease.forKeyShare() : lease;
+    if (!(await held.executeTakeFirst())) throw new LeadershipLostError();
     return run(tx);
   }, options);
-}
-
-const heldLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch));
-// Keeps others from taking the lease until we are done, but not us from renewing it.
-const lockedLease = prepared((db, { epoch }: { epoch: number }) => leaseOf(db, epoch).forKeyShare());
-
-function leaseOf(db: Db, epoch: number) {
-  const lease = db.selectFrom("leader").select("epoch").where("id", "=", 1);
-  return lease.where("epoch", "=", epoch);
 }
 
 /** The store as everybody but the deciding code sees it: what they write is the leader's word too. */

@@ -18,7 +18,7 @@ export function eachStore(declare: (open: () => Promise<Store>) => void): void {
     after(() => rm(folder, { recursive: true, force: true }));
     declare(() => {
       files += 1;
-      return openSqliteStore({ file: join(folder, `${files}.db`), ballastBytes: 64 * 1024 });
+      return openSqliteStore({ file: join(folder, `${files}.db`), reserveBytes: 64 * 1024 });
     });
   });
 

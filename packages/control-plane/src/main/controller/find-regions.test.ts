@@ -11,7 +11,7 @@ const FORMER = [{ code: "us-west", displayName: "This machine" }];
 
 test("one region that says what it is; a store that knows it by its former code keeps that", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-regions-"));
-  await using store = await openSqliteStore({ file: join(folder.path, "store.db"), ballastBytes: 64 * 1024 });
+  await using store = await openSqliteStore({ file: join(folder.path, "store.db"), reserveBytes: 64 * 1024 });
   assert.deepEqual(await findRegions(store.db, undefined), NEW);
 
   const set = { organizationId: "o", name: "keys", kind: "secret", status: "ready" } as const;

@@ -2,9 +2,6 @@ import { AppError } from "@vocalhost/protocol";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { openSignedJson, signJson } from "@vocalhost/base/signed-json";
-import { prepared } from "@vocalhost/store/prepared";
-import { sendWithNext } from "@vocalhost/store/round-trips";
-import type { UsedTokenRow } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 
 /** Short-lived rights to open one WebSocket each: signed, not stored, remembered once used. */
@@ -45,15 +42,12 @@ export function readSocketToken({ secret }: TokenSigner, text: string, nowMs: nu
   return token.data;
 }
 
-/** One use: a second one fails its transaction, on whichever controller it happens. */
+/** Uses the token up. A second use throws, on whichever controller it happens. */
 export async function useUpToken(tx: Tx, token: SocketToken): Promise<void> {
-  const use = firstUse(tx, { id: token.nonce, expiresAt: token.exp * 1000 });
-  await sendWithNext(tx, use, { rows: 1, otherwise: () => new AppError("TOKEN_INVALID") });
-}
-
-const firstUse = prepared((db, token: UsedTokenRow) =>
-  db
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto("usedTokens")
-    .values(token)
-    .onConflict((conflict) => conflict.column("id").doNothing()),
-);
+    .values({ id: token.nonce, expiresAt: token.exp * 1000 })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows !== 1n) throw new AppError("TOKEN_INVALID");
+}

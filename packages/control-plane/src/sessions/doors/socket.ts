@@ -4,18 +4,17 @@ import type { OrganizationId } from "../../identity/principal.ts";
 import type { SocketRoute, SocketRouteRequest } from "@vocalhost/base/peers/controller-api";
 import { asLeader } from "@vocalhost/store/leadership/leader";
 import { notFound } from "@vocalhost/base/refusals";
-import { prepared } from "@vocalhost/store/prepared";
-import { together } from "@vocalhost/store/round-trips";
-import type { ApiKeyRow, SessionRow } from "@vocalhost/store/schema";
+import type { SessionRow } from "@vocalhost/store/schema";
 import type { Tx } from "@vocalhost/store/store";
 import type { World } from "../world.ts";
 import { preferenceOf } from "../choose-region.ts";
 import { expireSession } from "../pending-sessions.ts";
+import { START_LIMIT } from "../bind-session.ts";
 import { startSession } from "../start-session.ts";
 import { wakeAhead } from "../wake-ahead.ts";
 import type { DoorContext, SessionDoor, StartSessionRequest } from "./door.ts";
 import { dialOut } from "./dial-out.ts";
-import { agentsForSocket, chooseForSocket, findForSocket, pendingFor } from "./pending-socket.ts";
+import { findForSocket, pendingFor } from "./pending-socket.ts";
 import { issueSocketToken, readSocketToken, useUpToken, type SocketToken } from "./socket-tokens.ts";
 
 /** A client's or a carrier's WebSocket: the bot starts when it comes; until then the session is pending. */
@@ -65,15 +64,10 @@ export async function routeSocket(
   if (token && token.sh !== serviceHost) throw new AppError("TOKEN_INVALID");
   const [agentName = "", organizationName = "", ...rest] = serviceHost.split(".");
   if (rest.length > 0) throw notFound("Service not found");
-  const { db } = world.store;
-  const found = await together(db, {
-    agents: agentsForSocket(db, { organizationName, agentName }),
-    pending: token && sessionOf(db, { sid: token.sid }),
-  });
-  const { agent, websocketAuth } = chooseForSocket(world, found.agents, {});
+  const { agent, websocketAuth } = await findForSocket(world, { organizationName, agentName });
   if (websocketAuth === "token" && !token) throw new AppError("TOKEN_INVALID");
   const body = parseBody(request.body);
-  const waiting = found.pending && readPending(found.pending, world);
+  const waiting = token && (await readPending(world, token));
   const pending = waiting?.session;
   const transport = request.ingress === "generic" ? "websocket" : request.ingress;
   if (pending && pending.transport !== transport)
@@ -104,24 +98,21 @@ function addressFor({ transport, wsBase }: StartSessionRequest, serviceHost: str
   return `${wsBase}/ws/${transport === "websocket" ? "generic" : transport}/${serviceHost}`;
 }
 
-/** Asks for the session a token is for, and for the key it was requested with. */
-const sessionOf = prepared((db, { sid }: Pick<SocketToken, "sid">) =>
-  db
+/**
+ * Returns the session that a token is for. A token is worth no more than the key that requested it: once the key may not do
+ * something, neither may the token.
+ */
+async function readPending(
+  { store: { db }, clock }: World,
+  { sid }: SocketToken,
+): Promise<{ session: SessionRow; concurrency: number | null }> {
+  const found = await db
     .selectFrom("sessions")
     .leftJoin("apiKeys", "apiKeys.id", "sessions.apiKeyId")
     .selectAll("sessions")
     .select(["apiKeys.id as keyId", "apiKeys.revokedAt", "apiKeys.expiresAt", "apiKeys.concurrency"])
-    .where("sessions.id", "=", sid),
-);
-
-type TokenSession = SessionRow &
-  Pick<ApiKeyRow, "revokedAt" | "expiresAt" | "concurrency"> & { keyId: string | null };
-
-/** A token is worth no more than the key that requested it: once the key may not do something, neither may the token. */
-function readPending(
-  [found]: readonly TokenSession[],
-  { clock }: World,
-): { session: SessionRow; concurrency: number | null } {
+    .where("sessions.id", "=", sid)
+    .executeTakeFirst();
   if (found?.state !== "pending")
     throw new AppError("TOKEN_INVALID", { message: "The session of this token is over" });
   const { keyId, revokedAt, expiresAt, concurrency, ...session } = found;
@@ -145,7 +136,7 @@ function isRefusal(error: unknown): boolean {
 async function giveUp(world: World, pending: SessionRow): Promise<void> {
   const nowMs = world.clock.nowMs();
   const expire = (tx: Tx) => expireSession(tx, pending, { reason: "refused", nowMs });
-  await asLeader(world, expire, { sharesCommit: true }).catch((error: unknown) =>
+  await asLeader(world, expire, START_LIMIT).catch((error: unknown) =>
     world.log.warn({ err: error, sessionId: pending.id }, "refused session could not be ended"),
   );
 }

@@ -19,7 +19,7 @@ test("a backup removes what a killed one left, and nothing of one that is under 
     mkdirSync(at(`.vocalhost-backup-${name}`));
     writeFileSync(at(`.vocalhost-backup-${name}`, "holder"), holder);
   }
-  await (await openSqliteStore({ file: at("data", "vocalhost.db"), ballastBytes: 0 }))[Symbol.asyncDispose]();
+  await (await openSqliteStore({ file: at("data", "vocalhost.db"), reserveBytes: 0 }))[Symbol.asyncDispose]();
   const config = { dataFolder: at("data"), databaseUrl: undefined };
   await takeBackup({ config, file: at("backup"), progress: () => undefined, now: new Date(0) });
   assert.deepEqual(readdirSync(folder.path).toSorted(), [".vocalhost-backup-running", "backup", "data"]);
@@ -37,7 +37,7 @@ test("a backup is not restored beside the journal of a database that was moved a
     progress: () => undefined,
   };
   {
-    await using store = await openSqliteStore({ file: at("old", "vocalhost.db"), ballastBytes: 0 });
+    await using store = await openSqliteStore({ file: at("old", "vocalhost.db"), reserveBytes: 0 });
     await takeBackup({ ...options, now: new Date(0) });
     await store.db.insertInto("settings").values({ name: "written", value: "after the backup" }).execute();
     copyFileSync(at("old", "vocalhost.db-wal"), at("new", "vocalhost.db-wal"));
@@ -49,7 +49,7 @@ test("a backup is not restored beside the journal of a database that was moved a
   );
   rmSync(at("new", "vocalhost.db-wal"));
   await restoreBackup({ ...options, config, sdkFolder: at("sdk") });
-  await using store = await openSqliteStore({ file: at("new", "vocalhost.db"), ballastBytes: 0 });
+  await using store = await openSqliteStore({ file: at("new", "vocalhost.db"), reserveBytes: 0 });
   const settings = await store.db.selectFrom("settings").selectAll().execute();
   assert.deepEqual(
     settings.map(({ name }) => name),

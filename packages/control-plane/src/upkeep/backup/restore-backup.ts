@@ -114,14 +114,14 @@ async function linkSdk(staging: string, sdkFolder: string): Promise<void> {
 
 /** The service that was backed up may go on, and its bucket is not this one's. */
 async function identify(staging: string): Promise<void> {
-  await using store = await openSqliteStore({ file: join(staging, DATABASE_FILE), ballastBytes: 0 });
+  await using store = await openSqliteStore({ file: join(staging, DATABASE_FILE), reserveBytes: 0 });
   await writeMark(staging, await store.transaction((tx) => renewIdentity(tx, "beside")));
 }
 
 async function fillDatabase(url: string, staging: string, progress: (text: string) => void): Promise<void> {
   const file = join(staging, DATABASE_FILE);
   {
-    await using from = await openSqliteStore({ file, ballastBytes: 0 });
+    await using from = await openSqliteStore({ file, reserveBytes: 0 });
     await using to = await openPostgresStore({ url });
     await makeAuthTables(to);
     await copyStore({ from, to, progress: (table, rows) => progress(`copying ${table}: ${rows} rows`) });

@@ -105,7 +105,7 @@ async function snapshot(
     return;
   }
   await using from = await openPostgresStore({ url: databaseUrl });
-  await using to = await openSqliteStore({ file: target, ballastBytes: 0 });
+  await using to = await openSqliteStore({ file: target, reserveBytes: 0 });
   await makeAuthTables(to);
   await copyStore({ from, to, progress: (table, rows) => progress(`copying ${table}: ${rows} rows`) });
 }

@@ -192,7 +192,7 @@ eachStore((open) => {
 
 test("what cannot be forgotten keeps nothing else from being forgotten, and is told", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-prune-"));
-  await using store = await openSqliteStore({ file: join(folder.path, "vocalhost.db"), ballastBytes: 0 });
+  await using store = await openSqliteStore({ file: join(folder.path, "vocalhost.db"), reserveBytes: 0 });
   await fill(store);
   await sql`drop table samples`.execute(store.db);
   await assert.rejects(pruneAll(store, { dataFolder: folder.path, nowMs: NOW_MS }), /no such table: samples/);
@@ -210,7 +210,7 @@ test("what cannot be forgotten keeps nothing else from being forgotten, and is t
 
 test("a SQLite file gives back what its rows no longer need", async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), "vocalhost-compact-"));
-  await using store = await openSqliteStore({ file: join(folder.path, "a.db"), ballastBytes: 64 * 1024 });
+  await using store = await openSqliteStore({ file: join(folder.path, "a.db"), reserveBytes: 64 * 1024 });
   const freePages = async (): Promise<number> => {
     const { rows } = await sql<{
       count: number;
