@@ -1,4 +1,4 @@
-import { parseXml } from "../packages/cli/src/webhook/xml.ts";
+import { parseXml } from "../packages/cli/src/webhook/stream-instructions.ts";
 
 export type XmlElement = ReturnType<typeof parseXml>;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { refusedRequest, unreachable } from "./connection-problem.ts";
-import { shownUrl } from "./shown-url.ts";
+import { shownUrl } from "./results.ts";
 import { version } from "./version.ts";
 import { createSigner } from "./webhook/signer.ts";
 

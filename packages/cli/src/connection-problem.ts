@@ -1,5 +1,5 @@
 import { Problem } from "./problem.ts";
-import { shownUrl } from "./shown-url.ts";
+import { shownUrl } from "./results.ts";
 import type { Signer } from "./webhook/signer.ts";
 
 /** Nobody answered: says which of the usual reasons it was. */

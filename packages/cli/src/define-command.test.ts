@@ -28,12 +28,10 @@ const command = defineCommand({
     force: flag({ help: "even if" }),
   },
   examples: [{ line: "vocalhost secrets set", about: "sets it" }],
-  load: async () => ({
-    run: async (options, context) => {
-      seen.push(options);
-      return context.isJson ? 7 : 0;
-    },
-  }),
+  load: async () => async (options, context) => {
+    seen.push(options);
+    return context.isJson ? 7 : 0;
+  },
 });
 
 async function run(...words: string[]): Promise<number | undefined> {
@@ -97,9 +95,10 @@ test("words are values too, and a command may take what it does not know", async
     },
     options: { open: negatedFlag({ help: "no" }) },
     examples: [{ line: "x", about: "y" }],
-    load: async () => ({
-      run: async ({ where, kind, rest, open }) => runs.push([where, kind, rest, open]),
-    }),
+    load:
+      async () =>
+      async ({ where, kind, rest, open }) =>
+        runs.push([where, kind, rest, open]),
   });
   const eager = defineCommand({
     name: "eager",
@@ -108,7 +107,10 @@ test("words are values too, and a command may take what it does not know", async
     options: { port: text({ help: "port" }) },
     takesTheRest: true,
     examples: [{ line: "x", about: "y" }],
-    load: async () => ({ run: async ({ port }, { rest, isYes }) => runs.push([port, rest, isYes]) }),
+    load:
+      async () =>
+      async ({ port }, { rest, isYes }) =>
+        runs.push([port, rest, isYes]),
   });
   const lines = [
     "put a",

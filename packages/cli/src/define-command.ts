@@ -22,12 +22,9 @@ export interface CommandDefinition<Options extends OptionTable, Arguments extend
   takesTheRest?: boolean;
   examples: readonly Example[];
   /** Imported only when the command runs, so that `--help` stays quick. */
-  load: () => Promise<{
-    run: (
-      options: OptionValues<Options> & ArgumentValues<Arguments>,
-      context: CommandContext,
-    ) => Promise<number>;
-  }>;
+  load: () => Promise<
+    (options: OptionValues<Options> & ArgumentValues<Arguments>, context: CommandContext) => Promise<number>
+  >;
 }
 
 export interface Example {
@@ -86,7 +83,7 @@ export function defineCommand<
         const rest = definition.takesTheRest ? command.args : [];
         await onRun(
           async (context) => {
-            const { run } = await definition.load();
+            const run = await definition.load();
             return run(values as OptionValues<Options> & ArgumentValues<Arguments>, context);
           },
           { isJson: options["json"] === true, isYes: options["yes"] === true, rest },

@@ -1,30 +1,41 @@
 import { Command, CommanderError } from "commander";
+import { wordOf } from "./command-option.ts";
 import { agentCommands } from "./commands/agent.ts";
-import { authCommands } from "./commands/auth.ts";
-import { backupCommands } from "./commands/backup.ts";
-import { buildCommands } from "./commands/build.ts";
+import { authCommands, configCommands } from "./commands/auth.ts";
 import { call } from "./commands/call.ts";
-import { completion } from "./commands/completion.ts";
-import { configCommands } from "./commands/config.ts";
-import { deploy } from "./commands/deploy.ts";
+import { buildCommands, deploy, logs } from "./commands/deploy.ts";
 import { dev } from "./commands/dev.ts";
 import { doctor } from "./commands/doctor.ts";
-import { groupSummaries } from "./commands/group-summaries.ts";
 import { imageCommands } from "./commands/image.ts";
 import { keysCommands } from "./commands/keys.ts";
-import { logs } from "./commands/logs.ts";
-import { organizationsCommands } from "./commands/organizations.ts";
-import { regionsCommands } from "./commands/regions.ts";
+import { backupCommands, networkPolicyCommands, up } from "./commands/operate.ts";
+import { organizationsCommands, regionsCommands, usage } from "./commands/organizations.ts";
 import { secretsCommands } from "./commands/secrets.ts";
-import { up } from "./commands/up.ts";
-import { usage } from "./commands/usage.ts";
-import { networkPolicyCommands } from "./commands/network-policy.ts";
-import { toCommandNode } from "./completion/command-node.ts";
-import type { CommandBody, CommandContext, CommonOptions, DefinedCommand } from "./define-command.ts";
-import { listenToSignals } from "./interruption.ts";
+import { shells, toCommandNode } from "./completion/command-node.ts";
+import {
+  defineCommand,
+  type CommandBody,
+  type CommandContext,
+  type CommonOptions,
+  type DefinedCommand,
+} from "./define-command.ts";
 import { exitCodes, Problem, usageProblem } from "./problem.ts";
 import { createUi, type Ui } from "./ui.ts";
 import { version } from "./version.ts";
+
+const completion = defineCommand({
+  name: "completion",
+  summary: "print a script that completes commands in your shell",
+  description: "Prints a script for your shell that completes commands, options and their values.",
+  arguments: { shell: wordOf({ values: shells, help: "your shell" }) },
+  options: {},
+  examples: [
+    { line: "source <(vocalhost completion bash)", about: "for this terminal; in ~/.bashrc for all" },
+    { line: 'vocalhost completion zsh > "${fpath[1]}/_vocalhost"', about: "for zsh" },
+    { line: "vocalhost completion fish > ~/.config/fish/completions/vocalhost.fish", about: "for fish" },
+  ],
+  load: async () => (await import("./completion/completion-script.ts")).run,
+});
 
 const commands: readonly DefinedCommand[] = [
   dev,
@@ -47,6 +58,22 @@ const commands: readonly DefinedCommand[] = [
   doctor,
   completion,
 ];
+
+/** What the nouns are about that several commands share. */
+const groupSummaries: Readonly<Record<string, string>> = {
+  auth: "sign in to a service and out again",
+  agent: "inspect agents, start and stop their sessions, roll back",
+  secrets: "store secrets for your bots",
+  regions: "where agents can run",
+  keys: "keys for applications and servers",
+  organizations: "organisations you belong to, and what they may have",
+  build: "inspect builds",
+  image: "make container images, push and load them",
+  "network-policy": "what bots in containers may reach",
+  "master-keys": "what secrets are sealed with",
+  store: "where the service keeps its data",
+  config: "see which settings are used",
+};
 
 /** Runs one command line and gives its exit code. */
 export async function main(words: readonly string[]): Promise<number> {
@@ -103,4 +130,44 @@ async function runBody(
 
 function terminal(isJson: boolean): Ui {
   return createUi({ output: process.stdout, errors: process.stderr, isJson });
+}
+
+/** The first Ctrl-C asks the command to end in good order, the second ends the process. So does losing its reader. */
+interface Interruption extends Disposable {
+  readonly signal: AbortSignal;
+  /** Undefined while nobody has interrupted. */
+  readonly exitCode: number | undefined;
+}
+
+const TERMINATED = 143;
+const UNREAD = 141; // as if ended by SIGPIPE: `vocalhost dev | head`
+
+function listenToSignals(): Interruption {
+  const controller = new AbortController();
+  let exitCode: number | undefined;
+
+  function interrupt(code: number): void {
+    if (exitCode !== undefined) process.exit(code);
+    exitCode = code;
+    controller.abort();
+  }
+
+  const onInterrupt = (): void => interrupt(exitCodes.interrupted);
+  const onTerminate = (): void => interrupt(TERMINATED);
+  const onUnread = (): void => {
+    exitCode ??= UNREAD; // each further line fails too; none of them may end us
+    controller.abort();
+  };
+  const outputs = [process.stdout, process.stderr];
+  for (const output of outputs) output.on("error", onUnread);
+  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerminate);
+  return {
+    signal: controller.signal,
+    get exitCode() {
+      return exitCode;
+    },
+    [Symbol.dispose]() {
+      process.off("SIGINT", onInterrupt).off("SIGTERM", onTerminate);
+    },
+  };
 }

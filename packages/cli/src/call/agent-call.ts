@@ -4,7 +4,7 @@ import type { CommandContext } from "../define-command.ts";
 import { Problem, usageProblem } from "../problem.ts";
 import { openCallableService, type CallableService } from "../service/callable-service.ts";
 import { aboutAgent } from "../service/explain.ts";
-import { shortId } from "../service/short-id.ts";
+import { shortId } from "../service/find.ts";
 import type { CallOptions } from "./call-options.ts";
 
 /** A call to a deployed agent. */

@@ -1,7 +1,6 @@
-import { type AudioFrame, parseWav, writeWav } from "@vocalhost/audio";
+import { parseWav, writeWav, type AudioFrame } from "@vocalhost/audio";
 import { carriers } from "@vocalhost/carriers";
 import {
-  type CallReport,
   createBackground,
   createCarrier,
   createConversation,
@@ -10,13 +9,14 @@ import {
   placeCall,
   speechLevel,
   writeStereoWav,
+  type CallReport,
 } from "@vocalhost/simulator";
 import { readFile, writeFile } from "node:fs/promises";
 import { readConfig } from "../config.ts";
 import { unreachable } from "../connection-problem.ts";
 import type { CommandContext } from "../define-command.ts";
 import { exitCodes, Problem } from "../problem.ts";
-import { shownUrl } from "../shown-url.ts";
+import { shownUrl } from "../results.ts";
 import { callAgent } from "./agent-call.ts";
 import type { CallArguments, CallOptions } from "./call-options.ts";
 import { describeReport } from "./describe-report.ts";

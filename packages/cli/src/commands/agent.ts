@@ -33,7 +33,7 @@ const list = defineCommand({
     { line: "vocalhost agent list", about: "all" },
     { line: "vocalhost agent list --json | jq -r '.agents[].name'", about: "names, for a script" },
   ],
-  load: () => import("../agent/run-list.ts"),
+  load: async () => (await import("../agent/inspect.ts")).list,
 });
 
 const status = defineCommand({
@@ -47,7 +47,7 @@ const status = defineCommand({
     { line: "vocalhost agent status my-agent", about: "everything about it" },
     { line: "vocalhost agent status --json", about: "the agent of this folder, for a script" },
   ],
-  load: () => import("../agent/run-status.ts"),
+  load: async () => (await import("../agent/inspect.ts")).status,
 });
 
 const start = defineCommand({
@@ -86,7 +86,7 @@ const start = defineCommand({
     { line: "vocalhost agent start my-agent -t twilio", about: "the same for a carrier's stream" },
     { line: "vocalhost agent start my-agent --region eu-north", about: "there, or in the nearest region" },
   ],
-  load: () => import("../agent/run-start.ts"),
+  load: async () => (await import("../agent/sessions.ts")).start,
 });
 
 const stop = defineCommand({
@@ -102,7 +102,7 @@ const stop = defineCommand({
     { line: "vocalhost agent stop my-agent --session-id 3f2a9c04", about: "asks first" },
     { line: "vocalhost agent stop my-agent -s 3f2a9c04 --yes", about: "does not ask" },
   ],
-  load: () => import("../agent/run-stop.ts"),
+  load: async () => (await import("../agent/sessions.ts")).stop,
 });
 
 const sessions = defineCommand({
@@ -126,7 +126,7 @@ const sessions = defineCommand({
     { line: "vocalhost agent sessions my-agent --status active", about: "calls in progress" },
     { line: "vocalhost agent sessions my-agent --id 3f2a9c04", about: "one in detail" },
   ],
-  load: () => import("../agent/run-sessions.ts"),
+  load: async () => (await import("../agent/sessions.ts")).sessions,
 });
 
 const remove = defineCommand({
@@ -140,7 +140,7 @@ const remove = defineCommand({
     { line: "vocalhost agent delete my-agent --yes", about: "does not ask" },
     { line: "vocalhost agent delete my-agent --region eu-north", about: "stays in its other regions" },
   ],
-  load: () => import("../agent/run-delete.ts"),
+  load: async () => (await import("../agent/change.ts")).remove,
 });
 
 const deployments = defineCommand({
@@ -150,7 +150,7 @@ const deployments = defineCommand({
   arguments: { agent },
   options: { region, ...serviceOptions },
   examples: [{ line: "vocalhost agent deployments my-agent", about: "all of them" }],
-  load: () => import("../agent/run-deployments.ts"),
+  load: async () => (await import("../agent/inspect.ts")).deployments,
 });
 
 const rollback = defineCommand({
@@ -174,7 +174,7 @@ const rollback = defineCommand({
     { line: "vocalhost agent rollback my-agent", about: "to the previous one" },
     { line: "vocalhost agent rollback my-agent --to 3f2a --yes", about: "to a specific one, no questions" },
   ],
-  load: () => import("../agent/run-rollback.ts"),
+  load: async () => (await import("../agent/change.ts")).rollback,
 });
 
 export const agentCommands = [list, status, start, stop, sessions, remove, deployments, rollback];

@@ -1,6 +1,6 @@
 import { flag, negatedFlag, text } from "../command-option.ts";
 import { defineCommand } from "../define-command.ts";
-import { serviceOptions } from "../service/service-options.ts";
+import { configFileOption, serviceOptions } from "../service/service-options.ts";
 
 const login = defineCommand({
   name: "auth login",
@@ -22,7 +22,7 @@ const login = defineCommand({
     { line: "vocalhost auth login --url https://voice.example.com", about: "another one" },
     { line: "vocalhost auth login --api-key < key.txt", about: "with a private key" },
   ],
-  load: () => import("../auth/run-login.ts"),
+  load: async () => (await import("../auth/sign-in.ts")).login,
 });
 
 const logout = defineCommand({
@@ -31,7 +31,7 @@ const logout = defineCommand({
   description: "Ends this sign-in on the service and removes the credentials from this machine.",
   options: {},
   examples: [{ line: "vocalhost auth logout", about: "sign out" }],
-  load: () => import("../auth/run-logout.ts"),
+  load: async () => (await import("../auth/sign-in.ts")).logout,
 });
 
 const whoami = defineCommand({
@@ -44,7 +44,23 @@ const whoami = defineCommand({
     { line: "vocalhost auth whoami", about: "you" },
     { line: "vocalhost auth whoami --json", about: "for a script" },
   ],
-  load: () => import("../auth/run-whoami.ts"),
+  load: async () => (await import("../auth/sign-in.ts")).whoami,
 });
 
 export const authCommands = [login, logout, whoami];
+
+const show = defineCommand({
+  name: "config show",
+  summary: "show which settings are used, and where they come from",
+  description:
+    "Shows the service, the credential (masked), the organisation and vocalhost.toml of this folder, each with where it " +
+    "comes from. Does not use the network.",
+  options: { configFile: configFileOption },
+  examples: [
+    { line: "vocalhost config show", about: "for this folder" },
+    { line: "vocalhost config show --json", about: "for a script" },
+  ],
+  load: async () => (await import("../configuration/run-show.ts")).run,
+});
+
+export const configCommands = [show];

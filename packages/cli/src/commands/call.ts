@@ -28,5 +28,5 @@ export const call = defineCommand({
       about: "for a script; fails without an answer",
     },
   ],
-  load: () => import("../call/run-call.ts"),
+  load: async () => (await import("../call/run-call.ts")).run,
 });

@@ -24,5 +24,5 @@ export const dev = defineCommand({
     { line: "vocalhost dev --voice-filter tel", about: "hear the hosted service's voice isolation" },
     { line: "vocalhost dev --json", about: "one JSON object per line, for programs" },
   ],
-  load: () => import("../dev/run-dev.ts"),
+  load: async () => (await import("../dev/run-dev.ts")).run,
 });

@@ -30,5 +30,5 @@ export const doctor = defineCommand({
     },
     { line: "vocalhost doctor --json", about: "for monitoring; fails if a hop does" },
   ],
-  load: () => import("../doctor/run-doctor.ts"),
+  load: async () => (await import("../doctor/run-doctor.ts")).run,
 });

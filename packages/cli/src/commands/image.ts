@@ -31,7 +31,7 @@ export const imageCommands = [
       },
       { line: "vocalhost image build --base --output base.tar", about: "the base and its bill of materials" },
     ],
-    load: () => import("../image/run-build.ts"),
+    load: async () => (await import("../image/build.ts")).build,
   }),
   defineCommand({
     name: "image push",
@@ -51,7 +51,7 @@ export const imageCommands = [
       },
       { line: "vocalhost image push 10.0.0.5:5000/parrot:1 --plain", about: "to a registry without TLS" },
     ],
-    load: () => import("../image/run-push.ts"),
+    load: async () => (await import("../image/images.ts")).push,
   }),
   defineCommand({
     name: "image load",
@@ -71,6 +71,6 @@ export const imageCommands = [
         about: "into this engine",
       },
     ],
-    load: () => import("../image/run-load.ts"),
+    load: async () => (await import("../image/images.ts")).load,
   }),
 ];

@@ -11,7 +11,7 @@ const list = defineCommand({
     "Lists public and private keys with their limits and when they were last used. A whole key is never shown again.",
   options: { all: flag({ short: "a", help: "include revoked keys" }), ...serviceOptions },
   examples: [{ line: "vocalhost keys list --all", about: "with revoked ones" }],
-  load: () => import("../keys/run-list.ts"),
+  load: async () => (await import("../keys/keys.ts")).list,
 });
 
 const create = defineCommand({
@@ -46,7 +46,7 @@ const create = defineCommand({
     { line: "vocalhost keys create --default", about: "for vocalhost agent start" },
     { line: "vocalhost keys create --type private --name pipeline --json", about: "for a pipeline" },
   ],
-  load: () => import("../keys/run-create.ts"),
+  load: async () => (await import("../keys/keys.ts")).create,
 });
 
 const revoke = defineCommand({
@@ -56,7 +56,7 @@ const revoke = defineCommand({
   arguments: { id: word({ help: "id of the key, or the start of it, from vocalhost keys list" }) },
   options: serviceOptions,
   examples: [{ line: "vocalhost keys revoke 3f2a9c04", about: "asks first" }],
-  load: () => import("../keys/run-revoke.ts"),
+  load: async () => (await import("../keys/keys.ts")).revoke,
 });
 
 export const keysCommands = [list, create, revoke];

@@ -1,4 +1,5 @@
-import { text, word } from "../command-option.ts";
+import { Month } from "@vocalhost/protocol";
+import { flag, text, word } from "../command-option.ts";
 import { defineCommand } from "../define-command.ts";
 import { serviceOptions } from "../service/service-options.ts";
 
@@ -8,7 +9,7 @@ const list = defineCommand({
   description: "Lists the organisations you belong to, with your role in each.",
   options: serviceOptions,
   examples: [{ line: "vocalhost organizations list", about: "yours" }],
-  load: () => import("../organizations/run-list.ts"),
+  load: async () => (await import("../organizations/organizations.ts")).list,
 });
 
 const create = defineCommand({
@@ -26,7 +27,7 @@ const create = defineCommand({
     { line: 'vocalhost organizations create acme --title "Acme Ltd"', about: "another one" },
     { line: "vocalhost deploy --organization acme", about: "and something in it" },
   ],
-  load: () => import("../organizations/run-create.ts"),
+  load: async () => (await import("../organizations/organizations.ts")).create,
 });
 
 const quotas = defineCommand({
@@ -35,7 +36,45 @@ const quotas = defineCommand({
   description: "Shows agents, instances, builds and disk of your organisation beside their limits.",
   options: serviceOptions,
   examples: [{ line: "vocalhost organizations quotas --organization acme", about: "of one of several" }],
-  load: () => import("../organizations/run-quotas.ts"),
+  load: async () => (await import("../organizations/organizations.ts")).quotas,
 });
 
 export const organizationsCommands = [list, create, quotas];
+
+const regions = defineCommand({
+  name: "regions list",
+  summary: "list where agents can run",
+  description: "Lists the regions in which agents can be deployed and secrets stored.",
+  options: serviceOptions,
+  examples: [
+    { line: "vocalhost regions list", about: "codes and names" },
+    { line: "vocalhost regions list --json", about: "for a script" },
+  ],
+  load: async () => (await import("../organizations/organizations.ts")).listRegions,
+});
+
+export const regionsCommands = [regions];
+
+export const usage = defineCommand({
+  name: "usage",
+  summary: "show what voice isolation costs this month",
+  description:
+    "Shows the minutes of agents with the voice-isolation filter, what is free and what is billed, per UTC month.",
+  options: {
+    month: {
+      ...text({ takes: "month", short: "m", help: "such as 2026-11 (default: this one)" }),
+      parse(given: string) {
+        if (!Month.safeParse(given).success)
+          throw new Error(`"${given}" is not a month. For example: 2026-11.`);
+        return given;
+      },
+    },
+    csv: flag({ help: "every session as CSV" }),
+    ...serviceOptions,
+  },
+  examples: [
+    { line: "vocalhost usage", about: "this month so far" },
+    { line: "vocalhost usage --month 2026-10 --csv > october.csv", about: "a month's sessions" },
+  ],
+  load: async () => (await import("../organizations/organizations.ts")).usage,
+});

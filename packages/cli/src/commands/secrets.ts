@@ -24,7 +24,7 @@ const list = defineCommand({
     { line: "vocalhost secrets list", about: "all sets" },
     { line: "vocalhost secrets list my-secrets", about: "the keys of one" },
   ],
-  load: () => import("../secrets/run-list.ts"),
+  load: async () => (await import("../secrets/secrets.ts")).list,
 });
 
 const put = defineCommand({
@@ -47,7 +47,7 @@ const put = defineCommand({
       about: "from another program",
     },
   ],
-  load: () => import("../secrets/run-set.ts"),
+  load: async () => (await import("../secrets/secrets.ts")).set,
 });
 
 const unset = defineCommand({
@@ -57,7 +57,7 @@ const unset = defineCommand({
   arguments: { set, key: word({ help: "the key" }) },
   options: serviceOptions,
   examples: [{ line: "vocalhost secrets unset my-secrets MODEL_KEY", about: "asks first" }],
-  load: () => import("../secrets/run-unset.ts"),
+  load: async () => (await import("../secrets/secrets.ts")).unset,
 });
 
 const remove = defineCommand({
@@ -67,7 +67,7 @@ const remove = defineCommand({
   arguments: { set },
   options: serviceOptions,
   examples: [{ line: "vocalhost secrets delete my-secrets --yes", about: "does not ask" }],
-  load: () => import("../secrets/run-delete.ts"),
+  load: async () => (await import("../secrets/secrets.ts")).remove,
 });
 
 const imagePull = defineCommand({
@@ -88,7 +88,7 @@ const imagePull = defineCommand({
     },
     { line: "vocalhost deploy --credentials my-registry", about: "uses it" },
   ],
-  load: () => import("../secrets/run-image-pull-secret.ts"),
+  load: async () => (await import("../secrets/secrets.ts")).imagePullSecret,
 });
 
 export const secretsCommands = [list, put, unset, remove, imagePull];

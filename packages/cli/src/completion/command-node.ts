@@ -42,3 +42,6 @@ function toOptionNode(option: Option): OptionNode {
     values: option.argChoices ? [...option.argChoices] : [],
   };
 }
+
+export const shells = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof shells)[number];

@@ -1,5 +1,6 @@
-import type { CommandNode, OptionNode } from "./command-node.ts";
-import type { Shell } from "./shells.ts";
+import type { CommandContext } from "../define-command.ts";
+import { exitCodes } from "../problem.ts";
+import type { CommandNode, OptionNode, Shell } from "./command-node.ts";
 
 /** A script for the shell, made from the commands there are. */
 export function completionScript(shell: Shell, tree: CommandNode): string {
@@ -158,4 +159,14 @@ function knownPaths(places: Place[]): string {
 /** For all three shells; their own quote is left out rather than escaped in three ways. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "’")}'`;
+}
+
+/** `vocalhost completion` */
+export async function run(
+  { shell }: { shell: Shell },
+  { ui, isJson, tree }: CommandContext,
+): Promise<number> {
+  const script = completionScript(shell, tree());
+  ui.print(isJson ? JSON.stringify({ ok: true, shell, script }) : script);
+  return exitCodes.ok;
 }

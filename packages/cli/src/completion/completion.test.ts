@@ -1,12 +1,11 @@
+import { Command } from "commander";
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { Command } from "commander";
 import { choice, flag, text, word, wordOf } from "../command-option.ts";
 import { defineCommand } from "../define-command.ts";
-import { toCommandNode } from "./command-node.ts";
+import { shells, toCommandNode } from "./command-node.ts";
 import { completionScript } from "./completion-script.ts";
-import { shells } from "./shells.ts";
 
 const load = (): never => {
   throw new Error("completion runs nothing");

@@ -1,12 +1,11 @@
 import { stringify } from "smol-toml";
-import { answer } from "../answer.ts";
 import { readServiceVariables } from "../config.ts";
 import type { CommandContext } from "../define-command.ts";
 import { exitCodes } from "../problem.ts";
 import { readProject } from "../project/read-project.ts";
-import { toServiceUrl } from "../service/base-url.ts";
+import { answer, toFacts } from "../results.ts";
+import { toServiceUrl } from "../service/explain.ts";
 import { isKey, readCredentials } from "../service/open-service.ts";
-import { toFacts } from "../table.ts";
 
 interface Options {
   configFile: string | undefined;

@@ -1,11 +1,11 @@
 import type { ApiClient, Build } from "@vocalhost/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CommandContext } from "../define-command.ts";
-import { shownBytes, shownSeconds } from "../moments.ts";
 import { Problem } from "../problem.ts";
-import { patiently } from "../service/patience.ts";
-import { shortId } from "../service/short-id.ts";
+import { shownBytes, shownSeconds } from "../results.ts";
+import { shortId } from "../service/find.ts";
 import type { PackedFolder } from "./pack-folder.ts";
+import { patiently } from "./watch-rollout.ts";
 
 export interface BuildOptions {
   api: ApiClient;

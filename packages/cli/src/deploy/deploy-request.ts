@@ -1,6 +1,8 @@
 import {
   AgentName,
+  agentSettings,
   ImageReference,
+  placeAt,
   readAt,
   settingName,
   settingsOf,
@@ -13,11 +15,8 @@ import {
 } from "@vocalhost/protocol";
 import { resolve } from "node:path";
 import { usageProblem } from "../problem.ts";
-import { toAgentSettings } from "../project/agent-settings.ts";
-import { merged, withFlags, type ProjectConfig } from "../project/project-config.ts";
-import type { Project } from "../project/read-project.ts";
-import type { DeployOptions } from "./deploy-options.ts";
-import { toFlagSettings } from "./setting-options.ts";
+import { merged, withFlags, type Project, type ProjectConfig } from "../project/read-project.ts";
+import { toFlagSettings, type DeployOptions } from "./deploy-options.ts";
 
 /** What a deployment is asked for. What is left out stays as it is deployed, or gets the service's default. */
 export interface DeployRequest {
@@ -26,7 +25,7 @@ export interface DeployRequest {
   settings: Omit<UpdateAgent, "image" | "buildId">;
 }
 
-export type DeploySource =
+type DeploySource =
   | { type: "image"; image: string }
   | { type: "build"; buildId: string }
   | { type: "folder"; folder: string; dockerfile: string; exclude: readonly string[] };
@@ -141,4 +140,17 @@ function inWords({ unit, cleared }: AgentSetting, value: SettingScalar): string 
   if (value === undefined || (value === null && cleared === undefined)) return undefined;
   if (value === null || value === "") return "none";
   return unit === undefined ? String(value) : `${value} ${unit}`;
+}
+
+/** The service's words for what a project says. What it does not say is not sent, so a redeploy keeps it. */
+export function toAgentSettings(config: ProjectConfig): UpdateAgent {
+  const settings = Object.values<AgentSetting>(agentSettings).map(
+    ({ rest, toml }): [AgentSetting["rest"], unknown] => [rest, readAt(config, toml)],
+  );
+  return placeAt([
+    [["image"], config.image],
+    [["buildId"], config.build_id],
+    [["region"], config.region],
+    ...settings,
+  ]);
 }

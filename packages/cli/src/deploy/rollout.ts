@@ -1,6 +1,6 @@
 import type { AgentRecord, RevisionInfo } from "@vocalhost/protocol";
-import { shortId } from "../service/short-id.ts";
 import { Problem } from "../problem.ts";
+import { shortId } from "../service/find.ts";
 
 /** Where a deployment stands, from one look at its agent. */
 export type Rollout =

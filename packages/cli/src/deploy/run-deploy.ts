@@ -1,23 +1,29 @@
-import { readAt, settingsOf, type AgentRecord, type DeploymentSettings } from "@vocalhost/protocol";
-import { answer } from "../answer.ts";
+import {
+  readAt,
+  settingsOf,
+  type AgentRecord,
+  type ApiClient,
+  type DeploymentSettings,
+} from "@vocalhost/protocol";
 import type { CommandContext } from "../define-command.ts";
-import { shownBytes } from "../moments.ts";
-import { exitCodes, usageProblem } from "../problem.ts";
+import { exitCodes, Problem, usageProblem } from "../problem.ts";
 import { readProject } from "../project/read-project.ts";
 import { confirm } from "../questions.ts";
-import { toServiceUrl } from "../service/base-url.ts";
-import { explained, isMissing } from "../service/explain.ts";
-import { onService } from "../service/on-service.ts";
-import type { Service } from "../service/open-service.ts";
-import { shortId } from "../service/short-id.ts";
-import { whereItStands } from "../service/where-it-stands.ts";
-import { toFacts } from "../table.ts";
+import { answer, shownBytes, toFacts } from "../results.ts";
+import { explained, isMissing, toServiceUrl } from "../service/explain.ts";
+import { requireRegion, shortId } from "../service/find.ts";
+import { onService, whereItStands, type Service } from "../service/open-service.ts";
+import type { Ui } from "../ui.ts";
 import { buildFolder, findBuild } from "./build-folder.ts";
-import { checkReferences } from "./check-references.ts";
 import type { DeployOptions } from "./deploy-options.ts";
-import { changesOf, toDeployRequest, type Deployed, type DeployRequest } from "./deploy-request.ts";
+import {
+  changesOf,
+  toDeployRequest,
+  type Change,
+  type Deployed,
+  type DeployRequest,
+} from "./deploy-request.ts";
 import { packFolder, type PackedFolder } from "./pack-folder.ts";
-import { shownPlan, type DeployPlan } from "./shown-plan.ts";
 import { watchRollout } from "./watch-rollout.ts";
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
@@ -215,4 +221,57 @@ function sayDone(
     { agent: agentName, deploymentId, isNewDeployment: !isSame, talkUrl },
     `${head}\n\n${indented}`,
   );
+}
+
+/** What the request names must exist, said before anything is built. */
+async function checkReferences(
+  api: ApiClient,
+  { settings, agentName }: DeployRequest,
+  record: AgentRecord | undefined,
+): Promise<void> {
+  const { region, secretSet, imagePullSecretSet } = settings;
+  if (typeof region === "string") await checkRegion(api, region);
+  if (record) requireRegion(record, { agent: agentName, region });
+  const named = [
+    { name: secretSet, type: "secret", make: "vocalhost secrets set" },
+    { name: imagePullSecretSet, type: "imagePullSecret", make: "vocalhost secrets image-pull-secret" },
+  ].filter(({ name }) => name);
+  if (named.length === 0) return;
+  const { sets } = await api.secrets.list();
+  for (const { name, type, make } of named) {
+    if (sets.some((set) => set.name === name && set.type === type)) continue;
+    const what = type === "secret" ? "secret set" : "image-pull secret";
+    throw new Problem("not_found", `There is no ${what} '${name}'`, {
+      fixes: [`Create it: ${make} ${name} …`, "See which exist: vocalhost secrets list"],
+    });
+  }
+}
+
+async function checkRegion(api: ApiClient, region: string): Promise<void> {
+  const { regions } = await api.regions();
+  if (regions.some(({ code }) => code === region)) return;
+  throw usageProblem(
+    `There is no region '${region}'.`,
+    `Regions: ${regions.map(({ code }) => code).join(", ")}`,
+  );
+}
+
+/** What a deployment would do. */
+interface DeployPlan {
+  agent: string;
+  isNew: boolean;
+  isForced: boolean;
+  changes: Change[];
+}
+
+function shownPlan({ agent, isNew, isForced, changes }: DeployPlan, ui?: Pick<Ui, "style">): string {
+  const bold = (text: string): string => ui?.style("bold", text) ?? text;
+  if (changes.length === 0)
+    return `${bold(`'${agent}' stays as it is`)}${isForced ? ", but is deployed again because of --force." : "."}`;
+  const width = Math.max(...changes.map(({ setting }) => setting.length));
+  const lines = changes.map(({ setting, from, to }) => {
+    const before = from === undefined ? "" : `${from} → `;
+    return `  ${setting.padEnd(width)}  ${before}${to}`;
+  });
+  return [bold(isNew ? `'${agent}' is new:` : `'${agent}' changes:`), ...lines].join("\n");
 }

@@ -2,11 +2,10 @@ import type { ApiClient } from "@vocalhost/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CommandContext } from "../define-command.ts";
 import { Problem } from "../problem.ts";
-import { patiently } from "../service/patience.ts";
-import { shortId } from "../service/short-id.ts";
+import { shortId } from "../service/find.ts";
 import { readRollout } from "./rollout.ts";
 
-export interface WatchOptions {
+interface WatchOptions {
   api: ApiClient;
   agentName: string;
   /** Of several. */
@@ -59,4 +58,21 @@ function timedOut(
       ],
     },
   );
+}
+
+const PATIENCE_MS = 30_000; // a service that is restarted is back by then
+const AGAIN_MS = 500;
+
+/** Repeats a read while the service cannot be reached, for a while. */
+export async function patiently<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const startMs = performance.now();
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      const isLost = error instanceof TypeError; // what fetch throws when nobody answers
+      if (!isLost || signal.aborted || performance.now() - startMs > PATIENCE_MS) throw error;
+      await sleep(AGAIN_MS, undefined, { signal });
+    }
+  }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findBot } from "./find-bot.ts";
+import { findBot } from "./run-dev.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vocalhost-find-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,8 +3,7 @@ import { isIPv6, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Generation } from "./generation.ts";
 import type { Generations } from "./generations.ts";
-import { readBody, sendBack, sendOn, type Exchange } from "./relay-request.ts";
-import { relayUpgrade } from "./relay-upgrade.ts";
+import { readBody, relayUpgrade, sendBack, sendOn, type Exchange } from "./relay.ts";
 
 /** The one address of `vocalhost dev`. It stays while the code behind it changes. */
 export interface Front extends AsyncDisposable {

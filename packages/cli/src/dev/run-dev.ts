@@ -1,13 +1,12 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readDevAddress } from "../config.ts";
 import type { CommandContext } from "../define-command.ts";
 import { exitCodes, Problem, usageProblem } from "../problem.ts";
 import { confirm } from "../questions.ts";
 import type { DevOptions } from "./dev-options.ts";
-import { findBot } from "./find-bot.ts";
 import { startFront, type Front } from "./front.ts";
 import { startGeneration } from "./generation.ts";
 import { createGenerations, type Generations } from "./generations.ts";
@@ -193,3 +192,38 @@ function listenToKeys(actions: Readonly<Record<string, () => void>>): Disposable
 }
 
 const CTRL_C = "\u0003"; // in raw mode the terminal sends it as a key
+
+interface FoundBot {
+  file: string;
+  /** What is left of the command line; the bot's process gets it. */
+  flags: string[];
+}
+
+/** The bot named among the words, or the one the folder has by convention. */
+export function findBot(words: readonly string[], workingFolder: string): FoundBot {
+  const at = words.findIndex((word) => /\.[cm]?[jt]s$/.test(word) && !word.startsWith("-"));
+  const named = words[at];
+  if (named === undefined) return { file: conventionalBot(workingFolder), flags: [...words] };
+  const file = resolve(workingFolder, named);
+  if (!isFile(file))
+    throw new Problem("bot_not_found", `${named} does not exist`, {
+      why: `Looked for ${file}`,
+      fixes: ["Name your bot's file: vocalhost dev path/to/bot.ts"],
+    });
+  return { file, flags: words.toSpliced(at, 1) };
+}
+
+const BOT_FILES = ["bot.ts", "bot.js", "bot.mjs"];
+
+function conventionalBot(workingFolder: string): string {
+  const found = BOT_FILES.map((name) => join(workingFolder, name)).find(isFile);
+  if (found) return found;
+  throw new Problem("bot_not_found", "There is no bot here", {
+    why: `${workingFolder} has none of ${BOT_FILES.join(", ")}`,
+    fixes: ["Name your bot's file: vocalhost dev path/to/bot.ts", "Create one: npm create vocalhost my-bot"],
+  });
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}

@@ -3,10 +3,12 @@ import { stat } from "node:fs/promises";
 import { request } from "node:http";
 import { homedir } from "node:os";
 import { z } from "zod";
-import { containerSettings } from "./container-settings.ts";
-import { failed, ok, reasonOf, warning, type Hop } from "./hop.ts";
+import { bridgesOf, type NetworkPoliciesFacts } from "../operate/network-policy.ts";
+import type { OperateOptions } from "../operate/operate-options.ts";
+import { askProgram } from "../operate/operations.ts";
+import { failed, ok, reasonOf, skipped, warning, type Hop } from "./hop.ts";
 
-export interface CheckEngineOptions {
+interface CheckEngineOptions {
   environment: Record<string, string | undefined>;
   /** @default where engines usually listen, unless the environment names one */
   sockets?: EngineSocket[];
@@ -88,4 +90,62 @@ async function ask(socketPath: string, path: string, signal: AbortSignal): Promi
   );
   question.end();
   return JSON.parse(await promise);
+}
+
+/** Whether bots in containers are kept from this machine. */
+export async function checkNetworkPolicy(
+  options: OperateOptions,
+  environment: Record<string, string | undefined>,
+  signal: AbortSignal,
+): Promise<Hop> {
+  const { VOCALHOST_CONFIG: file = options.settings } = environment;
+  if (!containerSettings(environment) && !file) return describeNetworkPolicies({ networkPolicies: [] });
+  try {
+    return describeNetworkPolicies(
+      await askProgram<NetworkPoliciesFacts>({ words: ["network-policy", "state"], options }, { signal }),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    return skipped("network-policy", reasonOf(error));
+  }
+}
+
+export function describeNetworkPolicies({ networkPolicies }: NetworkPoliciesFacts): Hop {
+  if (networkPolicies.length === 0)
+    return skipped("network-policy", "bots run as processes, which have no network policy");
+  const down = networkPolicies.filter(({ state }) => state === "down");
+  if (down.length > 0)
+    return warning(
+      "network-policy",
+      `bots behind ${bridgesOf(down)} reach this machine, private networks and each other`,
+      "As root: vocalhost network-policy up",
+      "Or load the rules yourself: vocalhost network-policy show | sudo nft -f -",
+      "and: sudo sysctl -w net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1",
+    );
+  const unseen = networkPolicies.filter(({ state }) => state !== "up");
+  const [first] = unseen;
+  if (first)
+    return warning(
+      "network-policy",
+      `whether bots behind ${bridgesOf(unseen)} are kept from this machine cannot be seen: ${first.state}`,
+      `As root: vocalhost doctor, or nft list table inet ${first.table}. It should have what vocalhost network-policy show prints.`,
+    );
+  return ok(
+    "network-policy",
+    `bots behind ${bridgesOf(networkPolicies)} reach the internet, and nothing of this machine or each other`,
+  );
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Settings as the first region has them whose bots are in containers; undefined where none has. */
+function containerSettings(environment: Environment): Environment | undefined {
+  if (environment["VOCALHOST_DRIVER"] === "container") return environment;
+  const own = Object.keys(environment).find(
+    (name) => name.startsWith("VOCALHOST_DRIVER__") && environment[name] === "container",
+  );
+  if (own === undefined) return undefined;
+  const suffix = own.slice("VOCALHOST_DRIVER".length);
+  const engine = environment[`VOCALHOST_CONTAINER_ENGINE${suffix}`];
+  return engine ? { ...environment, VOCALHOST_CONTAINER_ENGINE: engine } : environment;
 }

@@ -3,9 +3,8 @@ import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Credentials } from "../credentials/find-credentials.ts";
-import { toBaseUrl, toServiceUrl } from "../service/base-url.ts";
-import { isKey } from "../service/open-service.ts";
-import { createServiceFetch } from "../service/service-fetch.ts";
+import { toBaseUrl, toServiceUrl } from "../service/explain.ts";
+import { createServiceFetch, isKey } from "../service/open-service.ts";
 import { failed, ok, reasonOf, skipped, warning, type Hop } from "./hop.ts";
 
 const CONNECT_MS = 5_000;

@@ -10,13 +10,9 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { startFakeService } from "../testing/fake-service.ts";
 import { checkCarrier, isPrivate } from "./check-carrier.ts";
-import { checkDatabase } from "./check-database.ts";
-import { describeDisk } from "./check-disk.ts";
-import { checkEngine } from "./check-engine.ts";
-import { checkDevPort, checkIce } from "./check-machine.ts";
+import { checkEngine, describeNetworkPolicies } from "./check-engine.ts";
+import { checkDatabase, checkDevPort, checkIce, describeBots, describeDisk } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
-import { describeBots } from "./check-bots.ts";
-import { describeNetworkPolicies } from "./check-network-policy.ts";
 
 const { signal } = new AbortController();
 const ORGANIZATIONS = { organizations: [{ name: "main", verboseName: "Main" }] };

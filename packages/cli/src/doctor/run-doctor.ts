@@ -2,21 +2,23 @@ import { readReachVariables } from "../config.ts";
 import type { CommandContext } from "../define-command.ts";
 import type { OperateOptions } from "../operate/operate-options.ts";
 import { exitCodes } from "../problem.ts";
-import { toServiceUrl } from "../service/base-url.ts";
-import { readCredentials } from "../service/open-service.ts";
-import { whereItStands } from "../service/where-it-stands.ts";
-import type { Style, Ui } from "../ui.ts";
 import { openCallableService } from "../service/callable-service.ts";
-import { checkBots } from "./check-bots.ts";
+import { toServiceUrl } from "../service/explain.ts";
+import { readCredentials, whereItStands } from "../service/open-service.ts";
+import type { Style, Ui } from "../ui.ts";
 import { checkCarrier } from "./check-carrier.ts";
+import { checkEngine, checkNetworkPolicy } from "./check-engine.ts";
 import { checkFilter } from "./check-filter.ts";
-import { checkDatabase } from "./check-database.ts";
-import { checkDisk } from "./check-disk.ts";
-import { checkEngine } from "./check-engine.ts";
+import {
+  checkBots,
+  checkDatabase,
+  checkDevPort,
+  checkDisk,
+  checkIce,
+  checkProject,
+} from "./check-machine.ts";
 import { checkMedia } from "./check-media.ts";
-import { checkDevPort, checkIce, checkProject } from "./check-machine.ts";
 import { checkService } from "./check-service.ts";
-import { checkNetworkPolicy } from "./check-network-policy.ts";
 import { ok, type Hop } from "./hop.ts";
 
 interface Options extends OperateOptions {

@@ -1,18 +1,14 @@
 import type { LogLine } from "@vocalhost/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import type { CommandContext } from "../define-command.ts";
 import { exitCodes } from "../problem.ts";
-import { findAgentName } from "../service/agent-name.ts";
 import { aboutAgent } from "../service/explain.ts";
-import { findDeployment } from "../service/find-deployment.ts";
-import { findSession } from "../service/find-session.ts";
-import { onService } from "../service/on-service.ts";
-import type { Service } from "../service/open-service.ts";
+import { findAgentName, findDeployment, findSession, shortId } from "../service/find.ts";
+import { onService, type Service } from "../service/open-service.ts";
 import type { ServiceOptions } from "../service/service-options.ts";
+import type { Style } from "../ui.ts";
 import { isAtLeast, levelOf, type LogLevel } from "./level.ts";
-import { stripVTControlCharacters } from "node:util";
-import { shortId } from "../service/short-id.ts";
-import { type Style } from "../ui.ts";
 
 interface Options extends ServiceOptions {
   agent: string | undefined;

@@ -1,8 +1,7 @@
 import type { ApiClient, CarrierName, SwitchFilter } from "@vocalhost/protocol";
 import type { CommandContext } from "../define-command.ts";
 import { Problem } from "../problem.ts";
-import { openPublicService, openService } from "./open-service.ts";
-import { createServiceFetch } from "./service-fetch.ts";
+import { createServiceFetch, openPublicService, openService } from "./open-service.ts";
 
 /** A service whose agents can be called, and looked at. */
 export interface CallableService {

@@ -3,10 +3,9 @@ import { readServiceVariables } from "../config.ts";
 import { credentialsFile, type CredentialsFile } from "../credentials/credentials-file.ts";
 import { findCredentials, requireToken, type Credentials } from "../credentials/find-credentials.ts";
 import type { CommandContext } from "../define-command.ts";
-import { Problem } from "../problem.ts";
-import { toBaseUrl } from "./base-url.ts";
-import { createServiceFetch } from "./service-fetch.ts";
-import { explained } from "./explain.ts";
+import { exitCodes, Problem } from "../problem.ts";
+import { version } from "../version.ts";
+import { explained, toBaseUrl } from "./explain.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 /** The service a command asks, as somebody. */
@@ -87,5 +86,82 @@ async function firstOrganization(options: {
   if (first) return first.name;
   throw new Problem("no_organization", "You do not belong to an organisation", {
     fixes: ["Ask an owner for an invitation.", "Check who you are: vocalhost auth whoami"],
+  });
+}
+
+type Body<Options> = (service: Service, options: Options, context: CommandContext) => Promise<number>;
+
+/** A command that asks the service: signed in, and with its refusals explained. */
+export function onService<Options extends ServiceOptions>(
+  body: Body<Options>,
+): (options: Options, context: CommandContext) => Promise<number> {
+  return async (options, context) => {
+    const service = await openService(options, context);
+    return whereItStands(
+      context,
+      () => "This was only a query; nothing was changed.",
+      () => explained(service, body(service, options, context)),
+    );
+  };
+}
+
+/** Runs something long; at Ctrl-C says what has been done and what has not. */
+export async function whereItStands(
+  { ui, signal }: Pick<CommandContext, "ui" | "signal">,
+  standing: () => string,
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    ui.problem(new Problem("interrupted", `Interrupted. ${standing()}`));
+    return exitCodes.interrupted;
+  }
+}
+
+interface ServiceFetchOptions {
+  /** Ends reads. What changes something is let finish, so that it is known whether it did. */
+  signal: AbortSignal;
+  /** Bytes of an upload that have gone out. */
+  onUpload?: (sentBytes: number) => void;
+}
+
+const READ_MS = 30_000;
+const CHANGE_MS = 60_000;
+const UPLOAD_MS = 15 * 60_000; // how long an upload's address lives
+
+/** As commands ask the service: with a name, a deadline, and an eye on Ctrl-C. */
+export function createServiceFetch({ signal, onUpload }: ServiceFetchOptions): typeof fetch {
+  return async (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("user-agent", `VocalhostCLI/${version}`);
+    if (init.signal) return fetch(input, { ...init, headers }); // a stream, which has its own end
+    if (init.body instanceof FormData) {
+      const form = new Response(init.body);
+      headers.set("content-type", form.headers.get("content-type") ?? "");
+      const until = AbortSignal.any([signal, AbortSignal.timeout(UPLOAD_MS)]);
+      const body = form.body?.pipeThrough(counted(onUpload));
+      const streamed = { ...init, headers, body: body ?? null, duplex: "half", signal: until };
+      return fetch(input, streamed as RequestInit);
+    }
+    const isRead = (init.method ?? "GET") === "GET";
+    const deadline = AbortSignal.timeout(isRead ? READ_MS : CHANGE_MS);
+    return fetch(input, {
+      ...init,
+      headers,
+      signal: isRead ? AbortSignal.any([signal, deadline]) : deadline,
+    });
+  };
+}
+
+function counted(onBytes: ((count: number) => void) | undefined): TransformStream<Uint8Array, Uint8Array> {
+  let count = 0;
+  return new TransformStream({
+    transform(piece, controller) {
+      count += piece.length;
+      onBytes?.(count);
+      controller.enqueue(piece);
+    },
   });
 }

@@ -1,7 +1,7 @@
 import type { AgentRecord } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { requireRegion } from "./require-region.ts";
+import { requireRegion } from "./find.ts";
 
 const inRegions = (...regions: string[]): AgentRecord => ({ regions }) as unknown as AgentRecord;
 
