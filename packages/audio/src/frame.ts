@@ -14,3 +14,48 @@ export function frameMs(frame: AudioFrame): number {
 export function samplesIn(ms: number, sampleRateHz: number): number {
   return Math.round((ms * sampleRateHz) / 1000);
 }
+
+/** Cuts a stream into frames of one length, whatever the length of the pieces it comes in. */
+export function createFramer(options: FramerOptions): Framer {
+  const { samplesPerFrame } = options;
+  if (!Number.isInteger(samplesPerFrame) || samplesPerFrame < 1) {
+    throw new RangeError(`A frame cannot have ${samplesPerFrame} samples`);
+  }
+  let frame = new Int16Array(samplesPerFrame);
+  let filled = 0;
+
+  return {
+    push(samples) {
+      const frames: Int16Array[] = [];
+      for (let done = 0; done < samples.length;) {
+        const part = samples.subarray(done, done + samplesPerFrame - filled);
+        frame.set(part, filled);
+        filled += part.length;
+        done += part.length;
+        if (filled < samplesPerFrame) break;
+        frames.push(frame);
+        frame = new Int16Array(samplesPerFrame);
+        filled = 0;
+      }
+      return frames;
+    },
+    flush() {
+      if (filled === 0) return undefined;
+      const last = frame;
+      frame = new Int16Array(samplesPerFrame);
+      filled = 0;
+      return last;
+    },
+  };
+}
+
+interface FramerOptions {
+  samplesPerFrame: number;
+}
+
+export interface Framer {
+  /** The frames that are full now, each with memory of its own. */
+  push(samples: Int16Array): Int16Array[];
+  /** What is left, with silence after it; undefined when nothing is. */
+  flush(): Int16Array | undefined;
+}

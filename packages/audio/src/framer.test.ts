@@ -1,7 +1,7 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
-import { createFramer } from "./framer.ts";
+import { createFramer } from "./frame.ts";
 
 test("frames and the padded rest are the stream, however it is cut", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rmsLevel } from "./level.ts";
+import { rmsLevel } from "./pcm-bytes.ts";
 
 test("level is from 0 to 1", () => {
   const sine = Int16Array.from({ length: 1600 }, (_, i) =>

@@ -1,7 +1,4 @@
-import type { Answerer } from "./answerer.ts";
-import type { CallData } from "./call-data.ts";
 import type { SignedRequest } from "./signing.ts";
-import type { WireFormat } from "./wire-format.ts";
 
 /** All that is particular to one telephone carrier. Lists, options, forms and servers derive from these records. */
 export interface Carrier<A extends Account = Account> {
@@ -54,7 +51,7 @@ export interface Carrier<A extends Account = Account> {
   passedOn(numbers: { from: string; to: string }, more?: Record<string, string>): Record<string, string>;
 }
 
-export interface Encoding {
+interface Encoding {
   readonly codec: string;
   readonly ratesHz: readonly number[];
 }
@@ -63,7 +60,7 @@ export interface Encoding {
 export type Account = Readonly<Record<string, string | undefined>>;
 
 /** Environment variables or secrets an account is read from. */
-export interface AccountVariables {
+interface AccountVariables {
   /** Parts that hanging up needs; the account counts when all of them are set. */
   readonly parts: Readonly<Record<string, string>>;
   /** Parts that placing a call needs as well. */
@@ -90,7 +87,7 @@ export interface RestRequest {
   body?: string;
 }
 
-export interface HangUp extends RestRequest {
+interface HangUp extends RestRequest {
   /** Answers that mean the call was over already. */
   isAlreadyOver(status: number, body: string): boolean;
 }
@@ -123,7 +120,7 @@ export interface StreamAnswer {
   answeredBy?: Answerer | undefined;
 }
 
-export interface WebhookCall {
+interface WebhookCall {
   callId: string;
   accountId: string;
   from: string;
@@ -184,4 +181,48 @@ export type CarrierMessage = Record<string, unknown>;
 /** The carrier wants something of us that we cannot do; the text says how to change that. */
 export class CarrierError extends Error {
   override readonly name = "CarrierError";
+}
+
+/** Who took the call, as far as the carrier can tell. */
+export const answerers = ["human", "machine", "unknown"] as const;
+export type Answerer = (typeof answerers)[number];
+
+/** The answer in the field that Twilio named and others took over. */
+export function answeredByField(fields: URLSearchParams): Answerer | undefined {
+  const answeredBy = fields.get("AnsweredBy");
+  if (answeredBy === null) return undefined;
+  if (answeredBy === "human") return "human";
+  return /^(?:machine|fax)/.test(answeredBy) ? "machine" : "unknown";
+}
+
+/** Who calls whom, as the telephony carrier tells it. */
+export interface CallData {
+  streamId: string;
+  callId: string;
+  from: string | null;
+  to: string | null;
+  /** What the answer to the carrier's webhook passed on. */
+  body: Record<string, unknown>;
+  /** What the carrier sends us, where it is negotiated (Telnyx). */
+  outboundEncoding?: string;
+  /** Of a call that we placed and wanted to know it of. */
+  answeredBy?: Answerer;
+  accountSid?: string;
+  customParameters?: Record<string, unknown>;
+}
+
+export function basicAuthorization(user: string, password: string): string {
+  return `Basic ${btoa(`${user}:${password}`)}`;
+}
+
+export function formBody(fields: Record<string, string | undefined>): string {
+  const set = Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return new URLSearchParams(set).toString();
+}
+
+/** How audio looks inside a carrier's messages. */
+export interface WireFormat {
+  /** `pcm` is 16 bits, little end first; `pcm-network` big end first, as in RTP. */
+  encoding: "mulaw" | "alaw" | "pcm" | "pcm-network";
+  sampleRateHz: number;
 }

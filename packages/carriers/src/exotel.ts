@@ -1,7 +1,5 @@
-import { answeredByField } from "./answerer.ts";
-import type { Carrier } from "./carrier.ts";
+import { answeredByField, basicAuthorization, formBody, type Carrier } from "./carrier.ts";
 import { asId, asMessage, asNumber, asText, readCommonEvent } from "./message.ts";
-import { basicAuthorization, formBody } from "./rest.ts";
 
 type Account = { accountSid: string; apiKey: string; apiToken: string };
 

@@ -6,9 +6,9 @@ export {
   readSignatureKeys,
 } from "./accounts.ts";
 export type { SignatureKeys } from "./accounts.ts";
-export { answerers } from "./answerer.ts";
-export type { Answerer } from "./answerer.ts";
-export type { CallData } from "./call-data.ts";
+export { answerers } from "./carrier.ts";
+export type { Answerer } from "./carrier.ts";
+export type { CallData } from "./carrier.ts";
 export { CarrierError } from "./carrier.ts";
 export type {
   Carrier,
@@ -40,4 +40,4 @@ export type {
 } from "./carriers.ts";
 export { asMessage } from "./message.ts";
 export type { SignedRequest } from "./signing.ts";
-export type { WireFormat } from "./wire-format.ts";
+export type { WireFormat } from "./carrier.ts";

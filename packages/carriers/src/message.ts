@@ -1,6 +1,4 @@
-import { answerers } from "./answerer.ts";
-import type { CallData } from "./call-data.ts";
-import type { CarrierEvent, CarrierMessage } from "./carrier.ts";
+import { answerers, type CallData, type CarrierEvent, type CarrierMessage } from "./carrier.ts";
 
 export function asMessage(value: unknown): CarrierMessage {
   return typeof value === "object" && value !== null && !Array.isArray(value)

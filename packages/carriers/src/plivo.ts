@@ -1,9 +1,16 @@
-import { CarrierError, type Carrier, type CarrierEvent, type CarrierMessage } from "./carrier.ts";
-import type { RequestToSign, Rest, Signature } from "./carrier.ts";
+import {
+  basicAuthorization,
+  CarrierError,
+  type Carrier,
+  type CarrierEvent,
+  type CarrierMessage,
+  type RequestToSign,
+  type Rest,
+  type Signature,
+  type WireFormat,
+} from "./carrier.ts";
 import { answeredBy, asId, asMessage, asNumber, asText, readCommonEvent } from "./message.ts";
-import { basicAuthorization } from "./rest.ts";
 import { equalTexts, header, hmac, isForm, rootForms } from "./signing.ts";
-import type { WireFormat } from "./wire-format.ts";
 import { dialXml, escapeXml, response, written } from "./xml.ts";
 
 type Account = { authId: string; authToken: string };

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CarrierError, type CarrierEvent, type CarrierMessage, type Stream } from "./carrier.ts";
+import {
+  CarrierError,
+  type CarrierEvent,
+  type CarrierMessage,
+  type Stream,
+  type WireFormat,
+} from "./carrier.ts";
 import { telnyx } from "./telnyx.ts";
-import type { WireFormat } from "./wire-format.ts";
 
 test("a start opens a call", () => {
   const stream = open();

@@ -1,10 +1,17 @@
-import { answeredByField } from "./answerer.ts";
-import { CarrierError, type Carrier, type CarrierEvent, type CarrierMessage } from "./carrier.ts";
-import type { Rest, RestRequest, Signature } from "./carrier.ts";
+import {
+  answeredByField,
+  CarrierError,
+  formBody,
+  type Carrier,
+  type CarrierEvent,
+  type CarrierMessage,
+  type Rest,
+  type RestRequest,
+  type Signature,
+  type WireFormat,
+} from "./carrier.ts";
 import { answeredBy, asId, asMessage, asNumber, asText, readCommonEvent } from "./message.ts";
-import { formBody } from "./rest.ts";
 import { fromBase64, header, toBase64, utf8 } from "./signing.ts";
-import type { WireFormat } from "./wire-format.ts";
 import { connectStream, dialXml } from "./xml.ts";
 
 type Account = { apiKey: string; accountSid?: string; applicationId?: string };

@@ -1,7 +1,14 @@
-import { answeredByField } from "./answerer.ts";
-import type { Carrier, Rest, RestRequest, Signature, StreamAnswer } from "./carrier.ts";
+import {
+  answeredByField,
+  basicAuthorization,
+  formBody,
+  type Carrier,
+  type Rest,
+  type RestRequest,
+  type Signature,
+  type StreamAnswer,
+} from "./carrier.ts";
 import { answeredBy, asId, asMessage, asText, readCommonEvent } from "./message.ts";
-import { basicAuthorization, formBody } from "./rest.ts";
 import { equalTexts, header, hmac, isForm, rootForms, sha256Hex, type SignedRequest } from "./signing.ts";
 import { connectStream, dialXml } from "./xml.ts";
 

@@ -1,12 +1,12 @@
 import { basename, relative, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { styleText } from "node:util";
 import { startedBy } from "./config.ts";
-import { broughtPackages } from "./brought-packages.ts";
-import { installPackages } from "./install.ts";
+import { broughtPackages, installPackages } from "./install.ts";
 import { FolderError, makeFolder } from "./make-folder.ts";
-import { projectFiles } from "./project-files.ts";
-import { createTerminal, type Terminal } from "./terminal.ts";
-import { version } from "./version.ts";
 import { HELP, parseOptions, UsageError, type Options } from "./options.ts";
+import { projectFiles } from "./project-files.ts";
+import { version } from "./version.ts";
 
 const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 const DEFAULT_FOLDER = "my-bot";
@@ -143,4 +143,53 @@ function tell(
     terminal.note(`  → ${fix}`);
   }
   return exitCode;
+}
+
+/** What is said on the way goes to standard error, the result to standard output. */
+interface Terminal {
+  print(text: string): void;
+  note(text: string): void;
+  error(text: string): void;
+  bold(text: string): string;
+  /** Shows that something takes its time. */
+  busy(text: string): Disposable;
+  /** Undefined where nobody can answer. */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 80;
+
+function createTerminal({ isJson }: { isJson: boolean }): Terminal {
+  const { stdin, stdout, stderr } = process;
+  const isLively = stderr.isTTY && !isJson;
+  return {
+    print: (text) => void stdout.write(`${text}\n`),
+    note: (text) => void (isJson || stderr.write(`${text}\n`)),
+    error: (text) => void stderr.write(`${styleText("red", text, { stream: stderr })}\n`),
+    bold: (text) => styleText("bold", text, { stream: stdout }),
+    busy(text) {
+      if (!isLively) return { [Symbol.dispose]: () => undefined };
+      let frame = 0;
+      const draw = (): void => void stderr.write(`\r\u001b[K${FRAMES[frame++ % FRAMES.length]} ${text}`);
+      const timer = setInterval(draw, FRAME_MS);
+      draw();
+      return {
+        [Symbol.dispose]() {
+          clearInterval(timer);
+          stderr.write("\r\u001b[K");
+        },
+      };
+    },
+    async ask(question, signal) {
+      if (!isLively || !stdin.isTTY) return undefined;
+      const reader = createInterface({ input: stdin, output: stderr });
+      reader.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
+      try {
+        return await reader.question(question, { signal });
+      } finally {
+        reader.close();
+      }
+    },
+  };
 }

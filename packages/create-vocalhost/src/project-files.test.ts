@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { PAGE_PACKAGES } from "./page-packages.ts";
-import { projectFiles, toAgentName } from "./project-files.ts";
-import { version } from "./version.ts";
 import { templates, type Template } from "./options.ts";
+import { PAGE_PACKAGES, projectFiles, toAgentName } from "./project-files.ts";
+import { version } from "./version.ts";
 
 const REPOSITORY = new URL("../../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, REPOSITORY), "utf8");

@@ -9,9 +9,8 @@ import {
 } from "./rest/agents.ts";
 import { buildOperations } from "./rest/builds.ts";
 import { callOperation, methodsOf, type Answer, type Arguments } from "./rest/call-operation.ts";
-import { eventOperations } from "./rest/events.ts";
 import { keyOperations } from "./rest/keys.ts";
-import { logOperations, type LogLine } from "./rest/logs.ts";
+import { eventOperations, logOperations, type LogLine } from "./rest/logs.ts";
 import { memberOperations } from "./rest/members.ts";
 import type { Operation, Operations } from "./rest/operation.ts";
 import { auditOperations, AuthConfig, organizationOperations } from "./rest/organizations.ts";

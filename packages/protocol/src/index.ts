@@ -28,7 +28,7 @@ export { askCarrier, refusalOf } from "./calls/carrier-request.ts";
 export type { CarrierAnswer, CarrierRequest } from "./calls/carrier-request.ts";
 export { Callee, Dialled, Dialout, dialRequest, placeCall } from "./calls/dial.ts";
 export type { DialOrder } from "./calls/dial.ts";
-export { answeredXml, askingCarrier, transferAsker, transferXml } from "./calls/questions.ts";
+export { answeredXml, askingCarrier, transferAsker, transferXml } from "./calls/dial.ts";
 
 // Reaching a session
 export {
@@ -48,8 +48,8 @@ export type { IceCandidate, Invitation, OfferAnswer, StatusAnswer } from "./sess
 export { readStunAnswer, stunAnswer, stunRequest } from "./stun.ts";
 export type { StunAddress } from "./stun.ts";
 export { parseJson } from "./parse-json.ts";
-export { parseJsonBody } from "./parse-json-body.ts";
-export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./http-refusals.ts";
+export { parseJsonBody } from "./parse-json.ts";
+export { frameworkErrorCodes, refusalOfBytes, withoutQuery } from "./errors.ts";
 
 // What client and bot say to each other
 export { clientMessages, parseRtviVersion, RTVI_LABEL, RTVI_VERSION, RtviFile, RtviMessage } from "./rtvi.ts";
@@ -69,7 +69,7 @@ export type {
 export { encodeFrame, FrameError, parseFrame } from "./frames.ts";
 export type { Frame } from "./frames.ts";
 
-export { FilterLevel, FilterView, SwitchFilter } from "./voice-filter-api.ts";
+export { FilterLevel, FilterView, SwitchFilter } from "./session-api.ts";
 
 // Controller and instance
 export {
@@ -95,12 +95,12 @@ export {
 
 // Names and spellings of other tools
 export { foreignManifest, foreignRecord, translateSettings } from "./compatibility/agent-settings.ts";
-export { withoutForeignPrefix } from "./compatibility/credentials.ts";
+export { withoutForeignPrefix } from "./compatibility/names.ts";
 export { EndState, endStateOf, endStateRows } from "./compatibility/end-states.ts";
 export type { EndStateRow } from "./compatibility/end-states.ts";
-export { FOREIGN_CODE_HEADER, foreignCodeOf } from "./compatibility/error-codes.ts";
-export { withOurVariables } from "./compatibility/runner-variables.ts";
-export { serviceHostIn } from "./compatibility/service-host.ts";
+export { FOREIGN_CODE_HEADER, foreignCodeOf } from "./compatibility/names.ts";
+export { withOurVariables } from "./compatibility/names.ts";
+export { serviceHostIn } from "./compatibility/names.ts";
 
 // The REST interface of the hosted service
 export { ApiError, createApiClient } from "./api-client.ts";
@@ -158,7 +158,7 @@ export {
   Manifest,
   Rollback,
 } from "./rest/deployments.ts";
-export { ChangeEvent, ChangeKind, eventOperations } from "./rest/events.ts";
+export { ChangeEvent, ChangeKind, eventOperations } from "./rest/logs.ts";
 export { CreateKey, Key, KeyCreated, KeyList, keyOperations, RotateKey } from "./rest/keys.ts";
 export { LogLine, LogList, logOperations, LogQuery, LogTailQuery } from "./rest/logs.ts";
 export {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AliveRecord, ExitRecord, InstanceStatus, noFilterFigures } from "./instance-api.ts";
-import { TOLD_MAX } from "./told-values.ts";
+import { AliveRecord, ExitRecord, InstanceStatus, noFilterFigures, TOLD_MAX } from "./instance-api.ts";
 
 const sessionId = "b1ff0359-7aeb-4902-9f86-cb3e02d9f34f";
 const ODD = [Infinity, -Infinity, NaN, -1, 9e15, 1.5, 1e-9, "12", null, undefined, {}, true];

@@ -1,9 +1,42 @@
-// What the controller and an instance (a session server with a one-session lease) say to each other.
-// Every request carries `Authorization: Bearer <instance token>`; the gateway uses the same token.
 import { z } from "zod";
 import { VoiceFilter } from "./rest/agent-settings.ts";
-import { isBounded, ToldAmount, ToldCount, ToldMark, ToldReason, ToldTime } from "./told-values.ts";
 import { Connect, transportNames } from "./transports.ts";
+
+// What the controller and an instance (a session server with a one-session lease) say to each other.
+// Every request carries `Authorization: Bearer <instance token>`; the gateway uses the same token.
+
+// What an instance tells of itself and its session. It shares a process with the bot, which can set every clock and
+// counter there: a value that makes no sense must cost neither the record it stands in nor whoever stores it.
+
+/** Fits every integer column and every date; thousands of them still add up exactly. */
+export const TOLD_MAX = 2 ** 50;
+
+/** Lengths of time, bytes: finite and not negative. What is no number counts as nothing. */
+const ToldAmount = z
+  .number()
+  .catch(0)
+  .transform((amount) => Math.min(Math.max(amount, 0), TOLD_MAX));
+
+/** The same, whole. */
+const ToldCount = ToldAmount.transform(Math.round);
+
+/** Left out when it makes no sense. */
+const ToldMark = z.number().nonnegative().max(TOLD_MAX).optional().catch(undefined);
+
+/** Whole milliseconds since 1970 by the instance's wall clock, however that is set; null when it makes no sense. */
+const ToldTime = z.number().nonnegative().max(TOLD_MAX).transform(Math.round).nullable().catch(null);
+
+const REASON_MAX_CHARACTERS = 100; // ours have 15
+const UNREADABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+/** A word or two; without line breaks, nor anything else that is not seen. */
+const ToldReason = z
+  .string()
+  .catch("")
+  .transform((text) => {
+    const readable = text.replace(UNREADABLE, " ").trim().slice(0, REASON_MAX_CHARACTERS);
+    return readable.toWellFormed() || "unknown";
+  });
 
 /** `POST /instance/start`: run this session. The same id again gives the same answer, another id 409. */
 export const InstanceStart = z.object({
@@ -210,3 +243,7 @@ export const sharedFileNames = {
   output: "output",
 } as const;
 export const INSTANCE_FILE_BYTES = 16 * 1024;
+
+function isBounded(figures: object): boolean {
+  return Object.values(figures).every((each) => typeof each !== "number" || Math.abs(each) <= TOLD_MAX);
+}

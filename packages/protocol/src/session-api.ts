@@ -2,10 +2,11 @@ import { carrierNames } from "@vocalhost/carriers";
 import { z } from "zod";
 import { Dialled, Dialout } from "./calls/dial.ts";
 import { limits } from "./limits.ts";
+import { VoiceFilter } from "./rest/agent-settings.ts";
 import { IceServer, type TransportName } from "./transports.ts";
 
 /** A room that there is already: an invitation into it, or any other token that lets its bearer hear and speak there. */
-export const RoomToJoin = z.object({ token: z.string().min(1).max(limits.roomTokenCharacters) });
+const RoomToJoin = z.object({ token: z.string().min(1).max(limits.roomTokenCharacters) });
 
 /** Where a session is to be, in a service with several regions; a runner has none. */
 const place = {
@@ -123,3 +124,30 @@ export interface StatusAnswer {
   status: "ready";
   transports: TransportName[];
 }
+
+// A session's voice filter, under `/sessions/{id}/api/voice-filter`.
+
+/** How loud the caller was in one stretch, in decibels of full scale. */
+export const FilterLevel = z.object({
+  /** Counts up, so that nothing is drawn twice. */
+  number: z.number().int().nonnegative(),
+  beforeDb: z.number(),
+  afterDb: z.number(),
+});
+export type FilterLevel = z.infer<typeof FilterLevel>;
+
+/** `GET`: the last ten seconds. */
+export const FilterView = z.object({
+  /** Null where no filter is at work, or not yet. */
+  model: VoiceFilter.nullable(),
+  /** The bot hears everything for now. */
+  isBypassed: z.boolean(),
+  /** Length of a stretch. */
+  levelMs: z.number(),
+  levels: z.array(FilterLevel),
+});
+export type FilterView = z.infer<typeof FilterView>;
+
+/** `POST`, answered like `GET`. */
+export const SwitchFilter = z.object({ isBypassed: z.boolean() });
+export type SwitchFilter = z.infer<typeof SwitchFilter>;

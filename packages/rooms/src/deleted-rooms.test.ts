@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { WebSocket } from "ws";
 import { pause } from "../../../testing/wait.ts";
-import { createDeletedRooms } from "./deleted-rooms.ts";
 import { startRoomServer } from "./room-server.ts";
+import { createDeletedRooms } from "./room-table.ts";
 import { signToken } from "./tokens.ts";
 
 const KEY = { apiKey: "key", apiSecret: "a secret of thirty-two characters" };

@@ -3,8 +3,8 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { after, test } from "node:test";
 import { patientMs } from "../../../testing/patience.ts";
-import { knownLines } from "./known-lines.ts";
 import { Audio, endNative, openConnection, Video } from "./native.ts";
+import { knownLines } from "./trunk.ts";
 
 after(() => endNative());
 

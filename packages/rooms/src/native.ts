@@ -1,11 +1,16 @@
-import ndc from "node-datachannel";
-import type { DataChannel, DataChannelInitConfig, MediaHandler, RtcConfig, Track } from "node-datachannel";
-import { knownLines } from "./known-lines.ts";
+import ndc, {
+  type DataChannel,
+  type DataChannelInitConfig,
+  type MediaHandler,
+  type RtcConfig,
+  type Track,
+} from "node-datachannel";
 import { isRtcp, ssrcOf } from "./media/rtp-header.ts";
 import {
   describesMedia,
   fullAnswer,
   fullOffer,
+  knownLines,
   mediaOf,
   trunk as trunkSection,
   withTrunk,

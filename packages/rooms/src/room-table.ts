@@ -1,5 +1,4 @@
 import { DisconnectReason, LeaveRequest_Action } from "@livekit/protocol";
-import { createDeletedRooms } from "./deleted-rooms.ts";
 import type { Log } from "./log.ts";
 import type { MediaCommand } from "./media/messages.ts";
 import type { Participant } from "./participant.ts";
@@ -22,7 +21,7 @@ export interface RoomTable {
   close(reason: DisconnectReason): void;
 }
 
-export interface RoomTableOptions {
+interface RoomTableOptions {
   settings: RoomSettings;
   log: Log;
   media(command: MediaCommand): void;
@@ -62,5 +61,31 @@ export function createRoomTable(options: RoomTableOptions): RoomTable {
     close(reason) {
       for (const room of [...rooms.values()]) room.close(reason);
     },
+  };
+}
+
+/** When rooms were deleted, for as long as tokens from before may be valid. */
+interface DeletedRooms {
+  add(name: string): void;
+  /** Unix seconds. */
+  atS(name: string): number | undefined;
+}
+
+const KEPT_S = 6 * 3_600; // as long as tokens are valid that do not say how long
+const KEPT_MAX = 50_000;
+
+export function createDeletedRooms(nowMs: () => number = Date.now): DeletedRooms {
+  const rooms = new Map<string, number>(); // oldest first
+  return {
+    add(name) {
+      const nowS = Math.trunc(nowMs() / 1000);
+      rooms.delete(name);
+      rooms.set(name, nowS);
+      for (const [known, atS] of rooms) {
+        if (rooms.size <= KEPT_MAX && atS > nowS - KEPT_S) break;
+        rooms.delete(known);
+      }
+    },
+    atS: (name) => rooms.get(name),
   };
 }

@@ -1,8 +1,8 @@
 import type { AudioFrame } from "@vocalhost/audio";
 import type { CarrierName } from "@vocalhost/protocol";
-import type { CallOutcome } from "./call-events.ts";
 import type { CallTally, CountedViolation } from "./call-tally.ts";
 import type { Utterance } from "./line/voice-meter.ts";
+import type { CallOutcome } from "./place-call-options.ts";
 
 /** Everything there is to know about a call that is over. */
 export interface CallReport {

@@ -2,9 +2,9 @@
 export { placeCall } from "./phone-call.ts";
 export type { PhoneCall } from "./phone-call.ts";
 export type { PlaceCallOptions } from "./place-call-options.ts";
-export type { CallEvent, CallOutcome, HangUpReason } from "./call-events.ts";
-export { openWebSocket } from "./call-socket.ts";
-export type { CallSocket } from "./call-socket.ts";
+export type { CallEvent, CallOutcome, HangUpReason } from "./place-call-options.ts";
+export { openWebSocket } from "./place-call-options.ts";
+export type { CallSocket } from "./place-call-options.ts";
 export type { CallReport, CallSummary } from "./call-summary.ts";
 
 // Carriers
@@ -17,23 +17,23 @@ export type { Violation, ViolationCode } from "./carriers/bot-message.ts";
 
 // The caller
 export { createConversation } from "./caller/conversation.ts";
-export type { CallerVoice, LineMoment } from "./caller/caller-voice.ts";
+export type { CallerVoice, LineMoment } from "./caller/conversation.ts";
 export { backgroundNames, createBackground } from "./caller/background.ts";
 export type { BackgroundName } from "./caller/background.ts";
-export { isKey, keyTones, requireKeys } from "./caller/keys.ts";
+export { isKey, keyTones, requireKeys } from "./caller/keypad.ts";
 export { createSpeechLike } from "./caller/speech-like.ts";
 
 // What is heard around the caller
 export { createSurroundings, parseSurroundings, speechLevel } from "./surroundings/surroundings.ts";
 export type { SurroundingsChoice, SurroundingsOptions } from "./surroundings/surroundings.ts";
-export { surroundingNames } from "./surroundings/surrounding-names.ts";
-export type { SurroundingName } from "./surroundings/surrounding-names.ts";
+export { surroundingNames } from "./surroundings/surroundings.ts";
+export type { SurroundingName } from "./surroundings/surroundings.ts";
 
 // Time
 export { systemClock } from "./clock.ts";
 export type { Clock } from "./clock.ts";
-export { createVirtualClock } from "./virtual-clock.ts";
-export type { VirtualClock } from "./virtual-clock.ts";
+export { createVirtualClock } from "./clock.ts";
+export type { VirtualClock } from "./clock.ts";
 
 // Recordings
 export { writeStereoWav } from "./stereo-wav.ts";

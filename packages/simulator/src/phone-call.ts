@@ -1,11 +1,16 @@
-import type { CallHappening, CallOutcome, HangUpReason } from "./call-events.ts";
-import { SOCKET_OPEN, type CallSocket } from "./call-socket.ts";
 import { summarizeCall, type CallReport } from "./call-summary.ts";
 import { createTally } from "./call-tally.ts";
-import { requireKeys } from "./caller/keys.ts";
+import { requireKeys } from "./caller/keypad.ts";
 import { systemClock, type Clock } from "./clock.ts";
-import type { PlaceCallOptions } from "./place-call-options.ts";
 import { startTelephone, type Recordings, type Telephone } from "./line/telephone.ts";
+import {
+  SOCKET_OPEN,
+  type CallHappening,
+  type CallOutcome,
+  type CallSocket,
+  type HangUpReason,
+  type PlaceCallOptions,
+} from "./place-call-options.ts";
 
 /** Calls a bot as the carrier would: over its media stream, in real time, until somebody hangs up. */
 export function placeCall(options: PlaceCallOptions): PhoneCall {

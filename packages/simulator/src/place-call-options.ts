@@ -1,6 +1,5 @@
-import type { CallEvent } from "./call-events.ts";
-import type { CallSocket } from "./call-socket.ts";
-import type { CallerVoice } from "./caller/caller-voice.ts";
+import type { CallerVoice } from "./caller/conversation.ts";
+import type { Violation } from "./carriers/bot-message.ts";
 import type { Carrier } from "./carriers/carrier.ts";
 import type { Clock } from "./clock.ts";
 
@@ -29,4 +28,54 @@ export interface PlaceCallOptions {
   signal?: AbortSignal | undefined;
   /** @default the system's */
   clock?: Clock | undefined;
+}
+
+/** What happens during a call, as it happens. `atMs` counts from dialling. */
+export type CallEvent = { atMs: number } & (
+  | { type: "call-connected" }
+  | { type: "caller-speech-start" }
+  | { type: "caller-speech-end" }
+  | { type: "bot-speech-start" }
+  | { type: "bot-speech-end" }
+  /** Audio of the bot, which the caller will hear from `playsAtMs` on unless it is cleared. */
+  | { type: "audio-queued"; samples: Int16Array; playsAtMs: number }
+  | { type: "audio-cleared"; droppedMs: number }
+  | { type: "mark-received"; name: string }
+  | { type: "mark-reached"; name: string }
+  | { type: "digit-pressed"; digit: string }
+  | { type: "message-sent"; text: string }
+  | { type: "message-received"; text: string }
+  | { type: "violation-found"; violation: Violation }
+  | { type: "call-ended"; outcome: CallOutcome }
+);
+
+export type CallOutcome =
+  | { type: "hung-up"; by: "caller"; reason: HangUpReason }
+  | { type: "hung-up"; by: "bot"; code: number }
+  /** The connection broke, or the bot's side ended it as a failure. */
+  | { type: "dropped"; code: number; reason: string }
+  | { type: "not-connected"; reason: "refused" | "timed-out" | "aborted"; cause: unknown };
+
+/** Why the caller hung up. */
+export type HangUpReason = "asked" | "silence" | "time-up" | "aborted";
+
+type WithoutTime<Event> = Event extends { atMs: number } ? Omit<Event, "atMs"> : never;
+export type CallHappening = WithoutTime<CallEvent>;
+
+/** The part of a WebSocket a call needs; the browser's and that of `ws` both have it. */
+export interface CallSocket {
+  readonly readyState: number;
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+  addEventListener(type: "close", listener: (event: { code: number; reason: string }) => void): void;
+  addEventListener(type: "error", listener: (event: object) => void): void;
+}
+
+export const SOCKET_OPEN = 1;
+
+/** With the WebSocket of the browser, which sends no headers of ours. */
+export function openWebSocket(url: string): CallSocket {
+  return new WebSocket(url);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createVirtualClock } from "./clock.ts";
 import { createSeededRandom } from "./seeded-random.ts";
-import { createVirtualClock } from "./virtual-clock.ts";
 
 test("timers run in order, at their time, also those set meanwhile", () => {
   const clock = createVirtualClock();

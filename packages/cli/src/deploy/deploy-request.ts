@@ -15,7 +15,8 @@ import {
 } from "@vocalhost/protocol";
 import { resolve } from "node:path";
 import { usageProblem } from "../problem.ts";
-import { merged, withFlags, type Project, type ProjectConfig } from "../project/read-project.ts";
+import { merged, withFlags, type ProjectConfig } from "../project/project-config.ts";
+import type { Project } from "../project/read-project.ts";
 import { toFlagSettings, type DeployOptions } from "./deploy-options.ts";
 
 /** What a deployment is asked for. What is left out stays as it is deployed, or gets the service's default. */

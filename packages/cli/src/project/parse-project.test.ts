@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { Problem } from "../problem.ts";
 import { parseProject } from "./parse-project.ts";
-import type { ProjectConfig } from "./read-project.ts";
+import type { ProjectConfig } from "./project-config.ts";
 
 const FULL = `# A voice agent
 agent_name = "my-bot"

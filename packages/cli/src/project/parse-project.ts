@@ -1,9 +1,9 @@
-import { closestWord } from "@vocalhost/protocol";
 import { parse, TomlError, type TomlTable } from "smol-toml";
 import type { z } from "zod";
+import { closestWord } from "@vocalhost/protocol";
 import { Problem } from "../problem.ts";
 import { findKeyLines, type KeyLines } from "./key-lines.ts";
-import { knownKeys, ProjectConfig } from "./read-project.ts";
+import { knownKeys, ProjectConfig } from "./project-config.ts";
 
 const FILE_MAX_BYTES = 64 * 1024;
 const DEPTH_MAX = 20;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toAgentSettings } from "../deploy/deploy-request.ts";
-import { knownKeys, withFlags } from "./read-project.ts";
+import { knownKeys, withFlags } from "./project-config.ts";
 
 test("a flag wins over the file, one that was not given changes nothing", () => {
   const file = { region: "eu", scaling: { min_agents: 1, max_agents: 5 } };

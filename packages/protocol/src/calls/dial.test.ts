@@ -10,8 +10,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readXml } from "../../../../testing/read-xml.ts";
 import { refusalOf } from "./carrier-request.ts";
-import { Callee, dialRequest, Dialout, type DialOrder } from "./dial.ts";
-import { answeredXml, transferXml } from "./questions.ts";
+import { answeredXml, Callee, Dialout, dialRequest, transferXml, type DialOrder } from "./dial.ts";
 
 const ORDER: DialOrder = {
   to: "+15550100200",

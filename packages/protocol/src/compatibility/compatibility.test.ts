@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { translateSettings } from "./agent-settings.ts";
-import { withoutForeignPrefix } from "./credentials.ts";
 import { endStateOf } from "./end-states.ts";
-import { foreignCodeOf } from "./error-codes.ts";
-import { withOurVariables } from "./runner-variables.ts";
-import { serviceHostIn } from "./service-host.ts";
+import { foreignCodeOf, serviceHostIn, withOurVariables, withoutForeignPrefix } from "./names.ts";
 
 test("settings come out in our own words", () => {
   const cases: [Parameters<typeof translateSettings>[0], object][] = [

@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
 import type { Log } from "../log.ts";
-import { ownProgram } from "../own-files.ts";
 import type { MediaCommand, MediaEvent, MediaReply, MediaRequest, MediaSettings } from "./messages.ts";
 
 /** The rooms' side of the media process. */
@@ -9,7 +10,7 @@ export interface MediaHost extends AsyncDisposable {
   send(command: MediaCommand): void;
 }
 
-export interface MediaHostOptions {
+interface MediaHostOptions {
   /** Asked for before every start. */
   settings(): Promise<MediaSettings>;
   log: Log;
@@ -107,4 +108,14 @@ async function startProcess(options: MediaHostOptions): Promise<ChildProcess> {
 
 function post(child: ChildProcess, request: MediaRequest): void {
   if (child.connected) child.send(request, () => undefined); // that it has ended is told by its exit
+}
+
+/** Of this package, whether this is a source file or has become a part of a larger one. */
+const packageFolder = dirname(findPackageJSON(import.meta.url) ?? import.meta.dirname);
+
+const isSource = import.meta.filename.endsWith(".ts");
+
+/** A program or worker of this package, by its path among the sources, without the extension. */
+function ownProgram(path: string): string {
+  return join(packageFolder, isSource ? `src/${path}.ts` : `dist/${path}.js`);
 }

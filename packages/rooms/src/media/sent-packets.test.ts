@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lostPackets } from "./rtcp.ts";
-import { createSentPackets } from "./sent-packets.ts";
+import { createSentPackets } from "./subscriber-connection.ts";
 
 test("what a receiver has lost is found by the numbers it names and marks", () => {
   const request = Buffer.from([0x81, 205, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0xff, 0xff, 0x80, 0x01]);

@@ -5,9 +5,8 @@ import type { DataKind, PeerId, TrackSid } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
 import type { PublishedTrack } from "./published-track.ts";
 import { isKeyFrameRequest, lostPackets, rtcpPackets, sourceOfFeedback } from "./rtcp.ts";
-import { isRtcp, isRtp } from "./rtp-header.ts";
+import { isRtcp, isRtp, sequenceOf } from "./rtp-header.ts";
 import { parametersOf, parseDescription } from "./sdp.ts";
-import { createSentPackets } from "./sent-packets.ts";
 
 /** The connection a participant receives on. We offer, the participant answers; one offer is out at a time. */
 export interface SubscriberConnection {
@@ -21,7 +20,7 @@ export interface SubscriberConnection {
   close(): void;
 }
 
-export interface SubscriberConnectionOptions extends NativeConnectionOptions {
+interface SubscriberConnectionOptions extends NativeConnectionOptions {
   peer: PeerId;
   offer(offer: SubscriberOffer): void;
   subscribed(track: TrackSid): void;
@@ -29,7 +28,7 @@ export interface SubscriberConnectionOptions extends NativeConnectionOptions {
   full(reason: string): void;
 }
 
-export interface SubscriberOffer {
+interface SubscriberOffer {
   offerId: number;
   sdp: string;
   midToTrack: Record<string, TrackSid>;
@@ -173,4 +172,29 @@ function describe(track: PublishedTrack, mid: string): Audio | Video {
   const video = new Video(mid, "SendOnly");
   video.addVideoCodec(VIDEO_PAYLOAD_TYPE, track.codec.name.toUpperCase(), ...parametersOf(track.codec));
   return video;
+}
+
+/** What was sent last, for a receiver that has lost some of it. */
+interface SentPackets {
+  keep(packet: Buffer): void;
+  /** Undefined when it is no longer there, or was asked for too often. */
+  again(sequence: number): Buffer | undefined;
+}
+
+const KEPT_PACKETS = 512; // the lower 9 bits of the number are the place
+const AGAIN_MAX = 5; // a receiver that asks for everything for ever costs so many times its stream
+
+export function createSentPackets(): SentPackets {
+  const kept: { packet: Buffer; left: number }[] = [];
+  return {
+    // A copy: packets are rewritten for the next receiver.
+    keep: (packet) =>
+      void (kept[sequenceOf(packet) % KEPT_PACKETS] = { packet: Buffer.from(packet), left: AGAIN_MAX }),
+    again(sequence) {
+      const found = kept[sequence % KEPT_PACKETS];
+      if (!found || found.left === 0 || sequenceOf(found.packet) !== sequence) return undefined;
+      found.left -= 1;
+      return found.packet;
+    },
+  };
 }

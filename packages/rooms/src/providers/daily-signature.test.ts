@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isSignedByDaily, type DailySigned } from "./daily-signature.ts";
+import { isSignedByDaily, type DailySigned } from "./dial-in.ts";
 
 const SECRET = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=";
 const TIMESTAMP_S = 1_700_000_000;

@@ -1,8 +1,8 @@
 import { AppError, type RoomCallData } from "@vocalhost/protocol";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { ProvidersConfig } from "./config.ts";
-import { isSignedByDaily } from "./daily-signature.ts";
-import { readSipCall } from "./livekit-webhook.ts";
+import type { LiveKitConfig } from "./livekit.ts";
 import type { RoomProviders } from "./room-providers.ts";
 import { makeSessionRoom, type SessionRoom } from "./session-room.ts";
 
@@ -174,4 +174,67 @@ function parseJson(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+export interface DailySigned {
+  rawBody: string;
+  /** `X-Pinless-Timestamp`, of events `X-Webhook-Timestamp` */
+  timestamp: string | undefined;
+  /** `X-Pinless-Signature`, of events `X-Webhook-Signature` */
+  signature: string | undefined;
+  nowMs: number;
+}
+
+const TOLERANCE_S = 300;
+
+/** Of Daily's webhooks: HMAC-SHA256 over the time and the raw body, with a secret that is written in base64. */
+export function isSignedByDaily(request: DailySigned, secret: string): boolean {
+  const { rawBody, timestamp = "", signature = "", nowMs } = request;
+  const age = Math.abs(nowMs / 1000 - Number(timestamp));
+  if (!/^\d{1,12}$/.test(timestamp) || age > TOLERANCE_S) return false;
+  const expected = createHmac("sha256", Buffer.from(secret, "base64"))
+    .update(`${timestamp}.${rawBody}`)
+    .digest("base64");
+  const [left, right] = [Buffer.from(signature), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Of LiveKit's ParticipantInfo.Kind, which its server SDK does not export. */
+const SIP_KINDS: number[] = [3];
+
+/** A phone call that has come into a room of a LiveKit server. */
+interface SipCall {
+  roomName: string;
+  identity: string;
+  callId: string;
+  from: string | null;
+  to: string | null;
+  attributes: Record<string, string>;
+}
+
+/**
+ * Reads what a LiveKit server tells its webhook. Undefined for everything that is no phone call coming in; rejects when
+ * the signature does not fit the body.
+ */
+async function readSipCall(
+  { apiKey, apiSecret }: Pick<LiveKitConfig, "apiKey" | "apiSecret">,
+  { rawBody, authorization }: { rawBody: string; authorization: string | undefined },
+): Promise<SipCall | undefined> {
+  const { WebhookReceiver } = await import("livekit-server-sdk");
+  const { event, room, participant } = await new WebhookReceiver(apiKey, apiSecret).receive(
+    rawBody,
+    authorization,
+  );
+  if (event !== "participant_joined" || !room || !participant) return undefined;
+  const { attributes, identity, kind } = participant;
+  const callId = attributes["sip.callID"];
+  if (!SIP_KINDS.includes(kind) || callId === undefined) return undefined;
+  return {
+    roomName: room.name,
+    identity,
+    callId,
+    from: attributes["sip.phoneNumber"] ?? null,
+    to: attributes["sip.trunkPhoneNumber"] ?? null,
+    attributes: { ...attributes },
+  };
 }

@@ -4,9 +4,9 @@ import type { Duplex } from "node:stream";
 import type { RoomServer } from "../room-server.ts";
 import { ServiceError } from "../service-error.ts";
 import type { RoomServerOptions } from "../settings.ts";
-import { grantedRoom } from "./granted-room.ts";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
-import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
+import { parseProperties, roomNameOf, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
+import { grantedRoom } from "./session-room.ts";
 
 /** Rooms on this machine, and the way to them for a program that has a port already. */
 export interface EmbeddedRooms extends RoomProvider {

@@ -1,8 +1,8 @@
 import { AppError } from "@vocalhost/protocol";
 import type { RoomServiceClient } from "livekit-server-sdk";
-import { grantedRoom } from "./granted-room.ts";
 import { LiveKitRoomProperties, LiveKitTokenProperties } from "./livekit-properties.ts";
-import { roomNameOf, parseProperties, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
+import { parseProperties, roomNameOf, TOKEN_VALID_S, type RoomProvider } from "./room-provider.ts";
+import { grantedRoom } from "./session-room.ts";
 
 export interface LiveKitConfig {
   /** `wss://…` */

@@ -1,7 +1,7 @@
 import { AppError } from "@vocalhost/protocol";
-import { grantedRoom } from "./granted-room.ts";
 import { createLiveKitRooms } from "./livekit.ts";
 import type { RoomProvider } from "./room-provider.ts";
+import { grantedRoom } from "./session-room.ts";
 
 export interface OwnServerOptions {
   apiKey: string;

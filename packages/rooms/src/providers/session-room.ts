@@ -1,4 +1,5 @@
 import type { RoomProviderName, RoomStarted } from "@vocalhost/protocol";
+import type { TokenKey } from "../tokens.ts";
 import type { RoomProviders } from "./room-providers.ts";
 
 /** A room with everything that lets a bot, its client and those they invite into it. */
@@ -86,4 +87,12 @@ export function roomAnswer(room: SessionRoom, sessionId: string): RoomStarted {
   const { roomUrl, clientToken: token, provider } = room;
   if (provider === "daily") return { sessionId, roomUrl, token, dailyRoom: roomUrl, dailyToken: token };
   return { sessionId, roomUrl, token, url: roomUrl };
+}
+
+/** The room in which a token of this key lets its bearer hear and speak; undefined when there is none. */
+export async function grantedRoom(token: string, key: TokenKey): Promise<string | undefined> {
+  const { verifyToken } = await import("../tokens.ts");
+  const grants = await verifyToken(token, key).catch(() => undefined);
+  const { roomJoin, room, canPublish = true, canSubscribe = true } = grants?.video ?? {};
+  return roomJoin && canPublish && canSubscribe ? room || undefined : undefined;
 }

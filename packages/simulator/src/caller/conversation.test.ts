@@ -1,9 +1,8 @@
+import { rmsLevel } from "@vocalhost/audio";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rmsLevel } from "@vocalhost/audio";
 import { createBackground } from "./background.ts";
-import type { LineMoment } from "./caller-voice.ts";
-import { createConversation, type ConversationOptions } from "./conversation.ts";
+import { createConversation, type ConversationOptions, type LineMoment } from "./conversation.ts";
 import { createSpeechLike } from "./speech-like.ts";
 
 const RATE_HZ = 8000;

@@ -1,6 +1,5 @@
 import type { AudioFrame } from "@vocalhost/audio";
 import { addTo, atRate } from "../at-rate.ts";
-import type { CallerVoice, LineMoment } from "./caller-voice.ts";
 
 /** A caller with manners: lets the bot greet, says its sentences one by one, waits for each answer. */
 export function createConversation(options: ConversationOptions): CallerVoice {
@@ -57,3 +56,21 @@ export interface ConversationOptions {
 const GREETING_WAIT_MS = 1000; // bots that greet have begun by then
 const ANSWER_WAIT_MS = 8000; // for a bot that thinks; a person would ask "hello?" now
 const TURN_PAUSE_MS = 1000; // longer than a bot breathes between sentences
+
+/** The person at the telephone: asked for every chunk of microphone, told what the line is like. */
+export interface CallerVoice {
+  readonly sampleRateHz: number;
+  /** Exactly so many samples; silence when there is nothing to say. */
+  next(samples: number, line: LineMoment): Int16Array;
+  /** Nothing more will be said: the call may end when the bot has fallen silent. */
+  readonly isFinished: boolean;
+}
+
+export interface LineMoment {
+  /** Since the stream began. */
+  atMs: number;
+  /** Undefined while the bot is quiet. */
+  botTalkingSinceMs: number | undefined;
+  /** When the bot was last heard; undefined before its first word. */
+  botLastHeardMs: number | undefined;
+}

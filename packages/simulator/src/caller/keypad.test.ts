@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createVirtualClock } from "../virtual-clock.ts";
-import { createKeypad } from "./keypad.ts";
-import { isKey, keyTones } from "./keys.ts";
+import { createVirtualClock } from "../clock.ts";
+import { createKeypad, isKey, keyTones } from "./keypad.ts";
 
 function recorded() {
   const clock = createVirtualClock();

@@ -1,7 +1,7 @@
+import fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
-import { fromBase64, toBase64 } from "./base64.ts";
+import { fromBase64, toBase64 } from "./wire-format.ts";
 
 test("bytes survive, and are written as others write them", () => {
   fc.assert(

@@ -1,4 +1,4 @@
-import { fromBase64 } from "./base64.ts";
+import { fromBase64 } from "./wire-format.ts";
 
 /** What a message of the bot makes the carrier do. */
 export type BotRequest =

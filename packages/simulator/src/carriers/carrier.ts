@@ -1,4 +1,5 @@
 import type { CarrierName } from "@vocalhost/protocol";
+import type { AnswerElement } from "./answer-element.ts";
 import type { BotMessage } from "./bot-message.ts";
 import type { WireFormat } from "./wire-format.ts";
 
@@ -30,7 +31,7 @@ export interface Carrier {
   complaint(message: BotMessage): string | undefined;
 }
 
-export interface StreamMoment {
+interface StreamMoment {
   /** Since the stream began. */
   streamMs: number;
   /** Since 1970. */
@@ -52,4 +53,41 @@ export interface CallIds {
   accountId: string;
   /** Telnyx only: several calls can belong to one session. */
   sessionId: string;
+}
+
+/** The other end of one carrier, written from the carrier's documentation and not from our own records. */
+export interface SimulatedCarrier<Options extends object = object> {
+  /** Ids of the shape the carrier gives them, new for every call. */
+  newIds(): CallIds;
+  create(details: CallDetails, options: Options): Carrier;
+  /** Options for an encoding of the call, and of what the bot sends where that may be another. */
+  choose(encoding: ChosenEncoding, botEncoding: ChosenEncoding | undefined): Options;
+  /** Whether the bot may send another encoding than it receives. */
+  readonly hasBotEncoding?: boolean;
+  /** The encoding that the stream's address asks for, where it can. */
+  encodingIn?(address: URL): string | undefined;
+  /** Why the carrier takes no such parameters; undefined when it does. */
+  refusalOf?(parameters: Parameters): string | undefined;
+  /** Changes an address to what the carrier would call, and says what a person would not expect of that. */
+  dial?(address: URL, parameters: Parameters, options: Options): string | undefined;
+  /** Follows the instructions of a webhook. Throws `AnswerError` where the carrier would not understand them. */
+  readXml?(root: AnswerElement, planned: Options): StreamTold<Options>;
+  /** The same for a carrier whose webhook names the stream in JSON. */
+  readJson?(answer: unknown, parameters: Parameters): StreamTold<Options>;
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+interface ChosenEncoding {
+  codec: string;
+  sampleRateHz: number;
+}
+
+/** What a webhook told the carrier to do with the call. */
+interface StreamTold<Options extends object = object> {
+  url: string;
+  parameters: Record<string, string>;
+  options: Options;
+  /** What a person should know: odd, but not wrong enough to stop. */
+  remarks: string[];
 }

@@ -1,8 +1,7 @@
 import type { CarrierName } from "@vocalhost/protocol";
-import type { CallDetails, CallIds, Carrier } from "./carrier.ts";
+import type { CallDetails, CallIds, Carrier, SimulatedCarrier } from "./carrier.ts";
 import { exotel } from "./exotel.ts";
 import { plivo } from "./plivo.ts";
-import type { SimulatedCarrier } from "./simulated-carrier.ts";
 import { telnyx } from "./telnyx.ts";
 import { twilio } from "./twilio.ts";
 

@@ -1,5 +1,4 @@
 import { AnswerError } from "./answer-element.ts";
-import { toBase64 } from "./base64.ts";
 import {
   objectField,
   payloadField,
@@ -10,10 +9,8 @@ import {
   type BotRequest,
   type IncomingMessage,
 } from "./bot-message.ts";
-import type { CallDetails, Carrier } from "./carrier.ts";
-import { randomHex } from "./random-ids.ts";
-import type { SimulatedCarrier } from "./simulated-carrier.ts";
-import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+import type { CallDetails, Carrier, SimulatedCarrier } from "./carrier.ts";
+import { decodeSamples, encodeSamples, randomHex, toBase64, type WireFormat } from "./wire-format.ts";
 
 const RATES_HZ = [8000, 16_000, 24_000];
 const PARAMETERS_MAX = 3;

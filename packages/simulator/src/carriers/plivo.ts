@@ -1,6 +1,5 @@
-import { isKey } from "../caller/keys.ts";
+import { isKey } from "../caller/keypad.ts";
 import { AnswerError, noStream, streamUrl } from "./answer-element.ts";
-import { toBase64 } from "./base64.ts";
 import {
   objectField,
   payloadField,
@@ -13,10 +12,15 @@ import {
   type IncomingMessage,
   type JsonObject,
 } from "./bot-message.ts";
-import type { CallDetails, Carrier } from "./carrier.ts";
-import { randomHex, randomUuid } from "./random-ids.ts";
-import type { SimulatedCarrier } from "./simulated-carrier.ts";
-import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+import type { CallDetails, Carrier, SimulatedCarrier } from "./carrier.ts";
+import {
+  decodeSamples,
+  encodeSamples,
+  randomHex,
+  randomUuid,
+  toBase64,
+  type WireFormat,
+} from "./wire-format.ts";
 
 const HEADERS_MAX_BYTES = 512;
 

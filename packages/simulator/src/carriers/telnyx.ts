@@ -1,5 +1,4 @@
 import { AnswerError, connectedStream, readParameters, streamUrl } from "./answer-element.ts";
-import { toBase64 } from "./base64.ts";
 import {
   objectField,
   payloadField,
@@ -13,10 +12,16 @@ import {
   type JsonObject,
   type ViolationCode,
 } from "./bot-message.ts";
-import type { CallDetails, Carrier } from "./carrier.ts";
-import { randomLetters, randomUuid } from "./random-ids.ts";
-import type { SimulatedCarrier } from "./simulated-carrier.ts";
-import { bytesPerSample, decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+import type { CallDetails, Carrier, SimulatedCarrier } from "./carrier.ts";
+import {
+  bytesPerSample,
+  decodeSamples,
+  encodeSamples,
+  randomLetters,
+  randomUuid,
+  toBase64,
+  type WireFormat,
+} from "./wire-format.ts";
 
 const RATES_HZ = { PCMU: [8000], PCMA: [8000], L16: [8000, 16_000, 24_000] };
 

@@ -1,4 +1,4 @@
-import { toBase64 } from "./base64.ts";
+import { AnswerError, connectedStream, readParameters, streamUrl } from "./answer-element.ts";
 import {
   objectField,
   payloadField,
@@ -9,11 +9,8 @@ import {
   type BotRequest,
   type IncomingMessage,
 } from "./bot-message.ts";
-import { AnswerError, connectedStream, readParameters, streamUrl } from "./answer-element.ts";
-import type { CallDetails, Carrier } from "./carrier.ts";
-import { randomHex } from "./random-ids.ts";
-import type { SimulatedCarrier } from "./simulated-carrier.ts";
-import { decodeSamples, encodeSamples, type WireFormat } from "./wire-format.ts";
+import type { CallDetails, Carrier, SimulatedCarrier } from "./carrier.ts";
+import { decodeSamples, encodeSamples, randomHex, toBase64, type WireFormat } from "./wire-format.ts";
 
 const PARAMETER_MAX_CHARACTERS = 500; // name and value together
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createVirtualClock } from "../clock.ts";
 import { createSeededRandom } from "../seeded-random.ts";
-import { createVirtualClock } from "../virtual-clock.ts";
 import { createDelivery, type DeliveryOptions } from "./delivery.ts";
 
 function recorded(options: Partial<DeliveryOptions> = {}) {

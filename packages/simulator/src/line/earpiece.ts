@@ -1,10 +1,10 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
-import type { CallHappening } from "../call-events.ts";
 import { countChunk, countViolation, type CallTally } from "../call-tally.ts";
-import { keyTones } from "../caller/keys.ts";
+import { keyTones } from "../caller/keypad.ts";
 import type { BotMessage, BotRequest } from "../carriers/bot-message.ts";
 import type { Carrier } from "../carriers/carrier.ts";
 import type { Clock } from "../clock.ts";
+import type { CallHappening } from "../place-call-options.ts";
 import { createPlayback } from "./playback.ts";
 import { createVoiceMeter, type VoiceMeter } from "./voice-meter.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CallEvent } from "../call-events.ts";
 import { createConversation } from "../caller/conversation.ts";
+import type { CallEvent } from "../place-call-options.ts";
 import { dial, loud } from "../testing/dial.ts";
 
 test("timestamps follow the sound, and an hour makes no drift", () => {

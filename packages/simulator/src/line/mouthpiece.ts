@@ -1,10 +1,10 @@
 import { samplesIn, type AudioFrame } from "@vocalhost/audio";
 import { addTo } from "../at-rate.ts";
-import type { CallHappening } from "../call-events.ts";
 import type { CallTally } from "../call-tally.ts";
-import type { CallerVoice, LineMoment } from "../caller/caller-voice.ts";
+import type { CallerVoice, LineMoment } from "../caller/conversation.ts";
 import type { Carrier } from "../carriers/carrier.ts";
 import type { Clock } from "../clock.ts";
+import type { CallHappening } from "../place-call-options.ts";
 import type { Delivery } from "./delivery.ts";
 import { createTimeline } from "./timeline.ts";
 import { createVoiceMeter, type VoiceMeter } from "./voice-meter.ts";

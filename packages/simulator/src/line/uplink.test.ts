@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createVirtualClock } from "../virtual-clock.ts";
-import { startUplink } from "./uplink.ts";
+import { createVirtualClock } from "../clock.ts";
+import { startUplink } from "./telephone.ts";
 
 function recorded(latenessMs?: (dueMs: number) => number) {
   const clock = createVirtualClock(latenessMs ? { latenessMs } : {});

@@ -1,9 +1,9 @@
-import { toBase64 } from "../carriers/base64.ts";
 import { createConversation } from "../caller/conversation.ts";
 import { createCarrier, type CarrierChoice } from "../carriers/create-carrier.ts";
+import { toBase64 } from "../carriers/wire-format.ts";
+import { createVirtualClock, type VirtualClock } from "../clock.ts";
 import { placeCall, type PhoneCall } from "../phone-call.ts";
 import type { PlaceCallOptions } from "../place-call-options.ts";
-import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
 import { createFakeSocket, type FakeSocket } from "./fake-socket.ts";
 
 /** A call in virtual time, to a bot that is the test. The socket is not open yet. */

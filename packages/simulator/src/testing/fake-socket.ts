@@ -1,4 +1,4 @@
-import type { CallSocket } from "../call-socket.ts";
+import type { CallSocket } from "../place-call-options.ts";
 
 /** A socket whose other end is the test. */
 export function createFakeSocket(): FakeSocket {

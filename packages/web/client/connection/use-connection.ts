@@ -1,13 +1,12 @@
+import type { CallChoice, TransportChoice } from "../../shared/connection/open-session.ts";
 import { chosenMicrophone, chosenSpeaker } from "../../shared/devices/chosen-devices.ts";
-import { useStore } from "../../shared/use-store.ts";
-import { chosenTransport, connection, startBodyText } from "../state/client-state.ts";
-import { toCallChoice } from "../../shared/phone/call-choice.ts";
-import { PHONE } from "../../shared/phone/carriers.ts";
+import { isOpen, type Phase } from "../../shared/events/phase.ts";
+import { PHONE, toCallChoice } from "../../shared/phone/call-choice.ts";
 import { chosenCarrier, fromNumber, toNumber } from "../../shared/phone/phone-state.ts";
 import { parseStartBody } from "../../shared/start-body/parse-start-body.ts";
-import { isOpen, type Phase } from "../../shared/events/phase.ts";
-import type { CallChoice, TransportChoice } from "../../shared/connection/open-session.ts";
 import { choicesFor } from "../../shared/transports/transports.ts";
+import { useStore } from "../../shared/use-store.ts";
+import { chosenTransport, connection, startBodyText } from "../state/client-state.ts";
 import { runnerStatus } from "./use-runner-status.ts";
 
 /** Everything a component may do with the connection. The client library is nowhere else. */

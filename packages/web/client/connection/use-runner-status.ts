@@ -1,9 +1,9 @@
 import { useEffect } from "react";
+import { isOpen } from "../../shared/events/phase.ts";
 import { createStore } from "../../shared/store.ts";
 import { useStore } from "../../shared/use-store.ts";
+import { readRunnerStatus, type RunnerStatus } from "../runner/runner.ts";
 import { connection } from "../state/client-state.ts";
-import { isOpen } from "../../shared/events/phase.ts";
-import { readRunnerStatus, type RunnerStatus } from "../runner/runner-status.ts";
 
 const LOOK_AGAIN_MS = 2_000; // a developer restarts the runner all the time
 

@@ -1,13 +1,16 @@
 import { toSize } from "../../shared/byte-size.ts";
 import { Disclosure } from "../../shared/disclosure.tsx";
 import { toDelay } from "../../shared/duration.ts";
-import { useStore } from "../../shared/use-store.ts";
-import { latency, linkFigures, timeline } from "../state/client-state.ts";
-import { ConnectSteps } from "./connect-steps.tsx";
 import { Figure, figureGrid } from "../../shared/figures/figure.tsx";
 import type { LinkFigures } from "../../shared/figures/link-figures.ts";
-import { MetricsTable } from "./metrics-table.tsx";
 import { medianNote } from "../../shared/figures/median-note.ts";
+import { liveCells } from "../../shared/phone/call-cells.ts";
+import { callFigures } from "../../shared/phone/phone-state.ts";
+import { Violations } from "../../shared/phone/violations.tsx";
+import { useStore } from "../../shared/use-store.ts";
+import { summarize, type MetricRow } from "../state/bot-metrics.ts";
+import { latency, linkFigures, metrics, timeline } from "../state/client-state.ts";
+import { ConnectSteps } from "./connect-steps.tsx";
 
 /** How fast the bot answers and how well the link carries it. */
 export function FiguresPanel() {
@@ -115,4 +118,76 @@ function toRate(kbps: number | undefined): string {
 
 function toBytes(bytes: number | undefined): string {
   return bytes === undefined ? "" : `${toSize(bytes)} in total`;
+}
+
+/** How the call is going. */
+export function LiveFigures() {
+  const figures = useStore(callFigures);
+  const { answered } = useStore(latency);
+  return (
+    <section aria-label="Figures" className="mx-auto w-full max-w-2xl">
+      <dl className={figureGrid}>
+        {liveCells(figures, answered).map((cell) => (
+          <Figure key={cell.name} {...cell} />
+        ))}
+      </dl>
+      <Disclosure title="Details">
+        <div className="grid gap-5">
+          <ConnectSteps />
+          <Violations violations={figures.violations} />
+        </div>
+      </Disclosure>
+    </section>
+  );
+}
+
+/** What the bot measured about its own services, if it says so. */
+function MetricsTable() {
+  const { rows, tokens } = useStore(metrics);
+  if (rows.length === 0 && tokens.total === 0) {
+    return (
+      <p className="text-[0.8125rem] text-muted">
+        A bot that sends metrics shows them here: time to first byte, processing time, tokens.
+      </p>
+    );
+  }
+  return (
+    <div>
+      <h3 className="mb-1 text-sm font-semibold">Measured by the bot</h3>
+      <table className="w-full text-left text-[0.8125rem] tabular-nums">
+        <thead className="text-muted">
+          <tr>
+            <th className="py-1 font-medium">Measurement</th>
+            <th className="py-1 font-medium">Service</th>
+            <th className="py-1 text-right font-medium">Last</th>
+            <th className="py-1 text-right font-medium">Median or sum</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={`${row.name} ${row.processor}`} row={row} />
+          ))}
+        </tbody>
+      </table>
+      {tokens.total > 0 && (
+        <p className="mt-2 text-[0.8125rem] text-muted tabular-nums">
+          Tokens: {tokens.prompt} in, {tokens.completion} out, {tokens.total} in all
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Row({ row }: { row: MetricRow }) {
+  const { last, typical } = summarize(row);
+  const show = (value: number) =>
+    row.unit === "seconds" ? toDelay(value * 1000) : String(Math.round(value));
+  return (
+    <tr className="border-t border-line">
+      <td className="py-1.5">{row.name}</td>
+      <td className="py-1.5 break-all">{row.processor}</td>
+      <td className="py-1.5 text-right">{show(last)}</td>
+      <td className="py-1.5 text-right">{show(typical)}</td>
+    </tr>
+  );
 }

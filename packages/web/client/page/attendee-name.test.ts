@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attendeeName } from "./attendee-name.ts";
+import { attendeeName } from "./status-words.ts";
 
 test("people in a room have names a person can say", () => {
   const cases = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Phase } from "../../shared/events/phase.ts";
-import { callWords } from "./call-words.ts";
+import { callWords } from "./status-words.ts";
 
 const quiet = { user: false, bot: false };
 const about = { speaking: quiet, muted: false, to: "+1202", carrier: "Twilio", summary: undefined };

@@ -1,21 +1,23 @@
 import { useEffect, useState } from "react";
+import { Button } from "../../shared/button.tsx";
 import { toClock } from "../../shared/duration.ts";
-import { useStore } from "../../shared/use-store.ts";
+import type { Attendee } from "../../shared/events/connection-event.ts";
 import type { Phase } from "../../shared/events/phase.ts";
-import type { RunnerStatus } from "../runner/runner-status.ts";
+import { problem, type Problem } from "../../shared/events/problem.ts";
+import { Icon } from "../../shared/icon.tsx";
 import { nowMs } from "../../shared/now.ts";
-import { useConnection } from "../connection/use-connection.ts";
-import { callWords } from "./call-words.ts";
-import { carrierTitle } from "../../shared/phone/carriers.ts";
+import { carrierTitle } from "../../shared/phone/call-choice.ts";
 import { finishedCall } from "../../shared/phone/phone-state.ts";
+import { useCopy } from "../../shared/use-copy.ts";
+import { useStore } from "../../shared/use-store.ts";
 import { FilterPanel } from "../../shared/visuals/filter-panel.tsx";
 import { Orb } from "../../shared/visuals/orb.tsx";
 import { Ribbon } from "../../shared/visuals/ribbon.tsx";
-import { connection, latency, speaking } from "../state/client-state.ts";
-import { Attendees } from "./attendees.tsx";
+import { useConnection } from "../connection/use-connection.ts";
+import { inviteInto, type RunnerStatus } from "../runner/runner.ts";
+import { attendees, connection, latency, sessionId, speaking } from "../state/client-state.ts";
 import { Controls } from "./controls.tsx";
-import { ProblemCard } from "./problem-card.tsx";
-import { statusWords, type StatusWords } from "./status-words.ts";
+import { attendeeName, callWords, statusWords, type StatusWords } from "./status-words.ts";
 
 /** The middle of the page: the voices, the state, the one thing to press. */
 export function Stage({ runner }: { runner: RunnerStatus }) {
@@ -76,4 +78,84 @@ function SessionLine({ phase }: { phase: Extract<Phase, { name: "live" }> }) {
       {toClock(now - phase.sinceMs)} · {label}
     </p>
   );
+}
+
+/** Who is in the room, and a way to bring others. */
+function Attendees() {
+  const present = useStore(attendees);
+  if (present.length === 0) return null;
+  return (
+    <section aria-label="In the room" className="mt-4 grid justify-items-center gap-3">
+      <ul className="flex flex-wrap justify-center gap-2">
+        {present.map((attendee) => (
+          <AttendeeBadge key={attendee.identity} attendee={attendee} />
+        ))}
+      </ul>
+      <Invite />
+    </section>
+  );
+}
+
+function AttendeeBadge({ attendee }: { attendee: Attendee }) {
+  const name = attendeeName(attendee);
+  return (
+    <li
+      className={`rounded-full border px-3 py-1 text-sm ${attendee.isSpeaking ? "border-accent text-accent" : "border-line text-muted"}`}
+    >
+      {name}
+      {attendee.isSpeaking && <span className="sr-only"> is speaking</span>}
+    </li>
+  );
+}
+
+function Invite() {
+  const id = useStore(sessionId);
+  const { copied, copy } = useCopy();
+  const [problem, setProblem] = useState("");
+  if (id === "") return null;
+  const invite = async () => {
+    try {
+      copy(await inviteInto(id));
+      setProblem("");
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <>
+      <Button icon={copied ? "check" : "copy"} onClick={() => void invite()}>
+        {copied ? "Copied" : "Copy a link for one more"}
+      </Button>
+      {problem && <p className="text-sm text-muted">{problem}</p>}
+    </>
+  );
+}
+
+/** What went wrong and what to do about it. */
+function ProblemCard({ runner }: { runner: RunnerStatus }) {
+  const { phase, choices } = useConnection();
+  const found = phase.name === "failed" ? phase.problem : problemOfRunner(runner, choices.length === 0);
+  if (!found || phase.name === "connecting" || phase.name === "live") return null;
+  const titled = phase.name === "failed"; // the heading above already says it
+  return (
+    <div
+      role="alert"
+      className="mx-auto mt-4 flex max-w-lg gap-3 rounded-2xl border border-danger/30 bg-danger-soft p-4 text-left"
+    >
+      <Icon name="warning" className="mt-0.5 size-5 text-danger" />
+      <div className="min-w-0">
+        {!titled && <p className="font-semibold">{found.title}</p>}
+        {found.detail && <p className="font-medium break-words text-pretty">{found.detail}</p>}
+        <p className="text-pretty">{found.advice}</p>
+      </div>
+    </div>
+  );
+}
+
+function problemOfRunner(runner: RunnerStatus, noChoice: boolean): Problem | undefined {
+  if (runner.kind === "unreachable") return problem("runner-unreachable");
+  if (runner.kind === "ready" && noChoice) {
+    return problem("transport-unknown", `Accepted: ${runner.transports.join(", ") || "nothing"}`);
+  }
+  return undefined;
 }

@@ -1,6 +1,5 @@
 import type { BotServer } from "../../shared/connection/bot-server.ts";
 import { invitationAddress, parseInvitation } from "./invitation.ts";
-import { readRunnerStatus } from "./runner-status.ts";
 
 let invitation = parseInvitation(location.hash);
 // The token lets anybody in who sees it, and works once for each.
@@ -32,4 +31,32 @@ export async function inviteInto(sessionId: string): Promise<string> {
   const answer = (await response.json()) as { url?: string; token?: string; error?: string };
   if (!response.ok || !answer.url || !answer.token) throw new Error(answer.error ?? "Nobody can be invited");
   return invitationAddress(location.origin, { url: answer.url, token: answer.token, sessionId });
+}
+
+/** What the runner says about itself. */
+export type RunnerStatus =
+  | { kind: "looking" }
+  | { kind: "ready"; transports: string[] }
+  | { kind: "unreachable" };
+
+const STATUS_TIMEOUT_MS = 4_000;
+
+export async function readRunnerStatus(): Promise<RunnerStatus> {
+  try {
+    const response = await fetch("/status", {
+      signal: AbortSignal.timeout(STATUS_TIMEOUT_MS),
+      cache: "no-store",
+    });
+    const answer: unknown = response.ok ? await response.json() : undefined;
+    return parseStatus(answer) ?? { kind: "unreachable" };
+  } catch {
+    return { kind: "unreachable" };
+  }
+}
+
+function parseStatus(answer: unknown): RunnerStatus | undefined {
+  if (typeof answer !== "object" || answer === null || !("transports" in answer)) return undefined;
+  if (!Array.isArray(answer.transports)) return undefined;
+  const transports = answer.transports.filter((name) => typeof name === "string");
+  return { kind: "ready", transports };
 }

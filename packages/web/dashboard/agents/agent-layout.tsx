@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import type { AgentRecord } from "@vocalhost/protocol";
+import { useEffect, useRef } from "react";
 import { isMissing } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -8,9 +9,8 @@ import { LinkButton } from "../ui/link-button.tsx";
 import { Empty } from "../ui/notice.tsx";
 import { Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { TabLinks } from "../ui/tabs.tsx";
-import { toAgentState } from "./agent-state.ts";
 import { useAgentName, useAgentRegion } from "./agent-name.ts";
+import { toAgentState } from "./agent-words.ts";
 
 /** What all pages of one agent share: its name, its state, the way to the others. */
 export function AgentLayout() {
@@ -75,6 +75,45 @@ function Regions({ agent: { name, region, regions = [] } }: { agent: AgentRecord
           {each}
         </Link>
       ))}
+    </nav>
+  );
+}
+
+interface TabLink {
+  label: string;
+  to: string;
+  params?: Record<string, string>;
+  /** Only for exactly this address. */
+  exact?: boolean;
+}
+
+/** Pages of one thing, as links. */
+function TabLinks({ label, tabs }: { label: string; tabs: TabLink[] }) {
+  const { pathname } = useLocation();
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (pathname.endsWith("/")) return;
+    const current = place.current?.querySelector("[aria-current=page]");
+    current?.scrollIntoView({ inline: "center", block: "nearest" }); // on a phone they do not all fit
+  }, [pathname]);
+  return (
+    <nav ref={place} aria-label={label} className="-mx-4 overflow-x-auto px-4 sm:mx-0 sm:px-0">
+      <ul className="flex min-w-max gap-1 border-b border-line">
+        {tabs.map((tab) => (
+          <li key={tab.label}>
+            <Link
+              to={tab.to}
+              {...(tab.params ? { params: tab.params } : {})}
+              activeOptions={{ exact: tab.exact ?? false, includeSearch: false }}
+              className="-mb-px block rounded-t-lg border-b-2 px-3 py-2.5 text-sm font-medium transition-colors"
+              activeProps={{ className: "border-accent text-ink", "aria-current": "page" }}
+              inactiveProps={{ className: "border-transparent text-muted hover:text-ink" }}
+            >
+              {tab.label}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </nav>
   );
 }

@@ -1,7 +1,7 @@
 import type { AgentRecord, RevisionInfo } from "@vocalhost/protocol";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toAgentState } from "./agent-state.ts";
+import { toAgentState } from "./agent-words.ts";
 
 test("each situation has its word, and the reason says whether sessions can start", () => {
   check({}, "Ready", /Scaled to zero/);

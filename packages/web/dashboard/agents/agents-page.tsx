@@ -11,8 +11,7 @@ import { Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { Ago } from "../ui/time.tsx";
-import { toAgentState } from "./agent-state.ts";
-import { toSource } from "./source-words.ts";
+import { toAgentState, toSource } from "./agent-words.ts";
 
 export function AgentsPage() {
   const agents = useQuery(queries.agents());

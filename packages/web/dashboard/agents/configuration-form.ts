@@ -9,13 +9,12 @@ import {
   type SettingScalar,
   type UpdateAgent,
 } from "@vocalhost/protocol";
-import { parseWhole } from "../ui/parse-whole.ts";
 
 /** What the form holds: texts, as they are typed; empty where there is no value. */
 export type ConfigurationForm = Record<FormName, string>;
 
 /** Settings that can be changed in the form. */
-export type FormName = Exclude<SettingName, "imagePullSecretSet">;
+type FormName = Exclude<SettingName, "imagePullSecretSet">;
 
 /** One field of the form, made from its row of the table of settings. */
 export interface FormRow {
@@ -39,7 +38,7 @@ export function toForm({ autoScaling }: AgentRecord, settings: DeploymentSetting
   ) as ConfigurationForm;
 }
 
-export type FormProblems = Partial<Record<FormName, string>>;
+type FormProblems = Partial<Record<FormName, string>>;
 
 export function problemsOf(form: ConfigurationForm): FormProblems {
   const problems: FormProblems = {};
@@ -81,4 +80,14 @@ function problemOf({ schema, field }: AgentSetting, text: string): string | unde
 function toValue({ field, cleared }: AgentSetting, text: string): string | number | null {
   if (field?.kind === "number") return Number(text);
   return text === "" && cleared === "by-null" ? null : text;
+}
+
+/** A whole number within bounds, or why the text is none. */
+function parseWhole(
+  text: string,
+  { min, max }: { min: number; max: number },
+): { value: number; problem?: undefined } | { value?: undefined; problem: string } {
+  const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return { value };
+  return { problem: `Must be a whole number from ${min} to ${max}` };
 }

@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import type { AgentRecord, DeploymentSettings } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
+import { useMayChange } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
@@ -12,6 +12,7 @@ import { Alert, Failed } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { useAgentName, useAgentRegion } from "./agent-name.ts";
+import { toEngineNote } from "./agent-words.ts";
 import {
   changesOf,
   formRows,
@@ -22,7 +23,6 @@ import {
 } from "./configuration-form.ts";
 import { RolloutCard } from "./rollout-card.tsx";
 import { SettingField } from "./setting-field.tsx";
-import { toEngineNote } from "./setting-words.ts";
 
 export function ConfigurationPage() {
   const name = useAgentName();

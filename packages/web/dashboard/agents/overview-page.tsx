@@ -6,10 +6,9 @@ import { Alert, Empty } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { useNow, When } from "../ui/time.tsx";
 import { useAgentName, useAgentRegion } from "./agent-name.ts";
+import { toFilterWord, toSource } from "./agent-words.ts";
 import { PoolPicture } from "./pool-picture.tsx";
-import { toFilterWord } from "./setting-words.ts";
 import { LatencyChart, SessionsChart } from "./session-charts.tsx";
-import { toSource } from "./source-words.ts";
 
 const DAY_S = 86_400;
 const SESSIONS_MAX = 1_000; // as many as one answer holds

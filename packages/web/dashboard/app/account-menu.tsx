@@ -5,11 +5,10 @@ import { useSyncExternalStore, type ReactNode } from "react";
 import { Icon, type IconName } from "../../shared/icon.tsx";
 import { isDark, onThemeChange, toggleTheme } from "../../shared/theme.ts";
 import { live } from "../data/events.ts";
-import { chosenOrganization } from "../data/organization.ts";
-import { sessionLost } from "../data/session.ts";
+import { useMe } from "../data/me.ts";
+import { chosenOrganization, sessionLost } from "../data/session.ts";
 import { signOut } from "../sign-in/auth-requests.ts";
 import { say } from "../ui/toast.tsx";
-import { useMe } from "../data/me.ts";
 import { organizationDialogOpen } from "./create-organization-dialog.tsx";
 import { helpOpen } from "./shortcuts.ts";
 

@@ -3,23 +3,22 @@ import { Outlet, useNavigate } from "@tanstack/react-router";
 import { ApiError } from "@vocalhost/protocol";
 import { useEffect, type ReactNode } from "react";
 import { Button } from "../../shared/button.tsx";
+import { KeyList } from "../../shared/key-list.tsx";
 import { useStore } from "../../shared/use-store.ts";
 import { followEvents } from "../data/events.ts";
-import { chosenOrganization } from "../data/organization.ts";
+import { MeContext, type Me } from "../data/me.ts";
 import { isSignedOut, toProblem } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
-import { sessionLost } from "../data/session.ts";
+import { chosenOrganization, sessionLost } from "../data/session.ts";
 import { signOut } from "../sign-in/auth-requests.ts";
 import { SignInFrame } from "../sign-in/sign-in-frame.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { CheckField } from "../ui/field.tsx";
 import { Loading } from "../ui/notice.tsx";
 import { CreateOrganizationDialog } from "./create-organization-dialog.tsx";
 import { loadAllPages } from "./later-page.tsx";
-import { MeContext, type Me } from "../data/me.ts";
 import { BottomBar, SideBar, TopBar } from "./navigation.tsx";
 import { helpOpen, shortcuts, singleKeys, useShortcuts } from "./shortcuts.ts";
-import { KeyList } from "../../shared/key-list.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { CheckField } from "../ui/field.tsx";
 
 /** Everything that is only for people who are signed in. */
 export function Shell() {

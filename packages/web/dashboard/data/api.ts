@@ -1,5 +1,5 @@
 import { createApiClient, type ApiClient } from "@vocalhost/protocol";
-import { chosenOrganization } from "./organization.ts";
+import { chosenOrganization } from "./session.ts";
 
 const ANSWER_MS = 20_000; // longer than the gateway waits for the controller
 

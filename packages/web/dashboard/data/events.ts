@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createStore } from "../../shared/store.ts";
 import { api } from "./api.ts";
-import { chosenOrganization } from "./organization.ts";
+import { chosenOrganization } from "./session.ts";
 
 /** Whether changes arrive by themselves. */
 export const live = createStore<"connecting" | "live" | "polling">("connecting");

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, personalApi } from "./api.ts";
-import { chosenOrganization } from "./organization.ts";
+import { chosenOrganization } from "./session.ts";
 
 // Every key begins with the organisation, so that a switch never shows another's data.
 const scoped = (...rest: unknown[]) => [chosenOrganization.get(), ...rest];

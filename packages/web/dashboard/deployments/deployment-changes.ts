@@ -1,5 +1,5 @@
 import { settingName, settingsOf, type DeploymentSettings, type SettingScalar } from "@vocalhost/protocol";
-import { settingInWords } from "../agents/setting-words.ts";
+import { settingInWords } from "../agents/agent-words.ts";
 
 export interface Change {
   label: string;

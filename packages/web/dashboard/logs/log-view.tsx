@@ -3,13 +3,13 @@ import type { LogLine } from "@vocalhost/protocol";
 import { useCallback, useEffect, useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { useStore } from "../../shared/use-store.ts";
+import { api } from "../data/api.ts";
 import { toSentence } from "../data/problem.ts";
 import { Facts } from "../ui/card.tsx";
 import { CopyText, toShortId } from "../ui/copy-text.tsx";
 import { Alert, Empty } from "../ui/notice.tsx";
 import { say } from "../ui/toast.tsx";
-import { downloadLog } from "./download-log.ts";
-import { createFollowedLog, readEarlier, type LogQuery } from "./follow-log.ts";
+import { createFollowedLog, readEarlier, withoutEmpty, type LogQuery } from "./follow-log.ts";
 import { LINES_MAX, type LogBuffer } from "./log-buffer.ts";
 import { LogList } from "./log-list.tsx";
 import { startTimeOf, type LogRange } from "./log-range.ts";
@@ -175,4 +175,30 @@ function LineDetails({ line, agentName }: { line: LogLine; agentName: string }) 
       />
     </div>
   );
+}
+
+const DOWNLOAD_LINES_MAX = 10_000; // as many as one answer holds
+
+/** Saves the newest lines as a text file; gives how many. */
+async function downloadLog({ agentName, ...filters }: LogQuery): Promise<number> {
+  const { logs } = await api().agents.logs(agentName, {
+    ...withoutEmpty(filters),
+    order: "desc",
+    limit: DOWNLOAD_LINES_MAX,
+  });
+  const text = logs
+    .toReversed()
+    .map(({ timestamp, log }) => `${timestamp} ${log}\n`)
+    .join("");
+  saveFile(`${agentName}.log.txt`, new Blob([text], { type: "text/plain" }));
+  return logs.length;
+}
+
+/** As if it were a link to a file. */
+function saveFile(name: string, content: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // the browser reads it in its own time
 }

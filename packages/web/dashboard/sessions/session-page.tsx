@@ -1,26 +1,27 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import type { SessionDetails, SessionFilter } from "@vocalhost/protocol";
-import { useState } from "react";
+import type { ResourceMetrics, SessionDetails, SessionFilter } from "@vocalhost/protocol";
+import { useMemo, useState } from "react";
 import { Button } from "../../shared/button.tsx";
+import { toSize } from "../../shared/byte-size.ts";
 import { toDelay } from "../../shared/duration.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
-import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
+import { useMayChange } from "../data/me.ts";
 import { isMissing } from "../data/problem.ts";
 import { queries } from "../data/queries.ts";
 import { LogView } from "../logs/log-view.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Card, Facts } from "../ui/card.tsx";
+import { Chart } from "../ui/chart.tsx";
 import { CopyText, toShortId } from "../ui/copy-text.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Alert, Empty } from "../ui/notice.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
-import { say } from "../ui/toast.tsx";
 import { toLength, useNow, When } from "../ui/time.tsx";
-import { ResourceCharts } from "./resource-charts.tsx";
+import { say } from "../ui/toast.tsx";
 import {
   filterFacts,
   isOpen,
@@ -208,5 +209,54 @@ function FilterCard({ filter }: { filter: SessionFilter }) {
         <Facts facts={filterFacts(filter)} />
       </div>
     </Card>
+  );
+}
+
+/** What the session's instance used, over its life. */
+function ResourceCharts({ metrics, isOpen }: { metrics: ResourceMetrics | null; isOpen: boolean }) {
+  const curves = useMemo(() => {
+    const samples = metrics?.timeseries ?? [];
+    return {
+      times: samples.map(({ t }) => t),
+      cpu: [
+        { label: "CPU", values: samples.map(({ c }) => c), kind: "line" as const, tone: "accent" as const },
+      ],
+      memory: [
+        { label: "Memory", values: samples.map(({ m }) => m), kind: "line" as const, tone: "warn" as const },
+      ],
+    };
+  }, [metrics]);
+  if (!metrics) {
+    return (
+      <Card title="Resources">
+        <p className="text-sm text-muted">
+          {isOpen ? "The first samples are on their way." : "The session was too short to be sampled."}
+        </p>
+      </Card>
+    );
+  }
+  const cpuWords = `${Math.round(metrics.cpuMillicoresP50)} millicores at the median, ${Math.round(metrics.cpuMillicoresP95)} at the 95th percentile`;
+  const memoryWords = `${toSize(metrics.memoryBytesP50)} at the median, ${toSize(metrics.memoryBytesP99)} at most`;
+  return (
+    <div className="grid gap-6 lg:grid-cols-2">
+      <Card title="CPU" about={cpuWords}>
+        <Chart
+          times={curves.times}
+          series={curves.cpu}
+          toText={(value) => `${Math.round(value)} m`}
+          atLeast={100}
+          summary={`CPU: ${cpuWords}.`}
+        />
+      </Card>
+      <Card title="Memory" about={memoryWords}>
+        <Chart
+          times={curves.times}
+          series={curves.memory}
+          toText={(value) => `${Math.round(value / 1_000_000)} MB`}
+          atLeast={64_000_000}
+          summary={`Memory: ${memoryWords}.`}
+        />
+      </Card>
+    </div>
   );
 }

@@ -3,8 +3,9 @@ import type { Member, MemberInvited } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { ChoiceField } from "../../shared/choice-field.tsx";
-import { useMe } from "../data/me.ts";
+import { Icon } from "../../shared/icon.tsx";
 import { api } from "../data/api.ts";
+import { useMe } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -81,5 +82,38 @@ function InviteForm({ onClose, onInvited }: Omit<InviteDialogProps, "open">) {
         </Button>
       </div>
     </form>
+  );
+}
+
+type Role = Member["role"];
+
+interface RoleSelectProps {
+  /** Read out. */
+  label: string;
+  role: Role;
+  mayMakeOwner: boolean;
+  disabled?: boolean;
+  onChange: (role: Role) => void;
+}
+
+export function RoleSelect({ label, role, mayMakeOwner, disabled, onChange }: RoleSelectProps) {
+  const roles: Role[] = mayMakeOwner ? ["viewer", "admin", "owner"] : ["viewer", "admin"];
+  return (
+    <span className="relative inline-flex items-center">
+      <select
+        aria-label={label}
+        className="h-9 appearance-none rounded-lg border border-edge bg-surface pr-8 pl-3 text-sm hover:border-ink disabled:opacity-60"
+        value={role}
+        disabled={disabled}
+        onChange={(event) => onChange(event.target.value as Role)}
+      >
+        {roles.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+      <Icon name="chevron" className="pointer-events-none absolute right-2.5 size-4 rotate-90 text-muted" />
+    </span>
   );
 }

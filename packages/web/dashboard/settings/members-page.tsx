@@ -2,8 +2,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Member, MemberInvitation, MemberInvited } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange, useMe, type Me } from "../data/me.ts";
 import { api } from "../data/api.ts";
+import { useMayChange, useMe, type Me } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Card } from "../ui/card.tsx";
@@ -14,8 +14,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { When } from "../ui/time.tsx";
 import { say } from "../ui/toast.tsx";
-import { InviteDialog } from "./invite-dialog.tsx";
-import { RoleSelect } from "./role-select.tsx";
+import { InviteDialog, RoleSelect } from "./invite-dialog.tsx";
 import { ShownOnce } from "./shown-once.tsx";
 
 export function MembersPage() {

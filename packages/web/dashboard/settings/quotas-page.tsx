@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import type { QuotaList } from "@vocalhost/protocol";
 import { queries } from "../data/queries.ts";
 import { Card } from "../ui/card.tsx";
-import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
@@ -55,5 +54,27 @@ export function QuotasPage() {
         )}
       </QueryView>
     </Page>
+  );
+}
+
+const NEARLY_FULL = 0.8;
+
+/** How much of something is used, as a bar. */
+function Meter({ label, used, limit }: { label: string; used: number; limit: number }) {
+  const share = limit > 0 ? Math.min(used / limit, 1) : 1;
+  return (
+    <div
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={limit}
+      aria-valuenow={used}
+      className="h-2 w-full max-w-48 overflow-hidden rounded-full bg-sunken"
+    >
+      <div
+        className={`h-full rounded-full ${share < NEARLY_FULL ? "bg-accent" : "bg-warn"}`}
+        style={{ width: `${share * 100}%`, minWidth: used > 0 ? "0.25rem" : 0 }}
+      />
+    </div>
   );
 }

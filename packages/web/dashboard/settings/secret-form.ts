@@ -1,3 +1,5 @@
+import type { AgentListItem } from "@vocalhost/protocol";
+
 const SET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const KEY_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -21,4 +23,14 @@ export function hostProblem(host: string): string | undefined {
 export function toPullCredential(username: string, token: string): string {
   const bytes = new TextEncoder().encode(`${username}:${token}`);
   return btoa(String.fromCharCode(...bytes));
+}
+
+/** Names of the agents whose deployment reads the set, or pulls its image with it. */
+export function agentsUsing(setName: string, agents: Pick<AgentListItem, "name" | "record">[]): string[] {
+  return agents
+    .filter(({ record }) => {
+      const spec = record?.deployment?.manifest.spec;
+      return spec?.envFromSecretNames?.includes(setName) || spec?.imagePullSecretName === setName;
+    })
+    .map(({ name }) => name);
 }

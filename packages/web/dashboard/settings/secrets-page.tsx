@@ -2,8 +2,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SecretSetSummary } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
+import { useMayChange } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Card } from "../ui/card.tsx";
@@ -14,7 +14,7 @@ import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { say } from "../ui/toast.tsx";
 import { CreateSetDialog } from "./create-set-dialog.tsx";
-import { agentsUsing } from "./secret-uses.ts";
+import { agentsUsing } from "./secret-form.ts";
 import { SetDialog } from "./set-dialog.tsx";
 
 const PENDING_POLL_MS = 1_000;

@@ -2,8 +2,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SecretSetSummary } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { useMayChange } from "../data/me.ts";
 import { api } from "../data/api.ts";
+import { useMayChange } from "../data/me.ts";
 import { queries } from "../data/queries.ts";
 import { Facts } from "../ui/card.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -11,8 +11,7 @@ import { TextField } from "../ui/field.tsx";
 import { Alert, Failed } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
-import { hostProblem, keyNameProblem, toPullCredential } from "./secret-form.ts";
-import { agentsUsing } from "./secret-uses.ts";
+import { agentsUsing, hostProblem, keyNameProblem, toPullCredential } from "./secret-form.ts";
 import { ValueField } from "./value-field.tsx";
 
 /** What one set holds: names, never values. */

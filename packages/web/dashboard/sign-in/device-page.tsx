@@ -7,8 +7,7 @@ import { queries } from "../data/queries.ts";
 import { TextField } from "../ui/field.tsx";
 import { Failed, Loading } from "../ui/notice.tsx";
 import { decideDevice, readDevice } from "./auth-requests.ts";
-import { SignInFrame } from "./sign-in-frame.tsx";
-import { SignInProblem } from "./sign-in-problem.tsx";
+import { SignInFrame, SignInProblem } from "./sign-in-frame.tsx";
 
 const title = "Sign in the command line";
 

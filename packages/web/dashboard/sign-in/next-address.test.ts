@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextAddress } from "./next-address.ts";
+import { nextAddress } from "./enter.ts";
 
 test("only addresses of this page are followed after signing in", () => {
   const next = (value: string) => nextAddress(`?next=${encodeURIComponent(value)}`);

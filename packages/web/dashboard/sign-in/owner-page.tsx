@@ -6,8 +6,7 @@ import { TextField } from "../ui/field.tsx";
 import { Alert } from "../ui/notice.tsx";
 import { redeemLink } from "./auth-requests.ts";
 import { enter } from "./enter.ts";
-import { SignInFrame } from "./sign-in-frame.tsx";
-import { SignInProblem } from "./sign-in-problem.tsx";
+import { SignInFrame, SignInProblem } from "./sign-in-frame.tsx";
 
 const PASSWORD_MIN = 8;
 

@@ -1,8 +1,11 @@
+import { ApiError } from "@vocalhost/protocol";
 import { useSyncExternalStore, type ReactNode } from "react";
 import { IconButton } from "../../shared/button.tsx";
-import { isDark, onThemeChange, toggleTheme } from "../../shared/theme.ts";
 import { Logo } from "../../shared/logo.tsx";
+import { isDark, onThemeChange, toggleTheme } from "../../shared/theme.ts";
+import { Alert, Failed } from "../ui/notice.tsx";
 import { useTitle } from "../ui/page.tsx";
+import { CookieRefusedError } from "./enter.ts";
 
 /** A small page in the middle, before anybody is signed in. */
 export function SignInFrame({
@@ -38,4 +41,21 @@ export function SignInFrame({
       </main>
     </div>
   );
+}
+
+export function SignInProblem({ error }: { error: unknown }) {
+  if (error instanceof CookieRefusedError) {
+    return (
+      <Alert title="Your browser did not keep the sign-in">
+        Browsers keep it only over HTTPS or on localhost. Open the dashboard at such an address.
+      </Alert>
+    );
+  }
+  if (error instanceof ApiError) {
+    if (error.code === "INVALID_EMAIL_OR_PASSWORD" || error.code === "INVALID_EMAIL")
+      return <Alert title="Wrong e-mail or password" />;
+    if (error.status === 429) return <Failed error={error} />;
+    if (error.status < 500) return <Alert title={error.message} />;
+  }
+  return <Failed error={error} />;
 }

@@ -6,10 +6,8 @@ import { queries } from "../data/queries.ts";
 import { TextField } from "../ui/field.tsx";
 import { Alert } from "../ui/notice.tsx";
 import { signIn, signInWithProvider } from "./auth-requests.ts";
-import { enter } from "./enter.ts";
-import { nextAddress } from "./next-address.ts";
-import { SignInFrame } from "./sign-in-frame.tsx";
-import { SignInProblem } from "./sign-in-problem.tsx";
+import { enter, nextAddress } from "./enter.ts";
+import { SignInFrame, SignInProblem } from "./sign-in-frame.tsx";
 
 export function SignInPage() {
   const router = useRouter();

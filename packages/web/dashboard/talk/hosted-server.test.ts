@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createHostedServer } from "./hosted-server.ts";
+import { createHostedServer } from "./talk.ts";
 
 test("a session is offered to where the service has it, with its own token", () => {
   const server = createHostedServer({ organization: "main", agent: "start-bot" });

@@ -1,25 +1,24 @@
 import { useEffect, useState } from "react";
 import { Button } from "../../shared/button.tsx";
-import { nowMs } from "../../shared/now.ts";
+import type { CallChoice, TransportChoice } from "../../shared/connection/open-session.ts";
+import { chosenMicrophone, chosenSpeaker } from "../../shared/devices/chosen-devices.ts";
+import { toClock } from "../../shared/duration.ts";
 import type { Phase } from "../../shared/events/phase.ts";
 import { isAboutMicrophone } from "../../shared/events/problem.ts";
-import type { CallChoice, TransportChoice } from "../../shared/connection/open-session.ts";
-import { toClock } from "../../shared/duration.ts";
-import { chosenMicrophone, chosenSpeaker } from "../../shared/devices/chosen-devices.ts";
-import { toCallChoice } from "../../shared/phone/call-choice.ts";
-import { carrierTitle, PHONE } from "../../shared/phone/carriers.ts";
+import { nowMs } from "../../shared/now.ts";
+import { carrierTitle, PHONE, toCallChoice } from "../../shared/phone/call-choice.ts";
 import { chosenCarrier, fromNumber, toNumber } from "../../shared/phone/phone-state.ts";
 import { parseStartBody } from "../../shared/start-body/parse-start-body.ts";
 import { useStore } from "../../shared/use-store.ts";
+import { FilterPanel } from "../../shared/visuals/filter-panel.tsx";
 import { LevelBar } from "../../shared/visuals/level-bar.tsx";
 import { Orb } from "../../shared/visuals/orb.tsx";
-import { FilterPanel } from "../../shared/visuals/filter-panel.tsx";
 import { Ribbon } from "../../shared/visuals/ribbon.tsx";
 import { useAgentName } from "../agents/agent-name.ts";
 import { LinkButton } from "../ui/link-button.tsx";
 import { Alert } from "../ui/notice.tsx";
-import { accepted, startBodyText, type Talk } from "./talk.ts";
 import { talkWords, toHostedProblem } from "./talk-words.ts";
+import { accepted, startBodyText, type Talk } from "./talk.ts";
 
 /** The voices, the state in words, and what can be pressed. */
 export function Stage({ talk, chosen }: { talk: Talk; chosen: TransportChoice }) {

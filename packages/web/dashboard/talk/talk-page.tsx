@@ -1,21 +1,21 @@
 import { useEffect } from "react";
+import { ChoiceField } from "../../shared/choice-field.tsx";
+import type { TransportChoice } from "../../shared/connection/open-session.ts";
+import { Conversation } from "../../shared/conversation/conversation.tsx";
+import { DeviceFields } from "../../shared/devices/device-fields.tsx";
 import { isOpen } from "../../shared/events/phase.ts";
 import { CallCard } from "../../shared/phone/call-card.tsx";
-import { PHONE } from "../../shared/phone/carriers.ts";
+import { PHONE } from "../../shared/phone/call-choice.ts";
+import { PhoneFields } from "../../shared/phone/phone-fields.tsx";
 import { isPhoneKey } from "../../shared/phone/phone-keys.ts";
+import { StartBodyEditor } from "../../shared/start-body/start-body-editor.tsx";
 import { useStore } from "../../shared/use-store.ts";
-import { Conversation } from "../../shared/conversation/conversation.tsx";
 import { useAgentName, useAgentRegion } from "../agents/agent-name.ts";
 import { useMayChange, useMe } from "../data/me.ts";
 import { Card } from "../ui/card.tsx";
 import { Alert } from "../ui/notice.tsx";
 import { Stage } from "./stage.tsx";
-import { accepted, choices, chosenTransport, startBodyText, type Talk, useTalk } from "./talk.ts";
-import { ChoiceField } from "../../shared/choice-field.tsx";
-import { type TransportChoice } from "../../shared/connection/open-session.ts";
-import { DeviceFields } from "../../shared/devices/device-fields.tsx";
-import { PhoneFields } from "../../shared/phone/phone-fields.tsx";
-import { StartBodyEditor } from "../../shared/start-body/start-body-editor.tsx";
+import { accepted, choices, chosenTransport, startBodyText, useTalk, type Talk } from "./talk.ts";
 
 /** A conversation with the hosted agent, here in the page. */
 export function TalkPage() {

@@ -1,6 +1,5 @@
 import type { UsageDays } from "@vocalhost/protocol";
-import { niceTop } from "./nice-top.ts";
-import { toCount, toPart } from "./minutes.ts";
+import { niceTop, toCount, toPart } from "./usage-words.ts";
 
 type Day = UsageDays["days"][number];
 

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Usage, UsageDays } from "@vocalhost/protocol";
 import { useState } from "react";
 import { buttonLook } from "../../shared/button.tsx";
+import { Disclosure } from "../../shared/disclosure.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { SelectField } from "../../shared/select-field.tsx";
 import { useMe } from "../data/me.ts";
@@ -13,9 +14,8 @@ import { Page } from "../ui/page.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Table, type Column } from "../ui/table.tsx";
 import { useNow, When } from "../ui/time.tsx";
-import { DaysCard } from "./days-card.tsx";
-import { toCount, toMinutes, toPart } from "./minutes.ts";
-import { lastMonths, monthOf, monthTitle } from "./months.ts";
+import { DaysChart } from "./days-chart.tsx";
+import { lastMonths, monthOf, monthTitle, toCount, toMinutes, toPart } from "./usage-words.ts";
 
 const MONTHS_SHOWN = 13;
 
@@ -189,4 +189,41 @@ function Corrections({ corrections }: { corrections: Correction[] }) {
       />
     </Card>
   );
+}
+
+type Day = UsageDays["days"][number];
+
+/** The month, day by day: as bars, and as a table for whoever wants the numbers. */
+function DaysCard({ days }: { days: UsageDays }) {
+  const used = days.days.filter(({ activeSeconds }) => activeSeconds > 0);
+  return (
+    <Card title="By day" about="Session minutes, on the day they were used.">
+      <div className="mt-3">
+        <DaysChart days={days.days} summary={summaryOf(days)} />
+      </div>
+      {used.length > 0 && (
+        <Disclosure title="As a table" note={used.length === 1 ? "1 day" : `${used.length} days`}>
+          <Table caption="By day" columns={dayColumns} rows={used} rowKey={({ day }) => day} />
+        </Disclosure>
+      )}
+    </Card>
+  );
+}
+
+const dayColumns: Column<Day>[] = [
+  { header: "Day (UTC)", cell: ({ day }) => <time dateTime={day}>{day}</time> },
+  { header: "Sessions", align: "right", cell: ({ sessions }) => toCount(sessions) },
+  { header: "Active min", align: "right", cell: ({ activeSeconds }) => toPart(activeSeconds) },
+  { header: "Filter min", align: "right", cell: ({ filterSeconds }) => toPart(filterSeconds) },
+];
+
+function summaryOf({ days, activeSeconds, filterSeconds }: UsageDays): string {
+  const busiest = days.reduce<Day | undefined>(
+    (most, day) => (day.activeSeconds > (most?.activeSeconds ?? 0) ? day : most),
+    undefined,
+  );
+  const total = `${toMinutes(activeSeconds)} active and ${toMinutes(filterSeconds)} filter minutes`;
+  return busiest
+    ? `${total}, most of them on ${busiest.day} (${toPart(busiest.activeSeconds)})`
+    : `${total}: no sessions have ended`;
 }

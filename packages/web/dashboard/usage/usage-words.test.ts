@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toMinutes, toPart } from "./minutes.ts";
-import { lastMonths, monthOf, monthTitle } from "./months.ts";
-import { niceTop } from "./nice-top.ts";
+import { lastMonths, monthOf, monthTitle, niceTop, toMinutes, toPart } from "./usage-words.ts";
 
 test("months are UTC months, across a new year", () => {
   const newYear = Date.parse("2027-01-01T00:00:00Z");

@@ -1,19 +1,23 @@
-import { LogLevel, type APIRequest, type RTVIMessage } from "@pipecat-ai/client-js";
+import {
+  LogLevel,
+  PipecatClient,
+  type APIRequest,
+  type PipecatClientOptions,
+  type RTVIMessage,
+} from "@pipecat-ai/client-js";
+import type { ConnectionReport, ConnectStep } from "../events/connection-event.ts";
+import { problem, problemFromMicrophone, type Problem } from "../events/problem.ts";
 import { restAudioContext } from "../media/audio-context.ts";
 import { watchVoices } from "../voice/watch-voices.ts";
-import type { ConnectionReport, ConnectStep } from "../events/connection-event.ts";
 import type { FilterAddress } from "./filter-remote.ts";
 import type { Link } from "./link.ts";
-import { ObservedClient } from "./observed-client.ts";
 import type { OpenSession, OpenSessionOptions } from "./open-session.ts";
-import { problem, problemFromMicrophone, type Problem } from "../events/problem.ts";
 import {
   problemFromConnect,
   problemFromFatal,
   problemFromStart,
   problemFromTimeout,
 } from "./session-problem.ts";
-import { watchLink } from "./watch-link.ts";
 
 export interface SessionOptions extends OpenSessionOptions {
   link: Link;
@@ -224,4 +228,52 @@ function libraryOf(about: unknown): { library?: string } {
   if (typeof about !== "object" || about === null || !("library" in about)) return {};
   const version = "library_version" in about ? ` ${String(about.library_version)}` : "";
   return { library: `${String(about.library)}${version}` };
+}
+
+/** The client, plus a look at every message it receives, also those it has no callback for. */
+class ObservedClient extends PipecatClient {
+  onMessage: ((message: RTVIMessage) => void) | undefined;
+
+  constructor(options: PipecatClientOptions, onMessage: (message: RTVIMessage) => void) {
+    super(options);
+    this.onMessage = onMessage;
+  }
+
+  protected override handleMessage(message: RTVIMessage): void {
+    this.onMessage?.(message);
+    super.handleMessage(message);
+  }
+}
+
+const LOOK_EVERY_MS = 500;
+const LOST_AFTER_MS = 30_000; // by then the other side has given the session up too
+
+/** Reports when the network goes away and comes back, when to stop hoping, and a silent hang-up. */
+function watchLink(options: {
+  link: Link;
+  report: (report: ConnectionReport) => void;
+  onLost: () => void;
+  onHungUp: () => void;
+}): Disposable {
+  const { link, report, onLost, onHungUp } = options;
+  let hungUp = false;
+  let interruptedSinceMs: number | undefined;
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    // Seen twice, so that a good-bye on its way comes first.
+    if (hungUp && link.isHungUp()) return onHungUp();
+    hungUp = link.isHungUp();
+    link.followBot();
+    if (!link.isInterrupted()) {
+      if (interruptedSinceMs !== undefined) report({ type: "link-restored" });
+      interruptedSinceMs = undefined;
+    } else if (interruptedSinceMs === undefined) {
+      interruptedSinceMs = nowMs;
+      report({ type: "link-interrupted" });
+    } else if (nowMs - interruptedSinceMs > LOST_AFTER_MS) {
+      onLost();
+    }
+    return undefined;
+  }, LOOK_EVERY_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -1,12 +1,11 @@
 import { useEffect, useRef } from "react";
 import { Button } from "../button.tsx";
-import { Icon } from "../icon.tsx";
-import { useCopy } from "../use-copy.ts";
 import { isOpen, type Phase } from "../events/phase.ts";
-import type { Keypad } from "../phone/keypad.ts";
-import type { TranscriptEntry } from "../transcript/transcript.ts";
+import { Icon } from "../icon.tsx";
 import { DialPad } from "../phone/dial-pad.tsx";
-import { lastFinished, toPlainText } from "../transcript/plain-text.ts";
+import type { Keypad } from "../phone/keypad.ts";
+import { lastFinished, toPlainText, type TranscriptEntry } from "../transcript/transcript.ts";
+import { useCopy } from "../use-copy.ts";
 import { TextBox } from "./text-box.tsx";
 import { Turn } from "./turn.tsx";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toCallAddress } from "./call-address.ts";
+import { toCallAddress } from "./request-call.ts";
 
 test("a token becomes the end of the path", () => {
   assert.equal(toCallAddress({ wsUrl: "ws://host:1/ws" }), "ws://host:1/ws");

@@ -1,13 +1,15 @@
-import { Button } from "../button.tsx";
-import { toSpan } from "../duration.ts";
+import { useRef, useState } from "react";
+import { Button, buttonLook } from "../button.tsx";
+import { toClock, toSpan } from "../duration.ts";
+import { Figure } from "../figures/figure.tsx";
+import { Icon } from "../icon.tsx";
 import { useCopy } from "../use-copy.ts";
 import { useStore } from "../use-store.ts";
-import { Figure } from "../figures/figure.tsx";
 import { summaryCells } from "./call-cells.ts";
-import { carrierTitle } from "./carriers.ts";
-import { finishedCall, type FinishedCall } from "./phone-state.ts";
-import { RecordingPlayer } from "./recording-player.tsx";
+import { carrierTitle } from "./call-choice.ts";
+import { finishedCall, type CallRecording, type FinishedCall } from "./phone-state.ts";
 import { Violations } from "./violations.tsx";
+import { Waveform } from "./waveform.tsx";
 
 /** What is left of the last call: its sound and its figures. */
 export function CallCard() {
@@ -60,4 +62,58 @@ function Card({ call }: { call: FinishedCall }) {
 function toFileName({ carrier, endedMs }: FinishedCall): string {
   const time = new Date(endedMs).toISOString().slice(0, 19).replaceAll(":", "-");
   return `${carrier}-call-${time}.wav`;
+}
+
+/** Both sides of a call, to listen to and to keep. */
+function RecordingPlayer({ recording, fileName }: { recording: CallRecording; fileName: string }) {
+  const audio = useRef<HTMLAudioElement>(null);
+  const [atMs, setAtMs] = useState(0);
+  const [playing, setPlaying] = useState(false);
+  const { url, durationMs } = recording;
+  const look = () => setAtMs((audio.current?.currentTime ?? 0) * 1000);
+  return (
+    <div>
+      <audio
+        ref={audio}
+        src={url}
+        preload="auto"
+        onPlay={() => setPlaying(true)}
+        onPause={() => setPlaying(false)}
+        onTimeUpdate={look}
+        onSeeked={look}
+      />
+      <Waveform
+        recording={recording}
+        atMs={atMs}
+        onSeek={(ms) => {
+          if (audio.current) audio.current.currentTime = ms / 1000;
+        }}
+      />
+      <div className="mt-3 flex flex-wrap items-center gap-2">
+        <Button
+          size="small"
+          icon={playing ? "pause" : "play"}
+          onClick={() => {
+            if (playing) audio.current?.pause();
+            else void audio.current?.play().catch(() => {}); // the button goes on saying so
+          }}
+        >
+          {playing ? "Pause" : "Play"}
+        </Button>
+        <span className="text-[0.8125rem] text-muted tabular-nums">
+          {toClock(atMs)} / {toClock(durationMs)}
+        </span>
+        <a
+          className={`ml-auto ${buttonLook({ look: "plain", size: "small" })}`}
+          href={url}
+          download={fileName}
+        >
+          <Icon name="download" />
+          <span>
+            <span className="max-sm:sr-only">Download </span>WAV
+          </span>
+        </a>
+      </div>
+    </div>
+  );
 }

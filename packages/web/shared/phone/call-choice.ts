@@ -1,7 +1,5 @@
-import type { CarrierName } from "@vocalhost/carriers";
+import { carrierNames, carriers, type CarrierName } from "@vocalhost/carriers";
 import type { CallChoice } from "../connection/open-session.ts";
-import { carriersAmong } from "./carriers.ts";
-import { parsePhoneNumber } from "./phone-number.ts";
 
 /** Undefined when a number is mistyped, or the runner takes no calls. */
 export function toCallChoice(
@@ -19,4 +17,34 @@ export function toCallChoice(
 export function toCarrier(requested: string, accepted: string[]): CarrierName | undefined {
   const carriers = carriersAmong(accepted);
   return carriers.find((carrier) => carrier === requested) ?? carriers[0];
+}
+
+/** What the user typed as a number: one that can be dialled, or a mistake worth explaining. */
+type PhoneNumber = { kind: "number"; text: string } | { kind: "mistake"; message: string };
+
+const DIGITS_MAX = 20; // the longest numbers of the world have 15, short codes and prefixes add some
+
+/** Takes a number as people write it, with spaces, dots, dashes and brackets. */
+export function parsePhoneNumber(typed: string): PhoneNumber {
+  const text = typed.replaceAll(/[\s().\-/]/g, "");
+  if (!text) return { kind: "mistake", message: "Enter a number; any will do." };
+  if (!/^\+?[0-9*#]+$/.test(text)) {
+    return { kind: "mistake", message: "A number has digits, * and #, and may begin with +." };
+  }
+  if (text.length > DIGITS_MAX) {
+    return { kind: "mistake", message: `A number has at most ${DIGITS_MAX} digits.` };
+  }
+  return { kind: "number", text };
+}
+
+/** Name of the phone among the page's ways to connect; the runner knows its carriers only. */
+export const PHONE = "phone";
+
+/** The carriers among the transports a runner accepts, in the order they are offered. */
+export function carriersAmong(accepted: string[]): CarrierName[] {
+  return carrierNames.filter((name) => accepted.includes(name));
+}
+
+export function carrierTitle(carrier: CarrierName): string {
+  return carriers[carrier].title;
 }

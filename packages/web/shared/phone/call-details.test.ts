@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createCallDetails } from "./call-details.ts";
+import { createCallDetails } from "./request-call.ts";
 
 const numbers = { from: "+12025550143", to: "*21#" };
 

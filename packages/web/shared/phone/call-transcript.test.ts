@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConnectionEvent } from "../events/connection-event.ts";
-import { toPlainText } from "../transcript/plain-text.ts";
-import { emptyTranscript } from "../transcript/transcript.ts";
+import { emptyTranscript, toPlainText } from "../transcript/transcript.ts";
 import { nextCallTranscript } from "./call-transcript.ts";
 
 function check(events: ConnectionEvent[], expected: string[]): void {

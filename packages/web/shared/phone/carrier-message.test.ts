@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toLoggedMessage } from "./carrier-message.ts";
+import { toLoggedMessage } from "./call-ending.ts";
 
 test("everything but sound is shown", () => {
   assert.deepEqual(toLoggedMessage('{"event":"mark","mark":{"name":"x"}}'), {

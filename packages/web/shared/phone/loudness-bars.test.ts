@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toBars } from "./loudness-bars.ts";
+import { toBars } from "./microphone-voice.ts";
 
 test("bars follow the loudness and cover everything", () => {
   const samples = new Int16Array(1000);

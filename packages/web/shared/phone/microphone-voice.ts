@@ -1,5 +1,6 @@
-import { samplesIn } from "@vocalhost/audio";
+import { rmsLevel, samplesIn } from "@vocalhost/audio";
 import type { CallerVoice } from "@vocalhost/simulator";
+import { toLevel } from "../voice/loudness.ts";
 
 /** The user as the caller: what the microphone gives unevenly is asked for evenly, and never stays behind. */
 export function createMicrophoneVoice({ sampleRateHz }: { sampleRateHz: number }): MicrophoneVoice {
@@ -58,3 +59,11 @@ const CUSHION_MS = 30; // unevenness of the two clocks and of a busy page
 const BEHIND_MAX_MS = 150; // more delay than this is felt in a conversation
 const WATCH_MS = 1000;
 const WAITING_MAX_MS = 5000; // a page that sleeps longer has lost its call anyway
+
+/** How loud a recording is over its length, in so many steps; each from 0 to 1. */
+export function toBars(samples: Int16Array, count: number): number[] {
+  const step = samples.length / count;
+  return Array.from({ length: count }, (_, bar) =>
+    toLevel(rmsLevel(samples.subarray(Math.floor(bar * step), Math.floor((bar + 1) * step)))),
+  );
+}

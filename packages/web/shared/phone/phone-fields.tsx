@@ -1,8 +1,10 @@
 import { carriers } from "@vocalhost/carriers";
+import { surroundingNames } from "@vocalhost/simulator";
+import { useId } from "react";
 import { ChoiceField } from "../choice-field.tsx";
+import { SelectField } from "../select-field.tsx";
 import { useStore } from "../use-store.ts";
-import { toCarrier } from "./call-choice.ts";
-import { carriersAmong, carrierTitle } from "./carriers.ts";
+import { carriersAmong, carrierTitle, parsePhoneNumber, toCarrier } from "./call-choice.ts";
 import {
   chosenBackground,
   chosenBackgroundLevel,
@@ -10,10 +12,6 @@ import {
   fromNumber,
   toNumber,
 } from "./phone-state.ts";
-import { surroundingNames } from "@vocalhost/simulator";
-import { SelectField } from "../select-field.tsx";
-import { useId } from "react";
-import { parsePhoneNumber } from "./phone-number.ts";
 
 /** Through whom the call comes, and who calls whom. */
 export function PhoneFields({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parsePhoneNumber } from "./phone-number.ts";
+import { parsePhoneNumber } from "./call-choice.ts";
 
 function check(typed: string, expected: string | undefined): void {
   const parsed = parsePhoneNumber(typed);

@@ -11,21 +11,18 @@ import {
   type Carrier,
   type PhoneCall,
 } from "@vocalhost/simulator";
-import type { ConnectionReport } from "../events/connection-event.ts";
-import { nowMs } from "../now.ts";
 import type { CallChoice, OpenSession, OpenSessionOptions } from "../connection/open-session.ts";
+import type { ConnectionReport } from "../events/connection-event.ts";
 import { problem, problemFromMicrophone, type Problem } from "../events/problem.ts";
 import { restAudioContext } from "../media/audio-context.ts";
 import { SocketMedia } from "../media/socket-media.ts";
+import { nowMs } from "../now.ts";
 import { watchVoices } from "../voice/watch-voices.ts";
-import { createCallDetails } from "./call-details.ts";
-import { toEnding } from "./call-ending.ts";
+import { toEnding, toLoggedMessage } from "./call-ending.ts";
 import { emptyFigures, leadMs, nextFigures } from "./call-figures.ts";
-import { toLoggedMessage } from "./carrier-message.ts";
-import { toBars } from "./loudness-bars.ts";
-import { createMicrophoneVoice, type MicrophoneVoice } from "./microphone-voice.ts";
+import { createMicrophoneVoice, toBars, type MicrophoneVoice } from "./microphone-voice.ts";
 import { callFigures, chosenBackground, chosenBackgroundLevel, finishedCall } from "./phone-state.ts";
-import { requestCall } from "./request-call.ts";
+import { createCallDetails, requestCall } from "./request-call.ts";
 
 export function openPhoneSession(options: OpenSessionOptions): OpenSession {
   const { call } = options;

@@ -1,7 +1,9 @@
+import { carriers } from "@vocalhost/carriers";
 import type { CarrierName } from "@vocalhost/protocol";
-import { problem, refusalText, type Problem } from "../events/problem.ts";
+import { newCallIds, type CallDetails } from "@vocalhost/simulator";
 import type { BotServer } from "../connection/bot-server.ts";
-import { toCallAddress } from "./call-address.ts";
+import type { CallChoice } from "../connection/open-session.ts";
+import { problem, refusalText, type Problem } from "../events/problem.ts";
 
 const START_LIMIT_MS = 30_000; // a cold start of a hosted bot
 
@@ -34,4 +36,25 @@ export async function requestCall(options: {
 function refusal(status: number, answer: unknown): Problem {
   const { detail } = (answer ?? {}) as { detail?: unknown };
   return problem("start-refused", refusalText(detail) ?? `HTTP status ${status}`);
+}
+
+/** Where the media stream goes, from the answer of `POST /start`; undefined when it does not say. */
+export function toCallAddress(answer: unknown): string | undefined {
+  const { wsUrl, token } = (answer ?? {}) as { wsUrl?: unknown; token?: unknown };
+  if (typeof wsUrl !== "string" || !URL.canParse(wsUrl)) return undefined;
+  const url = new URL(wsUrl);
+  if (!["ws:", "wss:"].includes(url.protocol)) return undefined;
+  if (typeof token === "string" && token) {
+    url.pathname = `${url.pathname.replace(/\/$/, "")}/${encodeURIComponent(token)}`;
+  }
+  return url.href;
+}
+
+/** Who calls whom. The numbers travel where the runner's own webhook answers would put them. */
+export function createCallDetails(
+  { carrier, from, to }: CallChoice,
+  more: Record<string, string> = {}, // only where the carrier has room for them
+): CallDetails {
+  const parameters = carriers[carrier].passedOn({ from, to }, more);
+  return { ids: newCallIds(carrier), from, to, parameters };
 }

@@ -1,3 +1,4 @@
+import { toSpan } from "../duration.ts";
 import type { ConnectionEvent, ReceivedMessage } from "../events/connection-event.ts";
 import { isAboutSegmentOf, putBotOutput, type BotSegment } from "./bot-output.ts";
 
@@ -205,7 +206,7 @@ function typedTurn(message: ReceivedMessage): Omit<UserTurn, "id"> {
   return { ...voiceTurn(0), typed: true, text, speakingSinceMs: undefined };
 }
 
-export type NewEntry<E> = E extends unknown ? Omit<E, "id"> : never;
+type NewEntry<E> = E extends unknown ? Omit<E, "id"> : never;
 
 export function append(transcript: Transcript, entry: NewEntry<TranscriptEntry>): Transcript {
   const kept = transcript.entries.slice(-(ENTRIES_MAX - 1));
@@ -245,4 +246,39 @@ function errorText(message: ReceivedMessage): string {
 
 function fields(data: unknown): Record<string, unknown> {
   return typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {};
+}
+
+/** The transcript as lines of text. */
+export function toPlainText(entries: TranscriptEntry[]): string {
+  return entries.map(toLine).join("\n");
+}
+
+/** The newest turn that is over, for those who hear the page instead of seeing it. */
+export function lastFinished(entries: TranscriptEntry[]): string {
+  const entry = entries.findLast((candidate) => {
+    // Marks come several times a second, too fast to be read out.
+    if (candidate.kind === "note") return candidate.gathers?.of !== "marks";
+    if (candidate.speakingSinceMs !== undefined) return false;
+    return candidate.kind === "bot" || !candidate.interim;
+  });
+  return entry ? toLine(entry) : "";
+}
+
+function toLine(entry: TranscriptEntry): string {
+  switch (entry.kind) {
+    case "note":
+      return entry.text;
+    case "user":
+      return `You: ${entry.text || entry.interim || spokeFor(entry.spokenMs)}`;
+    case "bot": {
+      const text = entry.segments.map((segment) => segment.text.trim()).join(" ");
+      return `Bot: ${text || spokeFor(entry.spokenMs)}${entry.interrupted ? " (interrupted)" : ""}`;
+    }
+    default:
+      return entry satisfies never;
+  }
+}
+
+function spokeFor(ms: number): string {
+  return `spoke for ${toSpan(ms)}`;
 }

@@ -1,5 +1,6 @@
 import { RTVIMessage, Transport, type PipecatClientOptions, type Tracks } from "@pipecat-ai/client-js";
 import {
+  ConnectionState,
   ParticipantEvent,
   Room,
   RoomEvent,
@@ -8,11 +9,14 @@ import {
   type RemoteParticipant,
   type RemoteTrack,
 } from "livekit-client";
+import type { Link, LinkOptions } from "../connection/link.ts";
 import type { Attendee } from "../events/connection-event.ts";
+import { fromPeerStats, type LinkSample, type PeerStat } from "../figures/link-figures.ts";
 import type { MicrophoneMedia } from "../media/microphone-media.ts";
+import { PeerMedia } from "../media/peer-media.ts";
 
 /** Where a room is and what lets us in. */
-export interface RoomPlace {
+interface RoomPlace {
   url: string;
   token: string;
 }
@@ -21,7 +25,7 @@ const RTVI_LABEL = "rtvi-ai";
 const BOT_WAIT_MS = 18_000; // it starts with the room and loads what it needs
 
 /** A conversation in a room of LiveKit's kind: with a bot, and with whoever else is there. */
-export class RoomTransport extends Transport {
+class RoomTransport extends Transport {
   // Every server knows two connections; asking for one first costs a way there and back, and leaves an error in the
   // console where the server is ours.
   readonly room = new Room({ adaptiveStream: false, dynacast: false, singlePeerConnection: false });
@@ -212,4 +216,51 @@ function parseMessage(payload: Uint8Array): RTVIMessage | undefined {
   } catch {
     return undefined;
   }
+}
+
+export function createRoomLink(options: LinkOptions): Link {
+  const media = new PeerMedia(options);
+  media.onPlaybackBlocked = options.onPlaybackBlocked;
+  const transport = new RoomTransport(media, options.onAttendees);
+  const { room } = transport;
+  return {
+    transport,
+    media,
+    startRequest: { transport: "room" },
+    failure: "connection-failed",
+    toConnectParams: pickPlace,
+    playBot: (track) => media.playBot(track),
+    followBot() {},
+    resumePlayback() {
+      media.play();
+      void room.startAudio();
+    },
+    handleMessage() {},
+    sendMicrophone: () => transport.sendMicrophone(),
+    isHungUp: () => room.state === ConnectionState.Disconnected,
+    isInterrupted: () => room.state !== ConnectionState.Connected,
+    async sample(atMs): Promise<LinkSample> {
+      const reports = await Promise.all(
+        [room.engine.pcManager?.publisher, room.engine.pcManager?.subscriber].map(async (peer) =>
+          peer?.getStats(),
+        ),
+      );
+      const samples = reports.map((report) =>
+        fromPeerStats((report?.values() ?? []) as Iterable<PeerStat>, atMs),
+      );
+      const [up, down] = samples;
+      if (!up || !down) return { atMs, bytesUp: 0, bytesDown: 0 };
+      return { ...down, bytesUp: up.bytesUp + down.bytesUp, bytesDown: up.bytesDown + down.bytesDown };
+    },
+    abandon: () => void room.disconnect(),
+  };
+}
+
+/** A Daily room has an address too, but it speaks another language. */
+function pickPlace(answer: unknown): RoomPlace {
+  const { url, token, dailyRoom } = (answer ?? {}) as Record<"url" | "token" | "dailyRoom", unknown>;
+  if (typeof dailyRoom === "string")
+    throw new Error(`This page cannot join a room of Daily's. Open it there: ${dailyRoom}`);
+  if (typeof url !== "string" || typeof token !== "string") throw new Error("The start answer names no room");
+  return { url, token };
 }

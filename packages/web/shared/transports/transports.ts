@@ -1,6 +1,6 @@
-import { carriersAmong, PHONE } from "../phone/carriers.ts";
 import type { Link, LinkOptions } from "../connection/link.ts";
 import type { OpenSession, OpenSessionOptions, TransportChoice } from "../connection/open-session.ts";
+import { carriersAmong, PHONE } from "../phone/call-choice.ts";
 
 /** In the order they are offered. A transport the runner does not list is not shown. */
 const choices: (TransportChoice & { isAccepted: (accepted: string[]) => boolean })[] = [
@@ -23,7 +23,7 @@ const choices: (TransportChoice & { isAccepted: (accepted: string[]) => boolean 
     label: "Room",
     hint: "Several people and a bot in one conversation",
     isAccepted: (accepted) => accepted.includes("room"),
-    load: () => overLink(import("./room-link.ts").then((code) => code.createRoomLink)),
+    load: () => overLink(import("./room-transport.ts").then((code) => code.createRoomLink)),
   },
   {
     name: PHONE,

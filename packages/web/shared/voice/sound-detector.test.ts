@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SoundDetector } from "./sound-detector.ts";
+import { SoundDetector } from "./watch-voices.ts";
 
 /** Feeds one value each 20 ms and lists the changes. */
 function changes(values: number[]): string[] {

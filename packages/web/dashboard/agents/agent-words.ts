@@ -1,7 +1,14 @@
-import type { AgentRecord } from "@vocalhost/protocol";
+import {
+  agentSettings,
+  type AgentRecord,
+  type AgentSetting,
+  type Manifest,
+  type SettingScalar,
+  type VoiceFilterSupport,
+} from "@vocalhost/protocol";
 import type { Tone } from "../ui/badge.tsx";
 
-export interface AgentState {
+interface AgentState {
   word: string;
   tone: Tone;
   /** Why, or what it means. */
@@ -44,10 +51,34 @@ export function toAgentState(record: AgentRecord): AgentState {
   return { word: "Ready", tone: "good", reason: "Sessions can start" };
 }
 
-export function isDeleting({ conditions = [] }: AgentRecord): boolean {
+function isDeleting({ conditions = [] }: AgentRecord): boolean {
   return conditions.some(({ type, reason }) => type === "Available" && reason === "Deleting");
 }
 
 function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;
+}
+
+/** The value of a setting as comparisons and overviews show it. */
+export function settingInWords({ field, unit }: AgentSetting, value: SettingScalar): string {
+  const options = field?.kind === "choice" ? field.options : [];
+  const option = options.find((each) => each.value === (value ?? ""));
+  if (option?.word !== undefined) return option.word;
+  if (value === null || value === undefined) return "none";
+  return unit === undefined ? String(value) : `${value} ${unit}`;
+}
+
+/** What has to be known before the voice filter is chosen. */
+export function toEngineNote(support: VoiceFilterSupport | undefined): string | undefined {
+  if (support?.engine !== "absent") return undefined;
+  return "The filter's engine is not installed on this service: audio is not filtered and not billed.";
+}
+
+export function toFilterWord(filter: string | null): string {
+  return settingInWords(agentSettings.audioFilter, filter);
+}
+
+/** Where the bot comes from: an image, or a build of this service. */
+export function toSource({ spec }: Manifest): string {
+  return spec.buildId === undefined ? spec.image : `Build ${spec.buildId.slice(0, 8)}`;
 }
