@@ -1,8 +1,8 @@
-import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../own-files.ts";
+import { sendFile } from "./files.ts";
 
 const PAGE_FOLDER = join(packageFolder, "client-page");
 
@@ -19,31 +19,37 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+const HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "referrer-policy": "no-referrer",
+  "permissions-policy": "microphone=(self), camera=()",
+  "cache-control": "no-cache", // a newer runner on the same port brings a newer page
+};
+
 /** `/client/`: the page to talk to a bot; `/` leads there. `/embed.js`: the talk button for pages of others. */
-export async function mountClientPage(app: FastifyInstance, { visited }: { visited(): void }): Promise<void> {
-  const built = existsSync(join(PAGE_FOLDER, "index.html"));
-  await app.register(fastifyStatic, {
-    root: PAGE_FOLDER,
-    prefix: "/client/",
-    serve: built,
-    wildcard: true,
-    decorateReply: true,
-    setHeaders: (reply) => {
-      visited();
-      void reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
-      void reply.header("referrer-policy", "no-referrer");
-      void reply.header("permissions-policy", "microphone=(self), camera=()");
-      void reply.header("cache-control", "no-cache"); // a newer runner on the same port brings a newer page
-    },
-  });
+export function mountClientPage(app: FastifyInstance, { visited }: { visited(): void }): void {
   app.get("/", async (_request, reply) => reply.redirect("/client/", 307));
   app.get("/client", async (_request, reply) => reply.redirect("/client/", 307));
-  if (built) {
-    // Any page may load it; what it asks for then is judged by that page's origin, as all else.
-    app.get("/embed.js", async (_request, reply) => reply.sendFile("embed.js"));
+  if (!existsSync(join(PAGE_FOLDER, "index.html"))) {
+    app.get("/client/*", async (_request, reply) =>
+      reply
+        .code(503)
+        .type("text/plain")
+        .send("The client page is not built. Run: npm run build:client-page\n"),
+    );
     return;
   }
-  app.get("/client/*", async (_request, reply) =>
-    reply.code(503).type("text/plain").send("The client page is not built. Run: npm run build:client-page\n"),
+  app.get<{ Params: { "*": string } }>("/client/*", async (request, reply) => {
+    const sent = await sendFile(request, reply, {
+      root: PAGE_FOLDER,
+      path: `/${request.params["*"]}`,
+      headers: HEADERS,
+    });
+    if (reply.statusCode < 400) visited();
+    return sent;
+  });
+  // Any page may load it; what it asks for then is judged by that page's origin, as all else.
+  app.get("/embed.js", async (request, reply) =>
+    sendFile(request, reply, { root: PAGE_FOLDER, path: "embed.js", headers: HEADERS }),
   );
 }

@@ -1,4 +1,3 @@
-import fastifyStatic from "@fastify/static";
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -100,7 +99,6 @@ async function get(
 ) {
   const app = Fastify();
   installErrorReplies(app, createCollectedLog().log);
-  await app.register(fastifyStatic, { root: base, serve: false });
   mountFiles(app, folder);
   return await app.inject(`/files/${path}`);
 }

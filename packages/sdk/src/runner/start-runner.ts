@@ -103,7 +103,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   mountFiles(app, config.folder);
   mountUploads(app, config.uploads);
   provideUploads(config.uploads?.folder);
-  await mountClientPage(app, { visited: () => media.prepare() });
+  mountClientPage(app, { visited: () => media.prepare() });
   stack.defer(() => app.close());
   await app.listen(config.devSocket ? { path: config.devSocket } : { host: config.host, port: config.port });
   stack.defer(async () => {
