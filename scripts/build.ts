@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { BUNDLED_PACKAGES, bundlePackage } from "./bundle.ts";
-import { installFor } from "./suite-packages.ts";
+import { installSuites } from "./suite-packages.ts";
 
 const repository = fileURLToPath(new URL("../", import.meta.url));
 const PACKAGES = [
@@ -26,7 +26,7 @@ const PACKAGES = [
 const ONLY_PROGRAMS = new Set(["control-plane", "cli"]); // nothing imports them, so they have no types to offer
 
 const { values } = parseArgs({ options: { "no-check": { type: "boolean", default: false } } });
-if (!values["no-check"]) installFor(["packages/livekit-agents/"]);
+if (!values["no-check"]) await installSuites(["packages/livekit-agents/"], { isLong: false });
 for (const name of PACKAGES) {
   const folder = join(repository, "packages", name);
   const dist = join(folder, "dist");

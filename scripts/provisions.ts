@@ -18,9 +18,15 @@ interface Need {
   otherwise?: string;
 }
 
-/** Builds and installs what is missing, or says what to install. */
-export async function provide({ withEngine }: { withEngine: boolean }): Promise<void> {
-  const built = run(process.execPath, ["scripts/build.ts", "--no-check"]);
+/** Builds and installs what is missing, or says what to install. The pages need no packages of the suites, the rest may. */
+export async function provide(options: { withEngine: boolean; installed: Promise<void> }): Promise<void> {
+  const { withEngine, installed } = options;
+  const pages = ["client-page", "dashboard"].map((page) =>
+    run(process.execPath, [`scripts/build-${page}.ts`]),
+  );
+  const built = Promise.all([installed, ...pages]).then(() =>
+    run(process.execPath, ["scripts/build.ts", "--no-check"]),
+  );
   await installMissing([...needs(), ...(withEngine ? [engine()] : [])]);
   await built;
   if (withEngine) await ensureBaseImage();

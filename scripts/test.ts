@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./checks.ts";
 import { provide } from "./provisions.ts";
-import { installFor, installForAll } from "./suite-packages.ts";
+import { installSuites } from "./suite-packages.ts";
 import type { FileResult } from "./test-reporter.ts";
 
 const CACHE = join(import.meta.dirname, "../node_modules/.cache/compile");
@@ -27,10 +27,9 @@ if (files.length === 0 && positionals.length > 0) {
   process.exit(1);
 }
 
-if (files.length === 0) installForAll();
-else installFor(files);
-const checks = values.checks ? runChecks() : true;
-await provide({ withEngine: values.long || files.some((file) => file.startsWith(WITH_ENGINE)) });
+const installed = installSuites(files, { isLong: values.long });
+const checks = values.checks ? runChecks(installed) : true;
+await provide({ withEngine: values.long || files.some((file) => file.startsWith(WITH_ENGINE)), installed });
 const checksPassed = await checks; // tests would get too little time beside them
 using folder = mkdtempDisposableSync(join(tmpdir(), "test-results-"));
 let results: FileResult[] = [];

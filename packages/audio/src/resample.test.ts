@@ -139,9 +139,11 @@ test("long recordings are one stream too", () => {
     );
 });
 
-test("the kernel that ships is what its source compiles to", () => {
-  assert.equal(KERNEL_BASE64, compileKernel(), "run node packages/audio/build-kernel.ts");
-});
+test(
+  "the kernel that ships is what its source compiles to",
+  { skip: size<string | false>("installs a compiler; in the long run", false) },
+  () => assert.equal(KERNEL_BASE64, compileKernel(), "run node packages/audio/build-kernel.ts"),
+);
 
 interface Rates {
   fromHz: number;
