@@ -25,7 +25,7 @@ import type { DeploymentPhase, DeploymentRow, InstanceState } from "@vocalhost/s
 import type { Store } from "@vocalhost/store/store";
 import { defaultTiming } from "@vocalhost/base/timing";
 import type { World } from "../sessions/world.ts";
-import { createReconciler } from "./reconcile.ts";
+import { Reconciler } from "./reconcile.ts";
 import { agent, deployment, exited, instance, running, session } from "./testing/check-plan.ts";
 
 test("an object whose output cannot be read keeps no other from being forgotten", async () => {
@@ -437,7 +437,7 @@ function setUp(store: Store, options: SetUp) {
     hasVoiceEngine: false,
     epoch: 1,
   };
-  const reconciler = createReconciler({
+  const reconciler = new Reconciler({
     world,
     wakeups: createWakeups(clock),
     bootsAtOnce: 1,

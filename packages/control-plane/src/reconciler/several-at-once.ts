@@ -1,4 +1,4 @@
-/** Does it for each of them, so many at a time. Rejects like the first that failed, when none is under way any more. */
+/** Runs `each` for every item, `atOnce` at a time. Rejects with the first failure, once nothing runs any more. */
 export async function severalAtOnce<T>(
   items: Iterable<T>,
   { atOnce, each }: { atOnce: number; each(item: T): Promise<void> },

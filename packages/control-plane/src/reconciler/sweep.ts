@@ -2,22 +2,22 @@ import type { SeenInstance } from "@vocalhost/drivers/driver";
 import { FORGOTTEN_AT_ONCE, forgetInstance, RecordsLeftError } from "@vocalhost/drivers/forget-instance";
 import { LeadershipLostError } from "@vocalhost/store/leadership/leader";
 import type { World } from "../sessions/world.ts";
+import type { Orders } from "./orders.ts";
 import { severalAtOnce } from "./several-at-once.ts";
 
 export interface SweepOptions {
   world: Pick<World, "driver" | "records" | "clock" | "log">;
-  destroy(instanceId: string, graceMs: number): void;
-  isBeingDestroyed(instanceId: string): boolean;
+  orders: Orders;
   /** Reads the last output of an object before it is forgotten. */
   beforeForget?: ((instanceId: string) => Promise<void>) | undefined;
 }
 
-/** After so long an object is forgotten without its last output. */
+/** An object whose output cannot be read for this long is forgotten without it. */
 const UNREADABLE_MS = 60_000;
 
 /** Ends and forgets objects that no row refers to. One that cannot be forgotten does not hold up the rest. */
 export function createSweep(options: SweepOptions) {
-  const { world } = options;
+  const { world, orders } = options;
   const failingSinceMs = new Map<string, number>();
   const recordsLeft = new Set<string>(); // their objects are gone, so no list names them any more
 
@@ -41,7 +41,7 @@ export function createSweep(options: SweepOptions) {
   async function removeRecords(id: string): Promise<void> {
     const isGone = await world.records.remove(id).then(
       () => true,
-      () => false, // told when it failed first
+      () => false, // logged when it failed first
     );
     if (isGone) recordsLeft.delete(id);
   }
@@ -52,8 +52,8 @@ export function createSweep(options: SweepOptions) {
     for (const id of failingSinceMs.keys())
       if (!seen.has(id) && !recordsLeft.has(id)) failingSinceMs.delete(id);
     const strays = [...seen.values()].filter(({ id }) => !live.has(id));
-    for (const { id, state } of strays) if (state === "running") options.destroy(id, 0);
-    const ended = strays.filter(({ id, state }) => state !== "running" && !options.isBeingDestroyed(id));
+    for (const { id, state } of strays) if (state === "running") orders.destroy(id, 0);
+    const ended = strays.filter(({ id, state }) => state !== "running" && !orders.isDestroying(id));
     await severalAtOnce(ended, {
       atOnce: FORGOTTEN_AT_ONCE,
       each: ({ id }) => forget(id).catch((error: unknown) => noteFailure(id, error)),

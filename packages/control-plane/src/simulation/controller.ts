@@ -5,7 +5,7 @@ import type { InstanceNetwork, InstanceReport } from "../pools/instances/instanc
 import { LeadershipLostError, takeLease } from "@vocalhost/store/leadership/leader";
 import { silentLog } from "@vocalhost/base/log";
 import type { QuotasOf } from "../identity/quotas/quotas.ts";
-import { createReconciler } from "../reconciler/reconcile.ts";
+import { Reconciler } from "../reconciler/reconcile.ts";
 import { createMediaPorts, type PortRange } from "../pools/media-ports.ts";
 import { createWakeups } from "../pools/wakeups.ts";
 import { NO_PREFERENCE, type RegionPreference } from "../sessions/choose-region.ts";
@@ -166,7 +166,7 @@ export async function startDeciding(
   };
   await driver.fence(epoch);
   const wakeups = createWakeups(world.clock);
-  const reconciler = createReconciler({
+  const reconciler = new Reconciler({
     world,
     wakeups,
     bootsAtOnce: 3,

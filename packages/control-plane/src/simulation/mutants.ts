@@ -59,20 +59,21 @@ export const mutants: Mutant[] = [
     name: "creating before recording without a sweep",
     edits: [
       {
-        file: "control-plane/src/reconciler/take-step.ts",
+        file: "control-plane/src/reconciler/instance-steps.ts",
         find: "const { store, newId, epoch } = world;",
-        replace: "const { store, epoch } = world; const newId = (): string => early;",
+        replace:
+          "const { store, epoch } = world; const early = world.newId(); const newId = (): string => early;",
       },
       {
-        file: "control-plane/src/reconciler/take-step.ts",
-        find: "  const { agent } = view;\n",
+        file: "control-plane/src/reconciler/instance-steps.ts",
+        find: "    async write(tx) {\n      const locked",
         replace:
-          "  const { agent } = view;\n  const early = world.newId();\n  await world.driver.create({ id: early } as never);\n",
+          "    async write(tx) {\n      await world.driver.create({ id: early } as never);\n      const locked",
       },
       {
         file: "control-plane/src/reconciler/reconcile.ts",
-        find: "await sweep(live, new Map(",
-        replace: "void (new Map(",
+        find: "await this.#sweep(live, listed);",
+        replace: "",
       },
     ],
   },

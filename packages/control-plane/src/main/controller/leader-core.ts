@@ -6,7 +6,7 @@ import { createDeploying, type DeployingOptions } from "../../agents/deployments
 import { openHttpInstanceNetwork } from "../../pools/instances/http-instance-network.ts";
 import { createMediaPorts } from "../../pools/media-ports.ts";
 import { createWakeups, type Wakeups } from "../../pools/wakeups.ts";
-import { createReconciler, type Reconciler } from "../../reconciler/reconcile.ts";
+import { Reconciler } from "../../reconciler/reconcile.ts";
 import { environmentOf, imagePullCredentialOf } from "../../secrets/secret-values.ts";
 import { createLastSeen } from "../../sessions/last-seen.ts";
 import type { World } from "../../sessions/world.ts";
@@ -64,7 +64,7 @@ export function createLeaderCore(base: BaseServices, stack: AsyncDisposableStack
   const redactors = createRedactors({ store, log, clock, secretsOf });
   const { redactorOf } = redactors;
   const output = createOutputWork({ store, records, clock, log, redactorOf });
-  const reconciler = createReconciler({
+  const reconciler: Reconciler = new Reconciler({
     world,
     wakeups,
     deploying: createDeploying({
