@@ -40,150 +40,173 @@ export interface AttendanceOptions {
   admission: Admission;
   socket: WebSocket;
   remoteAddress: string;
-  /** Where it is to send media to, if not where everybody does. */
+  /** Where this participant sends media to, if not to the common address. */
   mediaAddress?: string | undefined;
 }
 
 type Wait = "resume" | "connect" | "media" | "token" | "tracks";
 
-// livekit-client takes itself for connected as soon as its connections are, but holds back what happens for two seconds
-// after a join that follows a lost one; and of that it never tells. Tracks that come then are received and not heard, so
-// those that are not in our first offer wait.
+// After a join that follows a lost connection, livekit-client holds back events for two seconds and drops some of them:
+// tracks that arrive in that time are received but never played. Tracks that are not in our first offer therefore wait.
 const TRACKS_AGAIN_MS = 3_000;
 const MEDIA_LOST_MS = 10_000; // clients notice and come back by themselves
 const TOKEN_VALID_S = 600;
-const TURN_VALID_MS = 24 * 3_600_000; // longer than anybody stays; a relay does not outlive its credentials
+const TURN_VALID_MS = 24 * 3_600_000; // longer than any call; a relay does not outlive its credentials
 const PROTOCOL_VERSION = 16;
 const GOOD_BELOW = 0.1;
 const EXCELLENT_BELOW = 0.02;
 
-/** Somebody joins. Whoever has the same identity has to go. */
+/** Lets a participant join. A participant with the same identity is removed. */
 export function attend(options: AttendanceOptions): Attendance {
-  const { room, admission, socket, remoteAddress, mediaAddress } = options;
-  const { settings, log } = room;
-  const waits: Deadlines<Wait> = createDeadlines();
+  const { room, admission } = options;
   const twin = room.participants.get(admission.grants.identity);
   if (twin)
     room.remove(twin, {
       reason: DisconnectReason.DUPLICATE_IDENTITY,
       tell: LeaveRequest_Action.DISCONNECT,
     });
-  const participant = createParticipant({ ...admission, mediaAddress });
-  const states: Partial<Record<ConnectionSide, ConnectionState>> = {};
-  let address = remoteAddress;
-  let quality: ConnectionQuality | undefined;
+  return new Stay(options);
+}
 
-  function listen(to: WebSocket, from: string): SignalConnection {
-    address = from;
-    const signal = createSignalConnection(to, {
-      remoteAddress: from,
-      messagesPerSecond: settings.limits.signalMessagesPerSecond,
-      silenceMs: (settings.timing.pingTimeoutS + settings.timing.pingIntervalS) * 1000,
-      request: (message) => handleRequest(room, participant, message),
-      lost: (reason) => signalLost(signal, reason),
+class Stay implements Attendance {
+  readonly room: Room;
+  readonly participant: Participant;
+  readonly #waits: Deadlines<Wait> = createDeadlines();
+  readonly #states: Partial<Record<ConnectionSide, ConnectionState>> = {};
+  #address: string;
+  #quality: ConnectionQuality | undefined;
+
+  constructor({ room, admission, socket, remoteAddress, mediaAddress }: AttendanceOptions) {
+    this.room = room;
+    this.participant = createParticipant({ ...admission, mediaAddress });
+    this.#address = remoteAddress;
+    this.participant.signal = this.#listen(socket, remoteAddress);
+    this.#join();
+    this.#waits.set("connect", room.settings.timing.connectMs, () =>
+      this.#depart(DisconnectReason.CONNECTION_TIMEOUT, LeaveRequest_Action.DISCONNECT),
+    );
+    this.#refreshTokens();
+  }
+
+  resume(socket: WebSocket, remoteAddress: string): void {
+    const { room, participant } = this;
+    if (!this.#isHealthy() || remoteAddress !== this.#address) {
+      // The library cannot restart ICE; a client that gets this message connects anew, at once.
+      const signal = this.#listen(socket, remoteAddress);
+      signal.send(leave(DisconnectReason.STATE_MISMATCH, LeaveRequest_Action.RECONNECT));
+      return signal.close("connect anew");
+    }
+    this.#waits.clear("resume");
+    const old = participant.signal;
+    participant.signal = this.#listen(socket, remoteAddress);
+    old?.close("resumed elsewhere");
+    participant.send({ case: "reconnect", value: reconnectResponse(room, participant) });
+    const participants = [...visible(room.others(participant)), participant].map((other) => other.info());
+    participant.send({ case: "update", value: new ParticipantUpdate({ participants }) });
+    participant.send({ case: "roomUpdate", value: new RoomUpdate({ room: room.info() }) });
+    room.log.info({ participant: participant.identity }, "participant resumed");
+    return room.media({ type: "resume", peer: participant.sid });
+  }
+
+  mediaChanged(side: ConnectionSide, state: ConnectionState): void {
+    const { room, participant } = this;
+    this.#states[side] = state;
+    if (state === "connected") {
+      this.#waits.clear("media");
+      if (side === "publisher" || participant.state === ParticipantInfo_State.ACTIVE) return;
+      this.#waits.clear("connect");
+      participant.state = ParticipantInfo_State.ACTIVE;
+      room.broadcastInfo(participant);
+      return;
+    }
+    if (!participant.signal) return this.#depart(DisconnectReason.CONNECTION_TIMEOUT);
+    this.#waits.set("media", MEDIA_LOST_MS, () =>
+      this.#depart(DisconnectReason.CONNECTION_TIMEOUT, LeaveRequest_Action.RECONNECT),
+    );
+  }
+
+  setQuality(lostShare: number): void {
+    const { room, participant } = this;
+    const quality = qualityOf(lostShare);
+    if (quality === this.#quality) return;
+    this.#quality = quality;
+    const info = new ConnectionQualityInfo({
+      participantSid: participant.sid,
+      quality,
+      score: scoreOf(quality),
+    });
+    const value = new ConnectionQualityUpdate({ updates: [info] });
+    const receivers = participant.permission.hidden ? [participant] : room.participants.values();
+    for (const receiver of receivers) receiver.send({ case: "connectionQuality", value });
+  }
+
+  ended(): void {
+    this.#waits.clearAll();
+  }
+
+  #join(): void {
+    const { room, participant } = this;
+    const isReturning = room.takeReturning(participant.identity);
+    room.add(participant);
+    participant.send({ case: "join", value: joinResponse(room, participant) });
+    if (!participant.permission.hidden) {
+      const value = new ParticipantUpdate({ participants: [participant.info()] });
+      for (const other of room.others(participant)) other.send({ case: "update", value });
+    }
+    room.syncSubscriptions();
+    if (isReturning && participant.client.sdk === "js") {
+      participant.subscribing.isHeld = true;
+      this.#waits.set("tracks", TRACKS_AGAIN_MS, () => {
+        participant.subscribing.isHeld = false;
+        room.syncSubscriptions();
+      });
+    }
+    room.broadcastRoom();
+  }
+
+  #listen(socket: WebSocket, remoteAddress: string): SignalConnection {
+    const { limits, timing } = this.room.settings;
+    this.#address = remoteAddress;
+    const signal = createSignalConnection(socket, {
+      remoteAddress,
+      messagesPerSecond: limits.signalMessagesPerSecond,
+      silenceMs: (timing.pingTimeoutS + timing.pingIntervalS) * 1000,
+      request: (message) => handleRequest(this.room, this.participant, message),
+      lost: (reason) => this.#signalLost(signal, reason),
     });
     return signal;
   }
 
-  function signalLost(signal: SignalConnection, reason: string): void {
+  #signalLost(signal: SignalConnection, reason: string): void {
+    const { room, participant } = this;
     if (participant.signal !== signal) return;
     participant.signal = undefined;
-    log.debug({ participant: participant.identity, reason }, "signal connection lost");
-    if (!isHealthy()) return depart(DisconnectReason.SIGNAL_CLOSE);
-    waits.set("resume", settings.timing.resumeMs, () => depart(DisconnectReason.SIGNAL_CLOSE));
+    room.log.debug({ participant: participant.identity, reason }, "signal connection lost");
+    if (!this.#isHealthy()) return this.#depart(DisconnectReason.SIGNAL_CLOSE);
+    this.#waits.set("resume", room.settings.timing.resumeMs, () =>
+      this.#depart(DisconnectReason.SIGNAL_CLOSE),
+    );
   }
 
-  function depart(reason: DisconnectReason, tell?: LeaveRequest_Action): void {
-    room.remove(participant, { reason, ...(tell === undefined ? {} : { tell }) });
+  #depart(reason: DisconnectReason, tell?: LeaveRequest_Action): void {
+    this.room.remove(this.participant, { reason, ...(tell === undefined ? {} : { tell }) });
   }
 
-  /** Media goes on, so a new socket is all that is needed. */
-  function isHealthy(): boolean {
-    return states.subscriber === "connected" && (states.publisher ?? "connected") === "connected";
+  /** Media is connected, so a new socket is all that a resuming client needs. */
+  #isHealthy(): boolean {
+    const { subscriber, publisher = "connected" } = this.#states;
+    return subscriber === "connected" && publisher === "connected";
   }
 
-  function refreshTokens(): void {
-    waits.set("token", settings.timing.tokenRefreshMs, () => {
+  #refreshTokens(): void {
+    const { room, participant } = this;
+    this.#waits.set("token", room.settings.timing.tokenRefreshMs, () => {
       void refreshedToken(participant, room).then((token) =>
         participant.send({ case: "refreshToken", value: token }),
       );
-      refreshTokens();
+      this.#refreshTokens();
     });
   }
-
-  participant.signal = listen(socket, remoteAddress);
-  const isReturning = room.takeReturning(participant.identity);
-  room.add(participant);
-  participant.send({ case: "join", value: joinResponse(room, participant) });
-  if (!participant.permission.hidden) {
-    const update = new ParticipantUpdate({ participants: [participant.info()] });
-    for (const other of room.others(participant)) other.send({ case: "update", value: update });
-  }
-  room.syncSubscriptions();
-  if (isReturning && participant.client.sdk === "js") {
-    participant.subscribing.isHeld = true;
-    waits.set("tracks", TRACKS_AGAIN_MS, () => {
-      participant.subscribing.isHeld = false;
-      room.syncSubscriptions();
-    });
-  }
-  room.broadcastRoom();
-  waits.set("connect", settings.timing.connectMs, () =>
-    depart(DisconnectReason.CONNECTION_TIMEOUT, LeaveRequest_Action.DISCONNECT),
-  );
-  refreshTokens();
-
-  return {
-    room,
-    participant,
-    resume(next, from) {
-      if (!isHealthy() || from !== address) {
-        // The library cannot restart ICE; a client that is told so connects anew, at once.
-        const signal = listen(next, from);
-        signal.send(leave(DisconnectReason.STATE_MISMATCH, LeaveRequest_Action.RECONNECT));
-        return signal.close("connect anew");
-      }
-      waits.clear("resume");
-      const old = participant.signal;
-      participant.signal = listen(next, from);
-      old?.close("resumed elsewhere");
-      participant.send({ case: "reconnect", value: reconnectResponse(room, participant) });
-      const participants = [...visible(room.others(participant)), participant].map((other) => other.info());
-      participant.send({ case: "update", value: new ParticipantUpdate({ participants }) });
-      participant.send({ case: "roomUpdate", value: new RoomUpdate({ room: room.info() }) });
-      log.info({ participant: participant.identity }, "participant resumed");
-      return room.media({ type: "resume", peer: participant.sid });
-    },
-    mediaChanged(side, state) {
-      states[side] = state;
-      if (state === "connected") {
-        waits.clear("media");
-        if (side === "publisher" || participant.state === ParticipantInfo_State.ACTIVE) return;
-        waits.clear("connect");
-        participant.state = ParticipantInfo_State.ACTIVE;
-        room.broadcastInfo(participant);
-        return;
-      }
-      if (!participant.signal) return depart(DisconnectReason.CONNECTION_TIMEOUT);
-      waits.set("media", MEDIA_LOST_MS, () =>
-        depart(DisconnectReason.CONNECTION_TIMEOUT, LeaveRequest_Action.RECONNECT),
-      );
-    },
-    setQuality(lostShare) {
-      const next = qualityOf(lostShare);
-      if (next === quality) return;
-      quality = next;
-      const info = new ConnectionQualityInfo({
-        participantSid: participant.sid,
-        quality,
-        score: scoreOf(next),
-      });
-      const value = new ConnectionQualityUpdate({ updates: [info] });
-      const receivers = participant.permission.hidden ? [participant] : room.participants.values();
-      for (const receiver of receivers) receiver.send({ case: "connectionQuality", value });
-    },
-    ended: () => waits.clearAll(),
-  };
 }
 
 function joinResponse(room: Room, participant: Participant): JoinResponse {

@@ -88,57 +88,161 @@ const untilClosed = new Set<object>();
 const EARLY_CANDIDATES_MAX = 100;
 
 export function openConnection(options: NativeOptions): NativeConnection {
-  let closed = false;
-  let earlyCandidates: { candidate: string; mid: string }[] | undefined = []; // until the first description
-  const waiting: (() => void)[] = [];
-  const parts = new Set<Track | DataChannel>();
-  const tracks = new Map<string, OwnTrack>();
-  let midOfSource = new Map<number, string>();
-  const mids: string[] = []; // of our offer
-  let trunk: Track | undefined;
-  let remote = "";
-  let agreedMids: string[] = [];
-  const library = new ndc.PeerConnection("vocalhost", {
-    ...options.config,
-    // The library then makes the answer inside `setRemoteDescription`, where what it throws is an ordinary exception.
-    // `setLocalDescription("answer")` ends the process if the connection has been closed or no socket can be opened.
-    disableAutoNegotiation: options.role === "offers",
-  });
+  return new Connection(options);
+}
+
+class Connection implements NativeConnection {
+  readonly #options: NativeOptions;
+  readonly #library: InstanceType<typeof ndc.PeerConnection>;
+  readonly #parts = new Set<Track | DataChannel>();
+  readonly #sections = new Sections();
+  readonly #mids: string[] = []; // of our offer
+  readonly #gatherings: (() => void)[] = [];
+  #earlyCandidates: { candidate: string; mid: string }[] | undefined = []; // until the first description
+  #trunk: Track | undefined;
+  #remote = "";
+  #isClosed = false;
+
+  constructor(options: NativeOptions) {
+    this.#options = options;
+    this.#library = new ndc.PeerConnection("vocalhost", {
+      ...options.config,
+      // The library then makes the answer inside `setRemoteDescription`, where it throws ordinary exceptions.
+      // `setLocalDescription("answer")` ends the process if the connection has been closed or no socket can be opened.
+      disableAutoNegotiation: options.role === "offers",
+    });
+    untilClosed.add(this.#library);
+    this.#listen();
+    if (options.config.forceMediaTransport) this.#openTrunk(); // without a media section the library parses RTCP too
+  }
+
+  #listen(): void {
+    const { changed, channelOpened, channelClosed } = this.#options;
+    this.#library.onStateChange((state) => {
+      if (state === "closed") untilClosed.delete(this.#library);
+      this.#guard(changed)(state);
+    });
+    // Registered once: the library may be about to call the listener that another would replace.
+    this.#library.onGatheringStateChange(
+      this.#guard((state) => void (state === "complete" && this.#endGathering())),
+    );
+    if (!channelOpened) return;
+    this.#library.onDataChannel((channel) => {
+      const opened = this.#toChannel(channel);
+      this.#own(channel, () => channelClosed?.(opened));
+      if (this.#isClosed) channel.close();
+      else this.#guard(() => channelOpened(opened))();
+    });
+  }
+
+  async answer(offer: string): Promise<string> {
+    this.#applyRemote(offer, "offer");
+    // The library answers an offer without the existing sections with an offer of its own, which no client answers.
+    if (this.#library.signalingState() === "have-local-offer") this.#library.setLocalDescription("rollback");
+    const answer = await this.#description();
+    this.#sections.agree();
+    return this.#trunk ? fullAnswer(answer, this.#remote, this.#sections.tracks) : answer;
+  }
+
+  async offer(): Promise<string> {
+    this.#refuseIfOver();
+    const canOffer = this.#options.role === "offers" && this.#library.signalingState() === "stable";
+    if (!canOffer || this.#parts.size === 0) throw new Error("Nothing can be offered now");
+    this.#library.setLocalDescription("offer");
+    const offer = await this.#description();
+    return this.#trunk ? fullOffer(offer, this.#mids, this.#sections.tracks) : offer;
+  }
+
+  accept(answer: string): void {
+    this.#applyRemote(answer, "answer");
+    this.#sections.agree();
+  }
+
+  addCandidate(candidate: string, mid: string): void {
+    if (this.#earlyCandidates) {
+      if (this.#earlyCandidates.length < EARLY_CANDIDATES_MAX) this.#earlyCandidates.push({ candidate, mid });
+      return;
+    }
+    try {
+      this.#library.addRemoteCandidate(candidate, mid);
+    } catch {
+      // One odd candidate is no reason to lose the others.
+    }
+  }
+
+  addTrack(media: Media): NativeTrack {
+    this.#refuseIfOver();
+    const trunk = this.#openTrunk();
+    const track: OwnTrack = {
+      describe: () => media.generateSdp("\r\n", "IP4 0.0.0.0", 9),
+      sources: [...media.getSSRCs()], // the library gives a typed array, whose `map` makes only numbers
+      agreed: false,
+      closed: false,
+    };
+    this.#sections.add(media.mid(), track);
+    return {
+      onMessage: (callback) => void (track.receive = callback),
+      setMediaHandler: (handler) => trunk.setMediaHandler(handler),
+      send: (packet) =>
+        !this.#isClosed &&
+        track.agreed &&
+        !track.closed &&
+        trunk.isOpen() &&
+        unlessGone(() => trunk.sendMessageBinary(packet)),
+      close: () => this.#sections.end(track),
+    };
+  }
+
+  createChannel(label: string, init?: DataChannelInitConfig): NativeChannel {
+    const channel = init
+      ? this.#library.createDataChannel(label, init)
+      : this.#library.createDataChannel(label);
+    this.#own(channel);
+    return this.#toChannel(channel);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#endGathering();
+    for (const part of [...this.#parts]) part.close();
+    this.#library.close();
+  }
 
   /** An exception that escapes a callback ends the process. */
-  function guard<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
+  #guard<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
     return (...args) => {
-      if (closed) return;
+      if (this.#isClosed) return;
       try {
         callback(...args);
       } catch (error) {
-        options.problem(error);
+        this.#options.problem(error);
       }
     };
   }
 
-  /** The library frees a track or channel only if it is closed by itself and somebody listens to that. */
-  function own(part: Track | DataChannel, told: () => void = ignore): void {
-    const tell = guard(told);
-    parts.add(part);
+  /** The library frees a track or channel only if it is closed by itself and has a listener for that. */
+  #own(part: Track | DataChannel, told: () => void = ignore): void {
+    const tell = this.#guard(told);
+    this.#parts.add(part);
     untilClosed.add(part);
     part.onClosed(() => {
-      parts.delete(part);
+      this.#parts.delete(part);
       part.close(); // or its other callbacks stay, and hold up the end of the thread
       untilClosed.delete(part);
       tell();
     });
   }
 
-  function toChannel(channel: DataChannel): NativeChannel {
+  #toChannel(channel: DataChannel): NativeChannel {
     return {
       label: channel.getLabel(),
       get isOpen() {
         return channel.isOpen();
       },
-      onMessage: (callback) => channel.onMessage(guard(callback)),
+      onMessage: (callback) => channel.onMessage(this.#guard(callback)),
       send: (message) =>
-        !closed &&
+        !this.#isClosed &&
         channel.isOpen() &&
         unlessGone(() =>
           typeof message === "string" ? channel.sendMessage(message) : channel.sendMessageBinary(message),
@@ -148,180 +252,109 @@ export function openConnection(options: NativeOptions): NativeConnection {
     };
   }
 
-  /** The library closes what broke or was left by itself, in a thread of its own. */
-  function refuseIfOver(): void {
-    if (closed || library.state() === "closed") throw new Error("The connection is over");
+  /** The library closes broken and abandoned connections by itself, in a thread of its own. */
+  #refuseIfOver(): void {
+    if (this.#isClosed || this.#library.state() === "closed") throw new Error("The connection is over");
   }
 
-  function applyRemote(sdp: string, type: "offer" | "answer"): void {
-    refuseIfOver();
+  #applyRemote(sdp: string, type: "offer" | "answer"): void {
+    this.#refuseIfOver();
     const known = knownLines(sdp);
-    if (describesMedia(known)) openTrunk();
-    library.setRemoteDescription(trunk ? withTrunk(known) : known, type);
-    remote = known;
-    learnSources();
-    const early = earlyCandidates ?? [];
-    earlyCandidates = undefined;
-    for (const { candidate, mid } of early) addCandidate(candidate, mid);
+    if (describesMedia(known)) this.#openTrunk();
+    this.#library.setRemoteDescription(this.#trunk ? withTrunk(known) : known, type);
+    this.#remote = known;
+    this.#sections.learn(known);
+    const early = this.#earlyCandidates ?? [];
+    this.#earlyCandidates = undefined;
+    for (const { candidate, mid } of early) this.addCandidate(candidate, mid);
   }
 
-  function addCandidate(candidate: string, mid: string): void {
-    if (earlyCandidates) {
-      if (earlyCandidates.length < EARLY_CANDIDATES_MAX) earlyCandidates.push({ candidate, mid });
-      return;
-    }
-    try {
-      library.addRemoteCandidate(candidate, mid);
-    } catch {
-      // One odd candidate is no reason to lose the others.
-    }
-  }
-
-  function openTrunk(): Track {
-    if (trunk) return trunk;
+  #openTrunk(): Track {
+    if (this.#trunk) return this.#trunk;
     const media = new ndc.Audio(trunkSection.mid, "SendRecv");
     media.addOpusCodec(trunkSection.payloadType);
-    trunk = library.addTrack(media);
-    own(trunk);
-    // Always: what nobody takes is kept for them, up to a megabyte.
-    trunk.onMessage(guard(receive));
-    return trunk;
+    this.#trunk = this.#library.addTrack(media);
+    this.#own(this.#trunk);
+    // Always: the library keeps up to a megabyte of packets for a listener that may come.
+    this.#trunk.onMessage(this.#guard((packet) => this.#sections.receive(packet)));
+    return this.#trunk;
   }
 
-  function receive(packet: Buffer): void {
-    for (const mid of midsOf(packet)) tracks.get(mid)?.receive?.(packet);
-  }
-
-  /** A compound of RTCP goes wherever it names a source. */
-  function midsOf(packet: Buffer): Iterable<string> {
-    const found = new Set<string>();
-    const note = (source: number): void => {
-      const mid = midOfSource.get(source);
-      if (mid !== undefined) found.add(mid);
-    };
-    if (isRtcp(packet)) for (let at = 4; at + 4 <= packet.length; at += 4) note(packet.readUInt32BE(at));
-    else if (packet.length >= 12) note(ssrcOf(packet));
-    if (found.size > 0) return found;
-    return agreedMids.length === 1 ? agreedMids : found; // then it is clear without a source
-  }
-
-  function learnSources(): void {
-    const agreed = mediaOf(remote);
-    agreedMids = [...agreed.keys()];
-    const own = [...tracks].map(([mid, { sources }]) => [mid, sources] as const);
-    midOfSource = new Map(
-      [...agreed, ...own].flatMap(([mid, sources]) => sources.map((source) => [source, mid] as const)),
-    );
-  }
-
-  function agree(): void {
-    for (const mid of agreedMids) {
-      const track = tracks.get(mid);
-      if (track) track.agreed = true;
-    }
-  }
-
-  async function description(): Promise<string> {
-    if (library.gatheringState() !== "complete") await gathered();
-    refuseIfOver();
-    const sdp = library.localDescription()?.sdp;
+  async #description(): Promise<string> {
+    if (this.#library.gatheringState() !== "complete") await this.#gathered();
+    this.#refuseIfOver();
+    const sdp = this.#library.localDescription()?.sdp;
     if (!sdp) throw new Error("The peer connection gave no description");
     return sdp;
   }
 
-  async function gathered(): Promise<void> {
+  async #gathered(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, options.gatherMs);
-      waiting.push(() => {
+      const timer = setTimeout(resolve, this.#options.gatherMs);
+      this.#gatherings.push(() => {
         clearTimeout(timer);
         resolve();
       });
     });
   }
 
-  function stopWaiting(): void {
-    for (const resume of waiting.splice(0)) resume();
+  #endGathering(): void {
+    for (const resume of this.#gatherings.splice(0)) resume();
+  }
+}
+
+/** The tracks of a connection by their media section, and which of them a packet on the trunk belongs to. */
+class Sections {
+  readonly tracks = new Map<string, OwnTrack>();
+  #remote = "";
+  #agreedMids: string[] = [];
+  #midOfSource = new Map<number, string>();
+
+  add(mid: string, track: OwnTrack): void {
+    this.tracks.set(mid, track);
+    this.learn(this.#remote);
   }
 
-  untilClosed.add(library);
-  library.onStateChange((state) => {
-    if (state === "closed") untilClosed.delete(library);
-    guard(options.changed)(state);
-  });
-  // Registered once: the library may be about to call the listener that another would replace.
-  library.onGatheringStateChange(guard((state) => void (state === "complete" && stopWaiting())));
-  if (options.config.forceMediaTransport) openTrunk(); // without any media section the library takes RTCP apart, too
-  if (options.channelOpened)
-    library.onDataChannel((channel) => {
-      const opened = toChannel(channel);
-      own(channel, () => options.channelClosed?.(opened));
-      if (closed) channel.close();
-      else guard(() => options.channelOpened?.(opened))();
-    });
+  end(track: OwnTrack): void {
+    track.closed = true;
+    track.sources = [];
+    this.learn(this.#remote);
+  }
 
-  return {
-    async answer(offer) {
-      applyRemote(offer, "offer");
-      // An offer that leaves out what is there makes the library offer in turn, which nobody would answer.
-      if (library.signalingState() === "have-local-offer") library.setLocalDescription("rollback");
-      const answer = await description();
-      agree();
-      return trunk ? fullAnswer(answer, remote, tracks) : answer;
-    },
-    async offer() {
-      refuseIfOver();
-      if (options.role !== "offers" || library.signalingState() !== "stable" || parts.size === 0)
-        throw new Error("Nothing can be offered now");
-      library.setLocalDescription("offer");
-      const offer = await description();
-      return trunk ? fullOffer(offer, mids, tracks) : offer;
-    },
-    accept(answer) {
-      applyRemote(answer, "answer");
-      agree();
-    },
-    addCandidate,
-    addTrack(media) {
-      refuseIfOver();
-      const trunkTrack = openTrunk();
-      const mid = media.mid();
-      const track: OwnTrack = {
-        describe: () => media.generateSdp("\r\n", "IP4 0.0.0.0", 9),
-        sources: [...media.getSSRCs()], // the library gives a typed array, whose `map` makes only numbers
-        agreed: false,
-        closed: false,
-      };
-      tracks.set(mid, track);
-      learnSources();
-      return {
-        onMessage: (callback) => void (track.receive = callback),
-        setMediaHandler: (handler) => trunkTrack.setMediaHandler(handler),
-        send: (packet) =>
-          !closed &&
-          track.agreed &&
-          !track.closed &&
-          trunkTrack.isOpen() &&
-          unlessGone(() => trunkTrack.sendMessageBinary(packet)),
-        close() {
-          track.closed = true;
-          track.sources = [];
-          learnSources();
-        },
-      };
-    },
-    createChannel(label, init) {
-      const channel = init ? library.createDataChannel(label, init) : library.createDataChannel(label);
-      own(channel);
-      return toChannel(channel);
-    },
-    close() {
-      if (closed) return;
-      closed = true;
-      stopWaiting();
-      for (const part of [...parts]) part.close();
-      library.close();
-    },
-  };
+  /** Reads from the other side's description which source sends in which section. */
+  learn(remote: string): void {
+    this.#remote = remote;
+    const agreed = mediaOf(remote);
+    this.#agreedMids = [...agreed.keys()];
+    const own = [...this.tracks].map(([mid, { sources }]) => [mid, sources] as const);
+    this.#midOfSource = new Map(
+      [...agreed, ...own].flatMap(([mid, sources]) => sources.map((source) => [source, mid] as const)),
+    );
+  }
+
+  agree(): void {
+    for (const mid of this.#agreedMids) {
+      const track = this.tracks.get(mid);
+      if (track) track.agreed = true;
+    }
+  }
+
+  receive(packet: Buffer): void {
+    for (const mid of this.#midsOf(packet)) this.tracks.get(mid)?.receive?.(packet);
+  }
+
+  /** A compound of RTCP goes wherever it names a source. */
+  #midsOf(packet: Buffer): Iterable<string> {
+    const found = new Set<string>();
+    const note = (source: number): void => {
+      const mid = this.#midOfSource.get(source);
+      if (mid !== undefined) found.add(mid);
+    };
+    if (isRtcp(packet)) for (let at = 4; at + 4 <= packet.length; at += 4) note(packet.readUInt32BE(at));
+    else if (packet.length >= 12) note(ssrcOf(packet));
+    if (found.size > 0) return found;
+    return this.#agreedMids.length === 1 ? this.#agreedMids : found; // then it is clear without a source
+  }
 }
 
 /** Keeps a UDP port for the connections that share it. Throws when it cannot be had. */

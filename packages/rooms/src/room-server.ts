@@ -8,6 +8,7 @@ import type { Attendance } from "./attendance.ts";
 import type { Log } from "./log.ts";
 import { createMediaEvents } from "./media-events.ts";
 import { startMediaHost, type MediaHost } from "./media/media-host.ts";
+import type { MediaSettings } from "./media/messages.ts";
 import { createRoom } from "./room-methods.ts";
 import { createRoomService } from "./room-service.ts";
 import { createRoomTable } from "./room-table.ts";
@@ -22,24 +23,24 @@ import {
 
 /** A room server that every LiveKit SDK can join. */
 export interface RoomServer extends AsyncDisposable {
-  /** What participants connect to: `ws://…`. Undefined when it neither listens nor was told. */
+  /** The address participants connect to: `ws://…`. Undefined when the server does not listen and no public URL is set. */
   readonly url: string | undefined;
   /** Where media is now; a free one may change when the media process had to be started again. */
   readonly udpPort: number;
-  /** Answers what is addressed to a room server; false leaves the request to somebody else. */
+  /** Answers requests to a room server; false leaves the request to the caller. */
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   listRooms(): RoomInfo[];
   /** Throws a `ServiceError` when there is no space or the name is none. */
   createRoom(wanted: NewRoom): RoomInfo;
-  /** Sends everybody out. A room that is gone is no error. */
+  /** Removes all participants. A room that does not exist is no error. */
   deleteRoom(name: string): void;
 }
 
 export interface NewRoom {
   name: string;
   maxParticipants?: number | undefined;
-  /** Seconds until it closes when nobody came, and when everybody left. */
+  /** Seconds until the room closes when no participant has come, and when the last one has left. */
   emptyTimeout?: number | undefined;
   departureTimeout?: number | undefined;
   metadata?: string | undefined;
@@ -50,16 +51,7 @@ const DEFAULT_UDP_PORT = 7882;
 
 export async function startRoomServer(options: RoomServerOptions): Promise<RoomServer> {
   const log = options.log ?? SILENT;
-  const settings: RoomSettings = {
-    apiKey: options.apiKey,
-    apiSecret: options.apiSecret,
-    audience: options.audience,
-    iceServers: options.iceServers ?? [],
-    turn: options.turn,
-    keepsDeletedClosed: options.keepsDeletedClosed ?? false,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    timing: { ...DEFAULT_TIMING, ...options.timing },
-  };
+  const settings = toSettings(options);
   await using stack = new AsyncDisposableStack(); // undoes a half-finished start
   const attendances = new Map<string, Attendance>();
   const events = createMediaEvents(attendances);
@@ -81,16 +73,9 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
     await startMediaHost({
       log,
       async settings() {
-        // Anew for every process: a free port may be somebody else's by the time a second one is needed.
+        // Anew for every process: another program may have taken the free port by the time a second process starts.
         udpPort = await chooseUdpPort(options.media?.udpPort ?? DEFAULT_UDP_PORT);
-        return {
-          udpPort,
-          bindAddress: options.media?.bindAddress,
-          announcedAddress: options.media?.announcedAddress,
-          allowPrivateCandidates: options.media?.allowPrivateCandidates ?? false,
-          maxDataBytes: settings.limits.dataBytes,
-          levelIntervalMs: settings.timing.levelIntervalMs,
-        };
+        return mediaSettings(options, { udpPort, settings });
       },
       receive: (event) => events.receive(event),
       lost: () => table.reconnectAll(),
@@ -108,7 +93,7 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
   if (options.bots)
     stack.use(await openBotDoor({ rtc, door: options.bots, mediaAddress: options.media?.bindAddress }));
   stack.use(rtc);
-  stack.defer(() => table.close(DisconnectReason.SERVER_SHUTDOWN)); // first: everybody is told
+  stack.defer(() => table.close(DisconnectReason.SERVER_SHUTDOWN)); // first: participants get a message
   const owned = stack.move();
   return {
     url: options.publicUrl ?? address?.url,
@@ -120,6 +105,33 @@ export async function startRoomServer(options: RoomServerOptions): Promise<RoomS
     createRoom: (wanted) => createRoom(table, new CreateRoomRequest(wanted)).info(),
     deleteRoom: (name) => table.delete(name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function toSettings(options: RoomServerOptions): RoomSettings {
+  return {
+    apiKey: options.apiKey,
+    apiSecret: options.apiSecret,
+    audience: options.audience,
+    iceServers: options.iceServers ?? [],
+    turn: options.turn,
+    keepsDeletedClosed: options.keepsDeletedClosed ?? false,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    timing: { ...DEFAULT_TIMING, ...options.timing },
+  };
+}
+
+function mediaSettings(
+  { media = {} }: RoomServerOptions,
+  { udpPort, settings }: { udpPort: number; settings: RoomSettings },
+): MediaSettings {
+  return {
+    udpPort,
+    bindAddress: media.bindAddress,
+    announcedAddress: media.announcedAddress,
+    allowPrivateCandidates: media.allowPrivateCandidates ?? false,
+    maxDataBytes: settings.limits.dataBytes,
+    levelIntervalMs: settings.timing.levelIntervalMs,
   };
 }
 
@@ -148,7 +160,7 @@ async function listen(
   };
 }
 
-/** The media process wants a number; 0 means whichever is free. */
+/** The media process needs a number; 0 stands for any free port. */
 async function chooseUdpPort(wanted: number): Promise<number> {
   if (wanted !== 0) return wanted;
   const socket = createSocket("udp4");
@@ -178,8 +190,8 @@ interface BotDoorOptions {
 }
 
 /**
- * Bridges of container engines come and go with their containers, so nothing can listen on their addresses alone: it
- * listens on all, and looks which one a connection came to.
+ * Bridges of container engines come and go with their containers, so a server cannot bind to their addresses. This one
+ * listens on all addresses and closes connections that came to another one.
  */
 async function openBotDoor({ rtc, door, mediaAddress }: BotDoorOptions): Promise<AsyncDisposable> {
   const addresses = new Set(door.addresses);
@@ -198,7 +210,7 @@ async function openBotDoor({ rtc, door, mediaAddress }: BotDoorOptions): Promise
   return { [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
-/** A socket for both families writes addresses of the older one in the newer one's way. */
+/** A dual-stack socket reports IPv4 addresses as IPv6. */
 function plain(address = ""): string {
   return address.replace(/^::ffff:/i, "");
 }

@@ -16,7 +16,7 @@ import { ServiceError } from "./service-error.ts";
 import type { RoomSettings } from "./settings.ts";
 import { planSubscriptions } from "./subscriptions.ts";
 
-/** A room: who is in it, and what each of them must be told. */
+/** A room: its participants, and the messages each of them must get. */
 export interface Room {
   readonly name: string;
   readonly sid: string;
@@ -28,15 +28,15 @@ export interface Room {
   info(): RoomInfo;
   media(command: MediaCommand): void;
   add(participant: Participant): void;
-  /** Takes somebody out, tells them why if they are there to hear it, and tells the others. */
+  /** Removes a participant, tells it why if it is still connected, and tells the others. */
   remove(participant: Participant, departure: Departure): void;
-  /** Tells everybody how a participant is now. */
+  /** Sends a participant's current state to all who may see it. */
   broadcastInfo(participant: Participant): void;
   broadcastRoom(): void;
   others(participant: Participant): Participant[];
-  /** Whether they were here and did not go of their own accord; asked once. */
+  /** Whether this identity was here and left against its will. The answer is true once. */
   takeReturning(identity: string): boolean;
-  /** Starts and ends subscriptions until everybody gets what they should. */
+  /** Starts and ends subscriptions until each participant receives the tracks it should. */
   syncSubscriptions(): void;
   setProperties(properties: Partial<RoomProperties>): void;
   close(reason: DisconnectReason): void;
@@ -52,7 +52,7 @@ export interface RoomProperties {
 
 export interface Departure {
   reason: DisconnectReason;
-  /** What the participant is told to do; undefined when it left by itself. */
+  /** The action sent to the participant; undefined when it left by itself. */
   tell?: LeaveRequest_Action;
 }
 
@@ -69,132 +69,156 @@ const RETURNING_MAX = 1_000;
 const GOODBYE_MS = 250; // media outlives the goodbye, or clients take its end for a failure
 
 export function createRoom(options: RoomOptions): Room {
-  const { settings, media } = options;
-  const sid = newSid("RM");
-  const createdMs = Date.now();
-  const participants = new Map<string, Participant>();
-  const returning = new Set<string>();
-  const deadlines = createDeadlines<"empty">();
-  const log = options.log.child({ room: options.name, roomSid: sid });
-  const properties: RoomProperties = {
-    emptyTimeoutS: settings.timing.emptyTimeoutS,
-    departureTimeoutS: settings.timing.departureTimeoutS,
-    maxParticipants: 0,
-    metadata: "",
-  };
-  let everJoined = false;
-  let closed = false;
+  return new OpenRoom(options);
+}
 
-  function others(participant: Participant): Participant[] {
-    return [...participants.values()].filter((other) => other !== participant);
+class OpenRoom implements Room {
+  readonly name: string;
+  readonly sid = newSid("RM");
+  readonly settings: RoomSettings;
+  readonly log: Log;
+  readonly participants = new Map<string, Participant>();
+  readonly properties: RoomProperties;
+  readonly #options: RoomOptions;
+  readonly #createdMs = Date.now();
+  readonly #returning = new Set<string>();
+  readonly #deadlines = createDeadlines<"empty">();
+  #everJoined = false;
+  #isClosed = false;
+
+  constructor(options: RoomOptions) {
+    const { name, settings } = options;
+    this.#options = options;
+    this.name = name;
+    this.settings = settings;
+    this.log = options.log.child({ room: name, roomSid: this.sid });
+    this.properties = {
+      emptyTimeoutS: settings.timing.emptyTimeoutS,
+      departureTimeoutS: settings.timing.departureTimeoutS,
+      maxParticipants: 0,
+      metadata: "",
+    };
+    this.#closeWhenEmpty();
+    this.log.info({}, "room opened");
   }
 
-  function closeWhenEmpty(): void {
-    const afterS = everJoined ? properties.departureTimeoutS : properties.emptyTimeoutS;
-    deadlines.set("empty", afterS * 1000, () => room.close(DisconnectReason.ROOM_CLOSED));
+  info(): RoomInfo {
+    const seen = visible(this.participants.values());
+    return new RoomInfo({
+      sid: this.sid,
+      name: this.name,
+      emptyTimeout: this.properties.emptyTimeoutS,
+      departureTimeout: this.properties.departureTimeoutS,
+      maxParticipants: this.properties.maxParticipants,
+      metadata: this.properties.metadata,
+      creationTime: BigInt(Math.trunc(this.#createdMs / 1000)),
+      creationTimeMs: BigInt(this.#createdMs),
+      numParticipants: seen.length,
+      numPublishers: seen.filter(({ publishing }) => publishing.tracks.size > 0).length,
+    });
   }
 
-  const room: Room = {
-    name: options.name,
-    sid,
-    settings,
-    log,
-    participants,
-    properties,
-    media,
-    others,
-    info: () =>
-      new RoomInfo({
-        sid,
-        name: options.name,
-        emptyTimeout: properties.emptyTimeoutS,
-        departureTimeout: properties.departureTimeoutS,
-        maxParticipants: properties.maxParticipants,
-        metadata: properties.metadata,
-        creationTime: BigInt(Math.trunc(createdMs / 1000)),
-        creationTimeMs: BigInt(createdMs),
-        numParticipants: visible(participants.values()).length,
-        numPublishers: visible(participants.values()).filter(({ publishing }) => publishing.tracks.size > 0)
-          .length,
-      }),
-    takeReturning: (identity) => returning.delete(identity),
-    add(participant) {
-      everJoined = true;
-      deadlines.clear("empty");
-      participants.set(participant.identity, participant);
-      media({ type: "open", peer: participant.sid, address: participant.mediaAddress });
-      log.info({ participant: participant.identity, sid: participant.sid }, "participant joined");
-    },
-    remove(participant, { reason, tell }) {
-      if (participants.get(participant.identity) !== participant) return;
-      participants.delete(participant.identity);
-      participant.state = ParticipantInfo_State.DISCONNECTED;
-      if (reason !== DisconnectReason.CLIENT_INITIATED && returning.size < RETURNING_MAX)
-        returning.add(participant.identity);
-      if (tell !== undefined) participant.send(leave(reason, tell));
-      participant.signal?.close("left");
-      for (const call of participant.calls.values())
-        call.fail(new ServiceError("unavailable", "Recipient disconnected"));
-      participant.signal = undefined;
-      const update = new ParticipantUpdate({
-        participants: [participant.info({ disconnectReason: reason })],
-      });
-      if (!participant.permission.hidden)
-        for (const other of participants.values()) other.send({ case: "update", value: update });
-      room.syncSubscriptions();
-      const end = (): void => media({ type: "close", peer: participant.sid });
-      if (tell === undefined) end();
-      else setTimeout(end, GOODBYE_MS);
-      options.left(participant);
-      log.info({ participant: participant.identity, reason: DisconnectReason[reason] }, "participant left");
-      if (closed) return;
-      room.broadcastRoom();
-      if (participants.size === 0) closeWhenEmpty();
-    },
-    broadcastInfo(participant) {
-      const value = new ParticipantUpdate({ participants: [participant.info()] });
-      const receivers = participant.permission.hidden ? [participant] : participants.values();
-      for (const receiver of receivers) receiver.send({ case: "update", value });
-    },
-    broadcastRoom() {
-      const value = new RoomUpdate({ room: room.info() });
-      for (const participant of participants.values()) participant.send({ case: "roomUpdate", value });
-    },
-    syncSubscriptions() {
-      for (const participant of participants.values()) syncOne(participant);
-    },
-    setProperties(next) {
-      Object.assign(properties, next);
-      if (participants.size === 0) closeWhenEmpty();
-    },
-    close(reason) {
-      if (closed) return;
-      closed = true;
-      deadlines.clearAll();
-      for (const participant of [...participants.values()])
-        room.remove(participant, { reason, tell: LeaveRequest_Action.DISCONNECT });
-      log.info({ reason: DisconnectReason[reason] }, "room closed");
-      options.closed();
-    },
-  };
+  media(command: MediaCommand): void {
+    this.#options.media(command);
+  }
 
-  function syncOne(subscriber: Participant): void {
-    const plan = planSubscriptions(subscriber, participants.values());
+  others(participant: Participant): Participant[] {
+    return [...this.participants.values()].filter((other) => other !== participant);
+  }
+
+  takeReturning(identity: string): boolean {
+    return this.#returning.delete(identity);
+  }
+
+  add(participant: Participant): void {
+    this.#everJoined = true;
+    this.#deadlines.clear("empty");
+    this.participants.set(participant.identity, participant);
+    this.media({ type: "open", peer: participant.sid, address: participant.mediaAddress });
+    this.log.info({ participant: participant.identity, sid: participant.sid }, "participant joined");
+  }
+
+  remove(participant: Participant, { reason, tell }: Departure): void {
+    if (this.participants.get(participant.identity) !== participant) return;
+    this.participants.delete(participant.identity);
+    participant.state = ParticipantInfo_State.DISCONNECTED;
+    if (reason !== DisconnectReason.CLIENT_INITIATED && this.#returning.size < RETURNING_MAX)
+      this.#returning.add(participant.identity);
+    if (tell !== undefined) participant.send(leave(reason, tell));
+    participant.signal?.close("left");
+    for (const call of participant.calls.values())
+      call.fail(new ServiceError("unavailable", "Recipient disconnected"));
+    participant.signal = undefined;
+    this.#announceDeparture(participant, reason);
+    this.syncSubscriptions();
+    const end = (): void => this.media({ type: "close", peer: participant.sid });
+    if (tell === undefined) end();
+    else setTimeout(end, GOODBYE_MS);
+    this.#options.left(participant);
+    this.log.info(
+      { participant: participant.identity, reason: DisconnectReason[reason] },
+      "participant left",
+    );
+    if (this.#isClosed) return;
+    this.broadcastRoom();
+    if (this.participants.size === 0) this.#closeWhenEmpty();
+  }
+
+  broadcastInfo(participant: Participant): void {
+    const value = new ParticipantUpdate({ participants: [participant.info()] });
+    const receivers = participant.permission.hidden ? [participant] : this.participants.values();
+    for (const receiver of receivers) receiver.send({ case: "update", value });
+  }
+
+  broadcastRoom(): void {
+    const value = new RoomUpdate({ room: this.info() });
+    for (const participant of this.participants.values()) participant.send({ case: "roomUpdate", value });
+  }
+
+  syncSubscriptions(): void {
+    for (const participant of this.participants.values()) this.#syncOne(participant);
+  }
+
+  setProperties(next: Partial<RoomProperties>): void {
+    Object.assign(this.properties, next);
+    if (this.participants.size === 0) this.#closeWhenEmpty();
+  }
+
+  close(reason: DisconnectReason): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#deadlines.clearAll();
+    for (const participant of [...this.participants.values()])
+      this.remove(participant, { reason, tell: LeaveRequest_Action.DISCONNECT });
+    this.log.info({ reason: DisconnectReason[reason] }, "room closed");
+    this.#options.closed();
+  }
+
+  #announceDeparture(participant: Participant, reason: DisconnectReason): void {
+    if (participant.permission.hidden) return;
+    const value = new ParticipantUpdate({ participants: [participant.info({ disconnectReason: reason })] });
+    for (const other of this.participants.values()) other.send({ case: "update", value });
+  }
+
+  #closeWhenEmpty(): void {
+    const { departureTimeoutS, emptyTimeoutS } = this.properties;
+    const afterS = this.#everJoined ? departureTimeoutS : emptyTimeoutS;
+    this.#deadlines.set("empty", afterS * 1000, () => this.close(DisconnectReason.ROOM_CLOSED));
+  }
+
+  #syncOne(subscriber: Participant): void {
+    const plan = planSubscriptions(subscriber, this.participants.values());
     const { tracks } = subscriber.subscribing;
     for (const track of plan.unsubscribe) {
       tracks.delete(track);
-      media({ type: "unsubscribe", peer: subscriber.sid, track });
+      this.media({ type: "unsubscribe", peer: subscriber.sid, track });
     }
     for (const { publisher, trackSid } of plan.subscribe) {
       tracks.add(trackSid);
-      const streamId = `${publisher.sid}|${trackSid}`; // how clients know whose it is
-      media({ type: "subscribe", peer: subscriber.sid, track: trackSid, streamId });
+      const streamId = `${publisher.sid}|${trackSid}`; // clients read the publisher from it
+      this.media({ type: "subscribe", peer: subscriber.sid, track: trackSid, streamId });
     }
   }
-
-  closeWhenEmpty();
-  log.info({}, "room opened");
-  return room;
 }
 
 export function leave(

@@ -12,7 +12,7 @@ import type { RoomTable } from "./room-table.ts";
 /** `/rtc` and `/rtc/validate`: the way into a room. */
 export interface RtcEndpoint extends AsyncDisposable {
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Whoever comes so sends media to `mediaAddress`, if that is not where everybody does. */
+  /** With `mediaAddress` the participant sends media there, not to the common address. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, mediaAddress?: string): boolean;
 }
 
@@ -30,16 +30,87 @@ export interface RtcEndpointOptions {
 }
 
 const GOING_AWAY = 1001;
-const LAST_WORDS_MS = 500; // until the sockets of clients that do not answer are cut
+const CLOSING_HANDSHAKE_MS = 500; // then the sockets of clients that do not answer are cut
+const PLAIN_HEADERS = { "content-type": "text/plain", "access-control-allow-origin": "*" };
 
-export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOptions): RtcEndpoint {
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: table.settings.limits.signalMessageBytes,
-    perMessageDeflate: false,
-  });
+export function createRtcEndpoint(options: RtcEndpointOptions): RtcEndpoint {
+  return new Endpoint(options);
+}
 
-  function enter(admission: Admission, { socket, remoteAddress, mediaAddress }: Arrival): void {
+class Endpoint implements RtcEndpoint {
+  readonly #options: RtcEndpointOptions;
+  readonly #sockets: WebSocketServer;
+
+  constructor(options: RtcEndpointOptions) {
+    this.#options = options;
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.table.settings.limits.signalMessageBytes,
+      perMessageDeflate: false,
+    });
+  }
+
+  handleRequest(request: IncomingMessage, response: ServerResponse): boolean {
+    const path = pathOf(request);
+    if (path === "/rtc/validate") void this.#answerValidate(request, response);
+    else if (path === "/rtc/v1" || path === "/rtc/v1/validate") {
+      // Clients that know the newer join path take this for a server that does not, and use `/rtc`.
+      response.writeHead(404, PLAIN_HEADERS).end("not found");
+    } else if (path === "/rtc") response.writeHead(404).end();
+    else return false;
+    return true;
+  }
+
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, mediaAddress?: string): boolean {
+    const path = pathOf(request);
+    if (path === "/rtc") void this.#answerUpgrade(request, socket, { head, mediaAddress });
+    else if (path.startsWith("/rtc/")) socket.end(plainAnswer(404, "not found"));
+    else return false;
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const sockets = this.#sockets;
+    const closed = once(sockets, "close");
+    sockets.close();
+    for (const socket of sockets.clients) socket.close(GOING_AWAY);
+    const timer = setTimeout(() => {
+      for (const socket of sockets.clients) socket.terminate();
+    }, CLOSING_HANDSHAKE_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  async #answerValidate(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await admit(this.#options.table, attemptOf(request));
+      response.writeHead(200, PLAIN_HEADERS).end("success");
+    } catch (error) {
+      const { status, message } = this.#refusalOf(error);
+      response.writeHead(status, PLAIN_HEADERS).end(message);
+    }
+  }
+
+  async #answerUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, mediaAddress }: { head: Buffer; mediaAddress: string | undefined },
+  ): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      const admission = await admit(this.#options.table, attemptOf(request));
+      const remoteAddress = request.socket.remoteAddress ?? "";
+      this.#sockets.handleUpgrade(request, socket, head, (accepted) =>
+        this.#enter(admission, { socket: accepted, remoteAddress, mediaAddress }),
+      );
+    } catch (error) {
+      const { status, message } = this.#refusalOf(error);
+      socket.end(plainAnswer(status, message));
+    }
+  }
+
+  #enter(admission: Admission, { socket, remoteAddress, mediaAddress }: Arrival): void {
+    const { table, attendances } = this.#options;
     if (admission.resumes !== undefined) {
       const before = attendances.get(admission.resumes);
       const isSame =
@@ -52,77 +123,14 @@ export function createRtcEndpoint({ table, attendances, log }: RtcEndpointOption
     attendances.set(attendance.participant.sid, attendance);
   }
 
-  async function answerValidate(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const headers = { "content-type": "text/plain", "access-control-allow-origin": "*" };
-    try {
-      await admit(table, attemptOf(request));
-      response.writeHead(200, headers).end("success");
-    } catch (error) {
-      const { status, message } = refusalOf(error);
-      response.writeHead(status, headers).end(message);
-    }
-  }
-
-  async function answerUpgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    { head, mediaAddress }: { head: Buffer; mediaAddress: string | undefined },
-  ): Promise<void> {
-    socket.on("error", () => socket.destroy());
-    try {
-      const admission = await admit(table, attemptOf(request));
-      sockets.handleUpgrade(request, socket, head, (accepted) =>
-        enter(admission, {
-          socket: accepted,
-          remoteAddress: request.socket.remoteAddress ?? "",
-          mediaAddress,
-        }),
-      );
-    } catch (error) {
-      const { status, message } = refusalOf(error);
-      socket.end(plainAnswer(status, message));
-    }
-  }
-
-  function refusalOf(error: unknown): { status: number; message: string } {
+  #refusalOf(error: unknown): { status: number; message: string } {
     if (error instanceof JoinRefused) return error;
-    log.error({ err: error }, "join failed");
+    this.#options.log.error({ err: error }, "join failed");
     return { status: 500, message: "internal error" };
   }
-
-  return {
-    handleRequest(request, response) {
-      const path = pathOf(request);
-      if (path === "/rtc/validate") void answerValidate(request, response);
-      else if (path === "/rtc/v1" || path === "/rtc/v1/validate") {
-        // Clients that know the newer join path take this for a server that does not, and use `/rtc`.
-        const headers = { "content-type": "text/plain", "access-control-allow-origin": "*" };
-        response.writeHead(404, headers).end("not found");
-      } else if (path === "/rtc") response.writeHead(404).end();
-      else return false;
-      return true;
-    },
-    handleUpgrade(request, socket, head, mediaAddress) {
-      const path = pathOf(request);
-      if (path === "/rtc") void answerUpgrade(request, socket, { head, mediaAddress });
-      else if (path.startsWith("/rtc/")) socket.end(plainAnswer(404, "not found"));
-      else return false;
-      return true;
-    },
-    async [Symbol.asyncDispose]() {
-      const closed = once(sockets, "close");
-      sockets.close();
-      for (const socket of sockets.clients) socket.close(GOING_AWAY);
-      const timer = setTimeout(() => {
-        for (const socket of sockets.clients) socket.terminate();
-      }, LAST_WORDS_MS);
-      await closed;
-      clearTimeout(timer);
-    },
-  };
 }
 
-/** The participant is not here any more: the client must join anew. */
+/** Tells the client to join anew: the participant it wants to resume is gone. */
 function sendAway(socket: WebSocket): void {
   const message = leave(DisconnectReason.STATE_MISMATCH, LeaveRequest_Action.RECONNECT);
   socket.send(new SignalResponse({ message }).toBinary());

@@ -11,7 +11,7 @@ export interface MediaServer extends Disposable {
 }
 
 interface Peer {
-  /** With what this one is told instead of what all are. */
+  /** Those of the server, or with an announced address of its own. */
   settings: MediaSettings;
   publisher: PublisherConnection | undefined;
   subscriber: SubscriberConnection;
@@ -21,142 +21,167 @@ interface Peer {
 const REPORT_EVERY_MS = 2_000;
 
 export function createMediaServer(settings: MediaSettings, emit: (event: MediaEvent) => void): MediaServer {
-  const peers = new Map<PeerId, Peer>();
-  const tracks = new Map<TrackSid, PublishedTrack>();
-  // A subscription may come before its track, which is only there once its offer is being answered.
-  const awaited = new Map<TrackSid, Map<PeerId, string>>();
-  const port = openSharedPort(settings.udpPort, settings.bindAddress);
-  const problem = (error: unknown): void =>
-    emit({ type: "problem", error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  return new Server(settings, emit);
+}
 
-  function open(peer: PeerId, address: string | undefined): void {
-    if (peers.has(peer)) return;
-    const own = address === undefined ? settings : { ...settings, announcedAddress: address };
-    const subscriber = createSubscriberConnection({
-      peer,
-      settings: own,
-      problem,
-      changed: (state) => emit({ type: "connection-state", peer, side: "subscriber", state }),
-      offer: (offer) => emit({ type: "subscriber-offer", peer, ...offer }),
-      subscribed: (track) => emit({ type: "subscribed", peer, track }),
-      full: (reason) => emit({ type: "full", peer, reason }),
-    });
-    peers.set(peer, { settings: own, publisher: undefined, subscriber, published: new Set() });
+type Emit = (event: MediaEvent) => void;
+type PublisherOffer = Extract<MediaCommand, { type: "publisher-offer" }>;
+
+class Server implements MediaServer {
+  readonly #settings: MediaSettings;
+  readonly #emit: Emit;
+  readonly #peers = new Map<PeerId, Peer>();
+  readonly #tracks = new Map<TrackSid, PublishedTrack>();
+  // A subscription may arrive before its track, which exists only once its offer is being answered.
+  readonly #awaited = new Map<TrackSid, Map<PeerId, string>>();
+  readonly #port: { close(): void };
+  readonly #timers: NodeJS.Timeout[];
+  #heard = 0;
+
+  constructor(settings: MediaSettings, emit: Emit) {
+    this.#settings = settings;
+    this.#emit = emit;
+    this.#port = openSharedPort(settings.udpPort, settings.bindAddress);
+    this.#timers = [
+      setInterval(() => this.#emitLevels(), settings.levelIntervalMs),
+      setInterval(() => this.#emitLosses(), REPORT_EVERY_MS),
+    ];
   }
 
-  function openPublisher(peer: PeerId, { settings: own, published }: Peer): PublisherConnection {
-    return createPublisherConnection({
-      settings: own,
-      problem,
-      changed: (state) => emit({ type: "connection-state", peer, side: "publisher", state }),
-      published(track) {
-        published.add(track.sid);
-        tracks.set(track.sid, track);
-        for (const [subscriber, streamId] of awaited.get(track.sid) ?? [])
-          peers.get(subscriber)?.subscriber.subscribe(track, streamId);
-        awaited.delete(track.sid);
-      },
-      data: (kind, bytes) => emit({ type: "data", peer, kind, bytes }),
-    });
-  }
-
-  async function answerOffer({ peer: id, offerId, sdp, tracks: sections }: PublisherOffer): Promise<void> {
-    const peer = peers.get(id);
-    if (!peer) return;
-    peer.publisher ??= openPublisher(id, peer);
-    const answer = await peer.publisher.answer(sdp, sections);
-    if (peers.has(id)) emit({ type: "publisher-answer", peer: id, offerId, sdp: answer });
-  }
-
-  function subscribe({ peer, track: sid, streamId }: Extract<MediaCommand, { type: "subscribe" }>): void {
-    const track = tracks.get(sid);
-    if (track) return peers.get(peer)?.subscriber.subscribe(track, streamId);
-    const waiting = awaited.get(sid) ?? new Map<PeerId, string>();
-    awaited.set(sid, waiting);
-    return void waiting.set(peer, streamId);
-  }
-
-  function close(id: PeerId): void {
-    const peer = peers.get(id);
-    if (!peer) return;
-    peers.delete(id);
-    for (const sid of peer.published) tracks.delete(sid);
-    for (const [sid, waiting] of awaited) if (waiting.delete(id) && waiting.size === 0) awaited.delete(sid);
-    peer.publisher?.close();
-    peer.subscriber.close();
-  }
-
-  /** Whose description is bad is sent away. Where we cannot tell why it does not fit, it may be us: they connect anew. */
-  function refuse(peer: PeerId, error: unknown): void {
-    if (!peers.has(peer)) return;
-    if (error instanceof DescriptionRefused)
-      return emit({ type: "refused", peer, reason: `The session description ${error.message}` });
-    problem(error);
-    return emit({ type: "full", peer, reason: "the session description does not fit" });
-  }
-
-  function execute(command: MediaCommand): void {
+  execute(command: MediaCommand): void {
     switch (command.type) {
       case "open":
-        return open(command.peer, command.address);
+        return this.#open(command.peer, command.address);
       case "publisher-offer":
-        return void answerOffer(command).catch((error: unknown) => refuse(command.peer, error));
+        return void this.#answerOffer(command).catch((error: unknown) => this.#refuse(command.peer, error));
       case "subscriber-answer":
         try {
-          return peers.get(command.peer)?.subscriber.answered(command.offerId, command.sdp);
+          return this.#subscriber(command.peer)?.answered(command.offerId, command.sdp);
         } catch (error) {
-          return refuse(command.peer, error);
+          return this.#refuse(command.peer, error);
         }
       case "candidate": {
-        const peer = peers.get(command.peer);
+        const peer = this.#peers.get(command.peer);
         const connection = command.side === "publisher" ? peer?.publisher : peer?.subscriber;
         return connection?.addCandidate(command.candidate, command.mid);
       }
       case "subscribe":
-        return subscribe(command);
+        return this.#subscribe(command);
       case "unsubscribe":
-        awaited.get(command.track)?.delete(command.peer);
-        return peers.get(command.peer)?.subscriber.unsubscribe(command.track);
+        this.#awaited.get(command.track)?.delete(command.peer);
+        return this.#subscriber(command.peer)?.unsubscribe(command.track);
       case "unpublish":
-        awaited.delete(command.track);
-        return void tracks.delete(command.track);
+        this.#awaited.delete(command.track);
+        return void this.#tracks.delete(command.track);
       case "set-muted":
-        return tracks.get(command.track)?.setMuted(command.muted);
+        return this.#tracks.get(command.track)?.setMuted(command.muted);
       case "pause":
-        return tracks.get(command.track)?.setPaused(command.peer, command.paused);
+        return this.#tracks.get(command.track)?.setPaused(command.peer, command.paused);
       case "send-data":
-        for (const peer of command.peers) peers.get(peer)?.subscriber.send(command.kind, command.bytes);
+        for (const peer of command.peers) this.#subscriber(peer)?.send(command.kind, command.bytes);
         return;
       case "resume":
-        return peers.get(command.peer)?.subscriber.offerAgain();
+        return this.#subscriber(command.peer)?.offerAgain();
       case "close":
-        return close(command.peer);
+        return this.#close(command.peer);
       default:
         return command satisfies never;
     }
   }
 
-  let heard = 0;
-  const levelTimer = setInterval(() => {
-    const levels = [...tracks.values()].flatMap((track) => track.takeLevel() ?? []);
-    if (levels.length > 0 || heard > 0) emit({ type: "levels", levels }); // silence is told once
-    heard = levels.length;
-  }, settings.levelIntervalMs);
-  const reportTimer = setInterval(() => {
+  [Symbol.dispose](): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const id of [...this.#peers.keys()]) this.#close(id);
+    this.#port.close();
+  }
+
+  #subscriber(peer: PeerId): SubscriberConnection | undefined {
+    return this.#peers.get(peer)?.subscriber;
+  }
+
+  #open(peer: PeerId, address: string | undefined): void {
+    if (this.#peers.has(peer)) return;
+    const emit = this.#emit;
+    const settings =
+      address === undefined ? this.#settings : { ...this.#settings, announcedAddress: address };
+    const subscriber = createSubscriberConnection({
+      peer,
+      settings,
+      problem: (error) => this.#report(error),
+      changed: (state) => emit({ type: "connection-state", peer, side: "subscriber", state }),
+      offer: (offer) => emit({ type: "subscriber-offer", peer, ...offer }),
+      subscribed: (track) => emit({ type: "subscribed", peer, track }),
+      full: (reason) => emit({ type: "full", peer, reason }),
+    });
+    this.#peers.set(peer, { settings, publisher: undefined, subscriber, published: new Set() });
+  }
+
+  #openPublisher(peer: PeerId, { settings, published }: Peer): PublisherConnection {
+    return createPublisherConnection({
+      settings,
+      problem: (error) => this.#report(error),
+      changed: (state) => this.#emit({ type: "connection-state", peer, side: "publisher", state }),
+      published: (track) => {
+        published.add(track.sid);
+        this.#tracks.set(track.sid, track);
+        for (const [subscriber, streamId] of this.#awaited.get(track.sid) ?? [])
+          this.#subscriber(subscriber)?.subscribe(track, streamId);
+        this.#awaited.delete(track.sid);
+      },
+      data: (kind, bytes) => this.#emit({ type: "data", peer, kind, bytes }),
+    });
+  }
+
+  async #answerOffer({ peer: id, offerId, sdp, tracks: sections }: PublisherOffer): Promise<void> {
+    const peer = this.#peers.get(id);
+    if (!peer) return;
+    peer.publisher ??= this.#openPublisher(id, peer);
+    const answer = await peer.publisher.answer(sdp, sections);
+    if (this.#peers.has(id)) this.#emit({ type: "publisher-answer", peer: id, offerId, sdp: answer });
+  }
+
+  #subscribe({ peer, track: sid, streamId }: Extract<MediaCommand, { type: "subscribe" }>): void {
+    const track = this.#tracks.get(sid);
+    if (track) return this.#subscriber(peer)?.subscribe(track, streamId);
+    const waiting = this.#awaited.get(sid) ?? new Map<PeerId, string>();
+    this.#awaited.set(sid, waiting);
+    return void waiting.set(peer, streamId);
+  }
+
+  #close(id: PeerId): void {
+    const peer = this.#peers.get(id);
+    if (!peer) return;
+    this.#peers.delete(id);
+    for (const sid of peer.published) this.#tracks.delete(sid);
+    for (const [sid, waiting] of this.#awaited)
+      if (waiting.delete(id) && waiting.size === 0) this.#awaited.delete(sid);
+    peer.publisher?.close();
+    peer.subscriber.close();
+  }
+
+  /** Sends a peer with a bad description away. If the cause is unclear, it may be ours: the peer connects anew. */
+  #refuse(peer: PeerId, error: unknown): void {
+    if (!this.#peers.has(peer)) return;
+    if (error instanceof DescriptionRefused)
+      return this.#emit({ type: "refused", peer, reason: `The session description ${error.message}` });
+    this.#report(error);
+    return this.#emit({ type: "full", peer, reason: "the session description does not fit" });
+  }
+
+  #report(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#emit({ type: "problem", error: text });
+  }
+
+  #emitLevels(): void {
+    const levels = [...this.#tracks.values()].flatMap((track) => track.takeLevel() ?? []);
+    if (levels.length > 0 || this.#heard > 0) this.#emit({ type: "levels", levels }); // silence is reported once
+    this.#heard = levels.length;
+  }
+
+  #emitLosses(): void {
     const nowMs = performance.now();
-    const losses = [...tracks.values()].flatMap((track) => track.report(nowMs) ?? []);
-    if (losses.length > 0) emit({ type: "losses", losses });
-  }, REPORT_EVERY_MS);
-
-  return {
-    execute,
-    [Symbol.dispose]() {
-      clearInterval(levelTimer);
-      clearInterval(reportTimer);
-      for (const id of [...peers.keys()]) close(id);
-      port.close();
-    },
-  };
+    const losses = [...this.#tracks.values()].flatMap((track) => track.report(nowMs) ?? []);
+    if (losses.length > 0) this.#emit({ type: "losses", losses });
+  }
 }
-
-type PublisherOffer = Extract<MediaCommand, { type: "publisher-offer" }>;

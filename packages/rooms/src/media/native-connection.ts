@@ -40,7 +40,10 @@ export function createNativeConnection(options: NativeConnectionOptions & OfSide
     settings.announcedAddress ? announceAddress(sdp, settings.announcedAddress) : sdp;
 
   return {
-    ...connection,
+    accept: (answer) => connection.accept(answer),
+    addTrack: (media) => connection.addTrack(media),
+    createChannel: (label, init) => connection.createChannel(label, init),
+    close: () => connection.close(),
     answer: async (offer) => announced(await connection.answer(offer)),
     offer: async () => announced(await connection.offer()),
     addCandidate(candidate, mid) {

@@ -1,5 +1,5 @@
 import type { MediaKind, PeerId, TrackLevel, TrackLoss, TrackSid } from "./messages.ts";
-import { createReception } from "./reception.ts";
+import { createReception, type Reception } from "./reception.ts";
 import {
   readSenderReport,
   rtcpPackets,
@@ -35,9 +35,9 @@ export interface PublishedTrack {
   setPaused(peer: PeerId, paused: boolean): void;
   setMuted(muted: boolean): void;
   requestKeyFrame(): void;
-  /** Tells publisher and receivers how things stand. */
+  /** Sends RTCP reports to the publisher and the receivers. */
   report(nowMs: number): TrackLoss | undefined;
-  /** How loud it was since the last question; undefined when nothing came. */
+  /** The loudness since the last call; undefined when no packets came. */
   takeLevel(): TrackLevel | undefined;
 }
 
@@ -65,29 +65,108 @@ const KEY_FRAME_EVERY_MS = 500; // many receivers may ask at once
 const FEEDBACK_SSRC = 1;
 
 export function createPublishedTrack(options: PublishedTrackOptions): PublishedTrack {
-  const { codec } = options;
-  const targets = new Map<PeerId, ForwardTarget & { paused: boolean; packets: number; octets: number }>();
-  const reception = createReception(codec.clockRate);
-  const splice = createStreamSplice(codec.clockRate);
-  let muted = false;
-  let senderReport: SenderReport | undefined;
-  let sourceSsrc = 0;
-  let keyFrameAskedMs = -Infinity;
-  let level = { packets: 0, loudPackets: 0, loudSum: 0 };
-  let rate = { second: 0, packets: 0 };
+  return new Track(options);
+}
 
-  function forward(packet: Buffer): void {
+type Target = ForwardTarget & { paused: boolean; packets: number; octets: number };
+
+const NOTHING_HEARD = { packets: 0, loudPackets: 0, loudSum: 0 };
+
+class Track implements PublishedTrack {
+  readonly sid: TrackSid;
+  readonly kind: MediaKind;
+  readonly codec: Codec;
+  readonly #options: PublishedTrackOptions;
+  readonly #targets = new Map<PeerId, Target>();
+  readonly #reception: Reception;
+  readonly #splice: StreamSplice;
+  #isMuted = false;
+  #senderReport: SenderReport | undefined;
+  #sourceSsrc = 0;
+  #keyFrameAskedMs = -Infinity;
+  #level = { ...NOTHING_HEARD };
+  #rate = { second: 0, packets: 0 };
+
+  constructor(options: PublishedTrackOptions) {
+    this.#options = options;
+    this.sid = options.sid;
+    this.kind = options.kind;
+    this.codec = options.codec;
+    this.#reception = createReception(options.codec.clockRate);
+    this.#splice = createStreamSplice(options.codec.clockRate);
+  }
+
+  receive(packet: Buffer): void {
+    if (isRtp(packet)) this.#forward(packet);
+    else if (isRtcp(packet)) this.#hear(packet);
+  }
+
+  addTarget(target: ForwardTarget): void {
+    this.#targets.set(target.peer, { ...target, paused: false, packets: 0, octets: 0 });
+    this.requestKeyFrame();
+  }
+
+  removeTarget(peer: PeerId): void {
+    this.#targets.delete(peer);
+  }
+
+  setPaused(peer: PeerId, paused: boolean): void {
+    const target = this.#targets.get(peer);
+    if (!target || target.paused === paused) return;
+    target.paused = paused;
+    if (!paused) this.requestKeyFrame();
+  }
+
+  setMuted(muted: boolean): void {
+    this.#isMuted = muted;
+  }
+
+  requestKeyFrame(): void {
+    const nowMs = performance.now();
+    if (this.kind !== "video" || this.#sourceSsrc === 0) return;
+    if (nowMs - this.#keyFrameAskedMs < KEY_FRAME_EVERY_MS) return;
+    this.#keyFrameAskedMs = nowMs;
+    this.#options.sendFeedback(
+      writeKeyFrameRequest({ senderSsrc: FEEDBACK_SSRC, mediaSsrc: this.#sourceSsrc }),
+    );
+  }
+
+  report(nowMs: number): TrackLoss | undefined {
+    const received = this.#reception.report(nowMs);
+    if (!received) return undefined;
+    this.#options.sendFeedback(writeReceiverReport(FEEDBACK_SSRC, received));
+    if (this.#senderReport) {
+      const { ntpSeconds, ntpFraction } = this.#senderReport;
+      const timestamp = this.#splice.toOutgoing(this.#senderReport.timestamp);
+      for (const { ssrc, packets, octets, send } of this.#targets.values())
+        if (packets > 0)
+          send(writeSenderReport({ ssrc, ntpSeconds, ntpFraction, timestamp, packets, octets }));
+      this.#senderReport = undefined;
+    }
+    return { track: this.sid, lostShare: received.fractionLost / 256 };
+  }
+
+  takeLevel(): TrackLevel | undefined {
+    const { packets, loudPackets, loudSum } = this.#level;
+    if (packets === 0) return undefined;
+    this.#level = { ...NOTHING_HEARD };
+    const loudness = loudPackets > 0 ? loudSum / loudPackets : 127;
+    return { track: this.sid, packets, loudPackets, loudness };
+  }
+
+  #forward(packet: Buffer): void {
     const nowMs = performance.now();
     const second = Math.trunc(nowMs / 1000);
-    if (second !== rate.second) rate = { second, packets: 0 };
-    rate.packets += 1;
-    if (rate.packets > PACKETS_PER_SECOND_MAX || payloadTypeOf(packet) !== codec.payloadType) return;
-    reception.receive(packet, nowMs);
-    sourceSsrc = packet.readUInt32BE(8);
-    measure(packet);
-    if (muted) return splice.skip();
-    splice.rewrite(packet, nowMs);
-    for (const target of targets.values()) {
+    if (second !== this.#rate.second) this.#rate = { second, packets: 0 };
+    this.#rate.packets += 1;
+    if (this.#rate.packets > PACKETS_PER_SECOND_MAX || payloadTypeOf(packet) !== this.codec.payloadType)
+      return;
+    this.#reception.receive(packet, nowMs);
+    this.#sourceSsrc = ssrcOf(packet);
+    this.#measure(packet);
+    if (this.#isMuted) return this.#splice.skip();
+    this.#splice.rewrite(packet, nowMs);
+    for (const target of this.#targets.values()) {
       if (target.paused) continue;
       writeSsrc(packet, target.ssrc);
       writePayloadType(packet, target.payloadType);
@@ -97,83 +176,28 @@ export function createPublishedTrack(options: PublishedTrackOptions): PublishedT
     }
   }
 
-  function measure(packet: Buffer): void {
-    if (options.levelExtension === undefined) return;
-    level.packets += 1;
-    const value = readExtension(packet, options.levelExtension);
-    if (value === undefined || muted) return;
+  #measure(packet: Buffer): void {
+    if (this.#options.levelExtension === undefined) return;
+    this.#level.packets += 1;
+    const value = readExtension(packet, this.#options.levelExtension);
+    if (value === undefined || this.#isMuted) return;
     const belowFullScale = value & 0x7f;
     if (belowFullScale > LOUD_DB) return;
-    level.loudPackets += 1;
-    level.loudSum += belowFullScale;
+    this.#level.loudPackets += 1;
+    this.#level.loudSum += belowFullScale;
   }
 
-  function hear(compound: Buffer): void {
+  #hear(compound: Buffer): void {
     for (const packet of rtcpPackets(compound)) {
       const report = readSenderReport(packet);
-      if (report?.ssrc !== sourceSsrc) continue; // of another track of its publisher
-      reception.noteSenderReport(report, performance.now());
-      senderReport = report;
+      if (report?.ssrc !== this.#sourceSsrc) continue; // about another track of the publisher
+      this.#reception.noteSenderReport(report, performance.now());
+      this.#senderReport = report;
     }
   }
-
-  function requestKeyFrame(): void {
-    const nowMs = performance.now();
-    if (options.kind !== "video" || sourceSsrc === 0 || nowMs - keyFrameAskedMs < KEY_FRAME_EVERY_MS) return;
-    keyFrameAskedMs = nowMs;
-    options.sendFeedback(writeKeyFrameRequest({ senderSsrc: FEEDBACK_SSRC, mediaSsrc: sourceSsrc }));
-  }
-
-  return {
-    sid: options.sid,
-    kind: options.kind,
-    codec,
-    receive(packet) {
-      if (isRtp(packet)) forward(packet);
-      else if (isRtcp(packet)) hear(packet);
-    },
-    addTarget(target) {
-      targets.set(target.peer, { ...target, paused: false, packets: 0, octets: 0 });
-      requestKeyFrame();
-    },
-    removeTarget: (peer) => void targets.delete(peer),
-    setPaused(peer, paused) {
-      const target = targets.get(peer);
-      if (!target || target.paused === paused) return;
-      target.paused = paused;
-      if (!paused) requestKeyFrame();
-    },
-    setMuted: (next) => void (muted = next),
-    requestKeyFrame,
-    report(nowMs) {
-      const received = reception.report(nowMs);
-      if (!received) return undefined;
-      options.sendFeedback(writeReceiverReport(FEEDBACK_SSRC, received));
-      if (senderReport) {
-        const { ntpSeconds, ntpFraction } = senderReport;
-        const timestamp = splice.toOutgoing(senderReport.timestamp);
-        for (const { ssrc, packets, octets, send } of targets.values())
-          if (packets > 0)
-            send(writeSenderReport({ ssrc, ntpSeconds, ntpFraction, timestamp, packets, octets }));
-        senderReport = undefined;
-      }
-      return { track: options.sid, lostShare: received.fractionLost / 256 };
-    },
-    takeLevel() {
-      const { packets, loudPackets, loudSum } = level;
-      if (packets === 0) return undefined;
-      level = { packets: 0, loudPackets: 0, loudSum: 0 };
-      return {
-        track: options.sid,
-        packets,
-        loudPackets,
-        loudness: loudPackets > 0 ? loudSum / loudPackets : 127,
-      };
-    },
-  };
 }
 
-/** Makes one continuous stream of what a publisher sends, whatever stream it comes from and whatever is left out. */
+/** Makes one continuous stream of a publisher's packets across changes of source and gaps left on purpose. */
 interface StreamSplice {
   /** Rewrites number and time of a packet that goes out. */
   rewrite(packet: Buffer, nowMs: number): void;

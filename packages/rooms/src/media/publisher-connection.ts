@@ -1,3 +1,4 @@
+import type { NativeConnection, NativeTrack } from "../native.ts";
 import {
   answerForParticipant,
   AUDIO_LEVEL,
@@ -25,52 +26,76 @@ export interface PublisherConnectionOptions extends NativeConnectionOptions {
   data(kind: DataKind, bytes: Uint8Array): void;
 }
 
-const SSRCS_MAX = 256; // that a participant makes us remember
+const SSRCS_MAX = 256; // remembered per participant
 const CHANNELS = new Map<string, DataKind>([
   ["_reliable", "reliable"],
   ["_lossy", "lossy"],
 ]);
 
 export function createPublisherConnection(options: PublisherConnectionOptions): PublisherConnection {
-  const connection = createNativeConnection({
-    ...options,
-    role: "answers",
-    channelOpened(channel) {
-      const kind = CHANNELS.get(channel.label);
-      if (!kind) return;
-      channel.onMessage((message) => {
-        if (typeof message !== "string") options.data(kind, new Uint8Array(message));
-      });
-    },
-  });
-  const tracks = new Map<string, PublishedTrack>(); // by mid
-  const bySsrc = new Map<number, PublishedTrack>();
-  let midExtension: number | undefined;
-  let credentials: { ufrag: string; password: string } | undefined;
-  let answering: Promise<unknown> = Promise.resolve();
+  return new Publisher(options);
+}
 
-  const native = connection.addTrack(describeRtp());
-  native.onMessage((packet) => {
-    if (isRtp(packet)) return trackOf(packet)?.receive(packet);
-    for (const track of tracks.values()) track.receive(packet); // each looks for what is its own
-  });
+class Publisher implements PublisherConnection {
+  readonly #options: PublisherConnectionOptions;
+  readonly #connection: NativeConnection;
+  readonly #native: NativeTrack;
+  readonly #tracks = new Map<string, PublishedTrack>(); // by mid
+  readonly #bySsrc = new Map<number, PublishedTrack>();
+  #midExtension: number | undefined;
+  #credentials: { ufrag: string; password: string } | undefined;
+  #answering: Promise<unknown> = Promise.resolve();
 
-  function trackOf(packet: Buffer): PublishedTrack | undefined {
-    const ssrc = ssrcOf(packet);
-    const known = bySsrc.get(ssrc);
-    if (known) return known;
-    const mid = midExtension === undefined ? undefined : readExtensionText(packet, midExtension);
-    const named = mid === undefined ? ofPayloadType(payloadTypeOf(packet)) : tracks.get(mid);
-    if (named && bySsrc.size < SSRCS_MAX) bySsrc.set(ssrc, named);
-    return named;
+  constructor(options: PublisherConnectionOptions) {
+    this.#options = options;
+    this.#connection = createNativeConnection({
+      ...options,
+      role: "answers",
+      channelOpened(channel) {
+        const kind = CHANNELS.get(channel.label);
+        if (!kind) return;
+        channel.onMessage((message) => {
+          if (typeof message !== "string") options.data(kind, new Uint8Array(message));
+        });
+      },
+    });
+    this.#native = this.#connection.addTrack(describeRtp());
+    this.#native.onMessage((packet) => this.#receive(packet));
   }
 
-  function ofPayloadType(payloadType: number): PublishedTrack | undefined {
-    const fitting = [...tracks.values()].filter(({ codec }) => codec.payloadType === payloadType);
-    return fitting.length === 1 ? fitting[0] : undefined;
+  answer(sdp: string, sections: PublishedSection[]): Promise<string> {
+    const next = this.#answering.then(() => this.#answerNow(sdp, sections));
+    this.#answering = next.catch(() => undefined);
+    return next;
   }
 
-  function addTrack(section: Section, published: PublishedSection): void {
+  addCandidate(candidate: string, mid: string): void {
+    this.#connection.addCandidate(candidate, mid);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async #answerNow(sdp: string, sections: PublishedSection[]): Promise<string> {
+    const offer = parseDescription(sdp);
+    // The library cannot restart ICE. Where the old path still works, the old credentials go on working.
+    this.#credentials ??= { ufrag: offer.ufrag, password: offer.password };
+    const published = new Map(sections.map((section) => [section.mid, section]));
+    for (const section of offer.sections) {
+      const known = published.get(section.mid);
+      this.#midExtension ??= section.extensions.get(MID);
+      if (!known || !isSending(section)) this.#endTrack(section.mid);
+      else if (this.#tracks.get(section.mid)?.sid !== known.track) this.#addTrack(section, known);
+      const track = this.#tracks.get(section.mid);
+      if (track && this.#bySsrc.size < SSRCS_MAX)
+        for (const ssrc of section.ssrcs) this.#bySsrc.set(ssrc, track);
+    }
+    const described = await this.#connection.answer(offerForLibrary(offer, this.#credentials));
+    return answerForParticipant({ offer, published, answer: described });
+  }
+
+  #addTrack(section: Section, published: PublishedSection): void {
     const codec = chooseCodec(section);
     if (!codec || section.kind === "application") return;
     const track = createPublishedTrack({
@@ -78,43 +103,36 @@ export function createPublisherConnection(options: PublisherConnectionOptions): 
       kind: section.kind,
       codec,
       levelExtension: section.kind === "audio" ? section.extensions.get(AUDIO_LEVEL) : undefined,
-      sendFeedback: (packet) => native.send(packet),
+      sendFeedback: (packet) => this.#native.send(packet),
     });
-    endTrack(section.mid);
-    tracks.set(section.mid, track);
-    options.published(track);
+    this.#endTrack(section.mid);
+    this.#tracks.set(section.mid, track);
+    this.#options.published(track);
   }
 
-  function endTrack(mid: string): void {
-    const track = tracks.get(mid);
-    if (!tracks.delete(mid)) return;
-    for (const [ssrc, one] of bySsrc) if (one === track) bySsrc.delete(ssrc);
+  #endTrack(mid: string): void {
+    const track = this.#tracks.get(mid);
+    if (!this.#tracks.delete(mid)) return;
+    for (const [ssrc, one] of this.#bySsrc) if (one === track) this.#bySsrc.delete(ssrc);
   }
 
-  async function answer(sdp: string, sections: PublishedSection[]): Promise<string> {
-    const offer = parseDescription(sdp);
-    // The library cannot restart ICE. Where the old path still works, the old credentials go on working.
-    credentials ??= { ufrag: offer.ufrag, password: offer.password };
-    const published = new Map(sections.map((section) => [section.mid, section]));
-    for (const section of offer.sections) {
-      const known = published.get(section.mid);
-      midExtension ??= section.extensions.get(MID);
-      if (!known || !isSending(section)) endTrack(section.mid);
-      else if (tracks.get(section.mid)?.sid !== known.track) addTrack(section, known);
-      const track = tracks.get(section.mid);
-      if (track && bySsrc.size < SSRCS_MAX) for (const ssrc of section.ssrcs) bySsrc.set(ssrc, track);
-    }
-    const described = await connection.answer(offerForLibrary(offer, credentials));
-    return answerForParticipant({ offer, published, answer: described });
+  #receive(packet: Buffer): void {
+    if (isRtp(packet)) return this.#trackOf(packet)?.receive(packet);
+    for (const track of this.#tracks.values()) track.receive(packet); // each picks the reports about its own source
   }
 
-  return {
-    answer(sdp, sections) {
-      const next = answering.then(() => answer(sdp, sections));
-      answering = next.catch(() => undefined);
-      return next;
-    },
-    addCandidate: (candidate, mid) => connection.addCandidate(candidate, mid),
-    close: () => connection.close(),
-  };
+  #trackOf(packet: Buffer): PublishedTrack | undefined {
+    const ssrc = ssrcOf(packet);
+    const known = this.#bySsrc.get(ssrc);
+    if (known) return known;
+    const mid = this.#midExtension === undefined ? undefined : readExtensionText(packet, this.#midExtension);
+    const named = mid === undefined ? this.#ofPayloadType(payloadTypeOf(packet)) : this.#tracks.get(mid);
+    if (named && this.#bySsrc.size < SSRCS_MAX) this.#bySsrc.set(ssrc, named);
+    return named;
+  }
+
+  #ofPayloadType(payloadType: number): PublishedTrack | undefined {
+    const fitting = [...this.#tracks.values()].filter(({ codec }) => codec.payloadType === payloadType);
+    return fitting.length === 1 ? fitting[0] : undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { Audio, Video, type NativeChannel, type NativeTrack } from "../native.ts";
+import { Audio, Video, type NativeChannel, type NativeConnection, type NativeTrack } from "../native.ts";
 import { withoutCandidates } from "./candidates.ts";
 import type { DataKind, PeerId, TrackSid } from "./messages.ts";
 import { createNativeConnection, type NativeConnectionOptions } from "./native-connection.ts";
@@ -47,58 +47,117 @@ const UNSENT_MAX_BYTES = { reliable: 8 * 1024 * 1024, lossy: 256 * 1024 };
 const SECTIONS_MAX = 120; // they are never used again; a participant then starts afresh
 
 export function createSubscriberConnection(options: SubscriberConnectionOptions): SubscriberConnection {
-  const connection = createNativeConnection({ ...options, role: "offers" });
-  const channels: Record<DataKind, NativeChannel> = {
-    reliable: connection.createChannel("_reliable"),
-    lossy: connection.createChannel("_lossy", { unordered: true, maxRetransmits: 0 }),
-  };
-  const subscriptions = new Map<TrackSid, Subscription>();
-  let sections = 0;
-  let offerId = 0;
-  let lastOffer: SubscriberOffer | undefined;
-  let awaiting = false;
-  let wanted = true;
-  // With our candidates a participant's checks can be here before its answer, and the library then begins DTLS before it
-  // knows the fingerprint, which never succeeds. So they come with the second offer.
-  let isIntroduced = false;
-  let closed = false;
+  return new Subscriber(options);
+}
 
-  function negotiate(): void {
-    wanted = true;
-    if (!awaiting) setImmediate(() => void offerNow().catch(options.problem)); // all changes of one turn in one offer
+class Subscriber implements SubscriberConnection {
+  readonly #options: SubscriberConnectionOptions;
+  readonly #connection: NativeConnection;
+  readonly #channels: Record<DataKind, NativeChannel>;
+  readonly #subscriptions = new Map<TrackSid, Subscription>();
+  #sections = 0;
+  #offerId = 0;
+  #lastOffer: SubscriberOffer | undefined;
+  #isAwaiting = false;
+  #isWanted = true;
+  // With our candidates a participant's checks can arrive before its answer. The library then begins DTLS before it
+  // knows the fingerprint, which never succeeds. So the first offer has no candidates.
+  #isIntroduced = false;
+  #isClosed = false;
+
+  constructor(options: SubscriberConnectionOptions) {
+    this.#options = options;
+    this.#connection = createNativeConnection({ ...options, role: "offers" });
+    this.#channels = {
+      reliable: this.#connection.createChannel("_reliable"),
+      lossy: this.#connection.createChannel("_lossy", { unordered: true, maxRetransmits: 0 }),
+    };
+    this.#negotiate();
   }
 
-  async function offerNow(): Promise<void> {
-    if (awaiting || !wanted || closed) return;
-    awaiting = true;
-    wanted = false;
-    offerId += 1;
-    const midToTrack = Object.fromEntries([...subscriptions].map(([sid, { mid }]) => [mid, sid]));
-    const sdp = await connection.offer();
-    lastOffer = { offerId, sdp: isIntroduced ? sdp : withoutCandidates(sdp), midToTrack };
-    options.offer(lastOffer);
+  subscribe(track: PublishedTrack, streamId: string): void {
+    if (this.#subscriptions.has(track.sid) || this.#isClosed) return;
+    if (this.#sections >= SECTIONS_MAX) return this.#options.full("media sections are used up");
+    this.#subscriptions.set(track.sid, this.#addSection(track, streamId));
+    return this.#negotiate();
   }
 
-  function addSection(track: PublishedTrack, streamId: string): Subscription {
-    sections += 1;
-    const mid = String(sections);
+  unsubscribe(sid: TrackSid): void {
+    const subscription = this.#subscriptions.get(sid);
+    if (!subscription) return;
+    this.#subscriptions.delete(sid);
+    subscription.track.removeTarget(this.#options.peer);
+    subscription.native.close();
+    this.#negotiate();
+  }
+
+  answered(offerId: number, sdp: string): void {
+    if (!this.#isAwaiting || (offerId !== 0 && offerId !== this.#offerId)) return;
+    this.#connection.accept(parseDescription(sdp).sdp);
+    this.#isAwaiting = false;
+    this.#lastOffer = undefined;
+    this.#isWanted ||= !this.#isIntroduced;
+    this.#isIntroduced = true;
+    for (const [sid, subscription] of this.#subscriptions) {
+      if (subscription.announced) continue;
+      subscription.announced = true;
+      this.#options.subscribed(sid);
+    }
+    if (this.#isWanted) this.#negotiate();
+  }
+
+  offerAgain(): void {
+    if (this.#isAwaiting && this.#lastOffer) this.#options.offer(this.#lastOffer); // it was lost with the old socket
+    else this.#negotiate();
+  }
+
+  addCandidate(candidate: string, mid: string): void {
+    this.#connection.addCandidate(candidate, mid);
+  }
+
+  send(kind: DataKind, bytes: Uint8Array): void {
+    const channel = this.#channels[kind];
+    if (!channel.isOpen) return;
+    if (channel.bufferedBytes() + bytes.length <= UNSENT_MAX_BYTES[kind]) channel.send(bytes);
+    else if (kind === "reliable") this.#options.full("data is not read");
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const { track } of this.#subscriptions.values()) track.removeTarget(this.#options.peer);
+    this.#subscriptions.clear();
+    this.#connection.close();
+  }
+
+  #negotiate(): void {
+    this.#isWanted = true;
+    // All changes of one turn of the event loop go into one offer.
+    if (!this.#isAwaiting) setImmediate(() => void this.#offerNow().catch(this.#options.problem));
+  }
+
+  async #offerNow(): Promise<void> {
+    if (this.#isAwaiting || !this.#isWanted || this.#isClosed) return;
+    this.#isAwaiting = true;
+    this.#isWanted = false;
+    this.#offerId += 1;
+    const offerId = this.#offerId;
+    const midToTrack = Object.fromEntries([...this.#subscriptions].map(([sid, { mid }]) => [mid, sid]));
+    const sdp = await this.#connection.offer();
+    this.#lastOffer = { offerId, sdp: this.#isIntroduced ? sdp : withoutCandidates(sdp), midToTrack };
+    this.#options.offer(this.#lastOffer);
+  }
+
+  #addSection(track: PublishedTrack, streamId: string): Subscription {
+    this.#sections += 1;
+    const mid = String(this.#sections);
     const ssrc = randomInt(1, 0xffff_ffff);
     const media = describe(track, mid);
     media.addSSRC(ssrc, streamId, streamId, track.sid);
-    const native = connection.addTrack(media);
+    const native = this.#connection.addTrack(media);
     const sent = track.kind === "video" ? createSentPackets() : undefined;
-    if (sent)
-      native.onMessage((packet) => {
-        if (!isRtcp(packet)) return;
-        for (const part of rtcpPackets(packet)) {
-          if (isKeyFrameRequest(part)) track.requestKeyFrame();
-          if (sourceOfFeedback(part) === ssrc)
-            for (const lost of lostPackets(part)) sendAgain(sent.again(lost));
-        }
-      });
-    const sendAgain = (packet: Buffer | undefined): void => void (packet && native.send(packet));
+    if (sent) native.onMessage((packet) => hearFeedback(packet, { track, ssrc, sent, native }));
     track.addTarget({
-      peer: options.peer,
+      peer: this.#options.peer,
       ssrc,
       payloadType: payloadTypeFor(track),
       send(packet) {
@@ -108,55 +167,26 @@ export function createSubscriberConnection(options: SubscriberConnectionOptions)
     });
     return { track, native, mid, announced: false };
   }
+}
 
-  negotiate();
-  return {
-    subscribe(track, streamId) {
-      if (subscriptions.has(track.sid) || closed) return;
-      if (sections >= SECTIONS_MAX) return options.full("media sections are used up");
-      subscriptions.set(track.sid, addSection(track, streamId));
-      return negotiate();
-    },
-    unsubscribe(sid) {
-      const subscription = subscriptions.get(sid);
-      if (!subscription) return;
-      subscriptions.delete(sid);
-      subscription.track.removeTarget(options.peer);
-      subscription.native.close();
-      negotiate();
-    },
-    answered(answeredId, sdp) {
-      if (!awaiting || (answeredId !== 0 && answeredId !== offerId)) return;
-      connection.accept(parseDescription(sdp).sdp);
-      awaiting = false;
-      lastOffer = undefined;
-      wanted ||= !isIntroduced;
-      isIntroduced = true;
-      for (const [sid, subscription] of subscriptions) {
-        if (subscription.announced) continue;
-        subscription.announced = true;
-        options.subscribed(sid);
-      }
-      if (wanted) negotiate();
-    },
-    offerAgain() {
-      if (awaiting && lastOffer) options.offer(lastOffer); // it was lost with the old socket
-      else negotiate();
-    },
-    addCandidate: (candidate, mid) => connection.addCandidate(candidate, mid),
-    send(kind, bytes) {
-      const channel = channels[kind];
-      if (!channel.isOpen) return;
-      if (channel.bufferedBytes() + bytes.length <= UNSENT_MAX_BYTES[kind]) channel.send(bytes);
-      else if (kind === "reliable") options.full("data is not read");
-    },
-    close() {
-      closed = true;
-      for (const { track } of subscriptions.values()) track.removeTarget(options.peer);
-      subscriptions.clear();
-      connection.close();
-    },
-  };
+interface SentVideo {
+  track: PublishedTrack;
+  ssrc: number;
+  sent: SentPackets;
+  native: NativeTrack;
+}
+
+/** Answers the receiver's requests for key frames and lost packets. */
+function hearFeedback(packet: Buffer, { track, ssrc, sent, native }: SentVideo): void {
+  if (!isRtcp(packet)) return;
+  for (const part of rtcpPackets(packet)) {
+    if (isKeyFrameRequest(part)) track.requestKeyFrame();
+    if (sourceOfFeedback(part) !== ssrc) continue;
+    for (const lost of lostPackets(part)) {
+      const kept = sent.again(lost);
+      if (kept) native.send(kept);
+    }
+  }
 }
 
 function payloadTypeFor({ kind }: PublishedTrack): number {
