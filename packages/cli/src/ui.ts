@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import type { Problem } from "./problem.ts";
 
-/** Everything a command says. Results go to standard output, what happens meanwhile to standard error. */
+/** All output of a command: results go to standard output, everything else to standard error. */
 export interface Ui {
   readonly isTerminal: boolean;
   /** The result. */
@@ -9,100 +9,117 @@ export interface Ui {
   /** A remark; not shown with `--json`. */
   note(text: string): void;
   problem(problem: Problem): void;
-  /** One line that is written over by the next; nothing where that is not possible. */
+  /** One line that the next one overwrites. Does nothing where that is not possible. */
   progress(text: string): void;
-  /** Lines that stay below everything else that is said; nothing where that is not possible. */
+  /** Lines that stay below all other output. Does nothing where that is not possible. */
   footer(lines: readonly string[]): void;
-  /** Shows that something is going on for as long as it does. */
+  /** Shows a progress line while `work` runs. */
   task<Result>(text: string, work: (update: TaskUpdate) => Promise<Result>): Promise<Result>;
-  /** Colours only where colours are shown. */
+  /** Adds colour where the terminal shows it. */
   style(style: Style, text: string): string;
 }
 
-/** How far a task is: from 0 to 1 where that is known, and what it does at the moment. */
+/** Progress of a task: from 0 to 1 where it is known, and the current step. */
 export type TaskUpdate = (done: number | undefined, doing?: string) => void;
 
 export type Style = "bold" | "dim" | "green" | "yellow" | "red" | "cyan";
 
 export function createUi(options: UiOptions): Ui {
-  const { output, errors, isJson } = options;
-  const isTerminal = !isJson && errors.isTTY;
-  let hasProgress = false;
-  let footer: readonly string[] = [];
-  let footerRows = 0;
+  return new TerminalUi(options);
+}
 
-  function say(text: string): void {
-    aboveFooter(() => errors.write(`${text}\n`));
+class TerminalUi implements Ui {
+  readonly isTerminal: boolean;
+  readonly #options: UiOptions;
+  #hasProgress = false;
+  #footer: readonly string[] = [];
+  #footerRows = 0;
+
+  constructor(options: UiOptions) {
+    this.#options = options;
+    this.isTerminal = !options.isJson && options.errors.isTTY;
   }
 
-  function endProgress(): void {
-    if (hasProgress) errors.write("\r\u001b[K");
-    hasProgress = false;
+  style(style: Style, text: string): string {
+    return styleText(style, text, { stream: this.#options.output });
   }
 
-  function aboveFooter(write: () => void): void {
-    endProgress();
-    if (footerRows > 0) errors.write(`\r${footerRows > 1 ? `\u001b[${footerRows - 1}A` : ""}\u001b[J`);
+  print(text: string): void {
+    this.#aboveFooter(() => this.#options.output.write(`${text}\n`));
+  }
+
+  note(text: string): void {
+    if (!this.#options.isJson) this.#say(this.#styleError("dim", shown(text)));
+  }
+
+  problem({ code, message, why, fixes }: Problem): void {
+    const { output, isJson } = this.#options;
+    if (isJson) {
+      output.write(`${JSON.stringify({ ok: false, problem: { code, message, why, fixes } })}\n`);
+      return;
+    }
+    this.#say(this.#styleError("red", shown(message)));
+    if (why) this.#say(shown(why).replace(/^/gm, "  "));
+    for (const fix of fixes) this.#say(`  ${this.#styleError("cyan", "→")} ${shown(fix)}`);
+  }
+
+  progress(text: string): void {
+    if (!this.isTerminal) return;
+    this.#options.errors.write(`\r\u001b[K${this.#fitting(text)}`);
+    this.#hasProgress = true;
+  }
+
+  footer(lines: readonly string[]): void {
+    if (!this.isTerminal) return;
+    this.#footer = lines;
+    this.#aboveFooter(() => undefined);
+  }
+
+  async task<Result>(text: string, work: (update: TaskUpdate) => Promise<Result>): Promise<Result> {
+    if (!this.isTerminal) return work(() => undefined);
+    let told = "";
+    let frame = 0;
+    const draw = (): void => this.progress(`${FRAMES[frame++ % FRAMES.length]} ${text}${told}`);
+    const timer = setInterval(draw, FRAME_MS);
+    draw();
+    try {
+      return await work((done, doing = "") => {
+        told = `${done === undefined ? "" : `  ${bar(done)}`}${doing && `  ${doing}`}`;
+      });
+    } finally {
+      clearInterval(timer);
+      this.#endProgress();
+    }
+  }
+
+  #say(text: string): void {
+    this.#aboveFooter(() => this.#options.errors.write(`${text}\n`));
+  }
+
+  #endProgress(): void {
+    if (this.#hasProgress) this.#options.errors.write("\r\u001b[K");
+    this.#hasProgress = false;
+  }
+
+  #aboveFooter(write: () => void): void {
+    const { errors } = this.#options;
+    const rows = this.#footerRows;
+    this.#endProgress();
+    if (rows > 0) errors.write(`\r${rows > 1 ? `\u001b[${rows - 1}A` : ""}\u001b[J`);
     write();
-    footerRows = footer.length;
-    if (footerRows > 0) errors.write(footer.map((line) => styleError("dim", fitting(line))).join("\n"));
+    this.#footerRows = this.#footer.length;
+    if (this.#footerRows > 0)
+      errors.write(this.#footer.map((line) => this.#styleError("dim", this.#fitting(line))).join("\n"));
   }
 
-  function fitting(text: string): string {
-    const width = errors.columns || 80; // terminals that do not know their width say 0
+  #fitting(text: string): string {
+    const width = this.#options.errors.columns || 80; // terminals that do not know their width say 0
     return shown(text).slice(0, width - 1);
   }
 
-  const style = (name: Style, text: string): string => styleText(name, text, { stream: output });
-  const styleError = (name: Style, text: string): string => styleText(name, text, { stream: errors });
-
-  const ui: Ui = {
-    isTerminal,
-    style,
-    print(text) {
-      aboveFooter(() => output.write(`${text}\n`));
-    },
-    note(text) {
-      if (!isJson) say(styleError("dim", shown(text)));
-    },
-    problem(problem) {
-      if (isJson) {
-        const { code, message, why, fixes } = problem;
-        output.write(`${JSON.stringify({ ok: false, problem: { code, message, why, fixes } })}\n`);
-        return;
-      }
-      say(styleError("red", shown(problem.message)));
-      if (problem.why) say(shown(problem.why).replace(/^/gm, "  "));
-      for (const fix of problem.fixes) say(`  ${styleError("cyan", "→")} ${shown(fix)}`);
-    },
-    progress(text) {
-      if (!isTerminal) return;
-      errors.write(`\r\u001b[K${fitting(text)}`);
-      hasProgress = true;
-    },
-    footer(lines) {
-      if (!isTerminal) return;
-      footer = lines;
-      aboveFooter(() => undefined);
-    },
-    async task(text, work) {
-      if (!isTerminal) return work(() => undefined);
-      let told = "";
-      let frame = 0;
-      const draw = (): void => ui.progress(`${FRAMES[frame++ % FRAMES.length]} ${text}${told}`);
-      const timer = setInterval(draw, FRAME_MS);
-      draw();
-      try {
-        return await work((done, doing = "") => {
-          told = `${done === undefined ? "" : `  ${bar(done)}`}${doing && `  ${doing}`}`;
-        });
-      } finally {
-        clearInterval(timer);
-        endProgress();
-      }
-    },
-  };
-  return ui;
+  #styleError(style: Style, text: string): string {
+    return styleText(style, text, { stream: this.#options.errors });
+  }
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -118,11 +135,11 @@ function bar(done: number): string {
 export interface UiOptions {
   output: NodeJS.WriteStream;
   errors: NodeJS.WriteStream;
-  /** One JSON object on standard output and nothing else. */
+  /** Writes one JSON object to standard output and nothing else. */
   isJson: boolean;
 }
 
-/** What a server sent is shown, not obeyed. */
+/** Removes control characters: text from a server must not drive the terminal. */
 function shown(text: string): string {
   return stripVTControlCharacters(text);
 }

@@ -41,7 +41,7 @@ export interface StartOptions {
   idempotencyKey?: string;
 }
 
-/** What `uploads.create` gave, and the archive. */
+/** The answer of `createUpload`, and the archive. */
 export interface UploadForm {
   uploadUrl: string;
   uploadFields: Record<string, string>;
@@ -51,17 +51,11 @@ export interface UploadForm {
 export type ApiClient = ReturnType<typeof createApiClient>;
 
 /**
- * Speaks with a hosted service, in a method for each operation; those written out here take their arguments otherwise.
- * Throws `ApiError`; reads are repeated while the service says "later".
+ * A client for the hosted service, with a method for each operation. The methods written out here take their arguments in
+ * another form. They throw `ApiError`, and repeat reads while the service asks to come back later.
  */
 export function createApiClient(options: ApiClientOptions) {
-  const methods = <T extends Operations>(records: T) => methodsOf(options, records);
-  const call = <O extends Operation>(operation: O, ...given: Arguments<O>): Answer<O> =>
-    callOperation(options, operation, given);
-  const isScoped = options.organization !== undefined;
-  const repeatable = (key: string | undefined): Record<string, string> =>
-    key === undefined ? {} : { "idempotency-key": key };
-
+  const { methods, call } = callsOf(options);
   return {
     ...methods(regionOperations),
     ...methods(agentProfileOperations),
@@ -73,62 +67,81 @@ export function createApiClient(options: ApiClientOptions) {
     usage: (month?: string) => call(usageOperations.usage, { month }),
     usageDays: (month?: string) => call(usageOperations.usageDays, { month }),
     usageCsv: (month?: string) => call(usageOperations.usageCsv, { month }),
-
-    agents: {
-      ...methods(agentOperations),
-      ...methods(poolOperations),
-      ...methods(deploymentOperations),
-      ...methods(logOperations),
-      /** Of several of that name the one in the region, or in its own. */
-      get: async (name: string, where: RegionQuery = {}): Promise<AgentRecord> =>
-        isScoped
-          ? (await call(agentOperations.getService, name, where)).body
-          : call(agentOperations.get, name, where),
-      update: (name: string, changes: UpdateAgent) =>
-        isScoped
-          ? call(agentOperations.updateService, { ...changes, serviceName: name })
-          : call(agentOperations.update, name, changes),
-      rollback: (name: string, deploymentId: string, where: RegionQuery = {}) =>
-        call(deploymentOperations.rollback, name, { deploymentId }, where),
-    },
-
-    sessions: {
-      ...methods(sessionOperations),
-      /** With a public key. */
-      start: (name: string, { idempotencyKey, ...body }: StartOptions = {}) =>
-        callOperation(options, publicStartOperations.start, [name, body], {
-          headers: repeatable(idempotencyKey),
-          unscoped: true,
-        }),
-      /** Calls somebody, with a private key. The same idempotency key calls them once. */
-      dialOut: (name: string, { idempotencyKey, ...body }: DialoutRequest & { idempotencyKey?: string }) =>
-        callOperation(options, dialOutOperations.dialOut, [name, body], {
-          headers: repeatable(idempotencyKey),
-        }),
-    },
-
+    agents: agentMethods(options),
+    sessions: sessionMethods(options),
+    builds: buildMethods(options),
     secrets: methods(secretOperations),
+    members: methods(memberOperations),
     properties: {
       ...methods(propertyOperations),
       patch: (body: { defaultRegion: string }) => call(propertyOperations.patch, body),
     },
-
-    builds: {
-      ...methods(buildOperations),
-      createUpload: (region?: string) => call(buildOperations.createUpload, { region }),
-      upload: async ({ uploadUrl, uploadFields, file }: UploadForm): Promise<void> => {
-        const form = new FormData();
-        for (const [name, value] of Object.entries(uploadFields)) form.append(name, value);
-        form.append("file", file, "context.tar.gz");
-        await request(options, { method: "POST", path: uploadUrl, form });
-      },
-    },
-
     keys: {
       ...methods(keyOperations),
       rotate: (id: string, overlapSeconds = 0) => call(keyOperations.rotate, id, { overlapSeconds }),
     },
+  };
+}
 
-    members: methods(memberOperations),
+function callsOf(options: ApiClientOptions) {
+  return {
+    methods: <T extends Operations>(records: T) => methodsOf(options, records),
+    call: <O extends Operation>(operation: O, ...given: Arguments<O>): Answer<O> =>
+      callOperation(options, operation, given),
+  };
+}
+
+function agentMethods(options: ApiClientOptions) {
+  const { methods, call } = callsOf(options);
+  const isScoped = options.organization !== undefined;
+  return {
+    ...methods(agentOperations),
+    ...methods(poolOperations),
+    ...methods(deploymentOperations),
+    ...methods(logOperations),
+    /** Without a region: the agent in its home region. */
+    get: async (name: string, where: RegionQuery = {}): Promise<AgentRecord> =>
+      isScoped
+        ? (await call(agentOperations.getService, name, where)).body
+        : call(agentOperations.get, name, where),
+    update: (name: string, changes: UpdateAgent) =>
+      isScoped
+        ? call(agentOperations.updateService, { ...changes, serviceName: name })
+        : call(agentOperations.update, name, changes),
+    rollback: (name: string, deploymentId: string, where: RegionQuery = {}) =>
+      call(deploymentOperations.rollback, name, { deploymentId }, where),
+  };
+}
+
+function sessionMethods(options: ApiClientOptions) {
+  const repeatable = (key: string | undefined): Record<string, string> =>
+    key === undefined ? {} : { "idempotency-key": key };
+  return {
+    ...methodsOf(options, sessionOperations),
+    /** Needs a public key. */
+    start: (name: string, { idempotencyKey, ...body }: StartOptions = {}) =>
+      callOperation(options, publicStartOperations.start, [name, body], {
+        headers: repeatable(idempotencyKey),
+        unscoped: true,
+      }),
+    /** Calls a phone number; needs a private key. Requests with the same idempotency key make one call. */
+    dialOut: (name: string, { idempotencyKey, ...body }: DialoutRequest & { idempotencyKey?: string }) =>
+      callOperation(options, dialOutOperations.dialOut, [name, body], {
+        headers: repeatable(idempotencyKey),
+      }),
+  };
+}
+
+function buildMethods(options: ApiClientOptions) {
+  const { methods, call } = callsOf(options);
+  return {
+    ...methods(buildOperations),
+    createUpload: (region?: string) => call(buildOperations.createUpload, { region }),
+    upload: async ({ uploadUrl, uploadFields, file }: UploadForm): Promise<void> => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries(uploadFields)) form.append(name, value);
+      form.append("file", file, "context.tar.gz");
+      await request(options, { method: "POST", path: uploadUrl, form });
+    },
   };
 }

@@ -28,13 +28,18 @@ export async function login(options: Options, context: CommandContext): Promise<
   const serviceUrl = toServiceUrl(
     parseUrl(options.url) ?? known?.apiUrl ?? variables.apiUrl ?? DEFAULT_API_URL,
   );
-  const fetch = createServiceFetch({ signal: context.signal });
+  const place: Place = {
+    serviceUrl,
+    fetch: createServiceFetch({ signal: context.signal }),
+    options,
+    context,
+  };
   return whereItStands(
     context,
     () => "Your sign-in has not changed.",
     async () => {
-      const token = options.apiKey ? await readKey(context) : await askInBrowser();
-      const { organization, organizations } = await findOrganization(token);
+      const token = options.apiKey ? await readKey(context) : await askInBrowser(place);
+      const { organization, organizations } = await findOrganization(place, token);
       const stored = await file.read().catch(() => undefined);
       const isSame = stored && new URL(stored.credentials.apiUrl).origin === new URL(serviceUrl).origin;
       const publicKey = isSame ? stored.credentials.publicKey : undefined;
@@ -45,63 +50,64 @@ export async function login(options: Options, context: CommandContext): Promise<
         ...(publicKey === undefined ? {} : { publicKey }),
       });
       const where = organization ?? organizations[0]?.name;
+      const method = options.apiKey ? "key" : "browser";
+      const member = where === undefined ? "" : ` as a member of ${where}`;
       answer(
         context,
-        {
-          apiUrl: serviceUrl,
-          organization: where,
-          method: options.apiKey ? "key" : "browser",
-          file: file.path,
-        },
-        `${context.ui.style("green", "Signed in")} to ${serviceUrl}${where === undefined ? "" : ` as a member of ${where}`}.\nStored in ${file.path}, which only you can read.`,
+        { apiUrl: serviceUrl, organization: where, method, file: file.path },
+        `${context.ui.style("green", "Signed in")} to ${serviceUrl}${member}.\n` +
+          `The credentials are in ${file.path}, which only you can read.`,
       );
       return exitCodes.ok;
     },
   );
+}
 
-  async function askInBrowser(): Promise<string> {
-    const flow = { serviceUrl, fetch, signal: context.signal };
-    const code = await explained({ apiUrl: serviceUrl }, requestDeviceCode(flow));
-    const { ui, isJson } = context;
-    const shownCode = code.user_code.replace(/^(.{4})(.{4})$/, "$1-$2");
-    if (isJson)
-      ui.print(
-        JSON.stringify({
-          event: "confirm-in-browser",
-          url: code.verification_uri_complete,
-          code: code.user_code,
-        }),
-      );
-    else
-      ui.print(
-        `To sign in, open ${ui.style("bold", code.verification_uri_complete)}\nand check that it shows the code ${ui.style("bold", shownCode)}.`,
-      );
-    if (options.browser && ui.isTerminal) openBrowser(code.verification_uri_complete);
-    return ui.task("Waiting for you in the browser", () =>
-      explained({ apiUrl: serviceUrl }, waitForToken(flow, code)),
+/** The service to sign in to, and how. */
+interface Place {
+  serviceUrl: string;
+  fetch: typeof fetch;
+  options: Options;
+  context: CommandContext;
+}
+
+async function askInBrowser({ serviceUrl, fetch, options, context }: Place): Promise<string> {
+  const { ui, isJson, signal } = context;
+  const flow = { serviceUrl, fetch, signal };
+  const code = await explained({ apiUrl: serviceUrl }, requestDeviceCode(flow));
+  const url = code.verification_uri_complete;
+  const shownCode = code.user_code.replace(/^(.{4})(.{4})$/, "$1-$2");
+  ui.print(
+    isJson
+      ? JSON.stringify({ event: "confirm-in-browser", url, code: code.user_code })
+      : `To sign in, open ${ui.style("bold", url)}\nand check that it shows the code ${ui.style("bold", shownCode)}.`,
+  );
+  if (options.browser && ui.isTerminal) openBrowser(url);
+  return ui.task("Waiting for confirmation in the browser", () =>
+    explained({ apiUrl: serviceUrl }, waitForToken(flow, code)),
+  );
+}
+
+/** Also checks that the token works. */
+async function findOrganization(
+  { serviceUrl, fetch, options, context }: Place,
+  token: string,
+): Promise<{ organization: string | undefined; organizations: { name: string }[] }> {
+  const api = createApiClient({ baseUrl: toBaseUrl(serviceUrl), token, fetch });
+  const { organizations } = await explained({ apiUrl: serviceUrl }, api.organizations());
+  const names = organizations.map(({ name }) => name);
+  const wanted = options.organization;
+  if (wanted !== undefined && !names.includes(wanted))
+    throw usageProblem(
+      `You do not belong to an organisation '${wanted}'.`,
+      `Yours: ${names.join(", ") || "none"}`,
     );
-  }
-
-  /** Also shows that the token works. */
-  async function findOrganization(
-    token: string,
-  ): Promise<{ organization: string | undefined; organizations: { name: string }[] }> {
-    const api = createApiClient({ baseUrl: toBaseUrl(serviceUrl), token, fetch });
-    const { organizations } = await explained({ apiUrl: serviceUrl }, api.organizations());
-    const names = organizations.map(({ name }) => name);
-    const wanted = options.organization;
-    if (wanted !== undefined && !names.includes(wanted))
-      throw usageProblem(
-        `You do not belong to an organisation '${wanted}'.`,
-        `Yours: ${names.join(", ") || "none"}`,
-      );
-    if (options.apiKey) return { organization: undefined, organizations };
-    const isClear = wanted !== undefined || names.length < 2 || context.isYes || !context.ui.isTerminal;
-    const organization = isClear
-      ? (wanted ?? names[0])
-      : await choose(context, { message: "Which organisation?", flag: "--organization", options: names });
-    return { organization, organizations };
-  }
+  if (options.apiKey) return { organization: undefined, organizations };
+  const isClear = wanted !== undefined || names.length < 2 || context.isYes || !context.ui.isTerminal;
+  const organization = isClear
+    ? (wanted ?? names[0])
+    : await choose(context, { message: "Which organisation?", flag: "--organization", options: names });
+  return { organization, organizations };
 }
 
 /** Signing in again repairs a damaged file. */

@@ -1,27 +1,27 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { childEnvironment } from "../config.ts";
-import { createRequire } from "node:module";
 
-/** The bot's code as it was at one moment, running in a process of its own. */
+/** One version of the bot's code, running in its own process. */
 export interface Generation {
   readonly number: number;
   readonly socketPath: string;
   readonly isReady: boolean;
   readonly sessions: readonly LiveSession[];
-  /** Whether it came up; with what it said to developers. */
+  /** Resolves with the banner once the code serves, or with the reason why it ended before. */
   readonly started: Promise<Started>;
   readonly ended: Promise<void>;
-  /** While held it is not told to end; for requests under way. */
+  /** Keeps the process from being told to end while requests are under way. */
   hold(): Disposable;
-  /** Lets it end as soon as it has no sessions. */
+  /** Lets the process end as soon as it has no sessions. */
   retire(): void;
-  /** Ends it in order. */
+  /** Shuts the process down. */
   end(): Promise<void>;
-  /** Ends it at once. */
+  /** Kills the process. */
   kill(): void;
 }
 
@@ -37,7 +37,7 @@ export type Started = { isUp: true; banner: string } | (Broken & { isUp: false }
 export interface Broken {
   exit: string;
   lastWords: string;
-  /** The command line was wrong: no change of the code will help. */
+  /** The command line was wrong: no change to the code will help. */
   isMisused: boolean;
 }
 
@@ -52,118 +52,150 @@ export interface GenerationOptions {
 }
 
 const END_MS = 15_000; // bots have five seconds, hanging up a phone call takes as long again
-const OUTPUT_MS = 500; // what it has started may keep the output open
-const LAST_WORDS_LINES = 40;
-const MISUSED = 2; // what the runner ends with when it does not understand its flags
+const OUTPUT_MS = 500; // processes the bot has started may keep the output open
+const LAST_LINES = 40; // of the error output, shown when the code does not start
+const MISUSED = 2; // the runner's exit code for flags it does not know
 
 export function startGeneration(options: GenerationOptions): Generation {
-  const { number, socketPath } = options;
-  const child = spawn(process.execPath, [...NODE_FLAGS, options.file, ...options.flags], {
-    cwd: options.workingFolder,
-    env: childEnvironment({ VOCALHOST_DEV_SOCKET: socketPath }, { VOCALHOST_VIVA_ENGINE: findEngine() }),
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    detached: true, // a Ctrl-C in the terminal is ours to pass on
-  });
-  const started = Promise.withResolvers<Started>();
-  const lastWords: string[] = [];
-  let sessions: LiveSession[] = [];
-  let isReady = false;
-  let isRetired = false;
-  let holds = 0;
+  return new CodeProcess(options);
+}
 
-  for (const stream of [child.stdout, child.stderr]) {
-    if (!stream) continue;
-    createInterface({ input: stream }).on("line", (line) => {
-      if (stream === child.stderr && lastWords.push(line) > LAST_WORDS_LINES) lastWords.shift();
-      options.onLine(line);
+class CodeProcess implements Generation {
+  readonly number: number;
+  readonly socketPath: string;
+  readonly started: Promise<Started>;
+  readonly ended: Promise<void>;
+  readonly #options: GenerationOptions;
+  readonly #child: ChildProcess;
+  readonly #started = Promise.withResolvers<Started>();
+  readonly #lastLines: string[] = [];
+  #sessions: LiveSession[] = [];
+  #isReady = false;
+  #isRetired = false;
+  #holds = 0;
+
+  constructor(options: GenerationOptions) {
+    const { number, socketPath } = options;
+    this.#options = options;
+    this.number = number;
+    this.socketPath = socketPath;
+    this.started = this.#started.promise;
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, options.file, ...options.flags], {
+      cwd: options.workingFolder,
+      env: childEnvironment({ VOCALHOST_DEV_SOCKET: socketPath }, { VOCALHOST_VIVA_ENGINE: findEngine() }),
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      detached: true, // this process passes a Ctrl-C in the terminal on
     });
+    this.#readOutput();
+    this.#child.on("message", (message: ChildMessage) => this.#take(message));
+    this.ended = this.#follow();
   }
-  child.on("message", (message: ChildMessage) => {
-    if (message.type === "ready") {
-      isReady = true;
-      started.resolve({ isUp: true, banner: message.banner });
-    } else if (message.type === "misused") {
-      lastWords.push(message.message);
-    } else if (message.type === "sessions") {
-      const before = new Map(sessions.map((session) => [session.id, session.sinceMs]));
-      sessions = message.sessions.map((session) => ({
-        ...session,
-        sinceMs: before.get(session.id) ?? Date.now(),
-      }));
-      options.onSessions();
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  get sessions(): readonly LiveSession[] {
+    return this.#sessions;
+  }
+
+  hold(): Disposable {
+    this.#holds += 1;
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        this.#holds -= 1;
+        this.#tellRetirement();
+      },
+    };
+  }
+
+  retire(): void {
+    this.#isRetired = true;
+    this.#tellRetirement();
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isReady) this.kill();
+    else if (this.#child.connected) this.#child.disconnect(); // the child shuts down when its channel closes
+    const timer = setTimeout(() => this.kill(), END_MS);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    try {
+      process.kill(-pid, "SIGKILL"); // and the processes the bot has started
+    } catch {
+      this.#child.kill("SIGKILL");
     }
-  });
-  // Not "close": it does not come after a disconnect.
-  const exited = once(child, "exit").catch((error: unknown) => [null, String(error)]);
-  const ended = exited.then(async ([code, signal]) => {
-    isReady = false;
+  }
+
+  #readOutput(): void {
+    const { stdout, stderr } = this.#child;
+    for (const stream of [stdout, stderr]) {
+      if (!stream) continue;
+      createInterface({ input: stream }).on("line", (line) => {
+        if (stream === stderr && this.#lastLines.push(line) > LAST_LINES) this.#lastLines.shift();
+        this.#options.onLine(line);
+      });
+    }
+  }
+
+  #take(message: ChildMessage): void {
+    switch (message.type) {
+      case "ready":
+        this.#isReady = true;
+        return this.#started.resolve({ isUp: true, banner: message.banner });
+      case "misused":
+        return void this.#lastLines.push(message.message);
+      case "sessions": {
+        const before = new Map(this.#sessions.map(({ id, sinceMs }) => [id, sinceMs]));
+        this.#sessions = message.sessions.map((session) => ({
+          ...session,
+          sinceMs: before.get(session.id) ?? Date.now(),
+        }));
+        return this.#options.onSessions();
+      }
+      default:
+        return message satisfies never;
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { stdout, stderr } = this.#child;
+    // Not "close": it does not come after a disconnect.
+    const [code, signal] = (await once(this.#child, "exit").catch((error: unknown) => [
+      null,
+      String(error),
+    ])) as unknown[];
+    this.#isReady = false;
     await Promise.race([
-      Promise.all([finished(child.stdout), finished(child.stderr)]),
+      Promise.all([finished(stdout), finished(stderr)]),
       pause(OUTPUT_MS, undefined, { ref: false }),
     ]);
-    sessions = [];
+    this.#sessions = [];
     const exit = code === null ? `ended by ${String(signal)}` : `ended with exit code ${String(code)}`;
-    const isMisused = code === MISUSED;
-    started.resolve({ isUp: false, exit, lastWords: lastWords.join("\n"), isMisused });
-    options.onSessions();
-  });
-
-  function tellRetirement(): void {
-    if (isRetired && holds === 0 && child.connected) child.send({ type: "retire" }, () => undefined);
+    const lastWords = this.#lastLines.join("\n");
+    this.#started.resolve({ isUp: false, exit, lastWords, isMisused: code === MISUSED });
+    this.#options.onSessions();
   }
 
-  function kill(): void {
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    try {
-      process.kill(-child.pid, "SIGKILL"); // and what the bot has started
-    } catch {
-      child.kill("SIGKILL");
-    }
+  #tellRetirement(): void {
+    if (this.#isRetired && this.#holds === 0 && this.#child.connected)
+      this.#child.send({ type: "retire" }, () => undefined);
   }
-
-  return {
-    number,
-    socketPath,
-    get isReady() {
-      return isReady;
-    },
-    get sessions() {
-      return sessions;
-    },
-    started: started.promise,
-    ended,
-    hold() {
-      holds += 1;
-      let isHeld = true;
-      return {
-        [Symbol.dispose]() {
-          if (!isHeld) return;
-          isHeld = false;
-          holds -= 1;
-          tellRetirement();
-        },
-      };
-    },
-    retire() {
-      isRetired = true;
-      tellRetirement();
-    },
-    async end() {
-      if (!isReady) kill();
-      else if (child.connected) child.disconnect(); // it ends in order when it loses us
-      const timer = setTimeout(kill, END_MS);
-      await ended;
-      clearTimeout(timer);
-    },
-    kill,
-  };
 }
 
 async function finished(stream: Readable | null): Promise<void> {
   if (stream && !stream.closed) await once(stream, "close").catch(() => undefined);
 }
 
-// Where this is a source file the packages of bots are sources too.
+// If this file runs from source, the packages that bots import do too.
 const NODE_FLAGS = import.meta.filename.endsWith(".ts") ? ["--conditions=@vocalhost/source"] : [];
 
 type ChildMessage =
@@ -171,7 +203,7 @@ type ChildMessage =
   | { type: "misused"; message: string }
   | { type: "sessions"; sessions: Omit<LiveSession, "sinceMs">[] };
 
-/** The voice filter's engine, which the service installed alongside this command brings. */
+/** The voice filter's engine, if the service is installed beside this command. */
 function findEngine(): string | undefined {
   try {
     const service = createRequire(import.meta.url).resolve("@vocalhost/control-plane/package.json");

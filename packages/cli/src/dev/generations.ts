@@ -1,16 +1,16 @@
-import type { Broken, Generation, LiveSession } from "./generation.ts";
+import type { Broken, Generation } from "./generation.ts";
 
-/** All code that runs: the newest takes new sessions, older ones keep theirs until they are over. */
+/** All versions of the code that run. The newest takes new sessions; older ones finish theirs. */
 export interface Generations extends AsyncDisposable {
-  /** The one new sessions go to; undefined until some code has run. */
+  /** Takes new sessions; undefined until a version has started. */
   readonly newest: Generation | undefined;
-  /** Those that only finish their sessions, newest first. */
+  /** Versions that only finish their sessions, newest first. */
   readonly older: readonly Generation[];
-  /** Starts the code as it is now. One that is still starting gives way. */
+  /** Starts the code as it is now, and stops a version that is still starting. */
   reload(): void;
   ofSession(id: string): Generation | undefined;
   ofPeer(id: string): Generation | undefined;
-  /** What an answer has revealed about who owns what. */
+  /** Notes which version owns a session or peer, as its answers show. */
   remember(generation: Generation, owned: { session?: string | undefined; peer?: string | undefined }): void;
   killAll(): void;
 }
@@ -27,88 +27,105 @@ export type GenerationEvent =
   | { type: "lost"; number: number; startsAgain: boolean };
 
 const OWNERS_MAX = 10_000; // far more than are alive; the oldest are long over
-const CRASH_LOOP_MS = 5_000; // code that dies this soon after its start would do so again
+const CRASH_LOOP_MS = 5_000; // code that ends this soon after its start would do so again
 
-export function createGenerations({ start, onEvent }: GenerationsOptions): Generations {
-  const alive = new Set<Generation>();
-  const sessionOwners = new Map<string, Generation>();
-  const peerOwners = new Map<string, Generation>();
-  let newest: Generation | undefined;
-  let starting: Generation | undefined;
-  let count = 0;
-  let isOver = false;
+export function createGenerations(options: GenerationsOptions): Generations {
+  return new RunningCode(options);
+}
 
-  function forget(generation: Generation): void {
-    alive.delete(generation);
-    for (const owners of [sessionOwners, peerOwners])
-      for (const [id, owner] of owners) if (owner === generation) owners.delete(id);
+class RunningCode implements Generations {
+  readonly #options: GenerationsOptions;
+  readonly #alive = new Set<Generation>();
+  readonly #sessionOwners = new Map<string, Generation>();
+  readonly #peerOwners = new Map<string, Generation>();
+  #newest: Generation | undefined;
+  #starting: Generation | undefined;
+  #count = 0;
+  #isOver = false;
+
+  constructor(options: GenerationsOptions) {
+    this.#options = options;
   }
 
-  async function follow(generation: Generation): Promise<void> {
+  get newest(): Generation | undefined {
+    return this.#newest;
+  }
+
+  get older(): Generation[] {
+    return [...this.#alive].filter((each) => each.isReady && each !== this.#newest).reverse();
+  }
+
+  reload(): void {
+    if (this.#isOver) return;
+    this.#starting?.kill();
+    this.#count += 1;
+    this.#options.onEvent({ type: "starting", number: this.#count });
+    const generation = this.#options.start(this.#count);
+    this.#starting = generation;
+    this.#alive.add(generation);
+    void generation.ended.then(() => this.#forget(generation));
+    void this.#follow(generation);
+  }
+
+  ofSession(id: string): Generation | undefined {
+    return this.#sessionOwners.get(id) ?? [...this.#alive].find((generation) => owns(generation, id));
+  }
+
+  ofPeer(id: string): Generation | undefined {
+    return this.#peerOwners.get(id);
+  }
+
+  remember(
+    generation: Generation,
+    { session, peer }: { session?: string | undefined; peer?: string | undefined },
+  ): void {
+    if (!this.#alive.has(generation)) return;
+    if (session !== undefined) keep(this.#sessionOwners, session, generation);
+    if (peer !== undefined) keep(this.#peerOwners, peer, generation);
+  }
+
+  killAll(): void {
+    for (const generation of this.#alive) generation.kill();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await Promise.all([...this.#alive].map((generation) => generation.end()));
+  }
+
+  async #follow(generation: Generation): Promise<void> {
+    const { onEvent } = this.#options;
+    const { number } = generation;
     const result = await generation.started;
-    if (starting !== generation) return; // given up for newer code
-    starting = undefined;
+    if (this.#starting !== generation) return; // given up for newer code
+    this.#starting = undefined;
     if (!result.isUp) {
-      if (!isOver) onEvent({ type: "broken", ...result, isServing: newest !== undefined });
+      if (!this.#isOver) onEvent({ type: "broken", ...result, isServing: this.#newest !== undefined });
       return;
     }
-    newest?.retire();
-    newest = generation;
+    this.#newest?.retire();
+    this.#newest = generation;
     const startedMs = performance.now();
-    const sessionsOnOldCode = older().flatMap(({ sessions }) => sessions).length;
-    onEvent({ type: "ready", number: generation.number, banner: result.banner, sessionsOnOldCode });
+    const sessionsOnOldCode = this.older.flatMap(({ sessions }) => sessions).length;
+    onEvent({ type: "ready", number, banner: result.banner, sessionsOnOldCode });
     await generation.ended;
-    if (newest !== generation) return;
-    newest = undefined;
-    if (isOver) return;
-    const startsAgain = starting === undefined && performance.now() - startedMs > CRASH_LOOP_MS;
-    onEvent({ type: "lost", number: generation.number, startsAgain });
-    if (startsAgain) reload();
+    if (this.#newest !== generation) return;
+    this.#newest = undefined;
+    if (this.#isOver) return;
+    const startsAgain = this.#starting === undefined && performance.now() - startedMs > CRASH_LOOP_MS;
+    onEvent({ type: "lost", number, startsAgain });
+    if (startsAgain) this.reload();
   }
 
-  function reload(): void {
-    if (isOver) return;
-    starting?.kill();
-    count += 1;
-    onEvent({ type: "starting", number: count });
-    const generation = start(count);
-    starting = generation;
-    alive.add(generation);
-    void generation.ended.then(() => forget(generation));
-    void follow(generation);
+  #forget(generation: Generation): void {
+    this.#alive.delete(generation);
+    for (const owners of [this.#sessionOwners, this.#peerOwners])
+      for (const [id, owner] of owners) if (owner === generation) owners.delete(id);
   }
+}
 
-  function older(): Generation[] {
-    return [...alive].filter((generation) => generation.isReady && generation !== newest).reverse();
-  }
-
-  function owns(generation: Generation, id: string): boolean {
-    return generation.sessions.some((session: LiveSession) => session.id === id);
-  }
-
-  return {
-    get newest() {
-      return newest;
-    },
-    get older() {
-      return older();
-    },
-    reload,
-    ofSession: (id) => sessionOwners.get(id) ?? [...alive].find((generation) => owns(generation, id)),
-    ofPeer: (id) => peerOwners.get(id),
-    remember(generation, { session, peer }) {
-      if (!alive.has(generation)) return;
-      if (session !== undefined) keep(sessionOwners, session, generation);
-      if (peer !== undefined) keep(peerOwners, peer, generation);
-    },
-    killAll() {
-      for (const generation of alive) generation.kill();
-    },
-    async [Symbol.asyncDispose]() {
-      isOver = true;
-      await Promise.all([...alive].map((generation) => generation.end()));
-    },
-  };
+function owns(generation: Generation, id: string): boolean {
+  return generation.sessions.some((session) => session.id === id);
 }
 
 function keep(owners: Map<string, Generation>, id: string, generation: Generation): void {

@@ -102,23 +102,14 @@ export function createPlivo(details: CallDetails, options: PlivoOptions = {}): C
     return JSON.stringify({ sequenceNumber, streamId, event, ...body, extra_headers });
   }
 
-  function samplesOf(media: JsonObject): Int16Array {
-    const given = textField(media, "contentType");
-    if (given !== contentType)
-      refuse("wrong-format", `contentType is "${given}", the stream is "${contentType}"`);
-    const rate = media["sampleRate"];
-    if (typeof rate !== "number")
-      refuse("wrong-format", `sampleRate must be a number, not ${JSON.stringify(rate)}`);
-    if (rate !== sampleRateHz)
-      refuse("wrong-format", `sampleRate is ${rate}, the stream has ${sampleRateHz}`);
-    return decodeSamples(payloadField(media), format.encoding);
-  }
-
   function interpret({ event, message }: IncomingMessage): BotRequest {
     switch (event) {
       case "playAudio":
         if (message["streamId"] !== undefined) requireStream(message, "streamId", streamId);
-        return { type: "play", samples: samplesOf(objectField(message, "media")) };
+        return {
+          type: "play",
+          samples: samplesOf(objectField(message, "media"), { contentType, sampleRateHz }),
+        };
       case "checkpoint":
         requireStream(message, "streamId", streamId);
         return { type: "mark", name: textField(message, "name") };
@@ -166,6 +157,17 @@ export function createPlivo(details: CallDetails, options: PlivoOptions = {}): C
     read: (text) => readBotMessage(text, interpret),
     complaint: () => undefined,
   };
+}
+
+function samplesOf(media: JsonObject, { contentType, sampleRateHz }: PlivoFormat): Int16Array {
+  const given = textField(media, "contentType");
+  if (given !== contentType)
+    refuse("wrong-format", `contentType is "${given}", the stream is "${contentType}"`);
+  const rate = media["sampleRate"];
+  if (typeof rate !== "number")
+    refuse("wrong-format", `sampleRate must be a number, not ${JSON.stringify(rate)}`);
+  if (rate !== sampleRateHz) refuse("wrong-format", `sampleRate is ${rate}, the stream has ${sampleRateHz}`);
+  return decodeSamples(payloadField(media), wireFormat({ contentType, sampleRateHz }).encoding);
 }
 
 export interface PlivoOptions {

@@ -74,6 +74,7 @@ export function createTelnyx(details: CallDetails, options: TelnyxOptions = {}):
   const { streamId: stream_id, callId: call_control_id, accountId: user_id } = ids;
   const receive = options.uplink ?? DEFAULT_FORMAT;
   const send = options.downlink ?? DEFAULT_FORMAT;
+  const { bidirectionalMode = "rtp" } = options;
   const uplink = wireFormat(receive);
   const downlink = wireFormat(send);
   let sequenceNumber = 0;
@@ -84,25 +85,14 @@ export function createTelnyx(details: CallDetails, options: TelnyxOptions = {}):
     return JSON.stringify({ event, sequence_number: String(sequenceNumber), stream_id, ...body });
   }
 
-  function samplesOf(media: JsonObject): Int16Array {
-    const bytes = payloadField(media);
-    if (options.bidirectionalMode === "mp3")
-      refuse(
-        "wrong-format",
-        'raw audio needs bidirectionalMode="rtp" in the TeXML; without it only MP3 plays',
-      );
-    if (bytes.length % bytesPerSample(downlink.encoding) !== 0)
-      refuse("bad-size", "the payload ends within a sample");
-    const lengthMs = (bytes.length * 1000) / (bytesPerSample(downlink.encoding) * downlink.sampleRateHz);
-    if (lengthMs < MIN_CHUNK_MS || lengthMs > MAX_CHUNK_MS)
-      refuse("bad-size", `a message must hold 20 ms to 30 s of audio, this one holds ${lengthMs} ms`);
-    return decodeSamples(bytes, downlink.encoding);
-  }
-
   function interpret({ event, message }: IncomingMessage): BotRequest {
     if (event === "clear") return { type: "clear" };
     if (event === "mark") return { type: "mark", name: textField(objectField(message, "mark"), "name") };
-    if (event === "media") return { type: "play", samples: samplesOf(objectField(message, "media")) };
+    if (event === "media")
+      return {
+        type: "play",
+        samples: samplesOf(objectField(message, "media"), { downlink, bidirectionalMode }),
+      };
     return refuseUnknown("Telnyx", event);
   }
 
@@ -148,6 +138,21 @@ export function createTelnyx(details: CallDetails, options: TelnyxOptions = {}):
     read: (text) => readBotMessage(text, interpret),
     complaint: (message) => complaint(message, stream_id),
   };
+}
+
+function samplesOf(
+  media: JsonObject,
+  { downlink, bidirectionalMode }: { downlink: WireFormat; bidirectionalMode: "rtp" | "mp3" },
+): Int16Array {
+  const bytes = payloadField(media);
+  if (bidirectionalMode === "mp3")
+    refuse("wrong-format", 'raw audio needs bidirectionalMode="rtp" in the TeXML; without it only MP3 plays');
+  const sampleBytes = bytesPerSample(downlink.encoding);
+  if (bytes.length % sampleBytes !== 0) refuse("bad-size", "the payload ends within a sample");
+  const lengthMs = (bytes.length * 1000) / (sampleBytes * downlink.sampleRateHz);
+  if (lengthMs < MIN_CHUNK_MS || lengthMs > MAX_CHUNK_MS)
+    refuse("bad-size", `a message must hold 20 ms to 30 s of audio, this one holds ${lengthMs} ms`);
+  return decodeSamples(bytes, downlink.encoding);
 }
 
 export interface TelnyxOptions {

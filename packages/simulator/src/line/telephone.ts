@@ -56,7 +56,7 @@ export function startTelephone(options: TelephoneOptions): Telephone {
   return {
     bot: earpiece.meter,
     caller: mouthpiece.meter,
-    receive: earpiece.receive,
+    receive: (data) => earpiece.receive(data),
     press: keypad.press,
     hangUp() {
       delivery.flush();

@@ -88,26 +88,14 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
         title="Agent Configuration"
         about="Sessions that run keep what they started with."
         footer={
-          mayChange ? (
-            <>
-              <Button
-                type="submit"
-                look="primary"
-                size="small"
-                disabled={!hasChanges || Object.keys(problems).length > 0 || save.isPending}
-              >
-                {save.isPending ? "Saving …" : needsRollout(changes) ? "Save and redeploy" : "Save"}
-              </Button>
-              {hasChanges && (
-                <Button size="small" onClick={() => setEdited({})}>
-                  Discard
-                </Button>
-              )}
-              <span className="text-sm text-muted">{hint(hasChanges, needsRollout(changes))}</span>
-            </>
-          ) : (
-            <span className="text-sm text-muted">Your role is read-only.</span>
-          )
+          <SaveBar
+            mayChange={mayChange}
+            canSave={hasChanges && Object.keys(problems).length === 0 && !save.isPending}
+            isSaving={save.isPending}
+            hasChanges={hasChanges}
+            rollsOut={needsRollout(changes)}
+            onDiscard={() => setEdited({})}
+          />
         }
       >
         <fieldset disabled={!mayChange || save.isPending} className="grid gap-5">
@@ -130,6 +118,32 @@ function Configuration({ agent, settings, onRollout }: ConfigurationProps) {
         </fieldset>
       </Card>
     </form>
+  );
+}
+
+interface SaveBarProps {
+  mayChange: boolean;
+  canSave: boolean;
+  isSaving: boolean;
+  hasChanges: boolean;
+  rollsOut: boolean;
+  onDiscard: () => void;
+}
+
+function SaveBar({ mayChange, canSave, isSaving, hasChanges, rollsOut, onDiscard }: SaveBarProps) {
+  if (!mayChange) return <span className="text-sm text-muted">Your role is read-only.</span>;
+  return (
+    <>
+      <Button type="submit" look="primary" size="small" disabled={!canSave}>
+        {isSaving ? "Saving…" : rollsOut ? "Save and redeploy" : "Save"}
+      </Button>
+      {hasChanges && (
+        <Button size="small" onClick={onDiscard}>
+          Discard
+        </Button>
+      )}
+      <span className="text-sm text-muted">{hint(hasChanges, rollsOut)}</span>
+    </>
   );
 }
 

@@ -94,21 +94,33 @@ function CreateForm() {
           {source === "build" ? (
             <BuildField buildId={buildId} onChange={setBuildId} />
           ) : (
-            <TextField
-              label="Image"
-              value={image}
-              onChange={setImage}
-              autoComplete="off"
-              spellCheck={false}
-              placeholder="registry.example.com/team/front-desk:1.0"
-              problem={imageProblem}
-              hint="Needs a driver that runs images: container or kubernetes."
-            />
+            <ImageField image={image} problem={imageProblem} onChange={setImage} />
           )}
           <RegionField region={region} onChange={setRegion} />
         </div>
       </Card>
     </form>
+  );
+}
+
+interface ImageFieldProps {
+  image: string;
+  problem: string | undefined;
+  onChange: (image: string) => void;
+}
+
+function ImageField({ image, problem, onChange }: ImageFieldProps) {
+  return (
+    <TextField
+      label="Image"
+      value={image}
+      onChange={onChange}
+      autoComplete="off"
+      spellCheck={false}
+      placeholder="registry.example.com/team/front-desk:1.0"
+      problem={problem}
+      hint="Needs a driver that runs images: container or kubernetes."
+    />
   );
 }
 

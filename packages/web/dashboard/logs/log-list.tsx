@@ -4,8 +4,9 @@ import { useNow } from "../ui/time.tsx";
 import type { LogLines } from "./log-buffer.ts";
 
 const ROW_PX = 22;
-const TODAY_MS = 60_000; // looked at again, for whoever watches past midnight
-const AROUND = 12; // rows drawn outside of what is seen
+const TODAY_MS = 60_000; // how often the date is read again: a page may stay open past midnight
+const AROUND = 12; // rows drawn outside the visible part
+const STEPS: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 };
 
 interface LogListProps {
   shown: LogLines;
@@ -16,7 +17,7 @@ interface LogListProps {
   onSelect: (number: number | undefined) => void;
 }
 
-/** Thousands of lines of which only those in sight exist. Stays at the end until somebody scrolls away from it. */
+/** Draws only the visible lines of thousands. Follows the end until the reader scrolls away from it. */
 export function LogList({ shown, label, height, selected, onSelect }: LogListProps) {
   const { lines, firstNumber } = shown;
   const place = useRef<HTMLDivElement>(null);
@@ -39,19 +40,14 @@ export function LogList({ shown, label, height, selected, onSelect }: LogListPro
   const first = Math.max(0, Math.floor(view.top / ROW_PX) - AROUND);
   const last = Math.min(lines.length, Math.ceil((view.top + view.height) / ROW_PX) + AROUND);
   const move = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
     if (event.key === "Escape") return onSelect(undefined);
+    const step = STEPS[event.key];
     if (step === undefined || lines.length === 0) return;
     event.preventDefault();
     const from = selected === undefined ? (step > 0 ? -1 : lines.length) : selected - firstNumber;
     const to = Math.max(0, Math.min(lines.length - 1, from + step));
     onSelect(firstNumber + to);
-    const { current } = place;
-    if (!current) return;
-    const top = to * ROW_PX;
-    if (top < current.scrollTop) current.scrollTop = top;
-    if (top + ROW_PX * 2 > current.scrollTop + current.clientHeight)
-      current.scrollTop = top + ROW_PX * 2 - current.clientHeight;
+    if (place.current) scrollTo(place.current, to);
   };
   return (
     <div
@@ -91,6 +87,13 @@ export function LogList({ shown, label, height, selected, onSelect }: LogListPro
       </div>
     </div>
   );
+}
+
+function scrollTo(place: HTMLElement, line: number): void {
+  const top = line * ROW_PX;
+  if (top < place.scrollTop) place.scrollTop = top;
+  if (top + ROW_PX * 2 > place.scrollTop + place.clientHeight)
+    place.scrollTop = top + ROW_PX * 2 - place.clientHeight;
 }
 
 interface RowProps {

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { PutSecrets } from "@vocalhost/protocol";
 import { useState } from "react";
 import { Button } from "../../shared/button.tsx";
 import { ChoiceField } from "../../shared/choice-field.tsx";
@@ -10,12 +11,12 @@ import { TextField } from "../ui/field.tsx";
 import { Failed } from "../ui/notice.tsx";
 import { say } from "../ui/toast.tsx";
 import { hostProblem, keyNameProblem, setNameProblem, toPullCredential } from "./secret-form.ts";
-import { ValueField } from "./value-field.tsx";
+import { RegistryFields, ValueField } from "./value-field.tsx";
 
 interface CreateSetDialogProps {
   open: boolean;
   onClose: () => void;
-  /** Named, so that more can be added to it. */
+  /** Called with the name of a new environment set, to add more keys to it. */
   onCreated: (name: string) => void;
 }
 
@@ -47,20 +48,7 @@ function CreateSetForm({ onClose, onCreated }: Omit<CreateSetDialogProps, "open"
     type === "secret" ? [form.secretKey, form.secretValue] : [form.host, form.username, form.token];
   const isComplete = form.name !== "" && !isTaken && !needed.includes("") && !problems.some(Boolean);
   const create = useMutation({
-    mutationFn: () => {
-      const region = form.region === "" ? {} : { region: form.region };
-      return type === "secret"
-        ? api().secrets.put(form.name, {
-            ...region,
-            secrets: [{ secretKey: form.secretKey, secretValue: form.secretValue }],
-          })
-        : api().secrets.put(form.name, {
-            ...region,
-            isImagePullSecret: true,
-            host: form.host,
-            secretValue: toPullCredential(form.username, form.token),
-          });
-    },
+    mutationFn: () => api().secrets.put(form.name, contentOf(type, form)),
     onSuccess: async () => {
       say(`${form.name} saved.`);
       onClose();
@@ -89,48 +77,7 @@ function CreateSetForm({ onClose, onCreated }: Omit<CreateSetDialogProps, "open"
         />
         <Regions value={form.region} onChange={set("region")} />
       </div>
-      {type === "secret" ? (
-        <>
-          <TextField
-            label="First key"
-            value={form.secretKey}
-            onChange={set("secretKey")}
-            autoComplete="off"
-            spellCheck={false}
-            placeholder="OPENAI_API_KEY"
-            problem={keyNameProblem(form.secretKey)}
-          />
-          <ValueField label="Value" value={form.secretValue} onChange={set("secretValue")} />
-        </>
-      ) : (
-        <>
-          <TextField
-            label="Registry"
-            value={form.host}
-            onChange={set("host")}
-            autoComplete="off"
-            spellCheck={false}
-            placeholder="https://ghcr.io"
-            problem={hostProblem(form.host)}
-          />
-          <div className="grid gap-4 sm:grid-cols-2">
-            <TextField
-              label="User name"
-              value={form.username}
-              onChange={set("username")}
-              autoComplete="off"
-              spellCheck={false}
-            />
-            <TextField
-              label="Token"
-              type="password"
-              value={form.token}
-              onChange={set("token")}
-              autoComplete="new-password"
-            />
-          </div>
-        </>
-      )}
+      {type === "secret" ? <FirstKey form={form} set={set} /> : <RegistryFields login={form} set={set} />}
       <div className="flex justify-end gap-2">
         <Button size="small" onClick={onClose}>
           Cancel
@@ -141,6 +88,36 @@ function CreateSetForm({ onClose, onCreated }: Omit<CreateSetDialogProps, "open"
       </div>
     </form>
   );
+}
+
+interface FormPartProps {
+  form: typeof empty;
+  set: (field: keyof typeof empty) => (value: string) => void;
+}
+
+function FirstKey({ form, set }: FormPartProps) {
+  return (
+    <>
+      <TextField
+        label="First key"
+        value={form.secretKey}
+        onChange={set("secretKey")}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="OPENAI_API_KEY"
+        problem={keyNameProblem(form.secretKey)}
+      />
+      <ValueField label="Value" value={form.secretValue} onChange={set("secretValue")} />
+    </>
+  );
+}
+
+function contentOf(type: string, form: typeof empty): PutSecrets {
+  const region = form.region === "" ? {} : { region: form.region };
+  const { host, secretKey, secretValue, username, token } = form;
+  return type === "secret"
+    ? { ...region, secrets: [{ secretKey, secretValue }] }
+    : { ...region, isImagePullSecret: true, host, secretValue: toPullCredential(username, token) };
 }
 
 function Regions({ value, onChange }: { value: string; onChange: (code: string) => void }) {

@@ -59,13 +59,8 @@ export function MembersPage() {
 
 function Members({ members }: { members: Member[] }) {
   const me = useMe();
-  const queryClient = useQueryClient();
   const [removing, setRemoving] = useState<Member>();
-  const refresh = () =>
-    Promise.all([
-      queryClient.invalidateQueries({ queryKey: queries.members().queryKey }),
-      queryClient.invalidateQueries({ queryKey: queries.organizations().queryKey }), // one's own role
-    ]);
+  const refresh = useRefresh();
   const change = useMutation({
     mutationFn: ({ member, role }: { member: Member; role: Member["role"] }) =>
       api().members.change(member.userId, { role }),
@@ -74,7 +69,54 @@ function Members({ members }: { members: Member[] }) {
       await refresh();
     },
   });
-  const columns: Column<Member>[] = [
+  const columns = memberColumns({
+    me,
+    members,
+    isChanging: change.isPending,
+    onRole: (member, role) => change.mutate({ member, role }),
+    onRemove: setRemoving,
+  });
+  return (
+    <Card
+      flush
+      footer={
+        <span className="text-sm text-muted">
+          Viewers can look. Admins can change agents, keys and secrets. Owners can also appoint owners. An
+          organisation always has at least one owner.
+        </span>
+      }
+    >
+      {change.error && (
+        <div className="p-4">
+          <Failed error={change.error} />
+        </div>
+      )}
+      <Table caption="Members" columns={columns} rows={members} rowKey={({ userId }) => userId} />
+      <RemoveDialog removing={removing} me={me} refresh={refresh} onClose={() => setRemoving(undefined)} />
+    </Card>
+  );
+}
+
+function useRefresh(): () => Promise<unknown> {
+  const queryClient = useQueryClient();
+  return () =>
+    Promise.all([
+      queryClient.invalidateQueries({ queryKey: queries.members().queryKey }),
+      queryClient.invalidateQueries({ queryKey: queries.organizations().queryKey }), // one's own role
+    ]);
+}
+
+interface MemberColumnsOptions {
+  me: Me;
+  members: Member[];
+  isChanging: boolean;
+  onRole: (member: Member, role: Member["role"]) => void;
+  onRemove: (member: Member) => void;
+}
+
+function memberColumns(options: MemberColumnsOptions): Column<Member>[] {
+  const { me, members, isChanging, onRole, onRemove } = options;
+  return [
     {
       header: "Member",
       cell: (member) => (
@@ -102,8 +144,8 @@ function Members({ members }: { members: Member[] }) {
             label={`Role of ${nameOf(member)}`}
             role={member.role}
             mayMakeOwner={me.role === "owner"}
-            disabled={change.isPending}
-            onChange={(role) => change.mutate({ member, role })}
+            disabled={isChanging}
+            onChange={(role) => onRole(member, role)}
           />
         ) : (
           <Badge tone="plain">{member.role}</Badge>
@@ -120,47 +162,41 @@ function Members({ members }: { members: Member[] }) {
             size="small"
             look="danger"
             aria-label={`Remove ${nameOf(member)}`}
-            onClick={() => setRemoving(member)}
+            onClick={() => onRemove(member)}
           >
             Remove
           </Button>
         ),
     },
   ];
+}
+
+interface RemoveDialogProps {
+  removing: Member | undefined;
+  me: Me;
+  refresh: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+function RemoveDialog({ removing, me, refresh, onClose }: RemoveDialogProps) {
   return (
-    <Card
-      flush
-      footer={
-        <span className="text-sm text-muted">
-          Viewers can look. Admins can change agents, keys and secrets. Owners can also appoint owners; there
-          is always at least one.
-        </span>
-      }
+    <ConfirmDialog
+      open={removing !== undefined}
+      title={`Remove ${removing ? nameOf(removing) : ""}?`}
+      action="Remove member"
+      danger
+      onClose={onClose}
+      onConfirm={async () => {
+        if (removing) await api().members.remove(removing.userId);
+        say("Member removed.");
+        await refresh();
+      }}
     >
-      {change.error && (
-        <div className="p-4">
-          <Failed error={change.error} />
-        </div>
-      )}
-      <Table caption="Members" columns={columns} rows={members} rowKey={({ userId }) => userId} />
-      <ConfirmDialog
-        open={removing !== undefined}
-        title={`Remove ${removing ? nameOf(removing) : ""}?`}
-        action="Remove member"
-        danger
-        onClose={() => setRemoving(undefined)}
-        onConfirm={async () => {
-          if (removing) await api().members.remove(removing.userId);
-          say("Member removed.");
-          await refresh();
-        }}
-      >
-        {removing?.userId === me.userId
-          ? "You lose access to this organisation immediately. "
-          : "Access to this organisation ends immediately. "}
-        The account itself stays. Keys created by this member keep working: revoke them under API Keys.
-      </ConfirmDialog>
-    </Card>
+      {removing?.userId === me.userId
+        ? "You lose access to this organisation immediately. "
+        : "Access to this organisation ends immediately. "}
+      The account itself stays. Keys created by this member keep working: revoke them under API Keys.
+    </ConfirmDialog>
   );
 }
 
@@ -214,7 +250,7 @@ function Invitations({ invitations }: { invitations: MemberInvitation[] }) {
   );
 }
 
-/** As the service would decide; it does anyway. */
+/** Mirrors the service's own check, which decides. */
 function mayEdit(me: Me, members: Member[], member: Member): boolean {
   if (me.role === "viewer") return false;
   if (member.role !== "owner") return true;

@@ -12,9 +12,9 @@ import { Alert, Failed } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { say } from "../ui/toast.tsx";
 import { agentsUsing, hostProblem, keyNameProblem, toPullCredential } from "./secret-form.ts";
-import { ValueField } from "./value-field.tsx";
+import { RegistryFields, ValueField } from "./value-field.tsx";
 
-/** What one set holds: names, never values. */
+/** The content of one set: names, never values. */
 export function SetDialog({ set, onClose }: { set: SecretSetSummary | undefined; onClose: () => void }) {
   return (
     <Dialog open={set !== undefined} title={set?.name ?? ""} onClose={onClose}>
@@ -79,52 +79,16 @@ function Keys({ name, mayChange, onChanged }: PartProps & { mayChange: boolean }
           {secrets.length === 0 && <p className="text-sm text-muted">The set is empty.</p>}
           <ul aria-label="Keys" className="divide-y divide-line rounded-xl border border-line">
             {secrets.map(({ fieldName }) => (
-              <li key={fieldName} className="flex flex-wrap items-center gap-2 px-3 py-2">
-                <code className="min-w-0 flex-1 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
-                  {fieldName}
-                </code>
-                {removing === fieldName ? (
-                  <span role="group" aria-label={`Remove ${fieldName}?`} className="flex gap-2">
-                    <Button size="small" onClick={() => setRemoving(undefined)}>
-                      Keep
-                    </Button>
-                    <Button
-                      size="small"
-                      look="danger"
-                      disabled={remove.isPending}
-                      onClick={() => remove.mutate(fieldName)}
-                    >
-                      Remove permanently
-                    </Button>
-                  </span>
-                ) : (
-                  <>
-                    <span aria-hidden="true" className="text-sm tracking-widest text-muted">
-                      ••••••
-                    </span>
-                    {mayChange && (
-                      <>
-                        <Button
-                          size="small"
-                          look="quiet"
-                          aria-label={`Replace ${fieldName}`}
-                          onClick={() => setKey(fieldName)}
-                        >
-                          Replace
-                        </Button>
-                        <Button
-                          size="small"
-                          look="quiet"
-                          aria-label={`Remove ${fieldName}`}
-                          onClick={() => setRemoving(fieldName)}
-                        >
-                          Remove
-                        </Button>
-                      </>
-                    )}
-                  </>
-                )}
-              </li>
+              <KeyRow
+                key={fieldName}
+                name={fieldName}
+                asks={removing === fieldName}
+                isRemoving={remove.isPending}
+                mayChange={mayChange}
+                onAsk={setRemoving}
+                onReplace={setKey}
+                onRemove={remove.mutate}
+              />
             ))}
           </ul>
           {mayChange && (
@@ -140,6 +104,56 @@ function Keys({ name, mayChange, onChanged }: PartProps & { mayChange: boolean }
         </>
       )}
     </QueryView>
+  );
+}
+
+interface KeyRowProps {
+  name: string;
+  /** Whether the row asks for a confirmation. */
+  asks: boolean;
+  isRemoving: boolean;
+  mayChange: boolean;
+  onAsk: (name: string | undefined) => void;
+  onReplace: (name: string) => void;
+  onRemove: (name: string) => void;
+}
+
+function KeyRow({ name, asks, isRemoving, mayChange, onAsk, onReplace, onRemove }: KeyRowProps) {
+  return (
+    <li className="flex flex-wrap items-center gap-2 px-3 py-2">
+      <code className="min-w-0 flex-1 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{name}</code>
+      {asks ? (
+        <span role="group" aria-label={`Remove ${name}?`} className="flex gap-2">
+          <Button size="small" onClick={() => onAsk(undefined)}>
+            Keep
+          </Button>
+          <Button size="small" look="danger" disabled={isRemoving} onClick={() => onRemove(name)}>
+            Remove permanently
+          </Button>
+        </span>
+      ) : (
+        <>
+          <span aria-hidden="true" className="text-sm tracking-widest text-muted">
+            ••••••
+          </span>
+          {mayChange && (
+            <>
+              <Button
+                size="small"
+                look="quiet"
+                aria-label={`Replace ${name}`}
+                onClick={() => onReplace(name)}
+              >
+                Replace
+              </Button>
+              <Button size="small" look="quiet" aria-label={`Remove ${name}`} onClick={() => onAsk(name)}>
+                Remove
+              </Button>
+            </>
+          )}
+        </>
+      )}
+    </li>
   );
 }
 
@@ -226,24 +240,7 @@ function PullCredential({ name, onChanged }: PartProps) {
     >
       {store.error && <Failed error={store.error} />}
       <p className="text-sm text-muted">The credential cannot be read; it can be replaced.</p>
-      <TextField
-        label="Registry"
-        value={form.host}
-        onChange={set("host")}
-        autoComplete="off"
-        placeholder="https://ghcr.io"
-        problem={hostProblem(form.host)}
-      />
-      <div className="grid gap-3 sm:grid-cols-2">
-        <TextField label="User name" value={form.username} onChange={set("username")} autoComplete="off" />
-        <TextField
-          label="Token"
-          type="password"
-          value={form.token}
-          onChange={set("token")}
-          autoComplete="new-password"
-        />
-      </div>
+      <RegistryFields login={form} set={set} />
       <div className="flex justify-end">
         <Button type="submit" size="small" look="primary" disabled={!isComplete || store.isPending}>
           {store.isPending ? "Saving…" : "Replace credential"}

@@ -1,4 +1,6 @@
 import { useId } from "react";
+import { TextField } from "../ui/field.tsx";
+import { hostProblem } from "./secret-form.ts";
 
 interface ValueFieldProps {
   label: string;
@@ -25,5 +27,49 @@ export function ValueField({ label, value, onChange }: ValueFieldProps) {
         onChange={(event) => onChange(event.target.value)}
       />
     </div>
+  );
+}
+
+export interface RegistryLogin {
+  host: string;
+  username: string;
+  token: string;
+}
+
+interface RegistryFieldsProps {
+  login: RegistryLogin;
+  set: (field: keyof RegistryLogin) => (value: string) => void;
+}
+
+/** The address of a registry and the login for it. */
+export function RegistryFields({ login, set }: RegistryFieldsProps) {
+  return (
+    <>
+      <TextField
+        label="Registry"
+        value={login.host}
+        onChange={set("host")}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="https://ghcr.io"
+        problem={hostProblem(login.host)}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="User name"
+          value={login.username}
+          onChange={set("username")}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <TextField
+          label="Token"
+          type="password"
+          value={login.token}
+          onChange={set("token")}
+          autoComplete="new-password"
+        />
+      </div>
+    </>
   );
 }

@@ -35,12 +35,7 @@ export function SignInPage() {
         refusal && <Alert title="The provider refused to sign you in" />
       )}
       {methods.includes("oidc") && (
-        <>
-          <Button look="primary" disabled={provider.isPending} onClick={() => provider.mutate()}>
-            {provider.isPending ? "Redirecting…" : "Sign in with your organisation"}
-          </Button>
-          <p className="text-center text-sm text-muted">or with a password</p>
-        </>
+        <ProviderButton isBusy={provider.isPending} onClick={() => provider.mutate()} />
       )}
       <form
         className="grid gap-4"
@@ -74,9 +69,20 @@ export function SignInPage() {
         </Button>
       </form>
       <p className="text-sm text-pretty text-muted">
-        No account yet? The first owner uses the link that the service prints on its first start; an owner or
-        admin invites everybody else.
+        No account yet? The service prints a link for the first owner when it starts for the first time.
+        Everyone else gets an invitation from an owner or an admin.
       </p>
     </SignInFrame>
+  );
+}
+
+function ProviderButton({ isBusy, onClick }: { isBusy: boolean; onClick: () => void }) {
+  return (
+    <>
+      <Button look="primary" disabled={isBusy} onClick={onClick}>
+        {isBusy ? "Redirecting…" : "Sign in with your organisation"}
+      </Button>
+      <p className="text-center text-sm text-muted">or with a password</p>
+    </>
   );
 }
