@@ -12,7 +12,7 @@ import { Agent, request as requestHttps } from "node:https";
 import { openCluster } from "../../../packages/drivers/src/kubernetes/cluster.ts";
 import { createNames, labels } from "../../../packages/drivers/src/kubernetes/names.ts";
 import { readPodState } from "../../../packages/drivers/src/kubernetes/pod-state.ts";
-import { watchPods } from "../../../packages/drivers/src/kubernetes/watched-pods.ts";
+import { WatchedPods } from "../../../packages/drivers/src/kubernetes/watched-pods.ts";
 import { silentLog } from "../../../packages/base/src/log.ts";
 import { listenOnLoopback } from "../../../testing/loopback-server.ts";
 import type { ClusterAnswer } from "./cluster.ts";
@@ -29,7 +29,7 @@ const instances = createPretendedInstances({ ended: () => undefined }); // kwok'
 const open = new Set<string>();
 let calls = 0;
 
-const watched = watchPods({
+const watched = new WatchedPods({
   ...{ cluster, selector: createNames("vocalhost").pods, log: silentLog },
   changed: () => void look(),
 });

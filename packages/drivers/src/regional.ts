@@ -75,9 +75,9 @@ export async function openRegionalDriver(options: {
     },
     onChange: (listener) => void listeners.add(listener),
     prepare(source, prepare) {
-      const { prepare: bring } = regionOf(prepare.region).driver;
-      if (!bring) throw new Error("This driver prepares nothing");
-      return bring(source, prepare);
+      const { driver: near } = regionOf(prepare.region);
+      if (!near.prepare) throw new Error("This driver prepares nothing");
+      return near.prepare(source, prepare);
     },
     async create(spec) {
       const region = regionOf(spec.region);

@@ -5,31 +5,56 @@ import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels, labelValue, type Names } from "./names.ts";
 
-/** What the instances of an agent share in the cluster, and go with. */
-export interface AgentObjects {
-  /** The object that owns everything of an agent; made if it is missing. */
-  ownerOf(owner: InstanceOwner | undefined): Promise<V1OwnerReference[]>;
-  /** The name of a Secret that opens the registry; made if it is missing. */
-  pullSecret(
-    secret: PullSecret,
-    owner: InstanceOwner | undefined,
-    owners: V1OwnerReference[],
-  ): Promise<string>;
-  /** Whether it was needed a moment ago. */
-  isRecent(agentId: string): boolean;
-  /** With all that it owns. */
-  remove(agentId: string): Promise<void>;
-}
-
 const RECENT_MS = 30_000;
 const DOCKER_KEY = "https://index.docker.io/v1/"; // what kubelets look for when an image is of Docker's registry
 
-export function createAgentObjects(cluster: Cluster, names: Names): AgentObjects {
-  const owners = createRecent<V1OwnerReference>();
-  const pullSecrets = createRecent<string>();
+/** The objects in the cluster that the instances of an agent share. They are deleted with the agent. */
+export class AgentObjects {
+  readonly #cluster: Cluster;
+  readonly #names: Names;
+  readonly #owners = new Recent<V1OwnerReference>();
+  readonly #pullSecrets = new Recent<string>();
 
-  async function makeOwner({ agentId, agentName }: InstanceOwner): Promise<V1OwnerReference> {
-    const name = names.agent(agentId);
+  constructor(cluster: Cluster, names: Names) {
+    this.#cluster = cluster;
+    this.#names = names;
+  }
+
+  /** Returns the object that owns everything of an agent, and makes it if it is missing. */
+  async ownerOf(owner: InstanceOwner | undefined): Promise<V1OwnerReference[]> {
+    if (!owner) return [];
+    return [await this.#owners.get(owner.agentId, () => this.#makeOwner(owner))];
+  }
+
+  /** Returns the name of a Secret with the registry's credentials, and makes it if it is missing. */
+  pullSecret(
+    secret: PullSecret,
+    owner: InstanceOwner | undefined,
+    ownerReferences: V1OwnerReference[],
+  ): Promise<string> {
+    const { service } = this.#names;
+    const { host, username, token } = secret;
+    const text = JSON.stringify([service, owner?.agentId, host, username, token]);
+    const name = `${service}-pull-${createHash("sha256").update(text).digest("hex").slice(0, 20)}`;
+    return this.#pullSecrets.get(name, () => this.#makePullSecret(name, secret, ownerReferences));
+  }
+
+  /** Tells whether an instance of the agent was made a moment ago. */
+  isRecent(agentId: string): boolean {
+    return this.#owners.has(agentId);
+  }
+
+  /** Removes the agent's object; the cluster removes all that it owns. */
+  async remove(agentId: string): Promise<void> {
+    this.#owners.drop(agentId);
+    const path = `configmaps/${this.#names.agent(agentId)}`;
+    await this.#cluster.ask({ what: `remove ${path}`, method: "DELETE", path }).catch((error: unknown) => {
+      if (!isKind(error, "missing")) throw error;
+    });
+  }
+
+  async #makeOwner({ agentId, agentName }: InstanceOwner): Promise<V1OwnerReference> {
+    const name = this.#names.agent(agentId);
     const body: V1ConfigMap = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -37,22 +62,18 @@ export function createAgentObjects(cluster: Cluster, names: Names): AgentObjects
         name,
         labels: {
           "app.kubernetes.io/managed-by": "vocalhost",
-          [labels.service]: names.service,
+          [labels.service]: this.#names.service,
           [labels.kind]: "agent",
           [labels.agent]: agentId,
           [labels.agentName]: labelValue(agentName),
         },
       },
     };
-    const made = await ensure<V1ConfigMap>("configmaps", name, body);
+    const made = await this.#ensure<V1ConfigMap>("configmaps", name, body);
     return { apiVersion: "v1", kind: "ConfigMap", name, uid: made.metadata?.uid ?? "" };
   }
 
-  async function makePullSecret(
-    name: string,
-    secret: PullSecret,
-    owner: V1OwnerReference[],
-  ): Promise<string> {
+  async #makePullSecret(name: string, secret: PullSecret, owner: V1OwnerReference[]): Promise<string> {
     const { username, token } = secret;
     const host = secret.host.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
     const key = /(?:^|\.)docker\.io$/.test(host) ? DOCKER_KEY : host;
@@ -62,7 +83,7 @@ export function createAgentObjects(cluster: Cluster, names: Names): AgentObjects
       kind: "Secret",
       metadata: {
         name,
-        labels: { [labels.service]: names.service, [labels.kind]: "pull-secret" },
+        labels: { [labels.service]: this.#names.service, [labels.kind]: "pull-secret" },
         ownerReferences: owner,
       },
       immutable: true,
@@ -71,65 +92,45 @@ export function createAgentObjects(cluster: Cluster, names: Names): AgentObjects
         ".dockerconfigjson": JSON.stringify({ auths: { [key]: { username, password: token, auth } } }),
       },
     };
-    await ensure<V1Secret>("secrets", name, body);
+    await this.#ensure<V1Secret>("secrets", name, body);
     return name;
   }
 
-  async function ensure<T>(kind: "configmaps" | "secrets", name: string, body: object): Promise<T> {
+  async #ensure<T>(kind: "configmaps" | "secrets", name: string, body: object): Promise<T> {
     try {
-      return await cluster.ask<T>({ what: `make ${kind}/${name}`, method: "POST", path: kind, body });
+      return await this.#cluster.ask<T>({ what: `make ${kind}/${name}`, method: "POST", path: kind, body });
     } catch (error) {
       if (!isKind(error, "taken")) throw error;
-      return cluster.ask<T>({ what: `read ${kind}/${name}`, path: `${kind}/${name}` });
+      return this.#cluster.ask<T>({ what: `read ${kind}/${name}`, path: `${kind}/${name}` });
     }
   }
-
-  return {
-    async ownerOf(owner) {
-      if (!owner) return [];
-      return [await owners.get(owner.agentId, () => makeOwner(owner))];
-    },
-    pullSecret(secret, owner, ownerReferences) {
-      const text = JSON.stringify([
-        names.service,
-        owner?.agentId,
-        secret.host,
-        secret.username,
-        secret.token,
-      ]);
-      const name = `${names.service}-pull-${createHash("sha256").update(text).digest("hex").slice(0, 20)}`;
-      return pullSecrets.get(name, () => makePullSecret(name, secret, ownerReferences));
-    },
-    isRecent: (agentId) => owners.has(agentId),
-    async remove(agentId) {
-      owners.drop(agentId);
-      const path = `configmaps/${names.agent(agentId)}`;
-      await cluster.ask({ what: `remove ${path}`, method: "DELETE", path }).catch((error: unknown) => {
-        if (!isKind(error, "missing")) throw error;
-      });
-    },
-  };
 }
 
-/** What was made a moment ago is still there; of what is older, somebody may have thought otherwise. */
-function createRecent<T>() {
-  const known = new Map<string, { made: Promise<T>; atMs: number }>();
-  const find = (key: string): Promise<T> | undefined => {
-    const found = known.get(key);
+/** Remembers what was made a moment ago. Older entries are made again, because another client may have deleted them. */
+class Recent<T> {
+  readonly #known = new Map<string, { made: Promise<T>; atMs: number }>();
+
+  has(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  drop(key: string): void {
+    this.#known.delete(key);
+  }
+
+  async get(key: string, make: () => Promise<T>): Promise<T> {
+    const found = this.#find(key);
+    if (found) return found;
+    const made = make();
+    this.#known.set(key, { made, atMs: performance.now() });
+    return made.catch((error: unknown) => {
+      if (this.#known.get(key)?.made === made) this.#known.delete(key);
+      throw error;
+    });
+  }
+
+  #find(key: string): Promise<T> | undefined {
+    const found = this.#known.get(key);
     return found && performance.now() - found.atMs < RECENT_MS ? found.made : undefined;
-  };
-  return {
-    has: (key: string): boolean => find(key) !== undefined,
-    drop: (key: string) => void known.delete(key),
-    async get(key: string, make: () => Promise<T>): Promise<T> {
-      const found = find(key);
-      if (found) return found;
-      const made = make();
-      known.set(key, { made, atMs: performance.now() });
-      return made.catch((error: unknown) => {
-        if (known.get(key)?.made === made) known.delete(key);
-        throw error;
-      });
-    },
-  };
+  }
 }

@@ -12,27 +12,15 @@ import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } fro
 import { setTimeout as pause } from "node:timers/promises";
 import { ClusterError, errorOfAnswer, type ApiStatus } from "./cluster-error.ts";
 
-/** The API server of one cluster, and the namespace that is ours in it. */
-export interface Cluster extends Disposable {
-  readonly server: string;
-  readonly namespace: string;
-  /** Answers with what the API server answered. Rejects with `ClusterError`. */
-  ask<Answer>(call: ClusterCall): Promise<Answer>;
-  /** An answer that goes on for as long as both stay. */
-  stream(
-    call: Pick<ClusterCall, "what" | "path" | "query"> & { signal: AbortSignal },
-  ): Promise<IncomingMessage>;
-}
-
 export interface ClusterCall {
-  /** Completes "refused to". */
+  /** Completes "The cluster refused to". */
   what: string;
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the namespace: `pods/one`. */
   path: string;
-  /** Not below our namespace, but of the whole server. */
+  /** Not in the namespace. */
   isOfServer?: boolean;
-  /** In another group than the core. */
+  /** @default the core group */
   group?: string;
   query?: Record<string, string | number | undefined>;
   body?: object;
@@ -41,7 +29,7 @@ export interface ClusterCall {
 }
 
 export interface ClusterOptions {
-  /** A file; undefined: what `KUBECONFIG` or the home folder has, then the one that pods are given. */
+  /** Path of a file. @default the one that `KUBECONFIG` names or the home folder has, then the one that pods are given */
   kubeconfig?: string | undefined;
   /** @default its current one */
   context?: string | undefined;
@@ -63,20 +51,63 @@ const ASKED_TO_WAIT_MAX_MS = 5_000;
 const OWN_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const config = await loadConfig(options);
-  const current = config.getCurrentCluster();
-  if (!current) throw new Error("The kubeconfig names no cluster");
-  const { answerMs = ANSWER_MS } = options;
-  const namespace =
-    options.namespace ?? config.getContextObject(config.getCurrentContext())?.namespace ?? own();
-  const server = current.server.replace(/\/+$/, "");
-  const agents = createAgents(server);
+  return new Cluster(await loadConfig(options), options);
+}
 
-  async function send(call: ClusterCall, signal: AbortSignal | undefined): Promise<IncomingMessage> {
-    const url = urlOf(server, namespace, call);
+/** The API server of one cluster, and the service's namespace in it. */
+export class Cluster {
+  readonly server: string;
+  readonly namespace: string;
+  readonly #config: KubeConfig;
+  readonly #agents: Agents;
+  readonly #answerMs: number;
+  readonly #hasProxy: boolean;
+
+  constructor(config: KubeConfig, { namespace, answerMs = ANSWER_MS }: ClusterOptions) {
+    const current = config.getCurrentCluster();
+    if (!current) throw new Error("The kubeconfig names no cluster");
+    this.namespace =
+      namespace ?? config.getContextObject(config.getCurrentContext())?.namespace ?? ownNamespace();
+    this.server = current.server.replace(/\/+$/, "");
+    this.#config = config;
+    this.#agents = new Agents(this.server);
+    this.#answerMs = answerMs;
+    this.#hasProxy = current.proxyUrl !== undefined;
+  }
+
+  /** Returns the API server's answer. Rejects with `ClusterError`. */
+  async ask<Answer>(call: ClusterCall): Promise<Answer> {
+    for (let tried = 1; ; tried++) {
+      const outcome = await this.#askOnce(call);
+      if ("answer" in outcome) return outcome.answer as Answer;
+      if (tried === TRIES) throw outcome.error;
+      await pause(outcome.againMs, undefined, call.signal ? { signal: call.signal } : {});
+    }
+  }
+
+  /** Returns an answer that goes on until either side ends it. */
+  async stream(
+    call: Pick<ClusterCall, "what" | "path" | "query"> & { signal: AbortSignal },
+  ): Promise<IncomingMessage> {
+    try {
+      const response = await this.#send(call, call.signal);
+      if (response.statusCode === 200) return response;
+      const status = parseAnswer(await textOf(response)) as ApiStatus | undefined;
+      throw errorOfAnswer(response.statusCode ?? 0, status ?? {}, call.what);
+    } catch (error) {
+      throw error instanceof ClusterError ? error : unreachable(this.server, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agents.destroy();
+  }
+
+  async #send(call: ClusterCall, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+    const url = urlOf(this, call);
     const how: RequestOptions = { method: call.method ?? "GET", headers: { accept: "application/json" } };
-    await config.applyToHTTPSOptions(how); // each time: tokens and certificates are replaced while we run
-    if (current?.proxyUrl === undefined) how.agent = agents.agentFor(how);
+    await this.#config.applyToHTTPSOptions(how); // each time: tokens and certificates are replaced while we run
+    if (!this.#hasProxy) how.agent = this.#agents.agentFor(how);
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
     if (body)
       how.headers = {
@@ -93,10 +124,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return response;
   }
 
-  async function askOnce(call: ClusterCall): Promise<{ answer: unknown } | AskedToWait> {
-    const late = AbortSignal.timeout(answerMs);
+  async #askOnce(call: ClusterCall): Promise<{ answer: unknown } | AskedToWait> {
+    const late = AbortSignal.timeout(this.#answerMs);
     try {
-      const response = await send(call, call.signal ? AbortSignal.any([call.signal, late]) : late);
+      const response = await this.#send(call, call.signal ? AbortSignal.any([call.signal, late]) : late);
       const code = response.statusCode ?? 0;
       const answer = parseAnswer(await textOf(response));
       if (code >= 200 && code < 300) return { answer };
@@ -107,34 +138,13 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     } catch (error) {
       if (error instanceof ClusterError || call.signal?.aborted) throw error;
       if (late.aborted)
-        throw new ClusterError("hung", `The cluster took more than ${answerMs / 1_000} s to ${call.what}`);
-      throw unreachable(server, error);
+        throw new ClusterError(
+          "hung",
+          `The cluster took more than ${this.#answerMs / 1_000} s to ${call.what}`,
+        );
+      throw unreachable(this.server, error);
     }
   }
-
-  return {
-    server,
-    namespace,
-    async ask<Answer>(call: ClusterCall) {
-      for (let tried = 1; ; tried++) {
-        const outcome = await askOnce(call);
-        if ("answer" in outcome) return outcome.answer as Answer;
-        if (tried === TRIES) throw outcome.error;
-        await pause(outcome.againMs, undefined, call.signal ? { signal: call.signal } : {});
-      }
-    },
-    async stream(call) {
-      try {
-        const response = await send(call, call.signal);
-        if (response.statusCode === 200) return response;
-        const status = parseAnswer(await textOf(response)) as ApiStatus | undefined;
-        throw errorOfAnswer(response.statusCode ?? 0, status ?? {}, call.what);
-      } catch (error) {
-        throw error instanceof ClusterError ? error : unreachable(server, error);
-      }
-    },
-    [Symbol.dispose]: () => agents.destroy(),
-  };
 }
 
 async function loadConfig({ kubeconfig, context }: ClusterOptions): Promise<KubeConfig> {
@@ -151,34 +161,41 @@ async function loadConfig({ kubeconfig, context }: ClusterOptions): Promise<Kube
   return config;
 }
 
-function own(): string {
+function ownNamespace(): string {
   return existsSync(OWN_NAMESPACE) ? readFileSync(OWN_NAMESPACE, "utf8").trim() : "default";
 }
 
-/** Connections are kept; new ones are made with new certificates when those were replaced. */
-function createAgents(server: string) {
-  const settings = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: SOCKETS_MAX };
-  let known: { from: string; agent: HttpAgent | HttpsAgent } | undefined;
-  return {
-    agentFor({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions): HttpAgent | HttpsAgent {
-      const from = [ca, cert, key].map(String).join("\n");
-      if (known?.from === from) return known.agent;
-      known?.agent.destroy();
-      const agent = server.startsWith("http:")
-        ? new HttpAgent(settings)
-        : new HttpsAgent({
-            ...settings,
-            ...{ ca, cert, key, servername },
-            ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-          });
-      known = { from, agent };
-      return agent;
-    },
-    destroy: () => known?.agent.destroy(),
-  };
+/** Keeps connections open, and makes new ones when the kubeconfig's certificates were replaced. */
+class Agents {
+  readonly #server: string;
+  #known: { from: string; agent: HttpAgent | HttpsAgent } | undefined;
+
+  constructor(server: string) {
+    this.#server = server;
+  }
+
+  agentFor({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions): HttpAgent | HttpsAgent {
+    const from = [ca, cert, key].map(String).join("\n");
+    if (this.#known?.from === from) return this.#known.agent;
+    this.#known?.agent.destroy();
+    const settings = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: SOCKETS_MAX };
+    const agent = this.#server.startsWith("http:")
+      ? new HttpAgent(settings)
+      : new HttpsAgent({
+          ...settings,
+          ...{ ca, cert, key, servername },
+          ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+        });
+    this.#known = { from, agent };
+    return agent;
+  }
+
+  destroy(): void {
+    this.#known?.agent.destroy();
+  }
 }
 
-function urlOf(server: string, namespace: string, call: ClusterCall): URL {
+function urlOf({ server, namespace }: Cluster, call: ClusterCall): URL {
   const { path, isOfServer, group, query } = call;
   const parts = [
     server,

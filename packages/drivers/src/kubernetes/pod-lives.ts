@@ -11,17 +11,6 @@ import { podManifest, secretManifest, type PodSettings } from "./pod-manifest.ts
 import { isOnLostNode, readPodState } from "./pod-state.ts";
 import type { WatchedPods } from "./watched-pods.ts";
 
-/** Makes pods, ends them and lets go of them. */
-export interface PodLives {
-  /** As the cluster has it at this moment. */
-  find(id: string): Promise<V1Pod | undefined>;
-  make(spec: InstanceSpec): Promise<void>;
-  /** Resolves when it no longer runs. */
-  end(id: string, options: { graceMs: number; isListening: boolean }): Promise<void>;
-  /** Removes all that is left of one that has ended. */
-  forget(id: string): Promise<void>;
-}
-
 export interface PodLivesOptions {
   cluster: Cluster;
   names: Names;
@@ -31,7 +20,7 @@ export interface PodLivesOptions {
   loading: Pick<PodLoading, "millicores">;
   settings: PodSettings;
   log: Log;
-  /** Where instances say that they listen. */
+  /** The URL at which instances report how their boot goes. */
   readyEndpoint(): string | undefined;
   /** Resolves when something has changed, and after that time. */
   nextChange(timeoutMs: number): Promise<void>;
@@ -42,10 +31,17 @@ const LOOK_AGAIN_MS = 500;
 const KILLED_MS = 15_000; // kubelets look at their pods every second, and are busy
 const RACES_MAX = 5;
 
-export function createPodLives(options: PodLivesOptions): PodLives {
-  const { cluster, names, watched, fence, agents, log, nextChange } = options;
+/** Makes pods, ends them, and removes what is left of them. */
+export class PodLives {
+  readonly #options: PodLivesOptions;
 
-  async function find(id: string): Promise<V1Pod | undefined> {
+  constructor(options: PodLivesOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the pod from the cluster. */
+  async find(id: string): Promise<V1Pod | undefined> {
+    const { cluster, names, watched } = this.#options;
     try {
       const pod = await cluster.ask<V1Pod>({ what: "read a pod", path: `pods/${names.pod(id)}` });
       watched.put(pod);
@@ -56,86 +52,96 @@ export function createPodLives(options: PodLivesOptions): PodLives {
     }
   }
 
-  async function make(spec: InstanceSpec): Promise<void> {
+  async make(spec: InstanceSpec): Promise<void> {
+    const { names, watched, fence, log } = this.#options;
     const name = names.pod(spec.id);
-    const { reference: image, pullSecret } = requireImage(spec.source);
     await fence.check();
-    const owners = await agents.ownerOf(spec.owner);
-    const pullSecrets = pullSecret ? [await agents.pullSecret(pullSecret, spec.owner, owners)] : [];
-    const common = { spec, names, owners };
-    await unlessTaken(
-      cluster.ask({
-        what: "make an instance's secret",
-        method: "POST",
-        path: "secrets",
-        body: secretManifest(common),
-      }),
-    );
-    const post = (cpuMillicores: number): Promise<V1Pod> => {
-      const [settings, readyEndpoint] = [options.settings, options.readyEndpoint()];
-      const body = podManifest({ ...common, image, settings, pullSecrets, readyEndpoint, cpuMillicores });
-      return cluster.ask<V1Pod>({ what: "make a pod", method: "POST", path: "pods", body });
-    };
-    const loadingMillicores = options.loading.millicores(spec.cpuMillicores);
-    const pod = await unlessTaken(
-      post(loadingMillicores).catch((error: unknown) => {
-        // A quota or a limit of the namespace may leave no room for more than the profile says.
-        if (loadingMillicores === spec.cpuMillicores || !isKind(error, "full", "forbidden")) throw error;
-        return post(spec.cpuMillicores);
-      }),
-    );
-    if (!pod) return void (await find(spec.id)); // it is there, running or over
+    const pod = await unlessTaken(this.#post(spec));
+    if (!pod) return void (await this.find(spec.id)); // another call has made it
     watched.put(pod);
     try {
-      await fence.check(); // a newer leader may have come while we were at it, and may not have seen this one
+      await fence.check(); // a newer leader may have listed the pods before this one was made
     } catch (error) {
-      await remove(pod)
-        .then(() => removeSecret(name))
+      await this.#remove(pod)
+        .then(() => this.#removeSecret(name))
         .catch(() => undefined);
       throw error;
     }
     log.debug({ instanceId: spec.id, pod: name }, "pod made");
   }
 
-  async function end(
-    id: string,
-    { graceMs, isListening }: { graceMs: number; isListening: boolean },
-  ): Promise<void> {
-    const found = await find(id);
+  /** Resolves when the pod no longer runs. */
+  async end(id: string, { graceMs, isListening }: { graceMs: number; isListening: boolean }): Promise<void> {
+    const { names, watched, killedMs = KILLED_MS } = this.#options;
+    const found = await this.find(id);
     if (!found || readPodState(found).state === "exited") return;
-    // Without an address it has no session, and may not even listen to signals yet. None at all would mean not to wait.
+    // One that does not listen has no session, and may not even handle signals yet. A grace of 0 would delete the object at once.
     const graceSeconds = isListening ? Math.max(1, Math.ceil(graceMs / 1_000)) : 1;
-    await ask(found, graceSeconds);
-    const deadlineMs = performance.now() + graceSeconds * 1_000 + (options.killedMs ?? KILLED_MS);
+    await this.#delete(found, graceSeconds);
+    const deadlineMs = performance.now() + graceSeconds * 1_000 + killedMs;
     for (;;) {
-      const pod = watched.get(names.pod(id)) ?? (await find(id));
+      const pod = watched.get(names.pod(id)) ?? (await this.find(id));
       if (!pod || readPodState(pod).state === "exited") return;
       const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0) return endOnLostNode(id);
-      await nextChange(Math.min(LOOK_AGAIN_MS, leftMs));
+      if (leftMs <= 0) return this.#endOnLostNode(id);
+      await this.#options.nextChange(Math.min(LOOK_AGAIN_MS, leftMs));
     }
   }
 
-  async function endOnLostNode(id: string): Promise<void> {
-    const pod = await find(id);
+  /** Removes all that is left of a pod that has ended. */
+  async forget(id: string): Promise<void> {
+    const pod = await this.find(id);
+    if (pod && readPodState(pod).state === "running") throw new Error(`Instance ${id} still runs`);
+    if (pod) await this.#remove(pod);
+    await this.#removeSecret(this.#options.names.pod(id));
+  }
+
+  /** Makes the Secret and the pod. Rejects with `taken` if the pod is there. */
+  async #post(spec: InstanceSpec): Promise<V1Pod> {
+    const { cluster, names, agents, loading, settings } = this.#options;
+    const { reference: image, pullSecret } = requireImage(spec.source);
+    const owners = await agents.ownerOf(spec.owner);
+    const pullSecrets = pullSecret ? [await agents.pullSecret(pullSecret, spec.owner, owners)] : [];
+    const body = secretManifest({ spec, names, owners });
+    await unlessTaken(
+      cluster.ask({ what: "make an instance's secret", method: "POST", path: "secrets", body }),
+    );
+    const post = (cpuMillicores: number): Promise<V1Pod> => {
+      const readyEndpoint = this.#options.readyEndpoint();
+      const common = { spec, names, owners, image, settings, pullSecrets, readyEndpoint, cpuMillicores };
+      return cluster.ask<V1Pod>({
+        ...{ what: "make a pod", method: "POST", path: "pods", body: podManifest(common) },
+      });
+    };
+    const loadingMillicores = loading.millicores(spec.cpuMillicores);
+    return post(loadingMillicores).catch((error: unknown) => {
+      // A quota or a limit of the namespace may allow no more than the profile's limit.
+      if (loadingMillicores === spec.cpuMillicores || !isKind(error, "full", "forbidden")) throw error;
+      return post(spec.cpuMillicores);
+    });
+  }
+
+  async #endOnLostNode(id: string): Promise<void> {
+    const pod = await this.find(id);
     if (!pod || readPodState(pod).state === "exited") return;
     if (!isOnLostNode(pod)) throw new DriverUnavailableError(`The pod of instance ${id} does not end`);
-    log.warn(
+    this.#options.log.warn(
       { instanceId: id, node: pod.spec?.nodeName },
       "an instance's node was lost, giving the instance up",
     );
-    await ask(pod, 0);
-    await find(id);
+    await this.#delete(pod, 0);
+    await this.find(id);
   }
 
-  async function ask(pod: V1Pod, gracePeriodSeconds: number): Promise<void> {
+  async #delete(pod: V1Pod, gracePeriodSeconds: number): Promise<void> {
     const body = { gracePeriodSeconds, preconditions: { uid: pod.metadata?.uid } };
     const path = `pods/${pod.metadata?.name}`;
-    await unlessMissing(cluster.ask({ what: "end a pod", method: "DELETE", path, body }));
+    await unlessMissing(this.#options.cluster.ask({ what: "end a pod", method: "DELETE", path, body }));
   }
 
-  /** What is left of one that has ended. */
-  async function remove(pod: V1Pod): Promise<void> {
+  /** Takes the finalizer off a pod that has ended, and deletes it. */
+  async #remove(pod: V1Pod): Promise<void> {
+    const { cluster, watched } = this.#options;
     const name = pod.metadata?.name ?? "";
     let now: V1Pod | undefined = pod;
     for (let races = 0; now; races++) {
@@ -151,29 +157,17 @@ export function createPodLives(options: PodLivesOptions): PodLives {
       } catch (error) {
         if (isKind(error, "missing")) break;
         if (!isKind(error, "conflict") || races === RACES_MAX) throw error;
-        now = await find(idOf(pod)); // its node has changed it meanwhile
+        now = await this.find(idOf(pod)); // its node has changed it meanwhile
       }
     }
-    if (now) await ask(now, 0); // its node may not have let go of it yet, though nothing of it runs
+    if (now) await this.#delete(now, 0); // its node may still hold the object, though nothing of it runs
     watched.drop(pod);
   }
 
-  function removeSecret(name: string): Promise<unknown> {
+  async #removeSecret(name: string): Promise<void> {
     const call = { what: "remove an instance's secret", method: "DELETE", path: `secrets/${name}` } as const;
-    return unlessMissing(cluster.ask(call));
+    await unlessMissing(this.#options.cluster.ask(call));
   }
-
-  return {
-    find,
-    make,
-    end,
-    async forget(id) {
-      const pod = await find(id);
-      if (pod && readPodState(pod).state === "running") throw new Error(`Instance ${id} still runs`);
-      if (pod) await remove(pod);
-      await removeSecret(names.pod(id));
-    },
-  };
 }
 
 export function idOf(pod: V1Pod): string {

@@ -5,16 +5,6 @@ import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { CONTAINER, OWN_MILLICORES } from "./names.ts";
 
-/** Pods load with more processor time than is theirs, if the cluster can take it back while they run. */
-export interface PodLoading {
-  /** Asks the cluster whether it can, and whether we may. Until then nobody gets more. */
-  prepare(): Promise<void>;
-  /** What a pod of this profile starts with. */
-  millicores(ofProfile: number): number;
-  /** Gives those that have loaded what is theirs, a few at a time. */
-  settle(pods: Iterable<V1Pod>, hasLoaded: (pod: V1Pod) => boolean): void;
-}
-
 export interface PodLoadingOptions {
   cluster: Cluster;
   log: Log;
@@ -23,17 +13,72 @@ export interface PodLoadingOptions {
 
 const AT_ONCE = 16;
 
-export function createPodLoading({ cluster, log, changed }: PodLoadingOptions): PodLoading {
-  const changing = new Set<string>();
-  let canResize = false;
+/** Starts pods with more processor time than their profile has, where the cluster can resize them while they run. */
+export class PodLoading {
+  readonly #options: PodLoadingOptions;
+  readonly #resizing = new Set<string>();
+  #canResize = false;
 
-  async function isOffered(): Promise<boolean> {
+  constructor(options: PodLoadingOptions) {
+    this.#options = options;
+  }
+
+  /** Asks the cluster whether it resizes pods and whether the service may. Before that no pod starts with more. */
+  async prepare(): Promise<void> {
+    const { log } = this.#options;
+    this.#canResize = false;
+    try {
+      const isOffered = await this.#isOffered();
+      this.#canResize = isOffered && (await this.#isAllowed());
+      if (!isOffered)
+        log.info(
+          {},
+          "this cluster resizes no running pods, so pods load with the CPU limit of their profile",
+        );
+      else if (!this.#canResize)
+        log.warn({}, "pods load with the CPU limit of their profile: the service may not patch pods/resize");
+    } catch (error) {
+      log.warn(
+        { err: error },
+        "pods load with the CPU limit of their profile: the cluster did not say whether it resizes pods",
+      );
+    }
+  }
+
+  /** Returns the CPU limit that a pod starts with. */
+  millicores(ofProfile: number): number {
+    return this.#canResize ? Math.max(LOADING_MILLICORES, ofProfile) : ofProfile;
+  }
+
+  /** Gives pods that have loaded the limit of their profile, a few at a time. */
+  settle(pods: Iterable<V1Pod>, hasLoaded: (pod: V1Pod) => boolean): void {
+    for (const pod of pods) {
+      const { name = "", annotations, deletionTimestamp } = pod.metadata ?? {};
+      const own = annotations?.[OWN_MILLICORES];
+      if (own === undefined || deletionTimestamp !== undefined || limitOf(pod) === Number(own)) continue;
+      if (!hasLoaded(pod) && !isOld(pod)) continue;
+      if (this.#resizing.has(name) || this.#resizing.size >= AT_ONCE) continue; // the next call resizes it
+      this.#resizing.add(name);
+      void this.#resize(name, own)
+        .catch((error: unknown) => {
+          if (!isKind(error, "missing"))
+            this.#options.log.warn(
+              { err: error, pod: name },
+              "a pod keeps the CPU limit that it loaded with",
+            );
+        })
+        .finally(() => this.#resizing.delete(name));
+    }
+  }
+
+  async #isOffered(): Promise<boolean> {
     const call = { what: "say what it can do", path: "", isOfServer: true };
-    const { resources } = await cluster.ask<{ resources?: { name?: string }[] }>(call);
+    const { resources } = await this.#options.cluster.ask<{ resources?: { name?: string }[] }>(call);
     return resources?.some(({ name }) => name === "pods/resize") ?? false;
   }
 
-  async function isAllowed(): Promise<boolean> {
+  async #isAllowed(): Promise<boolean> {
+    const { cluster } = this.#options;
     const resourceAttributes = {
       ...{ namespace: cluster.namespace, verb: "patch", resource: "pods", subresource: "resize" },
     };
@@ -52,51 +97,17 @@ export function createPodLoading({ cluster, log, changed }: PodLoadingOptions): 
     return status?.allowed ?? false;
   }
 
-  async function resize(name: string, millicores: string): Promise<void> {
+  async #resize(name: string, millicores: string): Promise<void> {
     const containers = [{ name: CONTAINER, resources: { limits: { cpu: `${millicores}m` } } }];
-    const pod = await cluster.ask<V1Pod>({
+    const pod = await this.#options.cluster.ask<V1Pod>({
       what: "resize a pod",
       method: "PATCH",
       path: `pods/${name}/resize`,
       contentType: "application/strategic-merge-patch+json",
       body: { spec: { containers } },
     });
-    changed(pod);
+    this.#options.changed(pod);
   }
-
-  return {
-    async prepare() {
-      try {
-        canResize = await isOffered();
-        if (!canResize)
-          log.info({}, "this cluster resizes no running pods, so pods load at their profile's pace");
-        else if (!(await isAllowed())) {
-          canResize = false;
-          log.warn({}, "pods load at their profile's pace: we may not patch pods/resize in our namespace");
-        }
-      } catch (error) {
-        canResize = false;
-        log.warn({ err: error }, "pods load at their profile's pace: the cluster did not say what we may do");
-      }
-    },
-    millicores: (ofProfile) => (canResize ? Math.max(LOADING_MILLICORES, ofProfile) : ofProfile),
-    settle(pods, hasLoaded) {
-      for (const pod of pods) {
-        const { name = "", annotations, deletionTimestamp } = pod.metadata ?? {};
-        const own = annotations?.[OWN_MILLICORES];
-        if (own === undefined || deletionTimestamp !== undefined || limitOf(pod) === Number(own)) continue;
-        if (!hasLoaded(pod) && !isOld(pod)) continue;
-        if (changing.has(name) || changing.size >= AT_ONCE) continue; // the next look sees to it
-        changing.add(name);
-        void resize(name, own)
-          .catch((error: unknown) => {
-            if (!isKind(error, "missing"))
-              log.warn({ err: error, pod: name }, "a pod keeps the processor time it had for loading");
-          })
-          .finally(() => changing.delete(name));
-      }
-    },
-  };
 }
 
 function isOld({ metadata }: V1Pod): boolean {

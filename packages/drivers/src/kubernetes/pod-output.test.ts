@@ -10,7 +10,7 @@ import { within } from "../../../../testing/wait.ts";
 import { silentLog } from "@vocalhost/base/log";
 import type { Cluster } from "./cluster.ts";
 import { createNames } from "./names.ts";
-import { createPodOutput, type PodOutputOptions } from "./pod-output.ts";
+import { PodOutput, type PodOutputOptions } from "./pod-output.ts";
 
 test("nothing is remembered of one that was removed", async () => {
   const root = mkdtempSync(join(tmpdir(), "pod-output-"));
@@ -18,7 +18,7 @@ test("nothing is remembered of one that was removed", async () => {
   const cluster: Partial<Cluster> = {
     stream: async () => Readable.from([Buffer.from(`2026-01-01T00:00:00Z ${printed}\n`)]) as IncomingMessage,
   };
-  using output = createPodOutput({
+  using output = new PodOutput({
     ...{ root, cluster: cluster as Cluster, names: createNames("vocalhost"), log: silentLog },
     stateOf: () => "over",
   });
@@ -36,7 +36,7 @@ test("one that goes before it has begun has no output, and nobody misses any", a
   let state: ReturnType<PodOutputOptions["stateOf"]> = "waiting";
   const warnings: string[] = [];
   const cluster: Partial<Cluster> = { stream: () => Promise.reject(new Error("there is no such pod")) };
-  using output = createPodOutput({
+  using output = new PodOutput({
     root,
     cluster: cluster as Cluster,
     names: createNames("vocalhost"),
@@ -71,7 +71,7 @@ test("one that is removed while it prints is no longer followed, and nothing of 
       return Readable.from(lines()) as IncomingMessage;
     },
   };
-  using output = createPodOutput({
+  using output = new PodOutput({
     root,
     cluster: cluster as Cluster,
     names: createNames("vocalhost"),
@@ -90,7 +90,7 @@ test("one that is removed while it prints is no longer followed, and nothing of 
 
 test("folders that nobody needs any more are swept, those of others are kept", async () => {
   const root = mkdtempSync(join(tmpdir(), "pod-output-"));
-  using output = createPodOutput({
+  using output = new PodOutput({
     ...{ root, cluster: {} as Cluster, names: createNames("vocalhost"), log: silentLog },
     stateOf: () => "gone",
   });

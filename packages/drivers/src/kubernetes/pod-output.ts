@@ -6,29 +6,11 @@ import type { OutputChunk } from "../instance-records.ts";
 import { replaceFile } from "../local/guarded-files.ts";
 import { isId } from "../local/instance-folder.ts";
 import { dropOutput, OUTPUT_FILE, readLastOutput } from "../local/output-file.ts";
-import { createOutputReader } from "../local/output-reader.ts";
+import { createOutputReader, type OutputReader } from "../local/output-reader.ts";
 import { isKind } from "./cluster-error.ts";
 import type { Cluster } from "./cluster.ts";
 import { CONTAINER, type Names } from "./names.ts";
 import { readLines } from "./read-lines.ts";
-
-/**
- * What instances print, brought here line by line while it is printed: a node keeps the last few megabytes of it, by
- * time and not by place, and nothing at all once the pod is to go.
- */
-export interface PodOutput extends Disposable {
-  read(id: string, position: number): Promise<OutputChunk>;
-  last(id: string, maxBytes: number): Promise<string>;
-  /** Begins to bring it, or goes on. */
-  follow(id: string): void;
-  /** Resolves when all of an instance that has ended is here, or will not come. */
-  whole(id: string): Promise<void>;
-  makeSpace(ids: string[]): Promise<number>;
-  /** Ends the bringing, then removes all that was brought. */
-  remove(id: string): Promise<void>;
-  /** Removes the folders of all others, left by pods that ended while another controller led. At most every ten minutes. */
-  keepOnly(ids: ReadonlySet<string>): Promise<void>;
-}
 
 export interface PodOutputOptions {
   /** One folder per instance in it. */
@@ -36,14 +18,14 @@ export interface PodOutputOptions {
   cluster: Cluster;
   names: Names;
   log: Log;
-  /** Whether there may be something to bring, now or later. */
+  /** Whether there may be output to copy, now or later. */
   stateOf(id: string): "waiting" | "running" | "over" | "gone";
 }
 
 const AGAIN_MS = 300;
-const WHOLE_MS = 5_000; // an end is worth more than its last words
-const LINE_MAX_BYTES = 64 * 1024; // nodes have no limit for one
-const KEEP_ONLY_MS = 600_000; // few are ever left
+const WHOLE_MS = 5_000; // to know that an instance has ended is worth more than its last lines
+const LINE_MAX_BYTES = 64 * 1024; // nodes have no limit for a line
+const KEEP_ONLY_MS = 600_000;
 const SINCE_FILE = "output-since";
 const WHOLE_MARK = "whole";
 const OUTPUT_LIMITS = { fileBytes: 16 * 1024 * 1024 };
@@ -53,48 +35,113 @@ interface Follower {
   done: Promise<void>;
 }
 
-export function createPodOutput(options: PodOutputOptions): PodOutput {
-  const { root, cluster, names, log, stateOf } = options;
-  const closing = new AbortController();
-  const followers = new Map<string, Follower>();
-  const wholes = new Set<string>();
-  let keptOnlyMs = -Infinity;
-  const reader = createOutputReader({ isRunning: async (id) => !wholes.has(id), limits: OUTPUT_LIMITS });
+/**
+ * Copies what instances print into their folders while they print it. A node keeps only the last few megabytes, can be
+ * asked by time and not by position, and keeps nothing once the pod is deleted.
+ */
+export class PodOutput {
+  readonly #options: PodOutputOptions;
+  readonly #closing = new AbortController();
+  readonly #followers = new Map<string, Follower>();
+  readonly #complete = new Set<string>();
+  readonly #reader: OutputReader;
+  #keptOnlyMs = -Infinity;
 
-  function follow(id: string): void {
-    if (followers.has(id) || closing.signal.aborted) return;
-    const ending = new AbortController();
-    const signal = AbortSignal.any([closing.signal, ending.signal]);
-    const done = bringAll(id, signal).catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ err: error, instanceId: id }, "output of an instance was not brought");
-    });
-    followers.set(id, { ending, done });
-    void done.then(() => (wholes.has(id) || signal.aborted ? undefined : followers.delete(id)));
+  constructor(options: PodOutputOptions) {
+    this.#options = options;
+    const isRunning = async (id: string): Promise<boolean> => !this.#complete.has(id);
+    this.#reader = createOutputReader({ isRunning, limits: OUTPUT_LIMITS });
   }
 
-  async function bringAll(id: string, signal: AbortSignal): Promise<void> {
-    const folder = join(root, id);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    let since = await readFile(join(folder, SINCE_FILE), "utf8").catch(() => "");
+  async read(id: string, position: number): Promise<OutputChunk> {
+    if (this.#options.stateOf(id) !== "gone") this.follow(id);
+    return this.#reader.read(id, this.#folderOf(id), position);
+  }
+
+  last(id: string, maxBytes: number): Promise<string> {
+    return readLastOutput(this.#folderOf(id), maxBytes);
+  }
+
+  /** Begins to copy, or goes on. */
+  follow(id: string): void {
+    if (this.#followers.has(id) || this.#closing.signal.aborted) return;
+    const ending = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, ending.signal]);
+    const done = this.#copyAll(id, signal).catch((error: unknown) => {
+      if (!signal.aborted)
+        this.#options.log.warn({ err: error, instanceId: id }, "the output of an instance was not copied");
+    });
+    this.#followers.set(id, { ending, done });
+    void done.then(() => (this.#complete.has(id) || signal.aborted ? undefined : this.#followers.delete(id)));
+  }
+
+  /** Resolves when all output of an instance that has ended is copied, or cannot be. */
+  async whole(id: string): Promise<void> {
+    this.follow(id);
+    await Promise.race([this.#followers.get(id)?.done, pause(WHOLE_MS, undefined, { ref: false })]);
+  }
+
+  async makeSpace(ids: string[]): Promise<number> {
+    const freed = await Promise.allSettled(ids.map((id) => dropOutput(this.#folderOf(id))));
+    return freed.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
+  }
+
+  /** Ends the copying, then removes the copy. */
+  async remove(id: string): Promise<void> {
+    const follower = this.#followers.get(id);
+    follower?.ending.abort();
+    // The entry stays until the folder is gone, so that no other follower makes the folder again.
+    const removed = (follower?.done ?? Promise.resolve()).then(() =>
+      rm(this.#folderOf(id), { recursive: true, force: true }),
+    );
+    const entry = { ending: new AbortController(), done: removed.catch(() => undefined) };
+    this.#followers.set(id, entry);
+    try {
+      await removed;
+    } finally {
+      this.#reader.forget(id);
+      this.#complete.delete(id);
+      if (this.#followers.get(id) === entry) this.#followers.delete(id);
+    }
+  }
+
+  /** Removes all other folders, left by pods that ended while another controller led. At most every ten minutes. */
+  async keepOnly(ids: ReadonlySet<string>): Promise<void> {
+    if (performance.now() - this.#keptOnlyMs < KEEP_ONLY_MS) return;
+    this.#keptOnlyMs = performance.now();
+    const left = (await readdir(this.#options.root)).filter((id) => isId(id) && !ids.has(id));
+    await Promise.all(left.map((id) => this.remove(id)));
+  }
+
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
+
+  #folderOf(id: string): string {
+    return join(this.#options.root, id);
+  }
+
+  async #copyAll(id: string, signal: AbortSignal): Promise<void> {
+    const sinceFile = join(this.#folderOf(id), SINCE_FILE);
+    await mkdir(this.#folderOf(id), { recursive: true, mode: 0o700 });
+    let since = await readFile(sinceFile, "utf8").catch(() => "");
     while (since !== WHOLE_MARK && !signal.aborted) {
-      const before = stateOf(id);
+      const before = this.#options.stateOf(id);
       if (before === "gone") break;
-      if (before !== "waiting") since = await bring(id, { since, signal });
+      if (before !== "waiting") since = await this.#copy(id, { since, signal });
       if (before === "over" && !signal.aborted) {
-        await replaceFile(join(folder, SINCE_FILE), WHOLE_MARK);
+        await replaceFile(sinceFile, WHOLE_MARK);
         break;
       }
       await pause(AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
-    if (!signal.aborted) wholes.add(id);
+    if (!signal.aborted) this.#complete.add(id);
   }
 
-  /** Until it ends or the connection does. Gives the time of the last line. */
-  async function bring(
-    id: string,
-    { since, signal }: { since: string; signal: AbortSignal },
-  ): Promise<string> {
-    const folder = join(root, id);
+  /** Copies until the log or the connection ends. Returns the time of the last line. */
+  async #copy(id: string, { since, signal }: { since: string; signal: AbortSignal }): Promise<string> {
+    const { cluster, names, log } = this.#options;
+    const folder = this.#folderOf(id);
     await using file = await open(join(folder, OUTPUT_FILE), "a", 0o600);
     let last = since;
     try {
@@ -111,56 +158,13 @@ export function createPodOutput(options: PodOutputOptions): PodOutput {
         last = time;
       }
     } catch (error) {
-      // Not begun yet, gone already, or a cluster that does not answer: whoever calls looks again.
+      // Not begun yet, gone already, or a cluster that does not answer: the caller tries again.
       if (!isKind(error, "missing", "refused", "busy", "unreachable") && !signal.aborted)
         log.debug({ err: error, instanceId: id }, "a pod's log ended early");
     }
     if (last !== since) await replaceFile(join(folder, SINCE_FILE), last);
     return last;
   }
-
-  async function remove(id: string): Promise<void> {
-    const follower = followers.get(id);
-    follower?.ending.abort();
-    // Until the folder is gone this place is taken, so that no other follower makes it again.
-    const removed = (follower?.done ?? Promise.resolve()).then(() =>
-      rm(join(root, id), { recursive: true, force: true }),
-    );
-    const place = { ending: new AbortController(), done: removed.catch(() => undefined) };
-    followers.set(id, place);
-    try {
-      await removed;
-    } finally {
-      reader.forget(id);
-      wholes.delete(id);
-      if (followers.get(id) === place) followers.delete(id);
-    }
-  }
-
-  return {
-    follow,
-    async read(id, position) {
-      if (stateOf(id) !== "gone") follow(id);
-      return reader.read(id, join(root, id), position);
-    },
-    last: (id, maxBytes) => readLastOutput(join(root, id), maxBytes),
-    async whole(id) {
-      follow(id);
-      await Promise.race([followers.get(id)?.done, pause(WHOLE_MS, undefined, { ref: false })]);
-    },
-    async makeSpace(ids) {
-      const freed = await Promise.allSettled(ids.map((id) => dropOutput(join(root, id))));
-      return freed.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
-    },
-    remove,
-    async keepOnly(ids) {
-      if (performance.now() - keptOnlyMs < KEEP_ONLY_MS) return;
-      keptOnlyMs = performance.now();
-      const left = (await readdir(root)).filter((id) => isId(id) && !ids.has(id));
-      await Promise.all(left.map(remove));
-    },
-    [Symbol.dispose]: () => closing.abort(),
-  };
 }
 
 function cutTime(line: string): { time: string | undefined; text: string } {
@@ -168,7 +172,7 @@ function cutTime(line: string): { time: string | undefined; text: string } {
   return { time: found?.[1], text: found ? line.slice(found[0].length) : line };
 }
 
-/** With all its digits, so that times can be compared as text. */
+/** Returns a time with all its digits, so that times can be compared as text. */
 function inFull(time: string): string {
   const [, seconds = "", fraction = ""] = /^([^.Z+]+)(?:\.(\d+))?/.exec(time) ?? [];
   return `${seconds}.${fraction.padEnd(9, "0")}`;

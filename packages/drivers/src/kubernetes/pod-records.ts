@@ -18,7 +18,7 @@ export interface PodRecordsOptions {
 const ANSWER_MS = 2_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
-/** What a running instance says, and after its end the termination message that its pod has kept. */
+/** Reads records from running instances, and of ended ones from the termination message that the pod has kept. */
 export function openPodRecords(options: PodRecordsOptions): InstanceRecords {
   const { output, stateOf } = options;
 
@@ -49,7 +49,7 @@ export function openPodRecords(options: PodRecordsOptions): InstanceRecords {
       return output.makeSpace((await readdir(options.root).catch(() => [])).filter(isId));
     },
     remove: (id) => output.remove(requireId(id)),
-    keepOnly: output.keepOnly,
+    keepOnly: (ids) => output.keepOnly(ids),
   };
 }
 
