@@ -6,15 +6,15 @@ import { inheritedArguments } from "@vocalhost/base/inherited-arguments";
 import type { Log } from "@vocalhost/base/log";
 import { type UserRange, userOf } from "./process/own-users.ts";
 import { removeTree } from "@vocalhost/base/remove-tree";
-import type { Driver, OpenedDriver } from "./driver.ts";
+import type { Driver, DriverCapabilities, InstanceSpec, OpenedDriver, SeenInstance } from "./driver.ts";
 import { openCgroups, type Cgroups } from "./process/cgroups.ts";
 import { endProcess, killLeftovers, endUser } from "./process/end-process.ts";
-import { createFence } from "./local/fence.ts";
+import { createFence, type Fence } from "./local/fence.ts";
 import { openFolderRecords } from "./process/folder-records.ts";
 import { isId, requireId, writeJsonAtOnce } from "./local/instance-folder.ts";
 import { folderFiles, type ProcessFile } from "./process/instance-folder.ts";
-import { createKnownProcesses } from "./process/known-processes.ts";
-import { createLoadingBehind } from "./process/loading-behind.ts";
+import { KnownProcesses } from "./process/known-processes.ts";
+import { createLoadingBehind, type LoadingBehind } from "./process/loading-behind.ts";
 import { makeInstance, type MakingContext } from "./process/make-instance.ts";
 import { watchMemory, type WatchedMemory } from "./process/watch-memory.ts";
 import { isRunning, type ProcessIdentity } from "./local/process-identity.ts";
@@ -45,100 +45,145 @@ export interface ProcessDriverOptions {
   loadingBehindMs?: number;
 }
 
-/** Instances as child processes of this machine, for code that is trusted: there is no network policy around them. */
+/** Opens a driver whose instances are child processes, for code that is trusted: no network policy surrounds them. */
 export async function openProcessDriver(options: ProcessDriverOptions): Promise<OpenedDriver> {
-  const { log } = options;
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const root = await realpath(resolve(options.folder));
   const name = `vocalhost-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`;
-  const cgroups = await openCgroups({ name, log, isUsed: options.usesCgroups ?? true });
-  if (!cgroups.can.pids)
-    log.warn(
-      {},
-      `${cgroups.areThere ? "control groups of version 2 have no controllers here" : "no writable control groups"}: ${cgroups.can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${
-        cgroups.areThere ? FOUND_BY_GROUP : options.users ? FOUND_BY_USER : FOUND_BY_PROCESS_GROUP
-      }`,
-    );
-  const loadingBehind = createLoadingBehind(cgroups, { maxMs: options.loadingBehindMs });
-  const known = createKnownProcesses({ root, cgroups, loadingBehind, log });
-  const creating = new Map<string, Promise<void>>();
-  let listed: readonly string[] = [];
-  const fence = createFence(root);
-  const listeners = new Set<() => void>();
+  const cgroups = await openCgroups({ name, log: options.log, isUsed: options.usesCgroups ?? true });
+  if (!cgroups.can.pids) options.log.warn({}, whatIsMissing(cgroups, options));
   await takeOverGroups(cgroups, root);
-  const making: MakingContext = {
-    root,
-    users: options.users,
-    usersAlsoIn: options.usersAlsoIn ?? [],
-    execPath: options.execPath ?? process.execPath,
-    nodeArguments: options.nodeArguments ?? inheritedArguments(),
-    compileCache: options.compileCache,
-    cgroups,
-    fence,
-    known,
-    loadingBehind,
-    changed: () => listeners.forEach((listener) => listener()),
-  };
+  const driver = new ProcessDriver(root, cgroups, options);
+  const records = openFolderRecords({ root, isRunning: (id) => driver.isRunning(id) });
+  return { driver, records, [Symbol.asyncDispose]: async () => driver[Symbol.dispose]() };
+}
 
-  const driver: Driver = {
-    capabilities: {
-      runs: ["build"],
-      cpuLimit: cgroups.can.cpu,
-      memoryLimit: cgroups.can.memory,
-      isolation: "none",
-    },
-    cores: availableParallelism(),
-    fence: (epoch) => fence.raise(epoch),
-    newestEpoch: async () => fence.newest(),
-    onChange: (listener) => void listeners.add(listener),
-    create(spec) {
-      const underWay = creating.get(spec.id);
-      if (underWay) return underWay;
-      const made = makeInstance(spec, making).finally(() => creating.delete(spec.id));
-      creating.set(spec.id, made);
-      return made;
-    },
-    async list() {
-      const ids = await idsIn(root);
-      known.keepOnly(ids);
-      listed = ids;
-      const seen = await Promise.all(ids.filter((id) => !creating.has(id)).map((id) => known.see(id)));
-      return seen.filter((instance) => instance !== undefined);
-    },
-    inUse(ids) {
-      cgroups.weigh(listed.filter((id) => ids.has(id)).length); // others are another region's
-      loadingBehind.awaited(ids);
-    },
-    async destroy(id, { graceMs }) {
-      fence.check();
-      await creating.get(requireId(id))?.catch(() => undefined);
-      const program = await known.find(id);
-      if (!program) return;
-      await endProcess(program, graceMs);
-      await known.about(id).exited;
-      await endLeftovers(id, program);
-    },
-    async forget(id) {
-      const program = await known.find(requireId(id));
-      if (program && isRunning(program)) throw new Error(`Instance ${id} still runs`);
-      await known.about(id).exited;
-      await endLeftovers(id, program); // before its folder goes, and with that its user
-      await cgroups.remove(id);
-      await removeOrSetAside(id);
-      known.drop(id);
-    },
-  };
+function whatIsMissing({ areThere, can }: Cgroups, { users }: ProcessDriverOptions): string {
+  const why = areThere
+    ? "control groups of version 2 have no controllers here"
+    : "no writable control groups";
+  const found = areThere ? FOUND_BY_GROUP : users ? FOUND_BY_USER : FOUND_BY_PROCESS_GROUP;
+  return `${why}: ${can.memory ? "" : BY_WATCH}nothing limits a bot's processors, and ${found}`;
+}
 
-  /** By all that is there to find it with: what has no group of ours may have a user, and the other way round. */
-  async function endLeftovers(id: string, program: ProcessFile | undefined): Promise<void> {
+class ProcessDriver implements Driver, Disposable {
+  readonly capabilities: DriverCapabilities;
+  readonly cores = availableParallelism();
+  readonly #root: string;
+  readonly #cgroups: Cgroups;
+  readonly #options: ProcessDriverOptions;
+  readonly #fence: Fence;
+  readonly #loadingBehind: LoadingBehind;
+  readonly #known: KnownProcesses;
+  readonly #making: MakingContext;
+  readonly #watch: Disposable | undefined;
+  readonly #creating = new Map<string, Promise<void>>();
+  readonly #listeners = new Set<() => void>();
+  #listed: readonly string[] = [];
+
+  constructor(root: string, cgroups: Cgroups, options: ProcessDriverOptions) {
+    const { log } = options;
+    const { cpu, memory } = cgroups.can;
+    this.capabilities = { runs: ["build"], cpuLimit: cpu, memoryLimit: memory, isolation: "none" };
+    this.#root = root;
+    this.#cgroups = cgroups;
+    this.#options = options;
+    this.#fence = createFence(root);
+    this.#loadingBehind = createLoadingBehind(cgroups, { maxMs: options.loadingBehindMs });
+    this.#known = new KnownProcesses({ root, cgroups, loadingBehind: this.#loadingBehind, log });
+    this.#making = {
+      root,
+      users: options.users,
+      usersAlsoIn: options.usersAlsoIn ?? [],
+      execPath: options.execPath ?? process.execPath,
+      nodeArguments: options.nodeArguments ?? inheritedArguments(),
+      compileCache: options.compileCache,
+      cgroups,
+      fence: this.#fence,
+      known: this.#known,
+      loadingBehind: this.#loadingBehind,
+      changed: () => this.#listeners.forEach((listener) => listener()),
+    };
+    const end = this.#endOverMemory.bind(this);
+    this.#watch = memory ? undefined : watchMemory({ running: () => this.#running(), end, log });
+  }
+
+  async fence(epoch: number): Promise<void> {
+    await this.#fence.raise(epoch);
+  }
+
+  async newestEpoch(): Promise<number> {
+    return this.#fence.newest();
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  create(spec: InstanceSpec): Promise<void> {
+    const underWay = this.#creating.get(spec.id);
+    if (underWay) return underWay;
+    const made = makeInstance(spec, this.#making).finally(() => this.#creating.delete(spec.id));
+    this.#creating.set(spec.id, made);
+    return made;
+  }
+
+  async list(): Promise<SeenInstance[]> {
+    const ids = await idsIn(this.#root);
+    this.#known.keepOnly(ids);
+    this.#listed = ids;
+    const made = ids.filter((id) => !this.#creating.has(id));
+    const seen = await Promise.all(made.map((id) => this.#known.see(id)));
+    return seen.filter((instance) => instance !== undefined);
+  }
+
+  inUse(ids: ReadonlySet<string>): void {
+    this.#cgroups.weigh(this.#listed.filter((id) => ids.has(id)).length); // others are another region's
+    this.#loadingBehind.awaited(ids);
+  }
+
+  async destroy(id: string, { graceMs }: { graceMs: number }): Promise<void> {
+    this.#fence.check();
+    await this.#creating.get(requireId(id))?.catch(() => undefined);
+    const program = await this.#known.find(id);
+    if (!program) return;
+    await endProcess(program, graceMs);
+    await this.#known.about(id).exited;
+    await this.#endLeftovers(id, program);
+  }
+
+  async forget(id: string): Promise<void> {
+    const program = await this.#known.find(requireId(id));
+    if (program && isRunning(program)) throw new Error(`Instance ${id} still runs`);
+    await this.#known.about(id).exited;
+    await this.#endLeftovers(id, program); // while its folder still tells its user
+    await this.#cgroups.remove(id);
+    await this.#removeOrSetAside(id);
+    this.#known.drop(id);
+  }
+
+  async isRunning(id: string): Promise<boolean> {
+    const program = await this.#known.find(id);
+    return program !== undefined && isRunning(program);
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch?.[Symbol.dispose]();
+    this.#listeners.clear();
+  }
+
+  /** Ends what the instance started: by process group, control group and user, since each finds what others miss. */
+  async #endLeftovers(id: string, program: ProcessFile | undefined): Promise<void> {
+    const { users } = this.#options;
     if (program) killLeftovers(program.pid);
-    await cgroups.kill(id);
-    const uid = options.users && userOf(join(root, id), options.users);
+    await this.#cgroups.kill(id);
+    const uid = users && userOf(join(this.#root, id), users);
     if (uid !== undefined) await endUser(uid);
   }
 
-  async function running(): Promise<WatchedMemory[]> {
-    const found = await Promise.all(listed.map(async (id) => ({ id, program: await known.find(id) })));
+  async #running(): Promise<WatchedMemory[]> {
+    const find = async (id: string) => ({ id, program: await this.#known.find(id) });
+    const found = await Promise.all(this.#listed.map(find));
     return found.flatMap(({ id, program }) =>
       program?.memoryMib !== undefined && isRunning(program)
         ? [{ id, program, memoryMib: program.memoryMib }]
@@ -146,46 +191,26 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     );
   }
 
-  async function endOverMemory(
-    { id, program }: WatchedMemory,
-    started: readonly ProcessIdentity[],
-  ): Promise<void> {
-    fence.check();
-    writeJsonAtOnce({}, root, id, folderFiles.overMemory);
+  async #endOverMemory({ id, program }: WatchedMemory, started: readonly ProcessIdentity[]): Promise<void> {
+    this.#fence.check();
+    writeJsonAtOnce({}, this.#root, id, folderFiles.overMemory);
     await Promise.all([program, ...started].map((each) => endProcess(each, 0)));
   }
 
-  // Out of the way of all others; a person has to look at it.
-  async function removeOrSetAside(id: string): Promise<void> {
-    const folder = join(root, id);
+  /** A folder that cannot be removed is renamed, so that the driver goes on; the operator has to look at it. */
+  async #removeOrSetAside(id: string): Promise<void> {
+    const folder = join(this.#root, id);
     try {
       await removeTree(folder);
     } catch (error) {
-      const aside = join(root, `.aside-${id}`);
+      const aside = join(this.#root, `.aside-${id}`);
       await rename(folder, aside);
-      log.error(
+      this.#options.log.error(
         { err: error, instanceId: id, folder: aside },
         "instance's folder cannot be removed, set aside",
       );
     }
   }
-
-  const records = openFolderRecords({
-    root,
-    async isRunning(id) {
-      const program = await known.find(id);
-      return program !== undefined && isRunning(program);
-    },
-  });
-  const watch = cgroups.can.memory ? undefined : watchMemory({ running, end: endOverMemory, log });
-  return {
-    driver,
-    records,
-    async [Symbol.asyncDispose]() {
-      watch?.[Symbol.dispose]();
-      listeners.clear();
-    },
-  };
 }
 
 async function idsIn(root: string): Promise<string[]> {
@@ -193,7 +218,7 @@ async function idsIn(root: string): Promise<string[]> {
   return entries.flatMap((entry) => (entry.isDirectory() && isId(entry.name) ? [entry.name] : []));
 }
 
-// Groups of instances whose folder is gone go; the others may still load behind, and who began that is gone too.
+// Removes the groups of instances without a folder. The others may still have the low share of a boot that the controller before us began.
 async function takeOverGroups(cgroups: Cgroups, root: string): Promise<void> {
   const ids = new Set(await idsIn(root));
   for (const id of await cgroups.list())

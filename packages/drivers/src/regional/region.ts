@@ -3,128 +3,137 @@ import { DriverUnavailableError, type Driver, type OpenedDriver, type SeenInstan
 import type { ImageBuilder } from "../image-builder.ts";
 import type { RegionOptions } from "../regional.ts";
 
-/** The driver of one region, which comes and goes. */
-export interface Region extends AsyncDisposable {
-  readonly code: string;
-  /** Refuses with `DriverUnavailableError` while it is away. */
-  readonly driver: Driver;
-  open(): Promise<void>;
-  opened(): OpenedDriver | undefined;
-  reached(): OpenedDriver;
-  isAway(): boolean;
-  fence(epoch: number): Promise<void>;
-  /** What is there, or while it is away what was there last. */
-  list(): Promise<SeenInstance[]>;
-  /** Undefined where instances are not made of images. */
-  images(): ImageBuilder | undefined;
-}
-
 const RETRY_MS = 5_000;
 
-export function createRegion(
-  { code, runs, open }: RegionOptions,
-  options: { log: Log; changed(): void; retryMs?: number | undefined },
-): Region {
-  const { changed } = options;
-  const log = options.log.child({ region: code });
-  const retryMs = options.retryMs ?? RETRY_MS;
-  let opened: OpenedDriver | undefined;
-  let epoch: number | undefined;
-  let isAway = true;
-  let lastSeen: SeenInstance[] = [];
-  let trying: Promise<void> | undefined;
-  let triedMs = Number.NEGATIVE_INFINITY;
-  let isClosed = false;
+export interface RegionContext {
+  log: Log;
+  changed(): void;
+  retryMs?: number | undefined;
+}
 
-  async function openNow(): Promise<void> {
-    if (opened) return;
-    const made = await open();
+/** The driver of one region, which may be away for a time. */
+export class Region implements AsyncDisposable {
+  readonly code: string;
+  readonly #options: RegionOptions;
+  readonly #changed: () => void;
+  readonly #log: Log;
+  readonly #retryMs: number;
+  #opened: OpenedDriver | undefined;
+  #epoch: number | undefined;
+  #isAway = true;
+  #lastSeen: SeenInstance[] = [];
+  #trying: Promise<void> | undefined;
+  #triedMs = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(options: RegionOptions, { log, changed, retryMs = RETRY_MS }: RegionContext) {
+    this.code = options.code;
+    this.#options = options;
+    this.#changed = changed;
+    this.#log = log.child({ region: options.code });
+    this.#retryMs = retryMs;
+  }
+
+  /** Refuses with `DriverUnavailableError` while the region is away. */
+  get driver(): Driver {
+    return this.#opened?.driver ?? unopened(this.#options);
+  }
+
+  get opened(): OpenedDriver | undefined {
+    return this.#opened;
+  }
+
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  reached(): OpenedDriver {
+    if (this.#opened && !this.#isAway) return this.#opened;
+    throw new DriverUnavailableError(`The region '${this.code}' is down`);
+  }
+
+  async open(): Promise<void> {
     try {
-      if (isClosed) throw new Error("The service ends");
-      if (epoch !== undefined) await made.driver.fence(epoch);
+      await this.#openNow();
+    } catch (error) {
+      this.#log.error({ err: error }, "a region is down; the others go on");
+      this.#triedMs = performance.now();
+      throw error;
+    }
+  }
+
+  async fence(epoch: number): Promise<void> {
+    this.#epoch = epoch;
+    await this.#opened?.driver.fence(epoch);
+  }
+
+  /** Returns what is there, or what was there last while the region is away. */
+  async list(): Promise<SeenInstance[]> {
+    if (this.#isAway) {
+      const isDue = performance.now() - this.#triedMs >= this.#retryMs;
+      if (!this.#isClosed && isDue) this.#trying ??= this.#tryAgain();
+      return this.#lastSeen;
+    }
+    try {
+      this.#lastSeen = await this.reached().driver.list();
+    } catch (error) {
+      this.#lose(error);
+    }
+    return this.#lastSeen;
+  }
+
+  /** Returns undefined where instances are not made of images. */
+  images(): ImageBuilder | undefined {
+    if (this.#opened) return this.#opened.images;
+    return this.#options.runs.includes("image") ? unopenedBuilder(() => this.reached()) : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#trying;
+    await this.#opened?.[Symbol.asyncDispose]();
+  }
+
+  async #openNow(): Promise<void> {
+    if (this.#opened) return;
+    const made = await this.#options.open();
+    try {
+      if (this.#isClosed) throw new Error("The service ends");
+      if (this.#epoch !== undefined) await made.driver.fence(this.#epoch);
     } catch (error) {
       await made[Symbol.asyncDispose]();
       throw error;
     }
-    made.driver.onChange(changed);
-    opened = made;
-    isAway = false;
+    made.driver.onChange(this.#changed);
+    this.#opened = made;
+    this.#isAway = false;
   }
 
-  function lose(error: unknown): void {
-    if (!isAway) log.error({ err: error }, "a region is down; the others go on");
-    isAway = true;
-    triedMs = performance.now();
+  #lose(error: unknown): void {
+    if (!this.#isAway) this.#log.error({ err: error }, "a region is down; the others go on");
+    this.#isAway = true;
+    this.#triedMs = performance.now();
   }
 
-  /** Beside everything else: what hangs must not hold up the others. */
-  async function tryAgain(): Promise<void> {
+  /** Is not awaited by `list`, because a region that hangs must not hold up the others. */
+  async #tryAgain(): Promise<void> {
     try {
-      await openNow();
-      lastSeen = (await opened?.driver.list()) ?? [];
-      isAway = false;
-      log.info({}, "a region is there again");
-      changed();
+      await this.#openNow();
+      this.#lastSeen = (await this.#opened?.driver.list()) ?? [];
+      this.#isAway = false;
+      this.#log.info({}, "a region is there again");
+      this.#changed();
     } catch (error) {
-      log.debug({ err: error }, "a region is still down");
-      triedMs = performance.now();
+      this.#log.debug({ err: error }, "a region is still down");
+      this.#triedMs = performance.now();
     } finally {
-      trying = undefined;
+      this.#trying = undefined;
     }
   }
-
-  function reached(): OpenedDriver {
-    if (opened && !isAway) return opened;
-    throw new DriverUnavailableError(`The region '${code}' is down`);
-  }
-
-  return {
-    code,
-    opened: () => opened,
-    reached,
-    isAway: () => isAway,
-    get driver() {
-      return opened?.driver ?? unopened(code, runs);
-    },
-    async open() {
-      try {
-        await openNow();
-      } catch (error) {
-        log.error({ err: error }, "a region is down; the others go on");
-        triedMs = performance.now();
-        throw error;
-      }
-    },
-    async fence(to) {
-      epoch = to;
-      await opened?.driver.fence(to);
-    },
-    async list() {
-      if (isAway) {
-        if (!isClosed && performance.now() - triedMs >= retryMs) trying ??= tryAgain();
-        return lastSeen;
-      }
-      try {
-        lastSeen = await reached().driver.list();
-      } catch (error) {
-        lose(error);
-      }
-      return lastSeen;
-    },
-    images() {
-      if (opened) return opened.images;
-      return runs.includes("image") ? unopenedBuilder(reached) : undefined;
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      await trying;
-      await opened?.[Symbol.asyncDispose]();
-    },
-  };
 }
 
-/** Says what it runs, and refuses everything else. */
-function unopened(code: string, runs: RegionOptions["runs"]): Driver {
+/** Returns a driver that says what it runs, and refuses everything else. */
+function unopened({ code, runs }: RegionOptions): Driver {
   const refuse = async (): Promise<never> => {
     throw new DriverUnavailableError(`The region '${code}' is down`);
   };
