@@ -18,9 +18,9 @@ import { nodeFlags, programOf } from "./programs.ts";
 
 export { BOT_USER } from "./machine-image.ts";
 
-const PACKAGES = ["sdk", "protocol", "audio", "rooms"];
-// Of what bots may use, what is large and no test needs.
-const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$)/;
+const PACKAGES = ["sdk", "carriers", "protocol", "audio", "rooms"];
+// Large, and no test needs them.
+const LEFT_OUT = /^(?:sherpa-onnx|ai$|@types\/|@vocalhost\/|vocalhost$)/;
 const ENGINE = "vocalhost/engine.ts";
 const FOR_ROOMS = /^@livekit\/rtc-ffi-bindings-/;
 

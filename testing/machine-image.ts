@@ -34,19 +34,18 @@ export function programEntries(others: string[] = []): LayerEntry[] {
   ];
 }
 
-/** Packages of this repository as they are, in `/vocalhost`, with what they depend on. */
+/** Returns packages of this repository as they are, in `/vocalhost`, with what they depend on. */
 export async function packageEntries(
   names: string[],
   isLeftOut: (dependency: string) => boolean,
-  programs: "src" | "dist" = PROGRAMS,
 ): Promise<LayerEntry[]> {
   const packages = names.map((name) => `packages/${name}`);
   const entries: LayerEntry[] = [];
   for (const name of packages)
-    for (const part of [programs, "package.json"]) {
+    for (const part of [PROGRAMS, "package.json"]) {
       const source = join(REPOSITORY, name, part);
       const at = `vocalhost/${name}/${part}`;
-      if (part === programs)
+      if (part === PROGRAMS)
         entries.push(
           ...(await folderEntries({
             folder: source,
@@ -90,15 +89,18 @@ export function inImage(path: string): string {
   return `/vocalhost/${relative(REPOSITORY, path)}`;
 }
 
-/** Folders of all packages these depend on, found as Node finds them. */
+const OF_ALL = ["dependencies", "optionalDependencies"];
+/** Sources also need the packages that a build bundles. */
+const OF_OURS = [...OF_ALL, "peerDependencies", ...(isBuilt ? [] : ["devDependencies"])];
+
+/** Returns the folders of all packages that these depend on, found as Node finds them. */
 function closureOf(packages: string[], isLeftOut: (name: string) => boolean): string[] {
   const found = new Set<string>();
   const waiting = [...packages];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const { dependencies, optionalDependencies } = JSON.parse(
-      readFileSync(join(folder, "package.json"), "utf8"),
-    ) as Partial<Record<"dependencies" | "optionalDependencies", Record<string, string>>>;
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, object>;
+    const kinds = packages.includes(folder) ? OF_OURS : OF_ALL;
+    for (const name of kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}))) {
       const place = isLeftOut(name) ? undefined : findModule(name, folder);
       if (place === undefined || found.has(place)) continue;
       found.add(place);

@@ -1,22 +1,13 @@
 import { createImage, packLayer, thisPlatform, type Image, type LayerEntry } from "@vocalhost/images";
 import { join } from "node:path";
-import { BOT_USER, packageEntries, programEntries } from "./machine-image.ts";
+import { BOT_USER, inImage, packageEntries, programEntries } from "./machine-image.ts";
+import { isBuilt, nodeFlags, programOf } from "./programs.ts";
 
-const PACKAGES = [
-  "control-plane",
-  "gateway",
-  "drivers",
-  "store",
-  "base",
-  "sdk",
-  "protocol",
-  "audio",
-  "rooms",
-  "images",
-  "viva",
-];
-// What a service whose bots are pods does without.
-const LEFT_OUT = /^(?:sherpa-onnx|@types\/|@vocalhost\/|vocalhost$|@livekit\/rtc-ffi-bindings-)/;
+const PUBLISHED = ["carriers", "control-plane", "sdk", "protocol", "audio", "rooms", "images", "viva"];
+const PACKAGES = isBuilt ? PUBLISHED : [...PUBLISHED, "gateway", "drivers", "store", "base"];
+// A service whose bots are pods does not need these.
+const LEFT_OUT =
+  /^(?:sherpa-onnx|ai$|@aws-sdk\/|@types\/|@vocalhost\/|vocalhost$|@livekit\/rtc-ffi-bindings-)/;
 const AUTHORITY = "etc/authority.pem";
 
 export interface ServiceImageOptions {
@@ -26,7 +17,7 @@ export interface ServiceImageOptions {
   authority?: string | undefined;
 }
 
-/** What `deploy/Dockerfile` makes, of this machine's Node and the sources of this repository, in seconds. */
+/** Makes in seconds what `deploy/Dockerfile` makes, of this machine's Node and the programs of this repository. */
 export async function makeServiceImage({ folder, authority }: ServiceImageOptions): Promise<Image> {
   const trusted: LayerEntry[] =
     authority === undefined
@@ -35,7 +26,7 @@ export async function makeServiceImage({ folder, authority }: ServiceImageOption
   const layer = await packLayer({
     entries: [
       ...programEntries(["/usr/bin/sleep"]), // the chart's gateways wait with it
-      ...(await packageEntries(PACKAGES, (name) => LEFT_OUT.test(name), "src")),
+      ...(await packageEntries(PACKAGES, (name) => LEFT_OUT.test(name))),
       ...trusted,
     ],
     file: join(folder, "service-image.tar.gz"),
@@ -49,11 +40,7 @@ export async function makeServiceImage({ folder, authority }: ServiceImageOption
       User: `${BOT_USER}:${BOT_USER}`,
       WorkingDir: "/app",
       Env: ["PATH=/usr/local/bin:/usr/bin", ...(authority ? [`NODE_EXTRA_CA_CERTS=/${AUTHORITY}`] : [])],
-      Entrypoint: [
-        "/usr/local/bin/node",
-        "--conditions=@vocalhost/source",
-        "/vocalhost/packages/control-plane/src/main/up-main.ts",
-      ],
+      Entrypoint: ["/usr/local/bin/node", ...nodeFlags, inImage(programOf("control-plane", "main/up-main"))],
     },
   });
 }
