@@ -90,10 +90,10 @@ export type {
   Said,
   SayOptions,
   TurnOptions,
+  RealtimeConversationOptions,
 } from "./conversation/conversation-options.ts";
 export { ServiceFailure, type Stage } from "./conversation/service-failure.ts";
 export { createRealtimeConversation } from "./conversation/realtime.ts";
-export type { RealtimeConversationOptions } from "./conversation/realtime.ts";
 export type {
   SpeechModel,
   SpeechModelEvents,
@@ -122,7 +122,7 @@ export type {
   UserMessage,
 } from "./conversation/services.ts";
 export type { TurnFigures } from "./conversation/figures.ts";
-export type { InterruptionOptions } from "./conversation/barge-in.ts";
+export type { InterruptionOptions } from "./conversation/turn-taking.ts";
 export { createSentenceSplitter } from "./conversation/split-sentences.ts";
 export { spokenText } from "./conversation/spoken-text.ts";
 export { adaptiveSilence, fixedSilence } from "./speech/end-of-turn.ts";

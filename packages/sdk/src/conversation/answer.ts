@@ -1,4 +1,5 @@
 import type { AudioFrame } from "@vocalhost/audio";
+import type { RtviSession } from "../rtvi/rtvi-session.ts";
 import type { Transport } from "../transports/transport.ts";
 import type { Conversation } from "./conversation-options.ts";
 import { runTools } from "./run-tools.ts";
@@ -24,31 +25,31 @@ export interface AnswerOptions {
   tools: Tools;
   declarations: readonly ToolDeclaration[];
   messages: Message[];
-  /** Undefined: the answer is only shown. */
-  utterance: Pick<Utterance, "add" | "insert" | "isIdle"> | undefined;
+  /** Undefined for an answer that is only shown. */
+  utterance: Utterance | undefined;
   maxSteps: number;
-  /** Longest wait for the model's first word, and between two. */
+  /** Longest wait for the model's first word, and between two words. */
   limitMs: number;
-  /** The user interrupted, or the session ended. */
+  /** Aborts when the user interrupts or the session ends. */
   signal: AbortSignal;
   sessionSignal: AbortSignal;
   firstToken(): void;
   toolCalled(): void;
   toolsDone(): void;
   usage(usage: { inputTokens: number; outputTokens: number }): void;
-  /** A tool failed. */
+  /** Called when a tool fails. */
   failed(error: unknown): void;
-  /** The model failed; `isOutage`: it failed again, or will not be asked again. */
+  /** Called when the model fails; `isOutage`: it failed again, or will not be asked again. */
   modelFailed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
-/** What the bot answers: written by the model, said sentence by sentence, with tools between. */
+/** The bot's answer: written by the model, spoken sentence by sentence, with tool calls in between. */
 export interface Answer {
   /** Resolves when the model has finished, or was stopped. */
   write(): Promise<void>;
-  /** Makes the messages say what was heard. Call when it has been heard, or was cut. */
+  /** Makes the messages contain only the text that was heard. Call it once everything was heard or cut. */
   settle(): void;
-  /** Says something beside what the model writes; with its sound, at once. */
+  /** Adds a sentence to the model's own; a sentence given with its sound is played at once. */
   add(text: string, sound?: readonly AudioFrame[]): Sentence | undefined;
 }
 
@@ -56,125 +57,136 @@ interface Step {
   message: AssistantMessage;
   sentences: Sentence[];
   written: string;
-  /** Something the model wrote was said or shown. */
+  /** Whether any text of the model was spoken or shown. */
   isSaid: boolean;
 }
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { messages, utterance, signal, transport } = options;
-  const { rtvi } = transport;
-  const steps: Step[] = [];
-  let step: Step | undefined;
+  return new WrittenAnswer(options);
+}
 
-  function begin(): Step {
+class WrittenAnswer implements Answer {
+  readonly #options: AnswerOptions;
+  readonly #rtvi: RtviSession;
+  readonly #steps: Step[] = [];
+  #step: Step | undefined;
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+    this.#rtvi = options.transport.rtvi;
+  }
+
+  async write(): Promise<void> {
+    for (let count = 0; count < this.#options.maxSteps && !this.#options.signal.aborted; count += 1) {
+      const current = this.#begin();
+      const calls = await this.#think(current);
+      if (calls.length === 0) return;
+      await this.#use(current, calls);
+    }
+  }
+
+  add(text: string, sound?: readonly AudioFrame[]): Sentence | undefined {
+    return this.#say(this.#step ?? this.#begin(), text, sound);
+  }
+
+  settle(): void {
+    for (const { message, sentences } of this.#steps) {
+      if (!this.#options.utterance) continue;
+      message.content = sentences
+        .map((sentence) => sentence.heard())
+        .filter((text) => text !== "")
+        .join(" ");
+      const at = this.#options.messages.indexOf(message);
+      if (at !== -1 && message.content === "" && !message.toolCalls) this.#options.messages.splice(at, 1);
+    }
+  }
+
+  #begin(): Step {
     const begun: Step = {
       message: { role: "assistant", content: "" },
       sentences: [],
       written: "",
       isSaid: false,
     };
-    steps.push(begun);
-    step = begun;
+    this.#steps.push(begun);
+    this.#step = begun;
     return begun;
   }
 
-  function say(current: Step, text: string, sound?: readonly AudioFrame[]): Sentence | undefined {
-    if (signal.aborted) return undefined;
-    if (!messages.includes(current.message)) messages.push(current.message);
-    if (!utterance) {
-      rtvi.botOutput(text, { spoken: false });
+  #say(current: Step, text: string, sound?: readonly AudioFrame[]): Sentence | undefined {
+    if (this.#options.signal.aborted) return undefined;
+    if (!this.#options.messages.includes(current.message)) this.#options.messages.push(current.message);
+    if (!this.#options.utterance) {
+      this.#rtvi.botOutput(text, { spoken: false });
       return undefined;
     }
-    const sentence = sound ? utterance.insert(text, sound) : utterance.add(text);
+    const sentence = sound ? this.#options.utterance.insert(text, sound) : this.#options.utterance.add(text);
     current.sentences.push(sentence);
     return sentence;
   }
 
-  async function think(current: Step): Promise<ToolCall[]> {
-    const tools = steps.length < options.maxSteps ? options.declarations : [];
-    const request = { messages: structuredClone(messages), tools };
-    const { limitMs, llm } = options;
-    return untilItWorks(() => ask(current, request), {
+  async #think(current: Step): Promise<ToolCall[]> {
+    const tools = this.#steps.length < this.#options.maxSteps ? this.#options.declarations : [];
+    const request = { messages: structuredClone(this.#options.messages), tools };
+    const { limitMs, llm } = this.#options;
+    return untilItWorks(() => this.#ask(current, request), {
       limitMs,
-      signal,
+      signal: this.#options.signal,
       asFailure: (error) => new ServiceFailure("llm", llm, error),
       mayRetry: () => !current.isSaid,
-      failed: options.modelFailed,
+      failed: this.#options.modelFailed,
     });
   }
 
-  async function ask(current: Step, request: Omit<LanguageModelRequest, "signal">): Promise<ToolCall[]> {
+  async #ask(current: Step, request: Omit<LanguageModelRequest, "signal">): Promise<ToolCall[]> {
     const calls: ToolCall[] = [];
     const splitter = createSentenceSplitter();
-    const { limitMs, llm } = options;
+    const { limitMs, llm } = this.#options;
     const tell = (sentence: string): void => {
       current.isSaid = true;
-      say(current, sentence);
+      this.#say(current, sentence);
     };
     current.written = "";
-    rtvi.send("bot-llm-started", undefined);
+    this.#rtvi.send("bot-llm-started", undefined);
     try {
       const respond = (of: AbortSignal) => llm.respond({ ...request, signal: of });
-      for await (const part of limitWaits(respond, { limitMs, signal })) {
-        if (signal.aborted) break;
+      for await (const part of limitWaits(respond, { limitMs, signal: this.#options.signal })) {
+        if (this.#options.signal.aborted) break;
         if (typeof part === "string") {
           if (part === "") continue;
-          options.firstToken();
+          this.#options.firstToken();
           current.written += part;
           current.message.content = current.written;
-          rtvi.send("bot-llm-text", { text: part });
+          this.#rtvi.send("bot-llm-text", { text: part });
           for (const sentence of splitter.push(part)) tell(sentence);
-        } else if (part.type === "usage") options.usage(part);
+        } else if (part.type === "usage") this.#options.usage(part);
         else {
-          options.firstToken();
+          this.#options.firstToken();
           calls.push(part);
         }
       }
       for (const sentence of splitter.flush()) tell(sentence);
     } finally {
-      rtvi.send("bot-llm-stopped", undefined);
+      this.#rtvi.send("bot-llm-stopped", undefined);
     }
-    return signal.aborted ? [] : calls;
+    return this.#options.signal.aborted ? [] : calls;
   }
 
-  async function use(current: Step, calls: ToolCall[]): Promise<void> {
-    if (!messages.includes(current.message)) messages.push(current.message);
+  async #use(current: Step, calls: ToolCall[]): Promise<void> {
+    if (!this.#options.messages.includes(current.message)) this.#options.messages.push(current.message);
     current.message.toolCalls = calls;
-    for (const _ of calls) options.toolCalled();
+    for (const _ of calls) this.#options.toolCalled();
     const { messages: results } = await runTools(calls, {
-      tools: options.tools,
-      conversation: options.conversation,
-      rtvi,
-      signal,
-      sessionSignal: options.sessionSignal,
-      fill: (text) => (utterance?.isIdle ? say(current, text) : undefined),
-      failed: options.failed,
+      tools: this.#options.tools,
+      conversation: this.#options.conversation,
+      rtvi: this.#rtvi,
+      signal: this.#options.signal,
+      sessionSignal: this.#options.sessionSignal,
+      fill: (text) => (this.#options.utterance?.isIdle ? this.#say(current, text) : undefined),
+      failed: this.#options.failed,
     });
-    options.toolsDone();
-    // Right behind the calls, whatever was added meanwhile: every model wants them there.
-    messages.splice(messages.indexOf(current.message) + 1, 0, ...results);
+    this.#options.toolsDone();
+    // Models require results directly after their calls, whatever was added to the messages meanwhile.
+    this.#options.messages.splice(this.#options.messages.indexOf(current.message) + 1, 0, ...results);
   }
-
-  return {
-    async write() {
-      for (let count = 0; count < options.maxSteps && !signal.aborted; count += 1) {
-        const current = begin();
-        const calls = await think(current);
-        if (calls.length === 0) return;
-        await use(current, calls);
-      }
-    },
-    add: (text, sound) => say(step ?? begin(), text, sound),
-    settle() {
-      for (const { message, sentences } of steps) {
-        if (!utterance) continue;
-        message.content = sentences
-          .map((sentence) => sentence.heard())
-          .filter((text) => text !== "")
-          .join(" ");
-        const at = messages.indexOf(message);
-        if (at !== -1 && message.content === "" && !message.toolCalls) messages.splice(at, 1);
-      }
-    },
-  };
 }

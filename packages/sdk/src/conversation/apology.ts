@@ -2,15 +2,18 @@ import { samplesIn, type AudioFrame } from "@vocalhost/audio";
 import { limitWaits } from "./limit-waits.ts";
 import { isAudio, type TextToSpeech } from "./services.ts";
 
-/** What a caller hears while a service is out of order. */
+/** The words or tones a caller hears while a service is failing. */
 export interface Apology {
-  /** Has the voice say it ahead, so that it can be heard when the voice is out of order too. */
+  /** Has the voice speak the apology ahead of time, so that it can be played when the voice fails too. */
   prepare(): Promise<void>;
-  /** The words, once until `reset`; undefined when there are none, they have been said, or nothing can say them. */
+  /**
+   * Returns the words, once until `reset`; undefined when there are none, they were said, or there is no way to
+   * say them.
+   */
   words(can: { speak: boolean }): { text: string; sound: readonly AudioFrame[] | undefined } | undefined;
-  /** Two short tones: something is wrong, and the line is not dead. */
+  /** Two short tones that tell the caller something is wrong and the line is not dead. */
   readonly tones: AudioFrame;
-  /** The caller has spoken: it may be said once more. */
+  /** Allows the apology to be said once more; called when the caller has spoken. */
   reset(): void;
 }
 
@@ -47,7 +50,7 @@ export function createApology(options: ApologyOptions): Apology {
 const RATE_HZ = 24_000;
 const TONE_HZ = 440;
 const TONE_MS = 150;
-const LEVEL = 3_000; // -20 dBFS: audible beside nothing, not a shock in an ear
+const LEVEL = 3_000; // -20 dBFS: audible, and not startling after silence
 
 function twoTones(): AudioFrame {
   const length = samplesIn(TONE_MS, RATE_HZ);

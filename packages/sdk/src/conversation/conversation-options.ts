@@ -4,27 +4,28 @@ import type { EndOfTurn } from "../speech/end-of-turn.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
 import type { VolumeGateOptions } from "../speech/volume-gate.ts";
 import type { AudioInput, Transport } from "../transports/transport.ts";
-import type { InterruptionOptions } from "./barge-in.ts";
+import type { InterruptionOptions } from "./turn-taking.ts";
 import type { TurnFigures } from "./figures.ts";
 import type { LanguageModel, Message, SpeechToText, TextToSpeech } from "./services.ts";
+import type { SpeechModel } from "./speech-model.ts";
 import type { Tools } from "./tool.ts";
 
-/** A user and a bot who listen to each other, answer, interrupt and use tools. */
+/** A conversation between a user and a bot: they listen, answer and interrupt each other, and the bot uses tools. */
 export interface Conversation extends Pick<Listeners<ConversationEvents>, "on" | "off"> {
   readonly transport: Transport;
-  /** What the model is told. What the bot said is in it as far as it was heard. Add to it as you like. */
+  /** The messages given to the model. The bot's messages contain only what was heard. You may add your own. */
   readonly messages: Message[];
-  /** Whether an answer is being thought of or said. */
+  /** Whether the bot is generating or speaking an answer. */
   readonly isAnswering: boolean;
-  /** Talks until the session ends or `end` is called. Call once. */
+  /** Runs the conversation until the session ends or `end` is called. Call it once. */
   run(): Promise<void>;
-  /** Says something now, or after what is being said. Resolves when it was heard, or was interrupted. */
+  /** Says a text now, or after the current speech. Resolves when it was heard or interrupted. */
   say(text: string, options?: SayOptions): Promise<Said>;
-  /** Answers, as if the user had said this; without a text, what the messages are. */
+  /** Answers as if the user had said this; without a text, answers the messages as they are. */
   respond(text?: string): Promise<void>;
-  /** Stops what the bot is saying and doing. */
+  /** Stops the bot's speech and its running tools. */
   interrupt(): void;
-  /** Makes `run` return once what is being said has been heard. */
+  /** Makes `run` return once the current speech has been heard. */
   end(): void;
 }
 
@@ -32,47 +33,80 @@ export interface ConversationOptions {
   stt: SpeechToText;
   llm: LanguageModel;
   tts: TextToSpeech;
-  /** By the name the model calls them. @default none */
+  /** Keyed by the name the model calls them. @default none */
   tools?: Tools;
   context?: {
-    /** Who the bot is and what it is to do; the first message, of the system. */
+    /** Tells the model who the bot is and what it is to do; becomes the system message. */
     instructions?: string;
-    /** What was said before this conversation. */
+    /** Messages from before this conversation. */
     messages?: readonly Message[];
   };
   /** Said first. @default nothing: the user speaks first */
   greeting?: string;
-  /** Said when a service fails, whichever it is. @default two short tones */
+  /** Said when any service fails. @default two short tones */
   apology?: string;
-  /** Longest wait for a service's first word or sound, and between two; about as long a caller hears nothing at most. @default 4000 */
+  /**
+   * Longest wait for a service's first word or sound, and between two, in milliseconds; also about the longest
+   * silence a caller hears.
+   * @default 4000
+   */
   serviceTimeoutMs?: number;
   turn?: TurnOptions;
-  /** What is spoken of a sentence of the model. @default without markup and pictures */
+  /** Turns a sentence of the model into the text that is spoken. @default removes markup and emoji */
   toSpeech?: (sentence: string) => string;
-  /** How often the model may use tools before it must answer. @default 8 */
+  /** How many times in a row the model may call tools before it must answer. @default 8 */
   maxSteps?: number;
 }
 
-export interface TurnOptions {
-  /** Speech that begins a turn. @default 100 */
-  startMs?: number;
-  /** Silence that is a pause, at which the text is asked for. @default 200 */
-  stopMs?: number;
-  /** Audio kept from before the speech. @default 300 */
-  preRollMs?: number;
-  /** Longest stretch of speech that is transcribed at once. @default 60000 */
-  maxStretchMs?: number;
-  /** How long a pause must be to be the end. @default adaptiveSilence() */
-  endOfTurn?: EndOfTurn;
-  /** Leaves out voices much quieter than the user's. @default on */
-  volumeGate?: boolean | VolumeGateOptions;
-  /** What interrupts the bot; `false`: nothing does, and what was said meanwhile is answered afterwards. */
-  interruptions?: false | InterruptionOptions;
-  /** How sure the detector must be that this is speech, from 0 to 1. @default 0.5 */
-  threshold?: number;
-  /** Decides what is speech. @default the Silero model */
+export interface RealtimeConversationOptions {
+  /** Model that hears and speaks, for instance `openai.realtime()`. */
+  model: SpeechModel;
+  /** Keyed by the name the model calls them. @default none */
+  tools?: Tools;
+  context?: {
+    /** Tells the model who the bot is and what it is to do. */
+    instructions?: string;
+  };
+  /** Said first, as nearly in these words as the model can. @default nothing: the user speaks first */
+  greeting?: string;
+  /** Said by `tts` when the model fails. @default two short tones */
+  apology?: string;
+  /** Voice of the apology, which is made ahead of time. */
+  tts?: TextToSpeech;
+  /**
+   * Longest wait for the model, and between two pieces of an answer, in milliseconds; also about the longest
+   * silence a caller hears.
+   * @default 4000
+   */
+  serviceTimeoutMs?: number;
+  /** Decides whether the caller said something that the model has not heard. @default the Silero model */
   voiceActivity?: VoiceActivity;
-  /** What to listen to. @default transport.audioIn */
+  /** Audio to listen to. @default transport.audioIn */
+  audioIn?: AudioInput;
+}
+
+export interface TurnOptions {
+  /** Speech of this length begins a turn, in milliseconds. @default 100 */
+  startMs?: number;
+  /** Silence of this length is a pause, at which the transcript is requested, in milliseconds. @default 200 */
+  stopMs?: number;
+  /** Audio kept from before the speech, in milliseconds. @default 300 */
+  preRollMs?: number;
+  /** Longest stretch of speech that is transcribed at once, in milliseconds. @default 60000 */
+  maxStretchMs?: number;
+  /** Decides how long a pause must be to end the turn. @default adaptiveSilence() */
+  endOfTurn?: EndOfTurn;
+  /** Ignores voices much quieter than the user's. @default true */
+  volumeGate?: boolean | VolumeGateOptions;
+  /**
+   * Rules for interrupting the bot. With `false` nothing interrupts it, and speech over it is answered afterwards.
+   */
+  interruptions?: false | InterruptionOptions;
+  /** Probability above which the detector takes sound for speech, from 0 to 1. @default 0.5 */
+  threshold?: number;
+  /** Detects speech. @default the Silero model */
+  voiceActivity?: VoiceActivity;
+  /** Audio to listen to. @default transport.audioIn */
   audioIn?: AudioInput;
 }
 
@@ -82,21 +116,21 @@ export interface SayOptions {
 }
 
 export interface Said {
-  /** What was heard of it. */
+  /** The part of the text that was heard. */
   heard: string;
   interrupted: boolean;
 }
 
 export interface ConversationEvents {
-  /** The user has finished a turn. */
+  /** Emitted when the user has finished a turn. */
   "user-said": (turn: { text: string }) => void;
-  /** The bot has finished, or was interrupted; `text` is what was heard. */
+  /** Emitted when the bot has finished or was interrupted; `text` is the part that was heard. */
   "bot-said": (said: { text: string; interrupted: boolean }) => void;
-  /** The user spoke while the bot did, and did not mean to interrupt. */
+  /** Emitted when the user spoke over the bot without meaning to interrupt. */
   "false-interruption": (speech: { text: string }) => void;
-  /** An answer is over; how long everything took. */
+  /** Emitted when an answer is over, with its latencies. */
   turn: (figures: TurnFigures) => void;
-  /** A service (a `ServiceFailure`, with `stage` and `vendor`) or a tool failed. The log has it too. */
+  /** Emitted when a tool or a service fails; a `ServiceFailure` has `stage` and `vendor`. The log has it too. */
   error: (error: Error) => void;
 }
 
@@ -138,4 +172,22 @@ export function checkConversationOptions(options: ConversationOptions): void {
       certainMs: true,
       backChannels: true,
     });
+}
+
+export function checkRealtimeConversationOptions(options: RealtimeConversationOptions): void {
+  const of = "createRealtimeConversation";
+  checkOptions(of, options, {
+    model: true,
+    tools: true,
+    context: true,
+    greeting: true,
+    apology: true,
+    tts: true,
+    serviceTimeoutMs: true,
+    voiceActivity: true,
+    audioIn: true,
+  });
+  if (options.apology !== undefined && !options.tts)
+    throw new TypeError(`apology of ${of} needs a tts that says it.`);
+  checkOptions(`context of ${of}`, options.context, { instructions: true });
 }

@@ -17,7 +17,7 @@ const phrases = [
   "yes",
 ];
 
-// They take their time, not the machine's.
+// These tests mostly wait, so several can run at once.
 describe("a conversation", { concurrency: 3 }, () => {
   test("a turn is heard, thought about and answered, and the client is told of all of it", async () => {
     await using talk = await openTalk({

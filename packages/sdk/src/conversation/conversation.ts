@@ -1,240 +1,265 @@
-import { createApology } from "./apology.ts";
 import { createListeners } from "../listeners.ts";
-import { meaningfulWords } from "../speech/back-channels.ts";
 import type { Transport } from "../transports/transport.ts";
-import { judgeBargeIn } from "./barge-in.ts";
+import { createApology, type Apology } from "./apology.ts";
 import {
   checkConversationOptions,
   type Conversation,
   type ConversationEvents,
   type ConversationOptions,
 } from "./conversation-options.ts";
-import { createExchange, type Exchange } from "./exchange.ts";
-import type { TurnFigures } from "./figures.ts";
+import { createExchange, type Exchange, type ExchangeResult } from "./exchange.ts";
+import { metricsOf } from "./figures.ts";
+import { openHearing, type Hearing } from "./hearing.ts";
 import type { UserTurn } from "./listen.ts";
-import { openEars, type Ears } from "./ears.ts";
 import { reportFailure } from "./report-failure.ts";
-import type { Message } from "./services.ts";
+import { ServiceFailure } from "./service-failure.ts";
+import type { Message, ToolDeclaration } from "./services.ts";
 import { createSentenceSplitter } from "./split-sentences.ts";
 import { spokenText } from "./spoken-text.ts";
-import { ServiceFailure } from "./service-failure.ts";
-import { declareTools } from "./tool.ts";
+import { declareTools, type Tools } from "./tool.ts";
+import {
+  INITIAL_TURN_TAKING,
+  nextTurnTaking,
+  type BargeInSpeech,
+  type InterruptionOptions,
+  type TurnEffect,
+  type TurnEvent,
+} from "./turn-taking.ts";
 import { watchSilence } from "./watch-silence.ts";
 
-// Who speaks when so little is left does not interrupt but answer, even with a mere "yes".
-const LAST_WORDS_MS = 800;
+const SERVICE_TIMEOUT_MS = 4_000;
+const MAX_STEPS = 8;
 
+/** Creates a conversation of a transcriber, a language model and a voice over a transport. */
 export function createConversation(transport: Transport, options: ConversationOptions): Conversation {
   checkConversationOptions(options);
-  const { rtvi, audioOut } = transport;
-  const listeners = createListeners<ConversationEvents>();
-  const tools = options.tools ?? {};
-  const declarations = declareTools(tools);
-  const interruptions = options.turn?.interruptions ?? {};
-  const { instructions, messages: earlier = [] } = options.context ?? {};
-  const messages: Message[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
-  messages.push(...earlier);
-  const over = new AbortController();
-  const signal = AbortSignal.any([transport.signal, over.signal]);
-  const finished = Promise.withResolvers<void>();
-  const limitMs = options.serviceTimeoutMs ?? 4_000;
-  const toSpeech = options.toSpeech ?? spokenText;
-  const apology = createApology({ text: options.apology, tts: options.tts, toSpeech, limitMs, signal });
-  let ears: Ears | undefined;
-  let current: Exchange | undefined;
-  let apologising: Exchange | undefined; // for a turn whose words are not known yet
-  let queued: UserTurn | undefined; // said while the bot could not be interrupted
-  let isEnding = false;
-  let isHeld = false;
-  let isUserSpeaking = false;
-  let botWasHeard = false; // since the user's last turn
-  let mayInterrupt = false; // the turn that goes on, by when it began
-  let shownText = "";
-  let turns = 0;
+  return new CascadedConversation(transport, options);
+}
 
-  function failed(error: unknown): void {
-    if (signal.aborted) return;
-    listeners.emit("error", reportFailure(transport, error));
-  }
+// Methods are bound, so that callers can destructure a conversation.
+class CascadedConversation implements Conversation {
+  readonly transport: Transport;
+  readonly messages: Message[];
+  readonly #options: ConversationOptions;
+  readonly #listeners = createListeners<ConversationEvents>();
+  readonly on = this.#listeners.on;
+  readonly off = this.#listeners.off;
+  readonly #tools: Tools;
+  readonly #declarations: readonly ToolDeclaration[];
+  readonly #interruptions: false | InterruptionOptions;
+  readonly #limitMs: number;
+  readonly #toSpeech: (text: string) => string;
+  readonly #apology: Apology;
+  readonly #over = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #finished = Promise.withResolvers<void>();
+  #hearing: Hearing | undefined;
+  #turnTaking = INITIAL_TURN_TAKING;
+  #exchange: Exchange | undefined;
+  #turns = 0;
+  #isEnding = false;
 
-  function begin(what: { turn?: UserTurn; interruptible: boolean; spoken: boolean }): Exchange {
-    if (what.turn) turns += 1;
-    const exchange = createExchange({
-      transport,
-      conversation,
-      llm: options.llm,
+  constructor(transport: Transport, options: ConversationOptions) {
+    const { instructions, messages = [] } = options.context ?? {};
+    this.transport = transport;
+    this.messages = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+    this.messages.push(...messages);
+    this.#options = options;
+    this.#tools = options.tools ?? {};
+    this.#declarations = declareTools(this.#tools);
+    this.#interruptions = options.turn?.interruptions ?? {};
+    this.#limitMs = options.serviceTimeoutMs ?? SERVICE_TIMEOUT_MS;
+    this.#toSpeech = options.toSpeech ?? spokenText;
+    this.#signal = AbortSignal.any([transport.signal, this.#over.signal]);
+    this.#apology = createApology({
+      text: options.apology,
       tts: options.tts,
-      tools,
-      declarations,
-      messages,
-      toSpeech,
-      apology,
-      maxSteps: options.maxSteps ?? 8,
-      limitMs,
-      sessionSignal: signal,
-      turn: what.turn && { ...what.turn, number: turns },
-      interruptible: what.interruptible && interruptions !== false,
-      spoken: what.spoken,
-      failed,
+      toSpeech: this.#toSpeech,
+      limitMs: this.#limitMs,
+      signal: this.#signal,
     });
-    current = exchange;
-    // Who is speaking already is heard out, as far as they mean to be.
-    mayInterrupt = isUserSpeaking && exchange.interruptible;
-    if (mayInterrupt) hold();
-    void exchange.done.then(onExchangeOver, failed);
-    return exchange;
   }
 
-  function apologise(can: { speak: boolean }): void {
-    if (current) return current.apologise(can);
-    apologising = begin({ interruptible: false, spoken: true });
-    apologising.apologise(can);
-    apologising.start();
+  get isAnswering(): boolean {
+    return this.#exchange !== undefined;
   }
 
-  function onTranscriberFailed(failure: ServiceFailure, isOutage: boolean): void {
-    failed(failure);
-    if (isOutage && ears?.waitsSinceMs !== undefined) apologise({ speak: true });
-  }
-
-  /** What is wrong with the voice is known before somebody has to be told by it. */
-  function prepareApology(): void {
-    apology.prepare().catch((error: unknown) => failed(new ServiceFailure("tts", options.tts, error)));
-  }
-
-  function onExchangeOver(over: {
-    heard: string;
-    interrupted: boolean;
-    figures: TurnFigures | undefined;
-  }): void {
-    current = undefined;
-    if (isHeld) release();
-    if (over.heard !== "" || over.interrupted)
-      listeners.emit("bot-said", { text: over.heard, interrupted: over.interrupted });
-    if (over.figures) {
-      tellMetrics(over.figures);
-      listeners.emit("turn", over.figures);
+  readonly run = async (): Promise<void> => {
+    if (this.#isEnding) return;
+    createSentenceSplitter().push("Ready."); // loads its tables now instead of during the first answer
+    const { rtvi, audioOut } = this.transport;
+    rtvi.on("send-text", this.#onText);
+    rtvi.on("append-to-context", this.#onAppend);
+    audioOut.on("started", this.#onBotHeard);
+    await using hearing = await this.#openHearing();
+    this.#hearing = hearing;
+    using _ = watchSilence({
+      audioOut,
+      limitMs: this.#limitMs,
+      owedSinceMs: () => (this.#exchange ? this.#exchange.owedSinceMs : this.#waitsSinceMs()),
+      silent: () => this.#apologise({ speak: this.#exchange === undefined }),
+    });
+    const { greeting } = this.#options;
+    if (greeting) void this.say(greeting).then(() => this.#prepareApology());
+    else this.#prepareApology();
+    try {
+      await Promise.race([hearing.ended, this.#finished.promise]);
+      // Input can end while the bot still has something to say.
+      if (!this.#isEnding && !this.transport.signal.aborted) await this.#exchange?.done;
+    } finally {
+      this.#isEnding = true;
+      this.#over.abort(new Error("The conversation is over"));
+      rtvi.off("send-text", this.#onText);
+      rtvi.off("append-to-context", this.#onAppend);
+      audioOut.off("started", this.#onBotHeard);
+      await this.#exchange?.done;
     }
-    if (isEnding) return finish();
-    const turn = queued;
-    queued = undefined;
-    if (turn) answer(turn);
+  };
+
+  readonly say: Conversation["say"] = async (text, say = {}) => {
+    const splitter = createSentenceSplitter();
+    const pieces = [...splitter.push(text), ...splitter.flush()];
+    if (this.#turnTaking.bot === "interrupted") await this.#exchange?.done;
+    if (this.#signal.aborted) return { heard: "", interrupted: true };
+    const exchange =
+      this.#exchange ??
+      this.#begin({ as: say.interruptible === false ? "uninterruptible" : "interruptible", spoken: true });
+    const sentences = pieces.map((piece) => exchange.say(piece)).filter((sentence) => sentence !== undefined);
+    exchange.start();
+    await Promise.all(sentences.map(({ over }) => over));
+    const heard = sentences
+      .map((sentence) => sentence.heard())
+      .filter((part) => part !== "")
+      .join(" ");
+    return { heard, interrupted: heard !== pieces.join(" ") };
+  };
+
+  readonly respond = (text?: string): Promise<void> => this.#respond(text, { spoken: true });
+
+  readonly interrupt = (): void => this.#dispatch({ type: "bot-interrupted" });
+
+  readonly end = (): void => {
+    this.#isEnding = true;
+    if (!this.#exchange) this.#finished.resolve();
+  };
+
+  #openHearing(): Promise<Hearing> {
+    return openHearing({
+      transport: this.transport,
+      stt: this.#options.stt,
+      turn: this.#options.turn ?? {},
+      limitMs: this.#limitMs,
+      signal: this.#signal,
+      started: () => this.#onUserStarted(),
+      understood: (speech: BargeInSpeech) => this.#dispatch({ type: "user-understood", speech }),
+      ended: (turn) => this.#onUserEnded(turn),
+      botWasHeard: () => this.#turnTaking.botWasHeard,
+      failed: this.#failed,
+      transcriberFailed: (failure, isOutage) => this.#onTranscriberFailed(failure, isOutage),
+    });
   }
 
-  function tellMetrics({
-    decidedMs,
-    firstTokenMs,
-    firstSpeechMs,
-    inputTokens,
-    outputTokens,
-  }: TurnFigures): void {
-    const ttfb = [];
-    if (firstTokenMs !== undefined)
-      ttfb.push({ processor: options.llm.name ?? "llm", value: (firstTokenMs - decidedMs) / 1000 });
-    if (firstSpeechMs !== undefined && firstTokenMs !== undefined)
-      ttfb.push({ processor: options.tts.name ?? "tts", value: (firstSpeechMs - firstTokenMs) / 1000 });
-    if (ttfb.length > 0) rtvi.metrics({ ttfb });
-    if (inputTokens + outputTokens > 0)
-      rtvi.metrics({
-        tokens: [
-          {
-            prompt_tokens: inputTokens,
-            completion_tokens: outputTokens,
-            total_tokens: inputTokens + outputTokens,
-          },
-        ],
-      });
+  #dispatch(event: TurnEvent): void {
+    const [state, effects] = nextTurnTaking(this.#turnTaking, event, this.#interruptions);
+    this.#turnTaking = state;
+    for (const effect of effects) this.#perform(effect);
   }
 
-  function hold(): void {
-    if (isHeld) return;
-    isHeld = true;
-    audioOut.pause();
-  }
-
-  function release(): void {
-    isHeld = false;
-    audioOut.resume();
-  }
-
-  function interrupt(): void {
-    if (!current || current.isInterrupted) return;
-    isHeld = false;
-    current.interrupt();
-    rtvi.botInterrupted();
-  }
-
-  function onStarted(): void {
-    isUserSpeaking = true;
-    apology.reset();
-    rtvi.userStartedSpeaking();
-    shownText = "";
-    mayInterrupt = current !== undefined && current.interruptible && current.remainingMs > LAST_WORDS_MS;
-    if (mayInterrupt) hold();
-  }
-
-  function onUnderstood(speech: { text: string; isPause: boolean; speechMs: number }): void {
-    if (speech.text !== shownText && speech.text !== "") {
-      shownText = speech.text;
-      rtvi.userTranscription({ text: speech.text, final: false });
-    }
-    if (!mayInterrupt || !current || current.isInterrupted || interruptions === false) return;
-    const verdict = judgeBargeIn(speech, interruptions);
-    switch (verdict) {
-      case "interrupts":
-        return interrupt();
-      case "goes-on":
-        if (!isHeld) return;
-        release();
-        return listeners.emit("false-interruption", { text: speech.text });
-      case "not-yet-known":
-        return hold();
+  #perform(effect: TurnEffect): void {
+    const { audioOut, rtvi } = this.transport;
+    switch (effect.type) {
+      case "pause":
+        return audioOut.pause();
+      case "resume":
+        return audioOut.resume();
+      case "interrupt":
+        this.#exchange?.interrupt();
+        return rtvi.botInterrupted();
+      case "show-partial":
+        return rtvi.userTranscription({ text: effect.text, final: false });
+      case "report-false-interruption":
+        return this.#listeners.emit("false-interruption", { text: effect.text });
+      case "answer":
+        return this.#answer(effect.turn);
       default:
-        return verdict satisfies never;
+        return effect satisfies never;
     }
   }
 
-  function onEnded(turn: UserTurn): void {
-    isUserSpeaking = false;
-    botWasHeard = false;
+  #onUserStarted(): void {
+    this.#apology.reset();
+    this.transport.rtvi.userStartedSpeaking();
+    this.#dispatch({ type: "user-started", remainingMs: this.#exchange?.remainingMs ?? 0 });
+  }
+
+  #onUserEnded(turn: UserTurn): void {
+    const { rtvi } = this.transport;
+    this.#dispatch({ type: "user-stopped" });
     rtvi.userStoppedSpeaking();
     if (turn.text === "") return;
     rtvi.userTranscription({ text: turn.text, final: true });
-    listeners.emit("user-said", { text: turn.text });
-    if (current && !current.isInterrupted) {
-      // It was judged to be no interruption, or is no more than "go on": the bot speaks on.
-      if (mayInterrupt) return;
-      if (!current.interruptible && current !== apologising && meaningfulWords(turn.text) === 0) return;
-    }
-    answer(turn);
+    this.#listeners.emit("user-said", { text: turn.text });
+    if (!this.#isEnding) this.#dispatch({ type: "turn-complete", turn });
   }
 
-  function answer(turn: UserTurn): void {
-    if (isEnding) return;
-    if (current) {
-      // Either it has been interrupted and is about to end, or it must be heard first.
-      queued = queued ? { ...turn, text: `${queued.text} ${turn.text}` } : turn;
-      return;
-    }
-    addUserText(turn.text);
-    begin({ turn, interruptible: true, spoken: true }).answer();
+  #answer(turn: UserTurn): void {
+    if (this.#isEnding) return;
+    this.#addUserText(turn.text);
+    this.#begin({ turn, as: "interruptible", spoken: true }).answer();
   }
 
-  function addUserText(text: string): void {
-    const last = messages.at(-1);
-    // Nothing was heard of an answer between: it is one turn.
-    if (last?.role === "user") last.content += ` ${text}`;
-    else messages.push({ role: "user", content: text });
-    rtvi.send("user-llm-text", { text });
+  #begin(how: {
+    turn?: UserTurn;
+    as: "interruptible" | "uninterruptible" | "apologising";
+    spoken: boolean;
+  }): Exchange {
+    const { turn } = how;
+    const as = how.as === "interruptible" && this.#interruptions === false ? "uninterruptible" : how.as;
+    if (turn) this.#turns += 1;
+    const exchange = createExchange({
+      transport: this.transport,
+      conversation: this,
+      llm: this.#options.llm,
+      tts: this.#options.tts,
+      tools: this.#tools,
+      declarations: this.#declarations,
+      messages: this.messages,
+      toSpeech: this.#toSpeech,
+      apology: this.#apology,
+      maxSteps: this.#options.maxSteps ?? MAX_STEPS,
+      limitMs: this.#limitMs,
+      sessionSignal: this.#signal,
+      turn: turn && { ...turn, number: this.#turns },
+      spoken: how.spoken,
+      failed: this.#failed,
+    });
+    this.#exchange = exchange;
+    this.#dispatch({ type: "bot-began", as });
+    void exchange.done.then((result) => this.#onExchangeOver(result), this.#failed);
+    return exchange;
   }
 
-  async function respond(text: string | undefined, spoken: boolean): Promise<void> {
-    while (current && !signal.aborted) {
-      interrupt();
-      await current.done;
+  #onExchangeOver({ heard, interrupted, figures }: ExchangeResult): void {
+    this.#exchange = undefined;
+    this.#dispatch({ type: "bot-finished" });
+    if (heard !== "" || interrupted) this.#listeners.emit("bot-said", { text: heard, interrupted });
+    if (figures) {
+      const { llm, tts } = this.#options;
+      for (const metrics of metricsOf(figures, { llm: llm.name ?? "llm", tts: tts.name ?? "tts" }))
+        this.transport.rtvi.metrics(metrics);
+      this.#listeners.emit("turn", figures);
     }
-    if (isEnding || signal.aborted) return;
-    if (text !== undefined) addUserText(text);
+    if (this.#isEnding) this.#finished.resolve();
+    else this.#dispatch({ type: "queue-due" });
+  }
+
+  async #respond(text: string | undefined, { spoken }: { spoken: boolean }): Promise<void> {
+    while (this.#exchange && !this.#signal.aborted) {
+      this.interrupt();
+      await this.#exchange.done;
+    }
+    if (this.#isEnding || this.#signal.aborted) return;
+    if (text !== undefined) this.#addUserText(text);
     const nowMs = performance.now();
     const turn = {
       text: text ?? "",
@@ -243,105 +268,68 @@ export function createConversation(transport: Transport, options: ConversationOp
       understoodAtMs: nowMs,
       decidedAtMs: nowMs,
     };
-    const exchange = begin({ turn, interruptible: true, spoken });
+    const exchange = this.#begin({ turn, as: "interruptible", spoken });
     exchange.answer();
     await exchange.done;
   }
 
-  function waitsSinceMs(): number | undefined {
-    const sinceMs = ears?.waitsSinceMs;
-    return sinceMs === undefined ? undefined : sinceMs + limitMs / 8;
+  #addUserText(text: string): void {
+    const last = this.messages.at(-1);
+    // If nothing of an answer was heard in between, it is one turn.
+    if (last?.role === "user") last.content += ` ${text}`;
+    else this.messages.push({ role: "user", content: text });
+    this.transport.rtvi.send("user-llm-text", { text });
   }
 
-  function finish(): void {
-    finished.resolve();
-  }
-
-  const onBotHeard = (): void => void (botWasHeard = true);
-  const onText = (message: { content: string; runImmediately: boolean; audioResponse: boolean }): void => {
-    if (message.runImmediately) respond(message.content, message.audioResponse).catch(failed);
-    else addUserText(message.content);
+  readonly #failed = (error: unknown): void => {
+    if (this.#signal.aborted) return;
+    this.#listeners.emit("error", reportFailure(this.transport, error));
   };
-  const onAppend = (addition: {
+
+  #onTranscriberFailed(failure: ServiceFailure, isOutage: boolean): void {
+    this.#failed(failure);
+    if (isOutage && this.#hearing?.waitsSinceMs !== undefined) this.#apologise({ speak: true });
+  }
+
+  /** Makes the apology ahead of time, so that a broken voice is noticed before it is needed. */
+  #prepareApology(): void {
+    this.#apology
+      .prepare()
+      .catch((error: unknown) => this.#failed(new ServiceFailure("tts", this.#options.tts, error)));
+  }
+
+  #apologise(can: { speak: boolean }): void {
+    if (this.#exchange) return this.#exchange.apologise(can);
+    const exchange = this.#begin({ as: "apologising", spoken: true });
+    exchange.apologise(can);
+    exchange.start();
+  }
+
+  #waitsSinceMs(): number | undefined {
+    const sinceMs = this.#hearing?.waitsSinceMs;
+    return sinceMs === undefined ? undefined : sinceMs + this.#limitMs / 8;
+  }
+
+  readonly #onBotHeard = (): void => this.#dispatch({ type: "bot-heard" });
+
+  readonly #onText = (message: {
+    content: string;
+    runImmediately: boolean;
+    audioResponse: boolean;
+  }): void => {
+    if (message.runImmediately)
+      this.#respond(message.content, { spoken: message.audioResponse }).catch(this.#failed);
+    else this.#addUserText(message.content);
+  };
+
+  readonly #onAppend = (addition: {
     role: "user" | "assistant";
     content: unknown;
     run_immediately?: boolean | null;
   }): void => {
     const content =
       typeof addition.content === "string" ? addition.content : JSON.stringify(addition.content);
-    messages.push({ role: addition.role, content });
-    if (addition.run_immediately) respond(undefined, true).catch(failed);
+    this.messages.push({ role: addition.role, content });
+    if (addition.run_immediately) this.#respond(undefined, { spoken: true }).catch(this.#failed);
   };
-
-  const conversation: Conversation = {
-    transport,
-    messages,
-    on: listeners.on,
-    off: listeners.off,
-    get isAnswering() {
-      return current !== undefined;
-    },
-    async run() {
-      if (isEnding) return;
-      createSentenceSplitter().push("Ready."); // what it needs takes its time, now and not before the first answer
-      rtvi.on("send-text", onText);
-      rtvi.on("append-to-context", onAppend);
-      audioOut.on("started", onBotHeard);
-      await using opened = await openEars({
-        transport,
-        stt: options.stt,
-        turn: options.turn ?? {},
-        limitMs,
-        signal,
-        started: onStarted,
-        understood: onUnderstood,
-        ended: onEnded,
-        botWasHeard: () => botWasHeard,
-        failed,
-        transcriberFailed: onTranscriberFailed,
-      });
-      ears = opened;
-      using _ = watchSilence({
-        audioOut,
-        limitMs,
-        owedSinceMs: () => (current ? current.owedSinceMs : waitsSinceMs()),
-        silent: () => apologise({ speak: current === undefined }),
-      });
-      if (options.greeting) void conversation.say(options.greeting).then(prepareApology);
-      else prepareApology();
-      try {
-        await Promise.race([opened.ended, finished.promise]);
-        // Who can hear no more may still have something to say to the end.
-        if (!isEnding && !transport.signal.aborted) await current?.done;
-      } finally {
-        isEnding = true;
-        over.abort(new Error("The conversation is over"));
-        rtvi.off("send-text", onText);
-        rtvi.off("append-to-context", onAppend);
-        audioOut.off("started", onBotHeard);
-        await current?.done;
-      }
-    },
-    async say(text, say = {}) {
-      const splitter = createSentenceSplitter();
-      const pieces = [...splitter.push(text), ...splitter.flush()];
-      if (current?.isInterrupted) await current.done;
-      if (signal.aborted) return { heard: "", interrupted: true };
-      const exchange = current ?? begin({ interruptible: say.interruptible ?? true, spoken: true });
-      const sentences = pieces
-        .map((piece) => exchange.say(piece))
-        .filter((sentence) => sentence !== undefined);
-      exchange.start();
-      await Promise.all(sentences.map(({ over: heard }) => heard));
-      const heard = sentences.map((sentence) => sentence.heard()).filter((part) => part !== "");
-      return { heard: heard.join(" "), interrupted: heard.join(" ") !== pieces.join(" ") };
-    },
-    respond: (text) => respond(text, true),
-    interrupt,
-    end() {
-      isEnding = true;
-      if (!current) finish();
-    },
-  };
-  return conversation;
 }

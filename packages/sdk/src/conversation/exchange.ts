@@ -1,5 +1,5 @@
 import type { Transport } from "../transports/transport.ts";
-import { createAnswer } from "./answer.ts";
+import { createAnswer, type Answer } from "./answer.ts";
 import type { Apology } from "./apology.ts";
 import type { Conversation } from "./conversation-options.ts";
 import type { TurnFigures } from "./figures.ts";
@@ -7,17 +7,15 @@ import type { UserTurn } from "./listen.ts";
 import { ServiceFailure } from "./service-failure.ts";
 import type { LanguageModel, Message, TextToSpeech, ToolDeclaration } from "./services.ts";
 import type { Tools } from "./tool.ts";
-import { openUtterance, type Sentence } from "./utterance.ts";
+import { openUtterance, type Sentence, type Utterance } from "./utterance.ts";
 
-/** Everything the bot does and says until the user is to speak again. There is one at a time. */
+/** One answer or announcement of the bot, from its beginning until all of it was heard. There is one at a time. */
 export interface Exchange {
-  readonly interruptible: boolean;
-  readonly isInterrupted: boolean;
-  /** What is still to be heard; infinite while it is not known. */
+  /** Milliseconds still to be heard; infinite while the model or the voice is at work. */
   readonly remainingMs: number;
   /** Asks the model. */
   answer(): void;
-  /** Ends when what `say` was given has been heard, unless the model is at work. */
+  /** Ends when everything given to `say` has been heard, unless the model is at work. */
   start(): void;
   say(text: string): Sentence | undefined;
   /** Tells the caller that something is wrong: in words once, then by tones. `speak`: the voice is known to work. */
@@ -25,7 +23,14 @@ export interface Exchange {
   /** Since when the caller waits for it, by `performance.now()`; undefined while nothing is to be heard. */
   readonly owedSinceMs: number | undefined;
   interrupt(): void;
-  readonly done: Promise<{ heard: string; interrupted: boolean; figures: TurnFigures | undefined }>;
+  readonly done: Promise<ExchangeResult>;
+}
+
+export interface ExchangeResult {
+  heard: string;
+  interrupted: boolean;
+  /** Undefined for an exchange that answers no turn. */
+  figures: TurnFigures | undefined;
 }
 
 export interface ExchangeOptions {
@@ -42,116 +47,141 @@ export interface ExchangeOptions {
   limitMs: number;
   sessionSignal: AbortSignal;
   turn: (UserTurn & { number: number }) | undefined;
-  interruptible: boolean;
+  /** False for an answer that is only shown. */
   spoken: boolean;
   failed(error: unknown): void;
 }
 
 export function createExchange(options: ExchangeOptions): Exchange {
-  const { transport, turn } = options;
-  const interruption = new AbortController();
-  const signal = AbortSignal.any([options.sessionSignal, interruption.signal]);
-  const marks: { firstToken?: number; firstSpeech?: number; firstAudio?: number } = {};
-  const counts = { toolCalls: 0, inputTokens: 0, outputTokens: 0 };
-  const said: Sentence[] = [];
-  const beganAtMs = performance.now();
-  let owedSinceMs: number | undefined = turn
-    ? // Thinking about whether the caller has finished is silence too.
-      Math.min(
-        beganAtMs,
-        Math.max(beganAtMs - options.limitMs / 2, turn.speechEndedAtMs + options.limitMs / 8),
-      )
-    : beganAtMs;
-  let isWriting = false;
-  let hasStarted = false;
-  const { promise: done, resolve } = Promise.withResolvers<Awaited<Exchange["done"]>>();
+  return new BotExchange(options);
+}
 
-  const utterance = options.spoken
-    ? openUtterance({
-        transport,
-        tts: options.tts,
-        toSpeech: options.toSpeech,
-        signal,
-        limitMs: options.limitMs,
-        firstSound: () => (marks.firstSpeech ??= performance.now()),
-        failed: onFailure,
-      })
-    : undefined;
-  const answer = createAnswer({
-    ...options,
-    utterance: utterance && {
-      get isIdle() {
-        return utterance.isIdle;
-      },
-      add(text) {
-        const sentence = utterance.add(text);
-        said.push(sentence);
-        return sentence;
-      },
-      insert(text, sound) {
-        const sentence = utterance.insert(text, sound);
-        said.push(sentence);
-        return sentence;
-      },
-    },
-    signal,
-    modelFailed: onFailure,
-    firstToken: () => (marks.firstToken ??= performance.now()),
-    toolCalled() {
-      counts.toolCalls += 1;
-      owedSinceMs = undefined; // a tool says itself that it takes long
-    },
-    toolsDone: () => (owedSinceMs = performance.now()),
-    usage: ({ inputTokens, outputTokens }) => {
-      counts.inputTokens += inputTokens;
-      counts.outputTokens += outputTokens;
-    },
-  });
-  const onStarted = (): void => void (marks.firstAudio ??= performance.now());
-  transport.audioOut.on("started", onStarted);
+class BotExchange implements Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #interruption = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #marks: { firstToken?: number; firstSpeech?: number; firstAudio?: number } = {};
+  readonly #counts = { toolCalls: 0, inputTokens: 0, outputTokens: 0 };
+  readonly #done = Promise.withResolvers<ExchangeResult>();
+  readonly #utterance: Utterance | undefined;
+  readonly #answer: Answer;
+  #owedSinceMs: number | undefined;
+  #isWriting = false;
+  #hasStarted = false;
 
-  async function run(): Promise<void> {
-    try {
-      if (isWriting) await answer.write();
-    } catch (error) {
-      if (!signal.aborted) fail(error);
-    } finally {
-      owedSinceMs ??= performance.now();
-      isWriting = false;
-    }
-    await utterance?.made().catch((error: unknown) => {
-      if (!signal.aborted && !(error instanceof ServiceFailure)) options.failed(error);
+  constructor(options: ExchangeOptions) {
+    const { transport, limitMs } = options;
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.sessionSignal, this.#interruption.signal]);
+    this.#owedSinceMs = owedFrom(options.turn, limitMs);
+    this.#utterance = options.spoken
+      ? openUtterance({
+          transport,
+          tts: options.tts,
+          toSpeech: options.toSpeech,
+          signal: this.#signal,
+          limitMs,
+          firstSound: () => (this.#marks.firstSpeech ??= performance.now()),
+          failed: this.#onFailure,
+        })
+      : undefined;
+    this.#answer = createAnswer({
+      ...options,
+      utterance: this.#utterance,
+      signal: this.#signal,
+      modelFailed: this.#onFailure,
+      firstToken: () => (this.#marks.firstToken ??= performance.now()),
+      toolCalled: () => {
+        this.#counts.toolCalls += 1;
+        this.#owedSinceMs = undefined; // the tool's filler announces that it takes long
+      },
+      toolsDone: () => (this.#owedSinceMs = performance.now()),
+      usage: ({ inputTokens, outputTokens }) => {
+        this.#counts.inputTokens += inputTokens;
+        this.#counts.outputTokens += outputTokens;
+      },
     });
-    await utterance?.finish();
-    if (signal.aborted) utterance?.cut();
-    transport.audioOut.off("started", onStarted);
-    answer.settle();
-    const heard = said
-      .map((sentence) => sentence.heard())
-      .filter((text) => text !== "")
-      .join(" ");
-    resolve({ heard, interrupted: interruption.signal.aborted, figures: turn && figures(turn) });
+    transport.audioOut.on("started", this.#onStarted);
   }
 
-  function fail(error: unknown): void {
-    if (error instanceof ServiceFailure) return; // told when it happened
-    options.failed(error);
-    apologise({ speak: true });
+  get done(): Promise<ExchangeResult> {
+    return this.#done.promise;
   }
 
-  function onFailure(failure: ServiceFailure, isOutage: boolean): void {
-    options.failed(failure);
-    if (isOutage) apologise({ speak: failure.stage !== "tts" });
+  get remainingMs(): number {
+    if (this.#isWriting) return Number.POSITIVE_INFINITY;
+    return this.#utterance?.remainingMs ?? 0;
   }
 
-  function apologise(can: { speak: boolean }): void {
-    if (signal.aborted) return;
-    const words = options.apology.words(can);
-    if (words) answer.add(words.text, words.sound);
-    else utterance?.insert("", [options.apology.tones]);
+  answer(): void {
+    this.#isWriting = true;
+    this.start();
   }
 
-  function figures({
+  start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    void this.#run();
+  }
+
+  say(text: string): Sentence | undefined {
+    return this.#answer.add(text);
+  }
+
+  apologise(can: { speak: boolean }): void {
+    if (this.#signal.aborted) return;
+    const words = this.#options.apology.words(can);
+    if (words) this.#answer.add(words.text, words.sound);
+    else this.#utterance?.insert("", [this.#options.apology.tones]);
+  }
+
+  get owedSinceMs(): number | undefined {
+    return this.#signal.aborted || !this.#utterance ? undefined : this.#owedSinceMs;
+  }
+
+  interrupt(): void {
+    if (this.#interruption.signal.aborted) return;
+    this.#utterance?.cut();
+    this.#interruption.abort(new Error("The user interrupted"));
+  }
+
+  async #run(): Promise<void> {
+    try {
+      if (this.#isWriting) await this.#answer.write();
+    } catch (error) {
+      if (!this.#signal.aborted) this.#fail(error);
+    } finally {
+      this.#owedSinceMs ??= performance.now();
+      this.#isWriting = false;
+    }
+    await this.#utterance?.made().catch((error: unknown) => {
+      if (!this.#signal.aborted && !(error instanceof ServiceFailure)) this.#options.failed(error);
+    });
+    await this.#utterance?.finish();
+    if (this.#signal.aborted) this.#utterance?.cut();
+    this.#options.transport.audioOut.off("started", this.#onStarted);
+    this.#answer.settle();
+    this.#done.resolve({
+      heard: this.#utterance?.heard() ?? "",
+      interrupted: this.#interruption.signal.aborted,
+      figures: this.#options.turn && this.#figures(this.#options.turn),
+    });
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof ServiceFailure) return; // reported when it happened
+    this.#options.failed(error);
+    this.apologise({ speak: true });
+  }
+
+  readonly #onStarted = (): void => void (this.#marks.firstAudio ??= performance.now());
+
+  readonly #onFailure = (failure: ServiceFailure, isOutage: boolean): void => {
+    this.#options.failed(failure);
+    if (isOutage) this.apologise({ speak: failure.stage !== "tts" });
+  };
+
+  #figures({
     number,
     speechEndedAtMs,
     understoodAtMs,
@@ -163,44 +193,18 @@ export function createExchange(options: ExchangeOptions): Exchange {
       turn: number,
       decidedMs: decidedAtMs - speechEndedAtMs,
       understoodMs: since(understoodAtMs),
-      firstTokenMs: since(marks.firstToken),
-      firstSpeechMs: since(marks.firstSpeech),
-      firstAudioMs: since(marks.firstAudio),
-      ...counts,
-      interrupted: interruption.signal.aborted,
+      firstTokenMs: since(this.#marks.firstToken),
+      firstSpeechMs: since(this.#marks.firstSpeech),
+      firstAudioMs: since(this.#marks.firstAudio),
+      ...this.#counts,
+      interrupted: this.#interruption.signal.aborted,
     };
   }
+}
 
-  function start(): void {
-    if (hasStarted) return;
-    hasStarted = true;
-    void run();
-  }
-
-  return {
-    interruptible: options.interruptible,
-    done,
-    get isInterrupted() {
-      return interruption.signal.aborted;
-    },
-    get remainingMs() {
-      if (isWriting) return Number.POSITIVE_INFINITY;
-      return utterance?.remainingMs ?? 0;
-    },
-    answer() {
-      isWriting = true;
-      start();
-    },
-    start,
-    say: (text) => answer.add(text),
-    apologise,
-    get owedSinceMs() {
-      return signal.aborted || !utterance ? undefined : owedSinceMs;
-    },
-    interrupt() {
-      if (interruption.signal.aborted) return;
-      utterance?.cut();
-      interruption.abort(new Error("The user interrupted"));
-    },
-  };
+// The time spent deciding whether the caller has finished is silence too.
+function owedFrom(turn: UserTurn | undefined, limitMs: number): number {
+  const nowMs = performance.now();
+  if (!turn) return nowMs;
+  return Math.min(nowMs, Math.max(nowMs - limitMs / 2, turn.speechEndedAtMs + limitMs / 8));
 }

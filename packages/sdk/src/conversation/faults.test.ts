@@ -17,7 +17,8 @@ import { createConversation } from "./conversation.ts";
 import { createRealtimeConversation } from "./realtime.ts";
 import type { SpeechModel } from "./speech-model.ts";
 
-// Services that go wrong, through the vendors' own protocols. Settings are a quarter of the usual ones unless it runs long.
+// Faults of services through the vendors' own protocols. Time limits are a quarter of the defaults in the usual
+// run.
 const LIMIT_MS = size(1_000, 4_000);
 const OUTAGE_MS = 2.5 * LIMIT_MS;
 const SILENCE_MAX_MS = 1.25 * LIMIT_MS;
@@ -95,19 +96,19 @@ function talkWith(vendors: Record<Stage, Vendor>, stage: Stage) {
   });
 }
 
-/** The longest that a caller who waits hears nothing, while a service is out of order for a while and after that. */
+/** Returns the longest silence a waiting caller hears while a service is failing and after it has recovered. */
 async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<void> {
   await using services = await openServices();
   const { vendors } = services;
   await using talk = await talkWith(vendors, stage);
   await talk.happened(/^bot: Good day/);
-  await pause(LIMIT_MS / 4); // the apology is made ahead meanwhile
+  await pause(LIMIT_MS / 4); // the apology is prepared meanwhile
   vendors[stage].fail(fault);
   await talk.say(PHRASE);
   const spokenAtMs = performance.now();
   await pause(OUTAGE_MS);
   vendors[stage].fail(undefined);
-  // What was partly said is not said again by a model.
+  // A model does not repeat an answer that was partly said.
   const isPartlySaid = /llm|realtime/.test(stage) && fault.endsWith("midway");
   const answer = isPartlySaid ? /^bot: This is/ : /^bot: .*And this is a little more/;
   const failure: unknown = await talk.happened(answer, 5 * LIMIT_MS).then(
@@ -131,7 +132,7 @@ async function silenceIn(t: TestContext, stage: Stage, fault: Fault): Promise<vo
     errors.every((error) => error.startsWith(`error: the ${name} (${vendor}) `)),
     errors.join(),
   );
-  // As much longer as the machine is busier.
+  // The limit grows with the load of the machine.
   assert.ok(silenceMs < patientMs(SILENCE_MAX_MS) / size(1, 3), `${silenceMs} ms of silence`);
 }
 

@@ -18,96 +18,110 @@ interface Opened {
   close(): void;
 }
 
-/** A transcriber that keeps what was said until it knows the words, and says it again to a new stream when one fails. */
+/** Wraps a transcriber: keeps audio until its text is known, and replays it to a new stream when one fails. */
 export function hearAgain(options: HearAgainOptions): SpeechToTextStream {
-  const { stt, sampleRateHz, limitMs, signal } = options;
-  let opened: Opened | undefined;
-  let pieces: AudioFrame[] = []; // since the last flush
-  let again: Promise<unknown> = Promise.resolve(); // one stretch at a time
+  return new ReplayingTranscriber(options);
+}
 
-  const asFailure = (error: unknown): ServiceFailure => new ServiceFailure("stt", stt, error);
+class ReplayingTranscriber implements SpeechToTextStream {
+  readonly #options: HearAgainOptions;
+  #opened: Opened | undefined;
+  #pieces: AudioFrame[] = []; // since the last flush
+  #again: Promise<unknown> = Promise.resolve(); // one stretch at a time
+  readonly #asFailure = (error: unknown): ServiceFailure =>
+    new ServiceFailure("stt", this.#options.stt, error);
 
-  async function open(): Promise<Opened> {
+  constructor(options: HearAgainOptions) {
+    this.#options = options;
+    this.#open().then(this.#adopt, (error: unknown) => {
+      if (!options.signal.aborted) options.failed(this.#asFailure(error), false);
+    });
+  }
+
+  write(piece: AudioFrame): void {
+    this.#pieces.push(piece);
+    if (this.#opened) this.#write(this.#opened, piece);
+  }
+
+  flush(): Promise<string> {
+    const stretch = this.#pieces;
+    this.#pieces = [];
+    let first = this.#opened && this.#ask(this.#opened);
+    const attempt = (): Promise<string> => {
+      const asked = first ?? this.#again.then(() => this.#sayAgain(stretch));
+      first = undefined;
+      this.#again = asked.catch(() => undefined);
+      return asked;
+    };
+    return untilItWorks(attempt, {
+      limitMs: this.#options.limitMs,
+      signal: this.#options.signal,
+      asFailure: this.#asFailure,
+      failed: this.#options.failed,
+    });
+  }
+
+  close(): void {
+    this.#opened?.close();
+  }
+
+  async #open(): Promise<Opened> {
     const over = new AbortController();
     let stream: SpeechToTextStream | undefined;
     const opening = await limitWait(
       (async () =>
-        stt.open({
-          sampleRateHz,
-          signal: AbortSignal.any([signal, over.signal]),
+        this.#options.stt.open({
+          sampleRateHz: this.#options.sampleRateHz,
+          signal: AbortSignal.any([this.#options.signal, over.signal]),
           partial: (text) => {
-            if (stream !== undefined && opened?.stream === stream) options.partial(text);
+            if (stream !== undefined && this.#opened?.stream === stream) this.#options.partial(text);
           },
         }))(),
-      options,
+      this.#options,
     );
     stream = opening;
     return {
       stream: opening,
       close() {
         opening.close?.();
-        over.abort(new Error("Nobody waits for this any more"));
+        over.abort(new Error("The wait for this service was given up"));
       },
     };
   }
 
-  function adopt(fresh: Opened): void {
-    if (opened || signal.aborted) return fresh.close();
-    opened = fresh;
-    for (const piece of pieces) write(fresh, piece);
-  }
+  readonly #adopt = (fresh: Opened): void => {
+    if (this.#opened || this.#options.signal.aborted) return fresh.close();
+    this.#opened = fresh;
+    for (const piece of this.#pieces) this.#write(fresh, piece);
+  };
 
-  function drop(broken: Opened): void {
-    if (opened === broken) opened = undefined;
+  #drop(broken: Opened): void {
+    if (this.#opened === broken) this.#opened = undefined;
     broken.close();
   }
 
-  function write(to: Opened, piece: AudioFrame): void {
+  #write(to: Opened, piece: AudioFrame): void {
     try {
       to.stream.write(piece);
     } catch {
-      drop(to); // the text will be asked of another
+      this.#drop(to); // the text will be requested from a new stream
     }
   }
 
-  async function ask(of: Opened): Promise<string> {
+  async #ask(of: Opened): Promise<string> {
     try {
-      return await limitWait((async () => of.stream.flush())(), options);
+      return await limitWait((async () => of.stream.flush())(), this.#options);
     } catch (error) {
-      drop(of);
+      this.#drop(of);
       throw error;
     }
   }
 
-  async function sayAgain(stretch: readonly AudioFrame[]): Promise<string> {
-    const fresh = await open();
+  async #sayAgain(stretch: readonly AudioFrame[]): Promise<string> {
+    const fresh = await this.#open();
     for (const piece of stretch) fresh.stream.write(piece);
-    const text = await ask(fresh);
-    adopt(fresh);
+    const text = await this.#ask(fresh);
+    this.#adopt(fresh);
     return text;
   }
-
-  open().then(adopt, (error: unknown) => {
-    if (!signal.aborted) options.failed(asFailure(error), false);
-  });
-
-  return {
-    write(piece) {
-      pieces.push(piece);
-      if (opened) write(opened, piece);
-    },
-    flush() {
-      const stretch = pieces;
-      pieces = [];
-      let first = opened && ask(opened);
-      const attempt = (): Promise<string> => {
-        const asked = first ?? again.then(() => sayAgain(stretch));
-        first = undefined;
-        again = asked.catch(() => undefined);
-        return asked;
-      };
-      return untilItWorks(attempt, { limitMs, signal, asFailure, failed: options.failed });
-    },
-    close: () => opened?.close(),
-  };
 }

@@ -1,15 +1,18 @@
-import { samplesIn } from "@vocalhost/audio";
+import { samplesIn, type AudioFrame } from "@vocalhost/audio";
 import { ServiceFailure } from "./service-failure.ts";
-import type { Message, ToolDeclaration } from "./services.ts";
+import type { Message, ToolDeclaration, ToolMessage } from "./services.ts";
 import type { SpeechModel, SpeechModelEvents, SpeechModelSession } from "./speech-model.ts";
 import type { Unanswered } from "./unanswered.ts";
 import { GIVES_UP_AFTER, pauseBefore } from "./until-it-works.ts";
 
-/** A model's session that is opened anew when it ends or says nothing: it is told what was said, and what it owes. */
+/**
+ * A model's session that is reopened when it ends or hangs. The new one gets the history and the unanswered
+ * speech.
+ */
 export interface LastingSession extends Omit<SpeechModelSession, "tell"> {
-  /** When the model last told something, by `performance.now()`. */
+  /** When the model last sent anything, by `performance.now()`. */
   readonly toldAtMs: number;
-  /** Whether somebody waits for the model and nothing was heard for the limit: a session that told nothing either is given up. */
+  /** Call when a caller has waited for the limit in silence. A session that has sent nothing either is given up. */
   silent(): void;
 }
 
@@ -21,9 +24,12 @@ export interface LastingSessionOptions {
   signal: AbortSignal;
   unanswered: Unanswered;
   events: Omit<SpeechModelEvents, "ready" | "ended">;
-  /** What was said so far, for a session that was not there. */
+  /** Returns the messages so far, for a session that was just opened. */
   history(): readonly Message[];
-  /** Told of every session that is lost; `isOutage`: a second one failed too, or there will be none until somebody speaks. */
+  /**
+   * Called for every lost session. `isOutage`: a second one failed too, or no other is opened until the user
+   * speaks; that is `isLast`.
+   */
   failed(failure: ServiceFailure, how: { isOutage: boolean; isLast: boolean }): void;
 }
 
@@ -31,11 +37,11 @@ interface Opened {
   session: SpeechModelSession | undefined;
   openedAtMs: number;
   isReady: boolean;
-  /** It has said something. */
+  /** The model has sent part of an answer. */
   hasAnswered: boolean;
-  /** It says that the user speaks. */
+  /** The model has reported that the user is speaking. */
   isHearing: boolean;
-  /** What was said before it was there was said to it again. */
+  /** Speech from before the session was opened was replayed to it. */
   wasToldSound: boolean;
   wasWaitedFor: boolean;
   readonly calls: Set<string>;
@@ -45,12 +51,78 @@ interface Opened {
 const PIECE_MS = 100;
 
 export function openLastingSession(options: LastingSessionOptions): LastingSession {
-  const { model, limitMs, signal, unanswered } = options;
-  let opened: Opened | undefined;
-  let toldAtMs = performance.now();
-  let spokenTo: PromiseWithResolvers<void> | undefined; // it was given up until somebody wants something
+  return new ReopenedSession(options);
+}
 
-  function open(): Opened {
+class ReopenedSession implements LastingSession {
+  readonly #options: LastingSessionOptions;
+  #opened: Opened | undefined;
+  #toldAtMs = performance.now();
+  #spokenTo: PromiseWithResolvers<void> | undefined; // set while no session is open
+
+  constructor(options: LastingSessionOptions) {
+    this.#options = options;
+    options.signal.addEventListener("abort", () => {
+      this.#opened?.over.resolve(undefined);
+      this.#spokenTo?.resolve();
+    });
+    this.#keep().catch(() => undefined);
+  }
+
+  get toldAtMs(): number {
+    return this.#toldAtMs;
+  }
+
+  write(frame: AudioFrame): void {
+    this.#opened?.session?.write(frame);
+    this.#wanted();
+  }
+
+  interrupted(playedMs: number): void {
+    this.#opened?.session?.interrupted(playedMs);
+  }
+
+  toolResults(results: readonly ToolMessage[], { answer }: { answer: boolean }): void {
+    const { session, calls } = this.#opened ?? {};
+    const own = results.filter(({ callId }) => calls?.has(callId));
+    const others = results.filter((result) => !own.includes(result)); // results of calls made by a lost session
+    if (others.length > 0) session?.tell(others);
+    if (own.length > 0) session?.toolResults(own, { answer });
+    else if (answer) session?.userText("");
+    if (!answer) return;
+    this.#options.unanswered.ask();
+    this.#wanted();
+  }
+
+  userText(text: string): void {
+    this.#options.unanswered.ask();
+    this.#opened?.session?.userText(text);
+    this.#wanted();
+  }
+
+  say(text: string): void {
+    this.#options.unanswered.ask(text);
+    this.#opened?.session?.say(text);
+    this.#wanted();
+  }
+
+  close(): void {
+    this.#opened?.session?.close();
+  }
+
+  silent(): void {
+    if (!this.#opened || performance.now() - this.#toldAtMs < this.#options.limitMs) return;
+    // The model hears a user who may only have paused, so it gets twice the time.
+    if (this.#opened.isHearing && !this.#opened.wasWaitedFor) return void (this.#opened.wasWaitedFor = true);
+    // Two sessions were given sound that only our detector took for speech, and neither answered it.
+    if (this.#opened.isReady && this.#opened.wasToldSound && this.#options.unanswered.isDoubtful)
+      return this.#options.unanswered.clear();
+    this.#opened.over.resolve(
+      new DOMException(`sent nothing for ${this.#options.limitMs} ms`, "TimeoutError"),
+    );
+  }
+
+  #open(): Opened {
     const fresh: Opened = {
       session: undefined,
       openedAtMs: performance.now(),
@@ -62,52 +134,60 @@ export function openLastingSession(options: LastingSessionOptions): LastingSessi
       calls: new Set(),
       over: Promise.withResolvers(),
     };
-    opened = fresh;
-    toldAtMs = fresh.openedAtMs;
+    this.#opened = fresh;
+    this.#toldAtMs = fresh.openedAtMs;
     try {
-      const { instructions, tools } = options;
-      fresh.session = model.open({ instructions, tools, signal, events: eventsOf(fresh) });
-      catchUp(fresh, fresh.session);
+      const { instructions, tools } = this.#options;
+      fresh.session = this.#options.model.open({
+        instructions,
+        tools,
+        signal: this.#options.signal,
+        events: this.#eventsOf(fresh),
+      });
+      this.#catchUp(fresh, fresh.session);
     } catch (error) {
       fresh.over.resolve(error);
     }
     return fresh;
   }
 
-  function catchUp(fresh: Opened, session: SpeechModelSession): void {
-    const history = options.history();
+  #catchUp(fresh: Opened, session: SpeechModelSession): void {
+    const history = this.#options.history();
     if (history.length > 0) session.tell(history);
-    const { sound, asked } = unanswered;
+    const { sound, asked } = this.#options.unanswered;
     if (sound) {
       fresh.wasToldSound = true;
-      const perPiece = samplesIn(PIECE_MS, model.inputRateHz);
+      const perPiece = samplesIn(PIECE_MS, this.#options.model.inputRateHz);
       for (let at = 0; at < sound.length; at += perPiece)
-        session.write({ samples: sound.subarray(at, at + perPiece), sampleRateHz: model.inputRateHz });
+        session.write({
+          samples: sound.subarray(at, at + perPiece),
+          sampleRateHz: this.#options.model.inputRateHz,
+        });
     } else if (asked?.say !== undefined) session.say(asked.say);
     else if (asked) session.userText("");
   }
 
-  /** Passes on what it tells while it is the one. */
-  function eventsOf(fresh: Opened): SpeechModelEvents {
+  /** Passes on a session's events while it is the current one. */
+  #eventsOf(fresh: Opened): SpeechModelEvents {
     const passOn =
       <A extends unknown[]>(note: () => void, tell: (...args: A) => void) =>
       (...args: A): void => {
-        if (opened !== fresh) return;
-        toldAtMs = performance.now();
+        if (this.#opened !== fresh) return;
+        this.#toldAtMs = performance.now();
         fresh.isReady = true;
         note();
         tell(...args);
       };
-    const { events } = options;
+    const { events } = this.#options;
     const nothing = (): void => undefined;
     return {
       ready: passOn(nothing, nothing),
       userStarted: passOn(() => {
         fresh.isHearing = true;
-        unanswered.heardByModel();
+        this.#options.unanswered.heardByModel();
       }, events.userStarted),
       userStopped: passOn(() => (fresh.isHearing = false), events.userStopped),
-      userText: passOn(() => unanswered.understood(), events.userText),
+      userText: passOn(() => this.#options.unanswered.understood(), events.userText),
       audio: passOn(() => (fresh.hasAnswered = true), events.audio),
       text: passOn(nothing, events.text),
       toolCalls: (calls) =>
@@ -122,80 +202,35 @@ export function openLastingSession(options: LastingSessionOptions): LastingSessi
     };
   }
 
-  async function keep(): Promise<void> {
+  async #keep(): Promise<void> {
     let failures = 0;
     let giveUpAtMs = 0;
-    while (!signal.aborted) {
-      const current = open();
+    while (!this.#options.signal.aborted) {
+      const current = this.#open();
       const cause = await current.over.promise;
-      if (signal.aborted) return;
-      opened = undefined;
+      if (this.#options.signal.aborted) return;
+      this.#opened = undefined;
       current.session?.close();
       const nowMs = performance.now();
-      const worked = current.hasAnswered || (current.isReady && nowMs - current.openedAtMs > limitMs);
+      const worked =
+        current.hasAnswered || (current.isReady && nowMs - current.openedAtMs > this.#options.limitMs);
       if (worked) failures = 0;
-      if (failures === 0) giveUpAtMs = nowMs + GIVES_UP_AFTER * limitMs;
+      if (failures === 0) giveUpAtMs = nowMs + GIVES_UP_AFTER * this.#options.limitMs;
       failures += 1;
-      const failure = new ServiceFailure("llm", model, cause);
+      const failure = new ServiceFailure("llm", this.#options.model, cause);
       const isLast = failure.isForGood || nowMs > giveUpAtMs;
-      options.failed(failure, { isOutage: isLast || failures > 1, isLast });
+      this.#options.failed(failure, { isOutage: isLast || failures > 1, isLast });
       if (isLast) {
-        unanswered.clear();
+        this.#options.unanswered.clear();
         failures = 0;
-        spokenTo = Promise.withResolvers<void>();
-        await spokenTo.promise;
-        spokenTo = undefined;
-      } else await pauseBefore(failures, { limitMs, signal });
+        this.#spokenTo = Promise.withResolvers<void>();
+        await this.#spokenTo.promise;
+        this.#spokenTo = undefined;
+      } else await pauseBefore(failures, { limitMs: this.#options.limitMs, signal: this.#options.signal });
     }
   }
 
-  function wanted(): void {
-    if (unanswered.sinceMs !== undefined) spokenTo?.resolve();
+  #wanted(): void {
+    if (this.#options.unanswered.sinceMs !== undefined) this.#spokenTo?.resolve();
   }
-
-  signal.addEventListener("abort", () => {
-    opened?.over.resolve(undefined);
-    spokenTo?.resolve();
-  });
-  keep().catch(() => undefined); // rejects when the conversation is over in a pause
-  return {
-    get toldAtMs() {
-      return toldAtMs;
-    },
-    write(frame) {
-      opened?.session?.write(frame);
-      wanted();
-    },
-    interrupted: (playedMs) => opened?.session?.interrupted(playedMs),
-    toolResults(results, { answer }) {
-      const { session, calls } = opened ?? {};
-      const own = results.filter(({ callId }) => calls?.has(callId));
-      const others = results.filter((result) => !own.includes(result)); // of calls of a session that is gone
-      if (others.length > 0) session?.tell(others);
-      if (own.length > 0) session?.toolResults(own, { answer });
-      else if (answer) session?.userText("");
-      if (!answer) return;
-      unanswered.ask();
-      wanted();
-    },
-    userText(text) {
-      unanswered.ask();
-      opened?.session?.userText(text);
-      wanted();
-    },
-    say(text) {
-      unanswered.ask(text);
-      opened?.session?.say(text);
-      wanted();
-    },
-    close: () => opened?.session?.close(),
-    silent() {
-      if (!opened || performance.now() - toldAtMs < limitMs) return;
-      // It hears somebody who seems to have paused: it may be right, and is waited for twice as long.
-      if (opened.isHearing && !opened.wasWaitedFor) return void (opened.wasWaitedFor = true);
-      // Two sessions were given what only we took for speech, and neither wanted to answer it.
-      if (opened.isReady && opened.wasToldSound && unanswered.isDoubtful) return unanswered.clear();
-      opened.over.resolve(new DOMException(`sent nothing for ${limitMs} ms`, "TimeoutError"));
-    },
-  };
 }

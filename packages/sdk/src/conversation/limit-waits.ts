@@ -3,7 +3,10 @@ export interface LimitWaitsOptions {
   signal: AbortSignal;
 }
 
-/** Passes on what comes, and fails when nothing does for so long. Its source is told by the signal that it is given. */
+/**
+ * Passes on the items of a source, and throws when none arrives within the limit. The source's signal is then
+ * aborted.
+ */
 export async function* limitWaits<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
   options: LimitWaitsOptions,
@@ -17,12 +20,12 @@ export async function* limitWaits<T>(
       yield next.value;
     }
   } finally {
-    over.abort(new Error("Nobody waits for this any more"));
+    over.abort(new Error("The wait for this service was given up"));
     void Promise.resolve(source.return?.()).catch(() => undefined);
   }
 }
 
-/** Waits for a service, but no longer than the limit. */
+/** Waits for a service up to the limit. */
 export async function limitWait<T>(promise: Promise<T>, { limitMs, signal }: LimitWaitsOptions): Promise<T> {
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason as Error);

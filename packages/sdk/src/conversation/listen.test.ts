@@ -16,7 +16,7 @@ const { samples: SPEECH } = parseWav(
 
 const LAST_WORD_MS = 3_680; // in the recording
 
-/** Everything that happens when this is heard, on a clock that only the audio moves. */
+/** Returns all events for this audio, on a clock that only the audio advances. */
 async function hear(
   samples: Int16Array,
   voiceActivity: VoiceActivity,
@@ -68,19 +68,19 @@ async function hear(
   return { turns, writtenMs: (written.reduce((sum, length) => sum + length, 0) * 1000) / RATE_HZ };
 }
 
-/** So loud, by its mean power. */
+/** Scales samples to this mean power. */
 function atLevel(samples: Int16Array, dbfs: number): Int16Array {
   const power = samples.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / samples.length;
   const gain = 10 ** (dbfs / 20) / Math.sqrt(power);
   return samples.map((sample) => Math.round(sample * gain));
 }
 
-/** The sentence, and ten seconds with nothing but a television. */
+/** The sentence, then ten seconds of television only. */
 function beforeTelevision(): Int16Array {
   const television = atLevel(SPEECH, -30);
   const user = atLevel(SPEECH, -18);
   return Int16Array.from({ length: 12 * RATE_HZ }, (_, at) => {
-    // What it says is not what the user says at the same time.
+    // The television's words differ from the user's at any moment.
     const heard = television[(at + (television.length >> 1)) % television.length]!;
     return Math.max(-32_768, Math.min(32_767, (user[at] ?? 0) + heard));
   });
@@ -101,7 +101,7 @@ test("a television does not hold a turn open, unless nobody listens for loudness
   );
 });
 
-/** Speech as written: `x` is 100 ms of it, `.` 100 ms without. */
+/** Makes speech from a pattern: `x` is 100 ms of speech, `.` 100 ms of silence. */
 function written(line: string): [Int16Array, VoiceActivity] {
   const samples = Int16Array.from({ length: line.length * samplesIn(100, RATE_HZ) }, (_, at) =>
     line[Math.floor(at / samplesIn(100, RATE_HZ))] === "x" ? 8_000 : 0,
@@ -127,7 +127,7 @@ test("pauses are parts of a turn until one is long enough", async () => {
   assert.ok(turn);
   assert.ok(Math.abs(turn.speechEndedAtMs - 1_600) <= 20, `${turn.speechEndedAtMs}`);
   assert.ok(Math.abs(turn.decidedAtMs - 1_900) <= 40, `${turn.decidedAtMs}`);
-  // From 300 ms before the speech to 200 ms after it, nothing of the silence that followed.
+  // From 300 ms before the speech to 200 ms after it, and none of the silence that followed.
   assert.ok(Math.abs(writtenMs - 1_700) <= 60, `${writtenMs} ms were sent`);
 });
 
@@ -149,7 +149,7 @@ test("who sends nothing for long has stopped; a stall of our own is no silence",
     }
   };
   const stalled = await hear(...written("....xxxxxxxxxx....."), fixedSilence(300), {
-    // Looking for frames is the first thing the process does afterwards.
+    // The check for missing frames runs first after the stall.
     async stall(ms, wait) {
       if (ms !== 900) return;
       wait(1_500);

@@ -7,15 +7,18 @@ import { ServiceFailure } from "./service-failure.ts";
 import type { AudioInput } from "../transports/transport.ts";
 import type { SpeechToTextStream } from "./services.ts";
 
-/** Follows what the user says: where turns begin, what is in them, when they are over. */
+/** Follows the user's speech: where turns begin, what they contain and when they are over. */
 export interface Listening {
-  /** Resolves when there is nothing more to hear. */
+  /** Resolves when the input has ended. */
   readonly ended: Promise<void>;
-  /** Text of the turn that goes on, as far as it is understood. */
+  /** Sets the text of the current turn as far as it is understood. */
   partial(text: string): void;
-  /** Speech of the turn that goes on. */
+  /** Speech of the current turn. */
   readonly speechMs: number;
-  /** When the speech ended whose words are not known yet, by `nowMs`; undefined when there is none, or it goes on. */
+  /**
+   * When the speech ended whose text is not known yet, by `nowMs`; undefined when there is none, or the user is
+   * still speaking.
+   */
   readonly waitsSinceMs: number | undefined;
   stop(): void;
 }
@@ -29,10 +32,10 @@ export interface ListenOptions {
   signal: AbortSignal;
   nowMs(): number;
   started(): void;
-  /** Something of the turn was understood; `isPause` when the user has stopped and it will not change any more. */
+  /** Called when part of the turn was understood; `isPause` when the user has stopped and the text is final. */
   understood(turn: { text: string; isPause: boolean; speechMs: number }): void;
   ended(turn: UserTurn): void;
-  /** Whether anything of the bot was heard since the last turn ended: who speaks then may mean to interrupt. */
+  /** Whether any sound of the bot was heard since the last turn ended. Speech may then be an interruption. */
   botWasHeard(): boolean;
   failed(error: unknown): void;
 }
@@ -48,11 +51,11 @@ export interface ListenLimits {
 export interface UserTurn {
   text: string;
   speechMs: number;
-  /** When the last speech was heard, by `nowMs`. */
+  /** When speech was last heard, by `nowMs`. */
   speechEndedAtMs: number;
   /** When its text was known. */
   understoodAtMs: number;
-  /** When it was taken to be over. */
+  /** When the turn was judged to be over. */
   decidedAtMs: number;
 }
 
@@ -60,95 +63,144 @@ interface Turn {
   /** Texts of the stretches between pauses, in order. */
   texts: string[];
   partial: string;
-  /** Stretches whose text is not known yet. */
+  /** Number of stretches whose text is not known yet. */
   waitingFor: number;
   understoodAtMs: number;
   /** Written since the last flush. */
   writtenSamples: number;
-  /** Where the pause began that goes on. */
+  /** Where the current pause began. */
   pausedAt: number | undefined;
-  /** Silence that ends it; undefined until it is known for this pause. */
+  /** Silence that ends the turn; undefined until it is known for this pause. */
   neededMs: number | undefined;
   pauses: number;
 }
 
 const RESUME_MS = 64;
-const NO_FRAMES_MS = 1_000; // who sends nothing for so long is muted; less is the network's doing
-const NO_FRAMES_IN_SPEECH_MS = 2_000; // nobody mutes themselves within a word
+const NO_FRAMES_MS = 1_000; // a client that sends nothing for this long is muted; a shorter gap is the network's
+const NO_FRAMES_IN_SPEECH_MS = 2_000; // users do not mute themselves within a word
 const WATCH_MS = 200;
 const JUDGED_AUDIO_MS = 8_000;
 const UNJUDGED_MS = 700;
-const WRONG_END_MS = 1_200; // who speaks again so soon had not finished
+const WRONG_END_MS = 1_200; // a user who speaks again this soon had not finished
 
 export function listen(options: ListenOptions): Listening {
-  const { audioIn, voiceActivity, limits } = options;
-  const { sampleRateHz } = audioIn;
-  const tracker: SpeechTracker = createSpeechTracker({
-    windowMs: voiceActivity.windowMs,
-    startMs: limits.startMs,
-    stopMs: limits.stopMs,
-    resumeMs: RESUME_MS,
-  });
-  const history = createSampleHistory();
-  const frames = audioIn[Symbol.asyncIterator]();
-  let turn: Turn | undefined;
-  let lastFrameAtMs = options.nowMs();
-  let looksInVain = 0;
-  let pauseMs = 0;
-  let lastEndedAtMs = Number.NEGATIVE_INFINITY;
-  let silenceBeforeEndMs = 0;
-  let isStopped = false;
+  return new TurnListener(options);
+}
 
-  function take({ samples }: AudioFrame): void {
-    lastFrameAtMs = options.nowMs();
-    looksInVain = 0;
-    process(samples);
+class TurnListener implements Listening {
+  readonly #options: ListenOptions;
+  readonly #sampleRateHz;
+  readonly #tracker: SpeechTracker;
+  readonly #history = createSampleHistory();
+  readonly #frames;
+  #turn: Turn | undefined;
+  #lastFrameAtMs;
+  #ticksWithoutFrame = 0;
+  #pauseMs = 0;
+  #lastEndedAtMs = Number.NEGATIVE_INFINITY;
+  #silenceBeforeEndMs = 0;
+  #isStopped = false;
+  // Counts ticks instead of reading the clock: after a stall of this process, frames sent meanwhile are still
+  // queued.
+  readonly #watch = setInterval(() => {
+    this.#ticksWithoutFrame += 1;
+    const patienceMs = this.#tracker.silenceMs === 0 ? NO_FRAMES_IN_SPEECH_MS : NO_FRAMES_MS;
+    if (this.#turn && this.#ticksWithoutFrame > patienceMs / WATCH_MS)
+      this.#process(new Int16Array(samplesIn(WATCH_MS, this.#sampleRateHz)));
+  }, WATCH_MS);
+  readonly ended: Promise<void>;
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.#sampleRateHz = options.audioIn.sampleRateHz;
+    this.#tracker = createSpeechTracker({
+      windowMs: options.voiceActivity.windowMs,
+      startMs: options.limits.startMs,
+      stopMs: options.limits.stopMs,
+      resumeMs: RESUME_MS,
+    });
+    this.#frames = options.audioIn[Symbol.asyncIterator]();
+    this.#lastFrameAtMs = options.nowMs();
+    this.ended = this.#run();
   }
 
-  function process(samples: Int16Array): void {
-    history.push(samples);
-    // The first of a turn are written with what came before them.
-    if (turn && turn.pausedAt === undefined) write(samples);
-    for (const isSpeech of voiceActivity.process(samples)) onWindow(isSpeech);
-    const keptMs = turn ? JUDGED_AUDIO_MS : limits.preRollMs + limits.startMs + 100;
-    history.dropBefore(history.end - samplesIn(keptMs, sampleRateHz));
+  partial(text: string): void {
+    if (!this.#turn || this.#isStopped) return;
+    this.#turn.partial = text.trim();
+    this.#tell(this.#turn, false);
   }
 
-  function write(samples: Int16Array): void {
-    if (turn) turn.writtenSamples += samples.length;
+  get speechMs(): number {
+    return this.#tracker.speechMs;
+  }
+
+  get waitsSinceMs(): number | undefined {
+    if (!this.#turn || this.#turn.waitingFor === 0 || this.#tracker.state !== "paused") return undefined;
+    return this.#lastFrameAtMs - this.#tracker.silenceMs;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#watch);
+    void Promise.resolve(this.#frames.return?.()).catch(() => undefined);
+  }
+
+  #take({ samples }: AudioFrame): void {
+    this.#lastFrameAtMs = this.#options.nowMs();
+    this.#ticksWithoutFrame = 0;
+    this.#process(samples);
+  }
+
+  #process(samples: Int16Array): void {
+    this.#history.push(samples);
+    // The first samples of a turn are written together with the pre-roll.
+    if (this.#turn && this.#turn.pausedAt === undefined) this.#write(samples);
+    for (const isSpeech of this.#options.voiceActivity.process(samples)) this.#onWindow(isSpeech);
+    const keptMs = this.#turn
+      ? JUDGED_AUDIO_MS
+      : this.#options.limits.preRollMs + this.#options.limits.startMs + 100;
+    this.#history.dropBefore(this.#history.end - samplesIn(keptMs, this.#sampleRateHz));
+  }
+
+  #write(samples: Int16Array): void {
+    if (this.#turn) this.#turn.writtenSamples += samples.length;
     try {
-      options.stt.write({ samples, sampleRateHz });
+      this.#options.stt.write({ samples, sampleRateHz: this.#sampleRateHz });
     } catch (error) {
-      options.failed(error);
+      this.#options.failed(error);
     }
   }
 
-  function onWindow(isSpeech: boolean): void {
-    const change = tracker.window(isSpeech);
+  #onWindow(isSpeech: boolean): void {
+    const change = this.#tracker.window(isSpeech);
     switch (change) {
       case "started":
-        begin();
+        this.#begin();
         break;
       case "resumed":
-        onResume();
+        this.#onResume();
         break;
       case "paused":
-        onPause();
+        this.#onPause();
         break;
       case undefined:
         break;
       default:
         change satisfies never;
     }
-    // Who speaks for long is judged by that, whether or not words are known.
-    if (turn && isSpeech && tracker.state === "speaking") tell(turn, false);
-    if (tracker.state === "paused" && !isSpeech) pauseMs = tracker.silenceMs;
-    if (turn && turn.writtenSamples >= samplesIn(limits.maxStretchMs, sampleRateHz)) flush();
-    endIfOver();
+    // Long speech is judged by its length, whether or not its words are known.
+    if (this.#turn && isSpeech && this.#tracker.state === "speaking") this.#tell(this.#turn, false);
+    if (this.#tracker.state === "paused" && !isSpeech) this.#pauseMs = this.#tracker.silenceMs;
+    if (
+      this.#turn &&
+      this.#turn.writtenSamples >= samplesIn(this.#options.limits.maxStretchMs, this.#sampleRateHz)
+    )
+      this.#flush();
+    this.#endIfOver();
   }
 
-  function begin(): void {
-    turn = {
+  #begin(): void {
+    this.#turn = {
       texts: [],
       partial: "",
       waitingFor: 0,
@@ -158,150 +210,133 @@ export function listen(options: ListenOptions): Listening {
       neededMs: undefined,
       pauses: 0,
     };
-    const sinceMs = options.nowMs() - lastEndedAtMs - limits.startMs;
-    if (sinceMs < WRONG_END_MS && !options.botWasHeard())
-      options.endOfTurn.spokeOn?.(Math.max(0, sinceMs) + silenceBeforeEndMs);
-    const from = history.end - samplesIn(limits.preRollMs + limits.startMs, sampleRateHz);
-    write(history.slice(Math.max(history.start, from), history.end));
-    options.started();
+    const sinceMs = this.#options.nowMs() - this.#lastEndedAtMs - this.#options.limits.startMs;
+    if (sinceMs < WRONG_END_MS && !this.#options.botWasHeard())
+      this.#options.endOfTurn.spokeOn?.(Math.max(0, sinceMs) + this.#silenceBeforeEndMs);
+    const from =
+      this.#history.end -
+      samplesIn(this.#options.limits.preRollMs + this.#options.limits.startMs, this.#sampleRateHz);
+    this.#write(this.#history.slice(Math.max(this.#history.start, from), this.#history.end));
+    this.#options.started();
   }
 
-  function onPause(): void {
-    if (!turn) return;
-    turn.pausedAt = history.end;
-    flush();
+  #onPause(): void {
+    if (!this.#turn) return;
+    this.#turn.pausedAt = this.#history.end;
+    this.#flush();
     try {
-      options.endOfTurn.paused?.(whatWasHeard());
+      this.#options.endOfTurn.paused?.(this.#whatWasHeard());
     } catch (error) {
-      options.failed(error);
+      this.#options.failed(error);
     }
   }
 
-  function whatWasHeard(): Omit<TurnPause, "text"> {
-    const samples = history.slice(history.start, history.end);
-    return { speechMs: tracker.speechMs, audio: { samples, sampleRateHz } };
+  #whatWasHeard(): Omit<TurnPause, "text"> {
+    const samples = this.#history.slice(this.#history.start, this.#history.end);
+    return { speechMs: this.#tracker.speechMs, audio: { samples, sampleRateHz: this.#sampleRateHz } };
   }
 
-  /** A judge that fails must not keep the bot silent for good. */
-  async function judge(text: string): Promise<number> {
+  /** A failing detector of turn ends must not keep the bot silent for good. */
+  async #judge(text: string): Promise<number> {
     try {
-      return await options.endOfTurn.silenceMs({ text, ...whatWasHeard() });
+      return await this.#options.endOfTurn.silenceMs({ text, ...this.#whatWasHeard() });
     } catch (error) {
-      options.failed(error);
+      this.#options.failed(error);
       return UNJUDGED_MS;
     }
   }
 
-  function onResume(): void {
-    if (!turn) return;
-    const from = turn.pausedAt ?? history.end;
-    turn.neededMs = undefined;
-    turn.pausedAt = undefined;
-    write(history.slice(from, history.end));
-    options.endOfTurn.spokeOn?.(pauseMs);
+  #onResume(): void {
+    if (!this.#turn) return;
+    const from = this.#turn.pausedAt ?? this.#history.end;
+    this.#turn.neededMs = undefined;
+    this.#turn.pausedAt = undefined;
+    this.#write(this.#history.slice(from, this.#history.end));
+    this.#options.endOfTurn.spokeOn?.(this.#pauseMs);
   }
 
-  /** Asks for the text of what was said since the last time. */
-  function flush(): void {
-    const current = turn;
+  /** Requests the text of the speech since the last flush. */
+  #flush(): void {
+    const current = this.#turn;
     if (!current) return;
     current.pauses += 1;
     current.writtenSamples = 0;
     const at = current.texts.length;
     current.texts.push("");
     current.waitingFor += 1;
-    (async () => options.stt.flush())()
+    (async () => this.#options.stt.flush())()
       .catch((error: unknown) => {
-        if (!options.signal.aborted && !(error instanceof ServiceFailure)) options.failed(error);
+        if (!this.#options.signal.aborted && !(error instanceof ServiceFailure)) this.#options.failed(error);
         return "";
       })
-      .then((text) => onText(current, at, text))
-      .catch((error: unknown) => options.failed(error));
+      .then((text) => this.#onText(current, at, text))
+      .catch((error: unknown) => this.#options.failed(error));
   }
 
-  async function onText(current: Turn, at: number, text: string): Promise<void> {
+  async #onText(current: Turn, at: number, text: string): Promise<void> {
     current.texts[at] = text.trim();
     current.partial = "";
     current.waitingFor -= 1;
-    current.understoodAtMs = options.nowMs();
-    if (turn !== current || isStopped) return;
-    const isPause = tracker.state === "paused" && current.waitingFor === 0;
-    tell(current, isPause);
-    if (!isPause || turn !== current) return;
+    current.understoodAtMs = this.#options.nowMs();
+    if (this.#turn !== current || this.#isStopped) return;
+    const isPause = this.#tracker.state === "paused" && current.waitingFor === 0;
+    this.#tell(current, isPause);
+    if (!isPause || this.#turn !== current) return;
     const { pauses } = current;
-    const neededMs = await judge(textOf(current));
-    // The user may have spoken on meanwhile.
-    if (current.pauses !== pauses || tracker.state !== "paused") return;
+    const neededMs = await this.#judge(this.#textOf(current));
+    // The user may have continued meanwhile.
+    if (current.pauses !== pauses || this.#tracker.state !== "paused") return;
     current.neededMs = neededMs;
-    endIfOver();
+    this.#endIfOver();
   }
 
-  function endIfOver(): void {
-    if (!turn || turn.neededMs === undefined || turn.waitingFor > 0 || tracker.state !== "paused") return;
-    if (tracker.silenceMs >= turn.neededMs) end(turn);
+  #endIfOver(): void {
+    if (
+      !this.#turn ||
+      this.#turn.neededMs === undefined ||
+      this.#turn.waitingFor > 0 ||
+      this.#tracker.state !== "paused"
+    )
+      return;
+    if (this.#tracker.silenceMs >= this.#turn.neededMs) this.#end(this.#turn);
   }
 
-  function end(over: Turn): void {
-    const decidedAtMs = options.nowMs();
-    const { silenceMs, speechMs } = tracker;
-    turn = undefined;
-    tracker.end();
-    lastEndedAtMs = decidedAtMs;
-    silenceBeforeEndMs = silenceMs;
-    options.ended({
-      text: textOf(over),
+  #end(over: Turn): void {
+    const decidedAtMs = this.#options.nowMs();
+    const { silenceMs, speechMs } = this.#tracker;
+    this.#turn = undefined;
+    this.#tracker.end();
+    this.#lastEndedAtMs = decidedAtMs;
+    this.#silenceBeforeEndMs = silenceMs;
+    this.#options.ended({
+      text: this.#textOf(over),
       speechMs,
-      speechEndedAtMs: lastFrameAtMs - silenceMs,
+      speechEndedAtMs: this.#lastFrameAtMs - silenceMs,
       understoodAtMs: over.understoodAtMs,
       decidedAtMs,
     });
   }
 
-  function tell(current: Turn, isPause: boolean): void {
-    options.understood({ text: textOf(current), isPause, speechMs: tracker.speechMs });
+  #tell(current: Turn, isPause: boolean): void {
+    this.#options.understood({ text: this.#textOf(current), isPause, speechMs: this.#tracker.speechMs });
   }
 
-  function textOf(current: Turn): string {
+  #textOf(current: Turn): string {
     return [...current.texts, current.partial].filter((text) => text !== "").join(" ");
   }
 
-  // Counted in looks, not by the clock: after a stall of our own, frames are waiting that were sent meanwhile.
-  const watch = setInterval(() => {
-    looksInVain += 1;
-    const patienceMs = tracker.silenceMs === 0 ? NO_FRAMES_IN_SPEECH_MS : NO_FRAMES_MS;
-    if (turn && looksInVain > patienceMs / WATCH_MS)
-      process(new Int16Array(samplesIn(WATCH_MS, sampleRateHz)));
-  }, WATCH_MS);
-
-  async function run(): Promise<void> {
+  async #run(): Promise<void> {
     try {
-      for (let next = await frames.next(); !isStopped && !next.done; next = await frames.next())
-        take(next.value);
+      for (
+        let next = await this.#frames.next();
+        !this.#isStopped && !next.done;
+        next = await this.#frames.next()
+      )
+        this.#take(next.value);
     } finally {
-      clearInterval(watch);
-      isStopped = true;
-      void Promise.resolve(frames.return?.()).catch(() => undefined);
+      clearInterval(this.#watch);
+      this.#isStopped = true;
+      void Promise.resolve(this.#frames.return?.()).catch(() => undefined);
     }
   }
-
-  return {
-    ended: run(),
-    partial(text) {
-      if (!turn || isStopped) return;
-      turn.partial = text.trim();
-      tell(turn, false);
-    },
-    get speechMs() {
-      return tracker.speechMs;
-    },
-    get waitsSinceMs() {
-      if (!turn || turn.waitingFor === 0 || tracker.state !== "paused") return undefined;
-      return lastFrameAtMs - tracker.silenceMs;
-    },
-    stop() {
-      isStopped = true;
-      clearInterval(watch);
-      void Promise.resolve(frames.return?.()).catch(() => undefined);
-    },
-  };
 }

@@ -2,7 +2,7 @@ import { logOf } from "../transports/session-hooks.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ServiceFailure } from "./service-failure.ts";
 
-/** Tells log and client that a service or a tool failed. Gives the error, for who wants to know more. */
+/** Reports a failed service or tool to the log and the client. Returns the error. */
 export function reportFailure(transport: Transport, error: unknown): Error {
   const failure = error instanceof Error ? error : new Error(String(error));
   logOf(transport)?.warn(fieldsOf(failure), "conversation failed");
@@ -13,7 +13,7 @@ export function reportFailure(transport: Transport, error: unknown): Error {
 function fieldsOf(failure: Error): Record<string, unknown> {
   const isStaged = failure instanceof ServiceFailure;
   const cause = isStaged ? failure.cause : failure;
-  // Nobody needs a stack of a service that is out of order; what it answered may quote speech, and stays out of the log.
+  // The stack of a service's error is of no use, and its answer may quote speech; neither is logged.
   const isOfService = cause instanceof Error && ["ServiceError", "TimeoutError"].includes(cause.name);
   return {
     ...(isStaged ? { stage: failure.stage, vendor: failure.vendor } : {}),

@@ -7,28 +7,28 @@ export interface RunToolsOptions {
   tools: Tools;
   conversation: Conversation;
   rtvi: RtviSession;
-  /** The user interrupted, or the session ended. */
+  /** Aborts when the user interrupts or the session ends. */
   signal: AbortSignal;
-  /** The session ended. */
+  /** Aborts when the session ends. */
   sessionSignal: AbortSignal;
-  /** A tool takes long: says this unless something else is being said. */
+  /** Called when a tool takes long; says this unless the bot is speaking. */
   fill(text: string): void;
   failed(error: unknown): void;
-  /** A call that went on when the user interrupted is done; its message has the result. */
+  /** Called when a call that outlived an interruption is done; its message has the result. */
   late?(message: ToolMessage): void;
 }
 
 const STILL_RUNNING = "Still running; its result will be here later.";
 const CANCELLED = "Cancelled: the user interrupted before it was done.";
-const RESULT_MAX_CHARACTERS = 32_000; // what a model reads in one piece without choking
+const RESULT_MAX_CHARACTERS = 32_000; // about as much as models handle in one message
 
 export interface ToolResults {
   messages: ToolMessage[];
-  /** Those that go on; they are filled in when they are done. */
+  /** Messages of calls that still run; they are filled in when the calls are done. */
   running: ReadonlySet<ToolMessage>;
 }
 
-/** Runs all calls at once, until all are done or the user interrupted: those that were cancelled say so. */
+/** Runs all calls at once. Resolves when all are done, or on an interruption, with cancelled ones marked as such. */
 export async function runTools(calls: readonly ToolCall[], options: RunToolsOptions): Promise<ToolResults> {
   const messages = calls.map(({ id, name }) => ({
     role: "tool" as const,
@@ -47,7 +47,7 @@ export async function runTools(calls: readonly ToolCall[], options: RunToolsOpti
   const { promise: interrupted, resolve } = Promise.withResolvers<void>();
   if (options.signal.aborted) resolve();
   options.signal.addEventListener("abort", () => resolve(), { once: true });
-  // What the interruption cancels is over at once.
+  // Cancelled calls are over at once.
   const cancelled = runs.filter((_, at) => !goesOn(options.tools, calls[at]!));
   await Promise.race([Promise.all(runs), interrupted.then(() => Promise.all(cancelled))]);
   for (const message of running) late.add(message);

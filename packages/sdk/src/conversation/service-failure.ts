@@ -1,9 +1,9 @@
-/** Which of a conversation's services: the transcriber, the model or the voice, by their names in the options. */
+/** Identifies a conversation's service by its option: the transcriber, the model or the voice. */
 export type Stage = "stt" | "llm" | "tts";
 
 const NAMES: Readonly<Record<Stage, string>> = { stt: "transcriber", llm: "model", tts: "voice" };
 
-/** A service of a conversation failed. What it threw is the `cause`. */
+/** Failure of a conversation's service. The original error is the `cause`. */
 export class ServiceFailure extends Error {
   readonly stage: Stage;
   readonly vendor: string;
@@ -16,7 +16,7 @@ export class ServiceFailure extends Error {
     this.vendor = vendor;
   }
 
-  /** Asking again cannot help: the key is wrong, or the request is. */
+  /** Whether a retry cannot help, because the key or the request is wrong. */
   get isForGood(): boolean {
     const { status } = (this.cause ?? {}) as { status?: number };
     return status !== undefined && status >= 400 && status < 500 && !PASSING.has(status);

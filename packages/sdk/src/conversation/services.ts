@@ -1,40 +1,40 @@
 import type { AudioFrame } from "@vocalhost/audio";
 import type { TimedWord } from "../speech/words.ts";
 
-// What a conversation needs of others. Each interface is one method wide, so that a vendor's own SDK fits in a few lines.
+// The services a conversation uses. Each interface has one method, so that a vendor's own SDK fits in a few lines.
 
 /** Turns speech into text. */
 export interface SpeechToText {
-  /** Appears in figures. */
+  /** Appears in metrics. */
   readonly name?: string;
-  /** Who runs it; errors say so. @default name */
+  /** The company that runs it; named in errors. @default name */
   readonly vendor?: string;
-  /** Called for each conversation, and once more whenever the stream it gave has failed. */
+  /** Called once for each conversation, and again whenever a stream has failed. */
   open(options: SpeechToTextOptions): SpeechToTextStream | Promise<SpeechToTextStream>;
 }
 
 export interface SpeechToTextOptions {
   sampleRateHz: number;
-  /** Aborts when the conversation is over, or gives this stream up. */
+  /** Aborts when the conversation is over or gives this stream up. */
   signal: AbortSignal;
-  /** What has been understood since the last `flush`, while somebody speaks; may be called as often as it changes. */
+  /** Reports the text understood since the last `flush` while the user speaks. Call it whenever the text changes. */
   partial(text: string): void;
 }
 
 export interface SpeechToTextStream {
-  /** Takes speech as it comes, with some silence around it; the silence between is left out. */
+  /** Takes speech as it arrives, with a little silence around it; longer silence is left out. */
   write(frame: AudioFrame): void;
-  /** Somebody paused: gives the text of what was written since the last `flush`, empty if there are no words in it. */
+  /** Called at each pause. Resolves with the text written since the last `flush`, empty if it has no words. */
   flush(): Promise<string>;
   close?(): void;
 }
 
-/** Answers a conversation. */
+/** Answers the messages of a conversation. */
 export interface LanguageModel {
   readonly name?: string;
-  /** Who runs it; errors say so. @default name */
+  /** The company that runs it; named in errors. @default name */
   readonly vendor?: string;
-  /** Text as it is written, strings of any length, and the tools the model wants to use. Ends when the model has. */
+  /** Yields text in pieces of any length, tool calls and token usage. Ends when the answer is complete. */
   respond(request: LanguageModelRequest): AsyncIterable<string | ToolCall | TokenUsage>;
 }
 
@@ -58,12 +58,12 @@ export interface UserMessage {
 
 export interface AssistantMessage {
   role: "assistant";
-  /** What was heard of it. */
+  /** The part of the message that was heard. */
   content: string;
   toolCalls?: ToolCall[];
 }
 
-/** What came of a tool call. Every call of an assistant's message has one, also one that was cancelled. */
+/** Result of a tool call. Every call of an assistant's message has one, even a cancelled one. */
 export interface ToolMessage {
   role: "tool";
   callId: string;
@@ -77,7 +77,7 @@ export interface ToolCall {
   name: string;
   /** JSON, as the model wrote it. */
   arguments: string;
-  /** What a provider wants to see again when it is told of this call. */
+  /** Data the provider wants back with the results of this call. */
   providerData?: unknown;
 }
 
@@ -97,18 +97,18 @@ export interface ToolDeclaration {
 /** Turns text into speech. */
 export interface TextToSpeech {
   readonly name?: string;
-  /** Who runs it; errors say so. @default name */
+  /** The company that runs it; named in errors. @default name */
   readonly vendor?: string;
   /**
-   * Speaks a sentence: audio as it is made, of any rate and length, and when each word is heard, if the voice knows.
-   * Words are counted from where the sentence begins; their texts joined are its beginning.
+   * Speaks a sentence. Yields audio of any rate and frame length, and the times of words if the voice knows them.
+   * Times count from the beginning of the sentence; the words' texts, joined, are its beginning.
    */
   speak(text: string, options: SpeakOptions): AsyncIterable<AudioFrame | SpokenWords>;
 }
 
 export interface SpeakOptions {
   signal: AbortSignal;
-  /** What is said before it in the same breath, for voices that carry their tone on. */
+  /** The text spoken just before, for voices that continue its intonation. */
   previousText: string;
 }
 

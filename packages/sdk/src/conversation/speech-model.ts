@@ -1,14 +1,14 @@
 import type { AudioFrame } from "@vocalhost/audio";
 import type { Message, TokenUsage, ToolCall, ToolDeclaration, ToolMessage } from "./services.ts";
 
-/** A model that hears and speaks itself: it takes turns, and text is only what it says about them. */
+/** A model that hears and speaks itself. It decides about turns, and reports what was said as text. */
 export interface SpeechModel {
   readonly name?: string;
-  /** Who runs it; errors say so. @default name */
+  /** The company that runs it; named in errors. @default name */
   readonly vendor?: string;
-  /** What it wants to hear. */
+  /** Sample rate of its input. */
   readonly inputRateHz: number;
-  /** Called for each conversation, and once more whenever the session it gave has ended. */
+  /** Called once for each conversation, and again whenever a session has ended. */
   open(options: SpeechModelOptions): SpeechModelSession;
 }
 
@@ -19,43 +19,49 @@ export interface SpeechModelOptions {
   events: SpeechModelEvents;
 }
 
-/** What a model tells. */
+/** Callbacks through which a model reports events. */
 export interface SpeechModelEvents {
-  /** It has taken the settings. */
+  /** The model has accepted the settings. */
   ready(): void;
   userStarted(): void;
   userStopped(): void;
-  /** What the user said; once for each turn, often after the answer has begun. */
+  /** The text of the user's turn; called once a turn, often after the answer has begun. */
   userText(text: string): void;
   audio(frame: AudioFrame): void;
-  /** More of the text of what it says. */
+  /** More text of the current answer. */
   text(text: string): void;
   toolCalls(calls: ToolCall[]): void;
-  /** It has said everything, or was interrupted. */
+  /** The answer is complete, or was interrupted. */
   answered(): void;
   usage(usage: Omit<TokenUsage, "type">): void;
-  /** Something did not work, and the session goes on. */
+  /** A request failed, and the session continues. */
   failed(error: Error): void;
-  /** The session is over, or of no use any more. */
+  /** The session has ended or is unusable. */
   ended(error: Error): void;
 }
 
 export interface SpeechModelSession {
   write(frame: AudioFrame): void;
-  /** The user interrupted when so much of the answer had been heard. */
+  /** Called when the user interrupts, with the part of the answer that was heard. */
   interrupted(playedMs: number): void;
-  /** Tells what came of calls; with `answer`, it answers them, and without nothing may be heard because of them. */
+  /**
+   * Gives the results of tool calls. With `answer`, the model answers them; without, it must not speak because of
+   * them.
+   */
   toolResults(results: readonly ToolMessage[], options: { answer: boolean }): void;
-  /** What was said before it was opened: not to be answered. */
+  /** Gives messages from before the session was opened; the model must not answer them. */
   tell(messages: readonly Message[]): void;
-  /** The user typed this: answers it, or without a text what was told. */
+  /**
+   * Gives text that the user typed, and has the model answer. An empty text asks for an answer to what it was
+   * told.
+   */
   userText(text: string): void;
   /** Says this, as nearly in these words as the model can. */
   say(text: string): void;
   close(): void;
 }
 
-/** A message as one of two who talk would say it. */
+/** Puts a message into the words of one of two speakers. */
 export function inWords(message: Message): { role: "user" | "assistant"; text: string } {
   const { role, content } = message;
   if (role === "tool") return { role: "user", text: `Result of ${message.name}: ${content}` };

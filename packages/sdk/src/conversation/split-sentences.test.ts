@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSentenceSplitter } from "./split-sentences.ts";
 
-/** Whatever the pieces it comes in, a text is cut at the same places. */
+/** A text is split at the same places, however it is cut into pieces. */
 function check(text: string, expected: string[], options?: { maxCharacters: number }): void {
   for (const length of [1, 3, 7, text.length]) {
     const splitter = createSentenceSplitter(options);

@@ -1,15 +1,15 @@
 import { segmentsOf } from "../speech/segmenters.ts";
 
-/** Cuts text into sentences while it is being written, so that the first can be spoken while the rest is thought of. */
+/** Splits text into sentences while it is being generated, so that the first can be spoken early. */
 export interface SentenceSplitter {
-  /** Sentences that are complete now. */
+  /** Adds text and returns the sentences that are now complete. */
   push(text: string): string[];
-  /** The text has ended: what is left of it. */
+  /** Returns the rest after the end of the text. */
   flush(): string[];
 }
 
 export interface SentenceSplitterOptions {
-  /** A longer sentence is cut, between clauses where it has any. @default 240 */
+  /** Longer sentences are split, between clauses where possible. @default 240 */
   maxCharacters?: number;
 }
 
@@ -19,7 +19,7 @@ export function createSentenceSplitter(options: SentenceSplitterOptions = {}): S
 
   function take(isOver: boolean): string[] {
     const found = joinFragments([...segmentsOf(text, "sentence")].map(({ segment }) => segment));
-    // The last may go on: "3." is followed by "14", "Dr." by a name.
+    // The last sentence may continue: "3." is followed by "14", "Dr." by a name.
     text = isOver ? "" : (found.pop() ?? "");
     const long = text.length > maxCharacters ? cut(text, maxCharacters) : [];
     if (long.length > 0) text = long.pop()!;
@@ -38,7 +38,7 @@ export function createSentenceSplitter(options: SentenceSplitterOptions = {}): S
   };
 }
 
-// Unicode's rules know where sentences of every script end, but not what the abbreviations of a language are.
+// Unicode's rules know sentence ends in every script, but not the abbreviations of a language.
 const ABBREVIATION =
   /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|approx|e\.g|i\.e|bzw|ca|Nr|Hr|Fr|Sra?|Mme|Mlle)\.\s*$/u;
 const NUMBER_ABBREVIATION = /(?:^|\s)(?:No|Nos|p|pp|art|n[º°])\.\s*$/i; // "No." alone is an answer
@@ -66,14 +66,14 @@ const OPENING = /[「『（《“‘([{]\s*$/u;
 const CLOSING_MARKUP = /^[*_~`]+(?=\s|$)/;
 
 function belongsTogether(before: string, next: string): boolean {
-  if (!HAS_WORD.test(next)) return true; // spaces, closing marks, a smile
+  if (!HAS_WORD.test(next)) return true; // spaces, closing marks, emoticons
   if (!HAS_WORD.test(before)) return !before.includes("\n");
   if (/\n\s*$/.test(before)) return false;
   if (ABBREVIATION.test(before) || ONLY_NUMBERED.test(before)) return true;
   return NUMBER_ABBREVIATION.test(before) && /^\s*\d/.test(next);
 }
 
-/** Pieces of at most that length, but for the last, which may still grow. */
+/** Splits a text into pieces of at most this length; the last may still grow. */
 function cut(text: string, maxCharacters: number): string[] {
   const pieces: string[] = [];
   let rest = text;

@@ -1,4 +1,4 @@
-/** What is said of a text that was written to be shown: markup, symbols of lists and pictures have no sound. */
+/** Returns the text that is spoken for written text: without markup, list marks and emoji. */
 export function spokenText(text: string): string {
   return RULES.reduce((spoken, [pattern, replacement]) => spoken.replaceAll(pattern, replacement), text)
     .replaceAll(/\s+/g, " ")
@@ -8,7 +8,7 @@ export function spokenText(text: string): string {
 
 const RULES: [RegExp, string][] = [
   [/^[ \t]*```.*$/gm, ""],
-  [/^[ \t]*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*$/gm, ""], // under a table's head, and rules across the page
+  [/^[ \t]*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*$/gm, ""], // below a table's header, and horizontal rules
   [/^[ \t]*\|(.*)\|[ \t]*$/gm, "$1"],
   [/[ \t]*\|[ \t]*/g, ", "],
   [/!?\[([^\]]*)\]\([^)]*\)/g, "$1"],

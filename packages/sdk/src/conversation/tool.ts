@@ -3,32 +3,35 @@ import { checkOptions } from "../check-options.ts";
 import type { Conversation } from "./conversation-options.ts";
 import type { ToolDeclaration } from "./services.ts";
 
-/** Something the model can have done. */
+/** A function that the model can call. */
 export interface Tool<Parameters extends z.ZodType = z.ZodType> {
-  /** Tells the model what it is for. */
+  /** Tells the model what the tool does and when to use it. */
   description: string;
-  /** An object schema; `describe()` its fields. @default no arguments */
+  /** Object schema of the arguments; `describe()` its fields. @default no arguments */
   parameters?: Parameters;
-  /** Its result is told to the model: text as it is, anything else as JSON. */
+  /** Runs the tool. The model is given the result: text as it is, anything else as JSON. */
   run(args: z.infer<Parameters>, context: ToolContext): unknown;
-  /** Said when the tool takes long and nothing else is being said. */
+  /** Said when the tool takes long and the bot is not speaking. */
   filler?: string | ((args: z.infer<Parameters>) => string);
-  /** How long is long. @default 700 */
+  /** Milliseconds until the filler is said. @default 700 */
   fillerAfterMs?: number;
-  /** What an interruption does to it: aborts its signal, or lets it finish and keeps the result. @default "cancel" */
+  /**
+   * Effect of an interruption: aborts the tool's signal, or lets it finish and keeps the result.
+   * @default "cancel"
+   */
   whenInterrupted?: "cancel" | "finish";
   /** @default 30000 */
   timeoutMs?: number;
 }
 
 export interface ToolContext {
-  /** Aborts when the user interrupts, unless the tool finishes then, when its time is up and when the session ends. */
+  /** Aborts on an interruption (unless the tool finishes then), on its timeout and when the session ends. */
   signal: AbortSignal;
   callId: string;
   conversation: Conversation;
 }
 
-/** Declares a tool; its arguments are typed and checked by its schema. */
+/** Declares a tool whose arguments are typed and checked by its schema. */
 export function tool<Parameters extends z.ZodType = z.ZodObject<Record<string, never>>>(
   definition: Tool<Parameters>,
 ): Tool {
@@ -37,9 +40,9 @@ export function tool<Parameters extends z.ZodType = z.ZodObject<Record<string, n
 
 export type Tools = Readonly<Record<string, Tool>>;
 
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/; // what every vendor takes
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/; // accepted by every vendor
 
-/** What a model is told of tools. Throws for one that no model could call. */
+/** Returns the declarations given to a model. Throws for a tool that no model could call. */
 export function declareTools(tools: Tools): ToolDeclaration[] {
   return Object.entries(tools).map(([name, definition]) => {
     checkOptions(`Tool "${name}"`, definition, {
@@ -64,7 +67,7 @@ export function declareTools(tools: Tools): ToolDeclaration[] {
   });
 }
 
-/** Arguments as the tool wants them, or what is wrong with them, in words a model can act on. */
+/** Parses a call's arguments. Returns the problem in words that a model can act on. */
 export function parseArguments(tool: Tool, json: string): { args: unknown } | { problem: string } {
   let given: unknown;
   try {

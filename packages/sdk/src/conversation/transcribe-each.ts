@@ -5,7 +5,7 @@ export interface TranscribeOptions {
   signal: AbortSignal;
 }
 
-/** For services that take a whole recording: asks them for each stretch of speech. */
+/** Makes a transcriber from a service that takes whole recordings: it is sent each stretch of speech. */
 export function transcribeEach(
   transcribe: (audio: AudioFrame, options: TranscribeOptions) => Promise<string>,
   options: { name?: string; vendor?: string } = {},

@@ -3,37 +3,40 @@ import { createSampleHistory } from "../speech/sample-history.ts";
 import { createSpeechTracker } from "../speech/speech-tracker.ts";
 import type { VoiceActivity } from "../speech/voice-activity.ts";
 
-/** What a model that hears itself has been told or asked, and has not answered yet. */
+/** Speech and requests that a speech model has not answered yet. */
 export interface Unanswered {
-  /** The caller's sound, as it comes and as the model is given it. */
+  /** Takes the caller's audio, as received and as sent to the model. */
   hear(samples: Int16Array, forModel: Int16Array): void;
-  /** The model says that it heard somebody, which settles doubts. */
+  /** Call when the model reports speech; the speech is then no longer in doubt. */
   heardByModel(): void;
-  /** The words of what was said are known: its sound is not needed any more. */
+  /** Call when the text of the speech is known; its sound is no longer needed. */
   understood(): void;
-  /** The bot asks for an answer, or for these words. */
+  /** Notes that the bot asked for an answer, or for these words. */
   ask(say?: string): void;
-  /** The bot says something: what was asked is answered. */
+  /** Call when the bot speaks; its requests are then answered. */
   answering(): void;
-  /** Nothing of it is to be answered any more. */
+  /** Forgets everything that waits for an answer. */
   clear(): void;
   readonly isUserSpeaking: boolean;
-  /** Since when somebody waits for an answer, by `performance.now()`; undefined while there is nothing, or more is being said. */
+  /**
+   * Since when the caller has waited for an answer, by `performance.now()`; undefined when there is nothing to
+   * answer, or the user is speaking.
+   */
   readonly sinceMs: number | undefined;
-  /** Speech whose words are not known. */
+  /** Speech whose text is not known. */
   readonly sound: Int16Array | undefined;
   readonly asked: { say: string | undefined } | undefined;
-  /** Our own ears are the only ones that heard it. */
+  /** Whether only our own detector took it for speech. */
   readonly isDoubtful: boolean;
 }
 
 export interface UnansweredOptions {
   voiceActivity: VoiceActivity;
-  /** Of what the model is given. */
+  /** Sample rate of the model's input. */
   modelRateHz: number;
   limitMs: number;
   botIsHeard(): boolean;
-  /** Somebody begins to speak. */
+  /** Called when the user begins to speak. */
   started(): void;
 }
 
@@ -41,92 +44,121 @@ const START_MS = 160; // of speech
 const STOP_MS = 200;
 const RESUME_MS = 64;
 const PRE_ROLL_MS = 300;
-const CERTAIN_MS = 1_000; // who says "mm-hmm" while the bot speaks wants no answer
+const CERTAIN_MS = 1_000; // a user who only says "mm-hmm" over the bot wants no answer
 const OVER_MS = 700;
 const KEPT_MS = 60_000;
 
 export function createUnanswered(options: UnansweredOptions): Unanswered {
-  const { voiceActivity, modelRateHz, limitMs } = options;
-  const { windowMs } = voiceActivity;
-  const tracker = createSpeechTracker({
-    windowMs,
-    startMs: START_MS,
-    stopMs: STOP_MS,
-    resumeMs: RESUME_MS,
-  });
-  const history = createSampleHistory();
-  let from: number | undefined; // where the speech begins that waits for an answer
-  let beganAt = 0; // where the last speech began
-  let beganOverBot = false;
-  let lastSpeechAtMs = Number.NEGATIVE_INFINITY;
-  let asked: { say: string | undefined; atMs: number } | undefined;
-  let isDoubtful = true;
+  return new UnansweredSpeech(options);
+}
 
-  function onWindow(isSpeech: boolean): void {
-    const change = tracker.window(isSpeech);
+class UnansweredSpeech implements Unanswered {
+  readonly #options: UnansweredOptions;
+  readonly #windowMs;
+  readonly #tracker;
+  readonly #history = createSampleHistory();
+  #from: number | undefined; // where the unanswered speech begins
+  #beganAt = 0; // where the last speech began
+  #beganOverBot = false;
+  #lastSpeechAtMs = Number.NEGATIVE_INFINITY;
+  #asked: { say: string | undefined; atMs: number } | undefined;
+  #isDoubtful = true;
+
+  constructor(options: UnansweredOptions) {
+    this.#options = options;
+    this.#windowMs = options.voiceActivity.windowMs;
+    this.#tracker = createSpeechTracker({
+      windowMs: this.#windowMs,
+      startMs: START_MS,
+      stopMs: STOP_MS,
+      resumeMs: RESUME_MS,
+    });
+  }
+
+  hear(samples: Int16Array, forModel: Int16Array): void {
+    this.#history.push(forModel);
+    for (const isSpeech of this.#options.voiceActivity.process(samples)) this.#onWindow(isSpeech);
+    const isKept = this.#from !== undefined || this.#tracker.state !== "quiet";
+    const keptMs = isKept ? KEPT_MS : PRE_ROLL_MS + START_MS + 100;
+    this.#history.dropBefore(this.#history.end - samplesIn(keptMs, this.#options.modelRateHz));
+  }
+
+  heardByModel(): void {
+    this.#isDoubtful = false;
+    if (this.#from !== undefined) return;
+    this.#from = this.#tracker.state === "quiet" ? this.#history.start : this.#beganAt;
+    this.#lastSpeechAtMs = performance.now();
+  }
+
+  understood(): void {
+    if (this.#from === undefined) return;
+    this.#asked ??= { say: undefined, atMs: this.#lastSpeechAtMs + this.#options.limitMs / 8 };
+    this.#from = this.#isUserSpeaking() ? this.#beganAt : undefined;
+  }
+
+  ask(say?: string): void {
+    this.#asked = { say, atMs: this.#asked?.atMs ?? performance.now() };
+  }
+
+  answering(): void {
+    this.#asked = undefined;
+  }
+
+  clear(): void {
+    this.#from = undefined;
+    this.#asked = undefined;
+    this.#isDoubtful = true;
+    if (this.#tracker.state === "paused") this.#tracker.end();
+  }
+
+  get isUserSpeaking(): boolean {
+    return this.#isUserSpeaking();
+  }
+
+  get sinceMs(): number | undefined {
+    if (this.#isUserSpeaking()) return undefined;
+    // The time for deciding whether the caller has finished is not counted.
+    const spokenAtMs =
+      this.#from === undefined ? undefined : this.#lastSpeechAtMs + this.#options.limitMs / 8;
+    return this.#asked && spokenAtMs !== undefined
+      ? Math.min(this.#asked.atMs, spokenAtMs)
+      : (this.#asked?.atMs ?? spokenAtMs);
+  }
+
+  get sound(): Int16Array | undefined {
+    return this.#from === undefined ? undefined : this.#history.slice(this.#from, this.#history.end);
+  }
+
+  get asked(): { say: string | undefined } | undefined {
+    return this.#asked;
+  }
+
+  get isDoubtful(): boolean {
+    return this.#isDoubtful && this.#asked === undefined;
+  }
+
+  #onWindow(isSpeech: boolean): void {
+    const change = this.#tracker.window(isSpeech);
     if (change === "started") {
-      beganOverBot = options.botIsHeard();
-      options.started();
+      this.#beganOverBot = this.#options.botIsHeard();
+      this.#options.started();
     }
     if (change === "started" || change === "resumed")
-      beganAt = Math.max(history.start, history.end - samplesIn(PRE_ROLL_MS + START_MS, modelRateHz));
-    if (tracker.state === "speaking" && isSpeech) {
-      lastSpeechAtMs = performance.now();
-      if (!beganOverBot || tracker.speechMs >= CERTAIN_MS) from ??= beganAt;
+      this.#beganAt = Math.max(
+        this.#history.start,
+        this.#history.end - samplesIn(PRE_ROLL_MS + START_MS, this.#options.modelRateHz),
+      );
+    if (this.#tracker.state === "speaking" && isSpeech) {
+      this.#lastSpeechAtMs = performance.now();
+      if (!this.#beganOverBot || this.#tracker.speechMs >= CERTAIN_MS) this.#from ??= this.#beganAt;
     }
-    if (tracker.state === "paused" && from === undefined && tracker.silenceMs >= OVER_MS) tracker.end();
+    if (this.#tracker.state === "paused" && this.#from === undefined && this.#tracker.silenceMs >= OVER_MS)
+      this.#tracker.end();
   }
 
-  function isUserSpeaking(): boolean {
-    return tracker.state !== "quiet" && performance.now() - lastSpeechAtMs < STOP_MS + windowMs;
+  #isUserSpeaking(): boolean {
+    return (
+      this.#tracker.state !== "quiet" && performance.now() - this.#lastSpeechAtMs < STOP_MS + this.#windowMs
+    );
   }
-
-  return {
-    hear(samples, forModel) {
-      history.push(forModel);
-      for (const isSpeech of voiceActivity.process(samples)) onWindow(isSpeech);
-      const isKept = from !== undefined || tracker.state !== "quiet";
-      const keptMs = isKept ? KEPT_MS : PRE_ROLL_MS + START_MS + 100;
-      history.dropBefore(history.end - samplesIn(keptMs, modelRateHz));
-    },
-    heardByModel() {
-      isDoubtful = false;
-      if (from !== undefined) return;
-      from = tracker.state === "quiet" ? history.start : beganAt;
-      lastSpeechAtMs = performance.now();
-    },
-    understood() {
-      if (from === undefined) return;
-      asked ??= { say: undefined, atMs: lastSpeechAtMs + limitMs / 8 };
-      from = isUserSpeaking() ? beganAt : undefined;
-    },
-    ask: (say) => void (asked = { say, atMs: asked?.atMs ?? performance.now() }),
-    answering: () => void (asked = undefined),
-    clear() {
-      from = undefined;
-      asked = undefined;
-      isDoubtful = true;
-      if (tracker.state === "paused") tracker.end();
-    },
-    get isUserSpeaking() {
-      return isUserSpeaking();
-    },
-    get sinceMs() {
-      if (isUserSpeaking()) return undefined;
-      // Thinking about whether the caller has finished is no more than this.
-      const spokenAtMs = from === undefined ? undefined : lastSpeechAtMs + limitMs / 8;
-      return asked && spokenAtMs !== undefined
-        ? Math.min(asked.atMs, spokenAtMs)
-        : (asked?.atMs ?? spokenAtMs);
-    },
-    get sound() {
-      return from === undefined ? undefined : history.slice(from, history.end);
-    },
-    get asked() {
-      return asked;
-    },
-    get isDoubtful() {
-      return isDoubtful && asked === undefined;
-    },
-  };
 }

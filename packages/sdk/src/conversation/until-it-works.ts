@@ -1,20 +1,20 @@
 import type { ServiceFailure } from "./service-failure.ts";
 
 export interface UntilItWorksOptions {
-  /** Longest wait for a service: pauses between attempts, and when it gives up, follow from it. */
+  /** Longest wait for a service. The pauses between attempts and the time until giving up follow from it. */
   limitMs: number;
   signal: AbortSignal;
-  /** Makes of what was thrown what is told. */
+  /** Turns a thrown value into the reported failure. */
   asFailure(error: unknown): ServiceFailure;
-  /** Whether it may be tried again after this. @default yes */
+  /** Whether another attempt is allowed after this failure. @default always */
   mayRetry?(): boolean;
-  /** Told of every failure; `isOutage`: a second attempt failed too, or there will be none. */
+  /** Called for every failure; `isOutage`: a second attempt failed too, or there will be none. */
   failed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
-export const GIVES_UP_AFTER = 15; // times the limit: a minute, and who has waited for that long has hung up
+export const GIVES_UP_AFTER = 15; // times the limit: about a minute, after which callers have hung up
 
-/** Tries at once again what failed, then with growing pauses, until it works. Rejects with what was told last. */
+/** Retries an operation at once after its first failure, then with growing pauses. Rejects with the last failure. */
 export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilItWorksOptions): Promise<T> {
   const { limitMs, signal } = options;
   const giveUpAtMs = performance.now() + GIVES_UP_AFTER * limitMs;
@@ -32,7 +32,7 @@ export async function untilItWorks<T>(attempt: () => Promise<T>, options: UntilI
   }
 }
 
-/** Waits before the next attempt: not at all after the first failure, then longer and longer. */
+/** Waits before the next attempt: not after the first failure, then longer each time. */
 export async function pauseBefore(
   failures: number,
   { limitMs, signal }: Pick<UntilItWorksOptions, "limitMs" | "signal">,

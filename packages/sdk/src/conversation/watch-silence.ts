@@ -3,15 +3,18 @@ import type { AudioOutput } from "../transports/transport.ts";
 export interface WatchSilenceOptions {
   audioOut: AudioOutput;
   limitMs: number;
-  /** Since when the caller has been waiting for the bot, by `performance.now()`; undefined when nothing is owed. */
+  /**
+   * Since when the caller has been waiting for the bot, by `performance.now()`; undefined when the caller waits
+   * for nothing.
+   */
   owedSinceMs(): number | undefined;
-  /** Nothing was heard for as long as the limit. Called again when that is so again. */
+  /** Called when the caller has heard nothing for the limit, and again after each further limit. */
   silent(): void;
 }
 
-const LOOKS = 16; // in the time of the limit
+const CHECKS = 16; // checks per limit
 
-/** Says when a caller who waits for the bot has heard nothing for too long, whatever it is that takes so long. */
+/** Watches for a caller who waits for the bot in silence for too long, whatever causes it. */
 export function watchSilence({ audioOut, limitMs, ...options }: WatchSilenceOptions): Disposable {
   let heardAtMs = 0;
   const timer = setInterval(() => {
@@ -21,6 +24,6 @@ export function watchSilence({ audioOut, limitMs, ...options }: WatchSilenceOpti
     if (owedSinceMs === undefined || nowMs - Math.max(heardAtMs, owedSinceMs) < limitMs) return;
     heardAtMs = nowMs;
     options.silent();
-  }, limitMs / LOOKS);
+  }, limitMs / CHECKS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

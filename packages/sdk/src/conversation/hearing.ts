@@ -8,13 +8,14 @@ import { hearAgain } from "./hear-again.ts";
 import type { ServiceFailure } from "./service-failure.ts";
 import type { SpeechToText } from "./services.ts";
 
-export interface Ears extends AsyncDisposable {
+/** The listening side of a conversation. */
+export interface Hearing extends AsyncDisposable {
   readonly ended: Promise<void>;
-  /** When the speech ended whose words are not known yet, by `performance.now()`. */
+  /** When the speech ended whose text is not known yet, by `performance.now()`. */
   readonly waitsSinceMs: number | undefined;
 }
 
-export interface EarsOptions extends Pick<
+export interface HearingOptions extends Pick<
   ListenOptions,
   "started" | "understood" | "ended" | "failed" | "signal" | "botWasHeard"
 > {
@@ -25,8 +26,8 @@ export interface EarsOptions extends Pick<
   transcriberFailed(failure: ServiceFailure, isOutage: boolean): void;
 }
 
-/** Opens what is needed to hear: the detector of voices and the service that knows words. */
-export async function openEars(options: EarsOptions): Promise<Ears> {
+/** Opens the voice activity detector and the transcriber, and follows the user's turns. */
+export async function openHearing(options: HearingOptions): Promise<Hearing> {
   const { turn, signal } = options;
   const audioIn = turn.audioIn ?? options.transport.audioIn;
   const { sampleRateHz } = audioIn;
