@@ -2,94 +2,112 @@ import { voice, type metrics } from "@livekit/agents";
 import type { RtviEvents, Transport } from "vocalhost";
 import { isRecoverable, problemOf } from "./problem-of.ts";
 
+export interface ClientLink {
+  disconnect(): void;
+}
+
 /** Tells the client about the user's side of the session, and the session what the client asks for. Gives the way back. */
 export function connectClient<UserData>(
   session: voice.AgentSession<UserData>,
   transport: Transport,
-): () => void {
-  const { rtvi } = transport;
-  const { AgentSessionEventTypes: types } = voice;
+): ClientLink {
+  return new RtviLink(session, transport);
+}
 
-  const onUserState = ({ oldState, newState }: voice.UserStateChangedEvent): void => {
-    if (newState === "speaking") rtvi.userStartedSpeaking();
-    else if (oldState === "speaking") rtvi.userStoppedSpeaking();
+const { AgentSessionEventTypes: types } = voice;
+
+class RtviLink<UserData> implements ClientLink {
+  readonly #session: voice.AgentSession<UserData>;
+  readonly #transport: Transport;
+  readonly #onUserState = ({ oldState, newState }: voice.UserStateChangedEvent): void => {
+    if (newState === "speaking") this.#transport.rtvi.userStartedSpeaking();
+    else if (oldState === "speaking") this.#transport.rtvi.userStoppedSpeaking();
   };
-  const onTranscribed = ({ transcript, isFinal }: voice.UserInputTranscribedEvent): void => {
-    if (transcript !== "") rtvi.userTranscription({ text: transcript, final: isFinal });
+  readonly #onTranscribed = ({ transcript, isFinal }: voice.UserInputTranscribedEvent): void => {
+    if (transcript !== "") this.#transport.rtvi.userTranscription({ text: transcript, final: isFinal });
   };
-  const onItem = ({ item }: voice.ConversationItemAddedEvent): void => {
+  readonly #onItem = ({ item }: voice.ConversationItemAddedEvent): void => {
     if (item.type === "message" && item.role === "user" && item.textContent)
-      rtvi.send("user-llm-text", { text: item.textContent });
+      this.#transport.rtvi.send("user-llm-text", { text: item.textContent });
   };
-  const onTools = ({ functionCalls, functionCallOutputs }: voice.FunctionToolsExecutedEvent): void => {
+  readonly #onTools = ({ functionCalls, functionCallOutputs }: voice.FunctionToolsExecutedEvent): void => {
     for (const call of functionCalls) {
       const about = { tool_call_id: call.callId, function_name: call.name };
       const output = functionCallOutputs.find((one) => one?.callId === call.callId);
-      rtvi.send("llm-function-call-started", { function_name: call.name });
-      rtvi.send("llm-function-call-stopped", { ...about, cancelled: false, result: output?.output });
+      this.#transport.rtvi.send("llm-function-call-started", { function_name: call.name });
+      this.#transport.rtvi.send("llm-function-call-stopped", {
+        ...about,
+        cancelled: false,
+        result: output?.output,
+      });
     }
   };
-  const onMetrics = ({ metrics: figures }: voice.MetricsCollectedEvent): void =>
-    tellMetrics(transport, figures);
-  const onError = ({ error }: voice.ErrorEvent): void => {
-    if (!isRecoverable(error)) rtvi.error(problemOf(error));
+  readonly #onMetrics = ({ metrics: figures }: voice.MetricsCollectedEvent): void =>
+    tellMetrics(this.#transport, figures);
+  readonly #onError = ({ error }: voice.ErrorEvent): void => {
+    if (!isRecoverable(error)) this.#transport.rtvi.error(problemOf(error));
   };
   // A speech that must be heard to the end cannot be interrupted, which is all the refusal says.
-  const onClientInterrupted = (): void => {
+  readonly #onClientInterrupted = (): void => {
     try {
-      session.interrupt();
+      this.#session.interrupt();
     } catch {
       return;
     }
   };
-  const onText: RtviEvents["send-text"] = ({ content, runImmediately, audioResponse }) => {
-    if (runImmediately) answer({ userInput: content }, audioResponse);
-    else addToContext("user", content);
+  readonly #onText: RtviEvents["send-text"] = ({ content, runImmediately, audioResponse }) => {
+    if (runImmediately) this.#answer({ userInput: content }, audioResponse);
+    else this.#addToContext("user", content);
   };
-  const onAppend: RtviEvents["append-to-context"] = ({ role, content, run_immediately }) => {
-    addToContext(role, typeof content === "string" ? content : JSON.stringify(content));
-    if (run_immediately) answer({}, true);
+  readonly #onAppend: RtviEvents["append-to-context"] = ({ role, content, run_immediately }) => {
+    this.#addToContext(role, typeof content === "string" ? content : JSON.stringify(content));
+    if (run_immediately) this.#answer({}, true);
   };
 
-  function answer(to: { userInput?: string }, isSpoken: boolean): void {
-    onClientInterrupted();
-    const isSilent = !isSpoken && session.output.audioEnabled;
+  constructor(session: voice.AgentSession<UserData>, transport: Transport) {
+    this.#session = session;
+    this.#transport = transport;
+    session.on(types.UserStateChanged, this.#onUserState);
+    session.on(types.UserInputTranscribed, this.#onTranscribed);
+    session.on(types.ConversationItemAdded, this.#onItem);
+    session.on(types.FunctionToolsExecuted, this.#onTools);
+    session.on(types.MetricsCollected, this.#onMetrics);
+    session.on(types.Error, this.#onError);
+    transport.on("client-interrupted", this.#onClientInterrupted);
+    transport.rtvi.on("send-text", this.#onText);
+    transport.rtvi.on("append-to-context", this.#onAppend);
+  }
+
+  disconnect(): void {
+    this.#session.off(types.UserStateChanged, this.#onUserState);
+    this.#session.off(types.UserInputTranscribed, this.#onTranscribed);
+    this.#session.off(types.ConversationItemAdded, this.#onItem);
+    this.#session.off(types.FunctionToolsExecuted, this.#onTools);
+    this.#session.off(types.MetricsCollected, this.#onMetrics);
+    this.#transport.off("client-interrupted", this.#onClientInterrupted);
+    this.#transport.rtvi.off("send-text", this.#onText);
+    this.#transport.rtvi.off("append-to-context", this.#onAppend);
+    // Its error listener stays: without one, a model that fails late would throw.
+  }
+
+  #answer(to: { userInput?: string }, isSpoken: boolean): void {
+    this.#onClientInterrupted();
+    const isSilent = !isSpoken && this.#session.output.audioEnabled;
     try {
-      if (isSilent) session.output.setAudioEnabled(false);
-      const reply = session.generateReply(to);
-      if (isSilent) reply.addDoneCallback(() => session.output.setAudioEnabled(true));
+      if (isSilent) this.#session.output.setAudioEnabled(false);
+      const reply = this.#session.generateReply(to);
+      if (isSilent) reply.addDoneCallback(() => this.#session.output.setAudioEnabled(true));
     } catch (error) {
-      rtvi.error(problemOf(error)); // it is about to close
+      this.#transport.rtvi.error(problemOf(error)); // it is about to close
     }
   }
 
-  function addToContext(role: "user" | "assistant", content: string): void {
-    const agent = session.currentAgent;
+  #addToContext(role: "user" | "assistant", content: string): void {
+    const agent = this.#session.currentAgent;
     const context = agent.chatCtx.copy();
     context.addMessage({ role, content });
-    agent.updateChatCtx(context).catch((error: unknown) => rtvi.error(problemOf(error)));
+    agent.updateChatCtx(context).catch((error: unknown) => this.#transport.rtvi.error(problemOf(error)));
   }
-
-  session.on(types.UserStateChanged, onUserState);
-  session.on(types.UserInputTranscribed, onTranscribed);
-  session.on(types.ConversationItemAdded, onItem);
-  session.on(types.FunctionToolsExecuted, onTools);
-  session.on(types.MetricsCollected, onMetrics);
-  session.on(types.Error, onError);
-  transport.on("client-interrupted", onClientInterrupted);
-  rtvi.on("send-text", onText);
-  rtvi.on("append-to-context", onAppend);
-  return () => {
-    session.off(types.UserStateChanged, onUserState);
-    session.off(types.UserInputTranscribed, onTranscribed);
-    session.off(types.ConversationItemAdded, onItem);
-    session.off(types.FunctionToolsExecuted, onTools);
-    session.off(types.MetricsCollected, onMetrics);
-    transport.off("client-interrupted", onClientInterrupted);
-    rtvi.off("send-text", onText);
-    rtvi.off("append-to-context", onAppend);
-    // Its error listener stays: without one, a model that fails late would throw.
-  };
 }
 
 function tellMetrics({ rtvi }: Transport, figures: metrics.AgentMetrics): void {

@@ -53,14 +53,100 @@ const WAITING_MAX_MS = 60_000;
 const PROGRESS_MS = 100;
 
 export function createMouth(transport: Transport, subtitles: Subtitles): Mouth {
-  const { audioOut, signal } = transport;
-  const events = new EventEmitter<MouthEvents>();
-  let current: CurrentSpeech | undefined;
-  let isSounding = false;
-  let following: NodeJS.Timeout | undefined;
+  return new AgentMouth(transport, subtitles);
+}
 
-  function open(): CurrentSpeech {
-    current ??= {
+class AgentMouth implements Mouth {
+  readonly #transport: Transport;
+  readonly #subtitles: Subtitles;
+  readonly #events = new EventEmitter<MouthEvents>();
+  #current: CurrentSpeech | undefined;
+  #isSounding = false;
+  #following: NodeJS.Timeout | undefined;
+  /** The client is gone: nothing more will be heard. */
+  readonly #givenUp = (speech: CurrentSpeech) => (): void => {
+    if (speech === this.#current) this.#finish(speech, this.#playedMs(speech), true);
+  };
+  readonly #onStarted = (): void => {
+    this.#isSounding = true;
+    if (this.#current?.baseMs !== undefined && !this.#transport.audioOut.isPaused) this.#start(this.#current);
+  };
+  readonly #onStopped = (): void => void (this.#isSounding = false);
+  isAudible = true;
+
+  constructor(transport: Transport, subtitles: Subtitles) {
+    this.#transport = transport;
+    this.#subtitles = subtitles;
+    transport.audioOut.on("started", this.#onStarted);
+    transport.audioOut.on("stopped", this.#onStopped);
+  }
+
+  get isFinishing(): boolean {
+    return this.#current?.isSoundComplete ?? false;
+  }
+
+  addText(piece: TextPiece): void {
+    // The one before was written and never spoken.
+    if (this.#current?.isTextComplete && this.#current.soundMs === 0) this.#finish(this.#current, 0, true);
+    const speech = this.#open();
+    speech.text += piece.text;
+    speech.pieces.push(piece);
+    this.#subtitles.written(piece.text);
+  }
+
+  endText(): void {
+    if (!this.#current) return;
+    this.#current.isTextComplete = true;
+    this.#subtitles.writtenToTheEnd();
+    if (this.isAudible || this.#current.soundMs > 0) return;
+    this.#subtitles.showSilently(this.#current.text);
+    this.#finish(this.#current, 0, false);
+  }
+
+  async write(frame: AudioFrame): Promise<void> {
+    const speech = this.#open();
+    speech.waiting.push(frame);
+    speech.waitingMs += frameMs(frame);
+    speech.soundMs += frameMs(frame);
+    if (!speech.isPumping) void this.#pump(speech).catch(this.#givenUp(speech));
+    while (speech === this.#current && speech.waitingMs > WAITING_MAX_MS) await speech.moved.promise;
+  }
+
+  endSound(): void {
+    if (!this.#current || this.#current.soundMs === 0 || this.#current.isSoundComplete) return;
+    this.#current.isSoundComplete = true;
+    if (!this.#current.isPumping)
+      void this.#finishWhenHeard(this.#current).catch(this.#givenUp(this.#current));
+  }
+
+  cut(): void {
+    const speech = this.#current;
+    if (!speech) return;
+    if (speech.baseMs === undefined) return this.#finish(speech, 0, true);
+    const { playedMs: totalMs } = this.#transport.audioOut.clear();
+    this.#finish(speech, this.#playedMs(speech, totalMs), true);
+  }
+
+  pause(): void {
+    this.#transport.audioOut.pause();
+  }
+
+  resume(): void {
+    this.#transport.audioOut.resume();
+  }
+
+  close(): void {
+    this.cut();
+    this.#transport.audioOut.off("started", this.#onStarted);
+    this.#transport.audioOut.off("stopped", this.#onStopped);
+  }
+
+  on<E extends keyof MouthEvents>(event: E, listener: (...about: MouthEvents[E]) => void): void {
+    this.#events.on(event, listener as never);
+  }
+
+  #open(): CurrentSpeech {
+    this.#current ??= {
       text: "",
       pieces: [],
       soundMs: 0,
@@ -74,138 +160,77 @@ export function createMouth(transport: Transport, subtitles: Subtitles): Mouth {
       isTextComplete: false,
       isPumping: false,
     };
-    return current;
+    return this.#current;
   }
 
-  function playedMs({ baseMs, writtenMs }: CurrentSpeech, totalMs = audioOut.playedMs): number {
+  #playedMs({ baseMs, writtenMs }: CurrentSpeech, totalMs = this.#transport.audioOut.playedMs): number {
     return baseMs === undefined ? 0 : Math.min(writtenMs, Math.max(0, totalMs - baseMs));
   }
 
-  async function pump(speech: CurrentSpeech): Promise<void> {
+  async #pump(speech: CurrentSpeech): Promise<void> {
     speech.isPumping = true;
     for (let frame = speech.waiting.shift(); frame; frame = speech.waiting.shift()) {
       speech.waitingMs -= frameMs(frame);
-      const hasSpace = audioOut.write(frame);
+      const hasSpace = this.#transport.audioOut.write(frame);
       speech.writtenMs += frameMs(frame);
       // Not at 0 when something else is still being heard.
       if (speech.baseMs === undefined) {
-        speech.baseMs = Math.max(0, audioOut.playedMs + audioOut.queuedMs - frameMs(frame));
-        begin(speech);
+        speech.baseMs = Math.max(
+          0,
+          this.#transport.audioOut.playedMs + this.#transport.audioOut.queuedMs - frameMs(frame),
+        );
+        this.#begin(speech);
       }
-      if (!hasSpace) await audioOut.ready({ signal });
-      if (speech !== current) return;
+      if (!hasSpace) await this.#transport.audioOut.ready({ signal: this.#transport.signal });
+      if (speech !== this.#current) return;
       speech.moved.resolve();
       speech.moved = Promise.withResolvers();
     }
     speech.isPumping = false;
-    if (speech.isSoundComplete) await finishWhenHeard(speech);
+    if (speech.isSoundComplete) await this.#finishWhenHeard(speech);
   }
 
-  function begin(speech: CurrentSpeech): void {
-    subtitles.sounds();
-    if (isSounding && !audioOut.isPaused) start(speech);
-    following ??= setInterval(follow, PROGRESS_MS);
+  #begin(speech: CurrentSpeech): void {
+    this.#subtitles.sounds();
+    if (this.#isSounding && !this.#transport.audioOut.isPaused) this.#start(speech);
+    this.#following ??= setInterval(this.#follow, PROGRESS_MS);
   }
 
-  function start(speech: CurrentSpeech): void {
+  #start(speech: CurrentSpeech): void {
     if (speech.hasStarted) return;
     speech.hasStarted = true;
-    events.emit("started");
+    this.#events.emit("started");
   }
 
-  function follow(): void {
-    if (!current) return;
-    const nowMs = playedMs(current);
-    if (nowMs > 0) start(current);
-    subtitles.heard(current.text, heardText(current, nowMs).length);
+  readonly #follow = (): void => {
+    if (!this.#current) return;
+    const nowMs = this.#playedMs(this.#current);
+    if (nowMs > 0) this.#start(this.#current);
+    this.#subtitles.heard(this.#current.text, heardText(this.#current, nowMs).length);
+  };
+
+  async #finishWhenHeard(speech: CurrentSpeech): Promise<void> {
+    const { playedMs: totalMs, interrupted } = await this.#transport.audioOut.drained({
+      signal: this.#transport.signal,
+    });
+    if (speech !== this.#current) return;
+    this.#finish(speech, interrupted ? this.#playedMs(speech, totalMs) : speech.writtenMs, interrupted);
   }
 
-  async function finishWhenHeard(speech: CurrentSpeech): Promise<void> {
-    const { playedMs: totalMs, interrupted } = await audioOut.drained({ signal });
-    if (speech !== current) return;
-    finish(speech, interrupted ? playedMs(speech, totalMs) : speech.writtenMs, interrupted);
-  }
-
-  function finish(speech: CurrentSpeech, heardMs: number, interrupted: boolean): void {
-    current = undefined;
-    clearInterval(following);
-    following = undefined;
+  #finish(speech: CurrentSpeech, heardMs: number, interrupted: boolean): void {
+    this.#current = undefined;
+    clearInterval(this.#following);
+    this.#following = undefined;
     const heard = interrupted ? heardText(speech, heardMs) : speech.text;
-    if (heardMs > 0) start(speech);
-    subtitles.heard(speech.text, heard.length);
-    subtitles.over({ interrupted: interrupted && speech.soundMs > 0 });
+    if (heardMs > 0) this.#start(speech);
+    this.#subtitles.heard(speech.text, heard.length);
+    this.#subtitles.over({ interrupted: interrupted && speech.soundMs > 0 });
     speech.moved.resolve();
     if (speech.soundMs > 0)
-      events.emit("finished", {
+      this.#events.emit("finished", {
         playedMs: heardMs,
         interrupted,
         heard: speech.text === "" ? undefined : heard.trim(),
       });
   }
-
-  function cut(): void {
-    const speech = current;
-    if (!speech) return;
-    if (speech.baseMs === undefined) return finish(speech, 0, true);
-    const { playedMs: totalMs } = audioOut.clear();
-    finish(speech, playedMs(speech, totalMs), true);
-  }
-
-  /** The client is gone: nothing more will be heard. */
-  const givenUp = (speech: CurrentSpeech) => (): void => {
-    if (speech === current) finish(speech, playedMs(speech), true);
-  };
-
-  const onStarted = (): void => {
-    isSounding = true;
-    if (current?.baseMs !== undefined && !audioOut.isPaused) start(current);
-  };
-  const onStopped = (): void => void (isSounding = false);
-  audioOut.on("started", onStarted);
-  audioOut.on("stopped", onStopped);
-
-  return {
-    isAudible: true,
-    get isFinishing() {
-      return current?.isSoundComplete ?? false;
-    },
-    addText(piece) {
-      // The one before was written and never spoken.
-      if (current?.isTextComplete && current.soundMs === 0) finish(current, 0, true);
-      const speech = open();
-      speech.text += piece.text;
-      speech.pieces.push(piece);
-      subtitles.written(piece.text);
-    },
-    endText() {
-      if (!current) return;
-      current.isTextComplete = true;
-      subtitles.writtenToTheEnd();
-      if (this.isAudible || current.soundMs > 0) return;
-      subtitles.showSilently(current.text);
-      finish(current, 0, false);
-    },
-    async write(frame) {
-      const speech = open();
-      speech.waiting.push(frame);
-      speech.waitingMs += frameMs(frame);
-      speech.soundMs += frameMs(frame);
-      if (!speech.isPumping) void pump(speech).catch(givenUp(speech));
-      while (speech === current && speech.waitingMs > WAITING_MAX_MS) await speech.moved.promise;
-    },
-    endSound() {
-      if (!current || current.soundMs === 0 || current.isSoundComplete) return;
-      current.isSoundComplete = true;
-      if (!current.isPumping) void finishWhenHeard(current).catch(givenUp(current));
-    },
-    cut,
-    pause: () => audioOut.pause(),
-    resume: () => audioOut.resume(),
-    close() {
-      cut();
-      audioOut.off("started", onStarted);
-      audioOut.off("stopped", onStopped);
-    },
-    on: (event, listener) => void events.on(event, listener as never),
-  };
 }

@@ -56,7 +56,7 @@ export async function startAgentSession<UserData>(
 
   session.on(voice.AgentSessionEventTypes.Close, onClose);
   transport.signal.addEventListener("abort", onGone);
-  const disconnectClient = connectClient(session, transport);
+  const client = connectClient(session, transport);
   const input = new SessionAudioInput(options.audioIn ?? transport.audioIn);
   session.input.audio = input;
   session.output.audio = new SessionAudioOutput(mouth);
@@ -64,7 +64,7 @@ export async function startAgentSession<UserData>(
   function letGo(): void {
     transport.signal.removeEventListener("abort", onGone);
     session.off(voice.AgentSessionEventTypes.Close, onClose);
-    disconnectClient();
+    client.disconnect();
     mouth.close();
     void input.close().catch(() => undefined); // it may be over already
   }

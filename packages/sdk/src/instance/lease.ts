@@ -12,22 +12,23 @@ import type { Log } from "../log.ts";
 import type { SessionTable } from "../server/session-table.ts";
 import type { Session } from "../server/session.ts";
 import type { EndReason } from "../transports/session-hooks.ts";
+import { nextLease, type LeaseEffect, type LeaseEvent, type LeaseState } from "./lease-state.ts";
 import type { Records } from "./records.ts";
 
 /** The one session an instance runs in its life. */
 export interface Lease {
-  /** The newest a controller has named. */
+  /** The newest epoch that a controller has named. */
   readonly epoch: number;
-  readonly state: "free" | "open" | "over";
-  /** The session's status; null before there was one. */
+  readonly state: LeaseState["phase"];
+  /** Returns the session's status; null before there was one. */
   status(): InstanceStatus["session"];
   start(input: InstanceStart): "new" | "known";
   stop(input: InstanceStop): void;
-  /** Lets a WebSocket have the session; the first one only. */
+  /** Gives the session to a WebSocket; only to the first one. */
   takeSocket(sessionId: string | undefined): string | undefined;
-  /** Resolves when the session, if there is one, has ended and that is on record. */
+  /** Ends the session, if there is one. Resolves once its exit record was written, or could not be. */
   end(reason: EndReason): Promise<void>;
-  /** Shows those who read the folder that the session goes on. */
+  /** Writes the record by which readers of the folder see that the session is running. */
   recordAlive(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ export interface LeaseOptions {
   isolation: Pick<VoiceIsolation, "begin" | "status">;
   log: Log;
   changed(): void;
-  /** The session has ended, and its exit record is written if that was possible. */
+  /** Called when the session has ended, and its exit record was written if that was possible. */
   over(session: Session): void;
 }
 
@@ -46,149 +47,167 @@ interface Held {
   acknowledgedMs: number;
   marks: SessionMarks;
   exit: ExitRecord | null;
-  stopAskedMs: number | undefined;
-  socketTaken: boolean;
   onRecord: PromiseWithResolvers<void>;
 }
 
 const RECORD_AGAIN_MS = 1_000;
 const RECORD_MAX_MS = 30_000;
-const TIMER_MAX_MS = 2 ** 31 - 1; // a longer one would fire at once
+const TIMER_MAX_MS = 2 ** 31 - 1; // a longer timeout fires at once
 
-export function createLease({ sessions, records, isolation, log, changed, over }: LeaseOptions): Lease {
-  let epoch = 0;
-  let held: Held | undefined;
-  let recording = false;
+export function createLease(options: LeaseOptions): Lease {
+  return new OneSessionLease(options);
+}
 
-  function hear(newer: number): void {
-    if (newer < epoch) throw new AppError("EPOCH_STALE");
-    epoch = newer;
+class OneSessionLease implements Lease {
+  readonly #options: LeaseOptions;
+  #state: LeaseState = { epoch: 0, phase: "free" };
+  #held: Held | undefined;
+  #isRecording = false;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
   }
 
-  function open(input: InstanceStart): Held {
+  get epoch(): number {
+    return this.#state.epoch;
+  }
+
+  get state(): LeaseState["phase"] {
+    return this.#state.phase;
+  }
+
+  status(): InstanceStatus["session"] {
+    if (!this.#held) return null;
+    const { session, acknowledgedMs, marks, exit } = this.#held;
+    return {
+      sessionId: session.id,
+      // Ended means on record: before that the controller must not believe it.
+      state: exit ? "ended" : session.state === "waiting" ? "waiting" : "running",
+      elapsedMs: exit?.elapsedMs ?? performance.now() - acknowledgedMs,
+      marks,
+      exit,
+    };
+  }
+
+  start(input: InstanceStart): "new" | "known" {
+    const { epoch, sessionId } = input;
+    const [next, effects] = nextLease(this.#state, { type: "start", epoch, sessionId });
+    if (!effects.some(({ type }) => type === "open-session")) {
+      this.#apply(next, effects);
+      return "known";
+    }
+    // The lease stays free if the session cannot be opened.
+    this.#state = { ...this.#state, epoch };
+    this.#options.isolation.begin(input.filter);
+    this.#held = this.#open(input);
+    this.#state = next;
+    this.#options.changed();
+    return "new";
+  }
+
+  stop({ epoch, sessionId, reason }: InstanceStop): void {
+    const elapsedMs = this.#held ? performance.now() - this.#held.acknowledgedMs : 0;
+    this.#dispatch({ type: "stop", epoch, sessionId, reason, elapsedMs });
+  }
+
+  takeSocket(sessionId: string | undefined): string | undefined {
+    const isWaiting = this.#held?.session.state === "waiting";
+    const effects = this.#dispatch({ type: "socket", sessionId, isWaiting });
+    return effects.some(({ type }) => type === "admit-socket") ? sessionId : undefined;
+  }
+
+  async end(reason: EndReason): Promise<void> {
+    if (!this.#held) return;
+    await this.#held.session.end(reason);
+    await this.#held.onRecord.promise;
+  }
+
+  async recordAlive(): Promise<void> {
+    if (!this.#held || this.#state.phase !== "open" || this.#isRecording) return;
+    this.#isRecording = true;
+    const { records, isolation, log } = this.#options;
+    const { session, acknowledgedMs } = this.#held;
+    const elapsedMs = performance.now() - acknowledgedMs;
+    await records
+      .alive({ sessionId: session.id, elapsedMs, atMs: Date.now(), filter: isolation.status() })
+      .catch((error: unknown) => log.warn({ err: error }, "alive record not written"));
+    this.#isRecording = false;
+  }
+
+  #dispatch(event: LeaseEvent): LeaseEffect[] {
+    const [next, effects] = nextLease(this.#state, event);
+    this.#apply(next, effects);
+    return effects;
+  }
+
+  #apply(next: LeaseState, effects: readonly LeaseEffect[]): void {
+    this.#state = next;
+    for (const effect of effects) {
+      if (effect.type === "refuse") throw new AppError(effect.code);
+      if (effect.type === "end-session") void this.#held?.session.end(effect.reason);
+    }
+  }
+
+  #open(input: InstanceStart): Held {
     const acknowledgedMs = performance.now();
     const elapsedMs = (): number => performance.now() - acknowledgedMs;
     const marks: SessionMarks = {};
-    const session = sessions.create({
+    const session = this.#options.sessions.create({
       id: input.sessionId,
       transport: input.transport,
       body: input.body,
       connectDeadlineMs: Math.min(input.connectDeadlineMs, TIMER_MAX_MS),
-      marked(mark) {
+      marked: (mark) => {
         marks[mark] = elapsedMs();
-        changed();
+        this.#options.changed();
       },
-      ended(reason) {
+      ended: (reason) => {
         clearTimeout(deadline);
-        void close(created, { sessionId: session.id, reason, elapsedMs: elapsedMs(), marks });
+        void this.#close(held, { sessionId: session.id, reason, elapsedMs: elapsedMs(), marks });
       },
     });
     const deadline = setTimeout(
       () => void session.end("deadline"),
       Math.min(input.maxDurationMs, TIMER_MAX_MS),
     );
-    const created: Held = {
-      session,
-      acknowledgedMs,
-      marks,
-      exit: null,
-      stopAskedMs: undefined,
-      socketTaken: false,
-      onRecord: Promise.withResolvers(),
-    };
-    return created;
+    const held: Held = { session, acknowledgedMs, marks, exit: null, onRecord: Promise.withResolvers() };
+    return held;
   }
 
-  async function close(ended: Held, facts: Omit<ExitRecord, "endedAtMs" | "filter">): Promise<void> {
-    const { stopAskedMs } = ended;
+  async #close(held: Held, facts: Omit<ExitRecord, "endedAtMs" | "filter">): Promise<void> {
+    const { isolation, changed, over } = this.#options;
+    const stopAskedMs = this.#state.phase === "open" ? this.#state.stopAskedMs : undefined;
     const exit = {
       ...facts,
       endedAtMs: Date.now(),
       ...(stopAskedMs === undefined ? {} : { stopAskedMs }),
       filter: isolation.status(),
     };
-    // Without a record the end still gets known by the event, or as a loss: either way not as a session that goes on.
-    const isWritten = await write(exit);
-    ended.exit = exit;
-    ended.onRecord.resolve();
+    // Without a record the controller learns of the end by the event, or counts a loss; it never bills a running session.
+    const isWritten = await this.#write(exit);
+    held.exit = exit;
+    this.#dispatch({ type: "recorded" });
+    held.onRecord.resolve();
     changed();
-    if (!isWritten) await writeLater(exit);
-    over(ended.session);
+    if (!isWritten) await this.#writeLater(exit);
+    over(held.session);
   }
 
-  async function write(exit: ExitRecord): Promise<boolean> {
+  async #write(exit: ExitRecord): Promise<boolean> {
     try {
-      await records.exit(exit);
+      await this.#options.records.exit(exit);
       return true;
     } catch (error) {
-      log.error({ err: error }, "exit record not written");
+      this.#options.log.error({ err: error }, "exit record not written");
       return false;
     }
   }
 
-  /** A full disk may have space again soon; until then we can be asked, which we no longer could after our end. */
-  async function writeLater(exit: ExitRecord): Promise<void> {
+  /** Retries, since a full disk may have space again soon. Until this process exits, the controller can still ask it. */
+  async #writeLater(exit: ExitRecord): Promise<void> {
     for (let triedMs = 0; triedMs < RECORD_MAX_MS; triedMs += RECORD_AGAIN_MS) {
       await pause(RECORD_AGAIN_MS);
-      if (await write(exit)) return;
+      if (await this.#write(exit)) return;
     }
   }
-
-  return {
-    get epoch() {
-      return epoch;
-    },
-    get state() {
-      if (!held) return "free";
-      return held.exit ? "over" : "open";
-    },
-    status() {
-      if (!held) return null;
-      const { session, acknowledgedMs, marks, exit } = held;
-      return {
-        sessionId: session.id,
-        // Ended means on record: before that the controller must not believe it.
-        state: exit ? "ended" : session.state === "waiting" ? "waiting" : "running",
-        elapsedMs: exit?.elapsedMs ?? performance.now() - acknowledgedMs,
-        marks,
-        exit,
-      };
-    },
-    start(input) {
-      hear(input.epoch);
-      if (held?.session.id === input.sessionId) return "known";
-      if (held) throw new AppError("INSTANCE_TAKEN");
-      isolation.begin(input.filter);
-      held = open(input);
-      changed();
-      return "new";
-    },
-    stop(input) {
-      hear(input.epoch);
-      if (held?.session.id !== input.sessionId) return;
-      held.stopAskedMs ??= performance.now() - held.acknowledgedMs;
-      void held.session.end(input.reason);
-    },
-    takeSocket(sessionId) {
-      if (!held || held.socketTaken || held.session.id !== sessionId || held.session.state !== "waiting")
-        return undefined;
-      held.socketTaken = true;
-      return sessionId;
-    },
-    async end(reason) {
-      if (!held) return;
-      await held.session.end(reason);
-      await held.onRecord.promise;
-    },
-    async recordAlive() {
-      if (!held || held.exit || recording) return;
-      recording = true;
-      const { session, acknowledgedMs } = held;
-      const elapsedMs = performance.now() - acknowledgedMs;
-      await records
-        .alive({ sessionId: session.id, elapsedMs, atMs: Date.now(), filter: isolation.status() })
-        .catch((error: unknown) => log.warn({ err: error }, "alive record not written"));
-      recording = false;
-    },
-  };
 }

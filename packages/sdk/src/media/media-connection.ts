@@ -1,5 +1,5 @@
 import { FRAME_MS } from "@vocalhost/audio";
-import type { IceServer } from "@vocalhost/protocol";
+import type { IceCandidate, IceServer } from "@vocalhost/protocol";
 import { randomInt } from "node:crypto";
 import { createPlayout, type Playout } from "../pacing/playout.ts";
 import { createReception } from "./rtp/reception.ts";
@@ -48,214 +48,268 @@ const GOODBYE_AFTER_SOUND_MS = 2_500; // clients ping every second, so one that 
 const GOODBYE_MS = 100; // lets the last message leave before the connection closes
 const LATE_GOODBYE_MS = 5_000; // for a client still connecting, which would wait for a bot that has failed
 
+/** "lost": it was connected, and may connect again. */
+type Link = "connecting" | "connected" | "lost" | "ended";
+
 export function createMediaConnection(options: MediaConnectionOptions): MediaConnection {
-  const { id, emit, settings } = options;
-  const ssrc = randomInt(1, 2 ** 32 - 1);
-  let sequenceNumber = randomInt(0, 2 ** 16);
-  let timestamp = randomInt(0, 2 ** 32 - 1);
-  let peer: Peer | undefined;
-  let codec: VoiceCodec | undefined;
-  let playout: Playout | undefined;
-  let generation = 0;
-  let connected = false;
-  let everConnected = false;
-  let leaving = false;
-  let ended = false;
-  let lastHeardMs = performance.now();
-  let hasChannel = false;
-  let channelOpened = false;
-  let waitingMessages: string[] = []; // said before the data channel opened
-  let waitingBytes = 0;
-  const reception = createReception({ clockRateHz: OPUS_CLOCK_HZ, nowMs: () => performance.now() });
-  const loss = createExpectedLoss();
-  let reportedMs = -Infinity;
-  const bornMs = performance.now();
-  let awakeMs = bornMs;
-  const watchdog = setInterval(watch, WATCH_MS);
+  return new SessionMedia(options);
+}
+
+class SessionMedia implements MediaConnection {
+  readonly #options: MediaConnectionOptions;
+  readonly #ssrc = randomInt(1, 2 ** 32 - 1);
+  #sequenceNumber = randomInt(0, 2 ** 16);
+  #timestamp = randomInt(0, 2 ** 32 - 1);
+  #peer: Peer | undefined;
+  #codec: VoiceCodec | undefined;
+  #playout: Playout | undefined;
+  #generation = 0;
+  #link: Link = "connecting";
+  #isLeaving = false;
+  #lastHeardMs = performance.now();
+  #hasChannel = false;
+  #channelOpened = false;
+  #waitingMessages: string[] = []; // said before the data channel opened
+  #waitingBytes = 0;
+  readonly #reception = createReception({ clockRateHz: OPUS_CLOCK_HZ, nowMs: () => performance.now() });
+  readonly #loss = createExpectedLoss();
+  #reportedMs = -Infinity;
+  readonly #bornMs = performance.now();
+  #awakeMs = this.#bornMs;
+  readonly #watchdog;
+
+  constructor(options: MediaConnectionOptions) {
+    this.#options = options;
+    this.#watchdog = setInterval(this.#watch, WATCH_MS);
+  }
+
+  async offer(request: number, offer: Offer, rebuild: boolean): Promise<void> {
+    const former = rebuild ? this.#peer : undefined;
+    if (rebuild) {
+      this.#peer = undefined;
+      former?.close();
+      this.#lastHeardMs = performance.now();
+      this.#channelOpened = false;
+    }
+    this.#peer ??= this.#openPeer();
+    this.#hasChannel = offer.hasChannel;
+    const current = this.#peer;
+    try {
+      this.#options.emit({
+        type: "answer",
+        connection: this.#options.id,
+        request,
+        sdp: await current.answer(offer),
+      });
+    } catch (error) {
+      this.#options.emit({
+        type: "offer-refused",
+        connection: this.#options.id,
+        request,
+        reason: reasonOf(error),
+      });
+      if (this.#link === "connecting" && !former) this.#end("never-connected");
+    }
+  }
+
+  answered(): void {
+    this.#peer?.answered();
+  }
+
+  addCandidates(candidates: IceCandidate[]): void {
+    this.#peer?.addCandidates(candidates);
+  }
+
+  async attach(rates: MediaRates): Promise<void> {
+    // Before the codec is there: what the bot says meanwhile must be kept.
+    this.#playout = createPlayout({
+      sampleRateHz: rates.outputHz,
+      chunkMs: FRAME_MS,
+      maxQueuedMs: rates.maxQueuedMs,
+      clock: this.#options.wheel,
+      send: this.#sendChunk,
+      progress: () =>
+        this.#options.emit({
+          type: "played",
+          connection: this.#options.id,
+          generation: this.#generation,
+          samples: this.#playout?.playedSamples ?? 0,
+        }),
+      speaking: (speaking) =>
+        this.#options.emit({ type: "speaking", connection: this.#options.id, speaking }),
+      onError: this.#options.report,
+    });
+    const created = await createVoiceCodec({
+      rates,
+      complexity: this.#options.effort.complexity,
+      deliver: (samples) => this.#options.emit({ type: "audio", connection: this.#options.id, samples }),
+    });
+    if (this.#link === "ended") return created.free();
+    this.#codec = created;
+    this.#codec.setPacketLossPercent(this.#loss.percent);
+    if (this.#link === "connected") this.#playout.start();
+    return undefined;
+  }
+
+  play(samples: Int16Array): void {
+    this.#playout?.write(samples);
+  }
+
+  clear(next: number): void {
+    this.#generation = next;
+    this.#playout?.clear();
+    this.#codec?.clear();
+  }
+
+  pause(paused: boolean): void {
+    this.#playout?.pause(paused);
+  }
+
+  send(text: string): void {
+    if (!this.#hasChannel) return;
+    if (!this.#peer?.sendText(text)) {
+      this.#waitingMessages.push(text);
+      this.#waitingBytes += Buffer.byteLength(text);
+    }
+    const unreadBytes = this.#waitingBytes + (this.#peer?.bufferedBytes() ?? 0);
+    if (unreadBytes > UNREAD_MAX_BYTES) this.#end("client-lost", unreadBytes);
+  }
+
+  setComplexity(complexity: number): void {
+    this.#codec?.setComplexity(complexity);
+  }
+
+  close(sayGoodbye: boolean): void {
+    if (sayGoodbye && this.#isLeaving) return undefined;
+    const isTold = sayGoodbye && this.#link !== "connecting" && (this.#peer?.sendText(PEER_LEFT) ?? false);
+    // Connected is not all: the data channel opens a moment later, or, if the client has none, never.
+    const isToldLater =
+      sayGoodbye && !isTold && !this.#channelOpened && (this.#hasChannel || this.#link === "connecting");
+    if (!isTold && !isToldLater) return this.#end("requested");
+    this.#isLeaving = true;
+    setTimeout(() => this.#end("requested"), isTold ? GOODBYE_MS : LATE_GOODBYE_MS);
+    return undefined;
+  }
 
   /** A thread that was held up has heard nobody meanwhile, which says nothing about them. */
-  function forgiveHoldUp(nowMs: number): void {
-    lastHeardMs += Math.max(0, nowMs - awakeMs - 2 * WATCH_MS);
-    awakeMs = nowMs;
+  #forgiveHoldUp(nowMs: number): void {
+    this.#lastHeardMs += Math.max(0, nowMs - this.#awakeMs - 2 * WATCH_MS);
+    this.#awakeMs = nowMs;
   }
 
-  function watch(): void {
+  readonly #watch = (): void => {
     const nowMs = performance.now();
-    forgiveHoldUp(nowMs);
-    if (connected && nowMs - reportedMs >= REPORT_EVERY_MS) {
-      reportedMs = nowMs;
-      const report = reception.report();
-      if (report) peer?.sendRtp(writeReceiverReport(ssrc, report));
+    this.#forgiveHoldUp(nowMs);
+    if (this.#link === "connected" && nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
+      this.#reportedMs = nowMs;
+      const report = this.#reception.report();
+      if (report) this.#peer?.sendRtp(writeReceiverReport(this.#ssrc, report));
     }
-    if (!everConnected) {
-      if (nowMs - bornMs > settings.timing.connectMs) end("never-connected");
-    } else if (nowMs - lastHeardMs > settings.timing.lostMs) end("client-lost");
+    if (this.#link === "connecting") {
+      if (nowMs - this.#bornMs > this.#options.settings.timing.connectMs) this.#end("never-connected");
+    } else if (nowMs - this.#lastHeardMs > this.#options.settings.timing.lostMs) this.#end("client-lost");
+  };
+
+  #onDisconnected(): void {
+    if (this.#link === "connected") this.#link = "lost";
   }
 
-  function end(reason: CloseReason, unreadBytes?: number): void {
-    if (ended) return;
-    ended = true;
-    clearInterval(watchdog);
-    playout?.stop();
-    peer?.close();
-    codec?.free();
-    codec = undefined;
-    emit({ type: "closed", connection: id, reason, ...(unreadBytes === undefined ? {} : { unreadBytes }) });
-    options.closed();
+  #end(reason: CloseReason, unreadBytes?: number): void {
+    if (this.#link === "ended") return;
+    this.#link = "ended";
+    clearInterval(this.#watchdog);
+    this.#playout?.stop();
+    this.#peer?.close();
+    this.#codec?.free();
+    this.#codec = undefined;
+    this.#options.emit({
+      type: "closed",
+      connection: this.#options.id,
+      reason,
+      ...(unreadBytes === undefined ? {} : { unreadBytes }),
+    });
+    this.#options.closed();
   }
 
-  function openPeer(): Peer {
+  #openPeer(): Peer {
     const opened: Peer = createPeer({
-      iceServers: options.iceServers,
-      gatherMs: settings.timing.gatherMs,
-      reach: settings.reach,
-      ssrc,
+      iceServers: this.#options.iceServers,
+      gatherMs: this.#options.settings.timing.gatherMs,
+      reach: this.#options.settings.reach,
+      ssrc: this.#ssrc,
       on: {
         connected: () => {
-          lastHeardMs = performance.now();
-          connected = true;
-          everConnected = true;
-          emit({ type: "connected", connection: id });
-          if (codec) playout?.start();
+          if (this.#link === "ended") return;
+          this.#lastHeardMs = performance.now();
+          this.#link = "connected";
+          this.#options.emit({ type: "connected", connection: this.#options.id });
+          if (this.#codec) this.#playout?.start();
         },
         disconnected: () => {
-          connected = false;
-          emit({ type: "disconnected", connection: id });
+          this.#onDisconnected();
+          this.#options.emit({ type: "disconnected", connection: this.#options.id });
         },
         left: () => {
-          if (peer !== opened) return;
+          if (this.#peer !== opened) return;
           const nowMs = performance.now();
-          forgiveHoldUp(nowMs);
+          this.#forgiveHoldUp(nowMs);
           // A channel also closes when its messages got lost too often; the watchdog judges a lost network.
-          if (nowMs - lastHeardMs < GOODBYE_AFTER_SOUND_MS) end("client-left");
-          else connected = false;
+          if (nowMs - this.#lastHeardMs < GOODBYE_AFTER_SOUND_MS) this.#end("client-left");
+          else this.#onDisconnected();
         },
         channelOpen: () => {
-          channelOpened = true;
-          emit({ type: "channel-open", connection: id });
-          for (const text of waitingMessages.splice(0)) opened.sendText(text);
-          waitingBytes = 0;
-          if (leaving && opened.sendText(PEER_LEFT)) setTimeout(() => end("requested"), GOODBYE_MS);
+          this.#channelOpened = true;
+          this.#options.emit({ type: "channel-open", connection: this.#options.id });
+          for (const text of this.#waitingMessages.splice(0)) opened.sendText(text);
+          this.#waitingBytes = 0;
+          if (this.#isLeaving && opened.sendText(PEER_LEFT))
+            setTimeout(() => this.#end("requested"), GOODBYE_MS);
         },
-        rtp: onRtp,
-        text: onText,
-        failed: options.report,
+        rtp: this.#onRtp,
+        text: this.#onText,
+        failed: this.#options.report,
       },
     });
     return opened;
   }
 
-  function onRtp(bytes: Buffer): void {
-    lastHeardMs = performance.now();
+  readonly #onRtp = (bytes: Buffer): void => {
+    this.#lastHeardMs = performance.now();
     const packet = parseRtpPacket(bytes);
-    if (!packet) return onRtcp(bytes);
-    if (packet.payloadType !== peer?.opusPayloadType) return undefined;
-    reception.receive(packet);
-    return codec?.receive(packet);
-  }
+    if (!packet) return this.#onRtcp(bytes);
+    if (packet.payloadType !== this.#peer?.opusPayloadType) return undefined;
+    this.#reception.receive(packet);
+    return this.#codec?.receive(packet);
+  };
 
-  function onRtcp(bytes: Buffer): void {
+  #onRtcp(bytes: Buffer): void {
     const { sender, receptions } = readRtcp(bytes);
-    if (sender) reception.senderReported(sender);
+    if (sender) this.#reception.senderReported(sender);
     for (const report of receptions)
-      if (report.ssrc === ssrc && loss.observe(report.fractionLost))
-        codec?.setPacketLossPercent(loss.percent);
+      if (report.ssrc === this.#ssrc && this.#loss.observe(report.fractionLost))
+        this.#codec?.setPacketLossPercent(this.#loss.percent);
   }
 
-  function onText(text: string): void {
-    lastHeardMs = performance.now();
-    if (!text.startsWith("ping")) emit({ type: "message", connection: id, text });
-  }
+  readonly #onText = (text: string): void => {
+    this.#lastHeardMs = performance.now();
+    if (!text.startsWith("ping")) this.#options.emit({ type: "message", connection: this.#options.id, text });
+  };
 
-  function sendChunk(chunk: Int16Array | undefined): void {
-    if (!codec || !peer) return;
-    codec.poll();
-    const payload = codec.encode(chunk);
+  readonly #sendChunk = (chunk: Int16Array | undefined): void => {
+    if (!this.#codec || !this.#peer) return;
+    this.#codec.poll();
+    const payload = this.#codec.encode(chunk);
     const packet = writeRtpPacket({
-      payloadType: peer.opusPayloadType,
-      sequenceNumber,
-      timestamp,
-      ssrc,
+      payloadType: this.#peer.opusPayloadType,
+      sequenceNumber: this.#sequenceNumber,
+      timestamp: this.#timestamp,
+      ssrc: this.#ssrc,
       marker: false,
       payload,
     });
-    sequenceNumber = (sequenceNumber + 1) & 0xffff;
-    timestamp = (timestamp + OPUS_SAMPLES_PER_FRAME) >>> 0;
-    if (connected) peer.sendRtp(packet);
-  }
-
-  return {
-    async offer(request, offer, rebuild) {
-      const former = rebuild ? peer : undefined;
-      if (rebuild) {
-        peer = undefined;
-        former?.close();
-        lastHeardMs = performance.now();
-        channelOpened = false;
-      }
-      peer ??= openPeer();
-      hasChannel = offer.hasChannel;
-      const current = peer;
-      try {
-        emit({ type: "answer", connection: id, request, sdp: await current.answer(offer) });
-      } catch (error) {
-        emit({ type: "offer-refused", connection: id, request, reason: reasonOf(error) });
-        if (!everConnected && !former) end("never-connected");
-      }
-    },
-    answered: () => peer?.answered(),
-    addCandidates: (candidates) => peer?.addCandidates(candidates),
-    async attach(rates) {
-      // Before the codec is there: what the bot says meanwhile must be kept.
-      playout = createPlayout({
-        sampleRateHz: rates.outputHz,
-        chunkMs: FRAME_MS,
-        maxQueuedMs: rates.maxQueuedMs,
-        clock: options.wheel,
-        send: sendChunk,
-        progress: () =>
-          emit({ type: "played", connection: id, generation, samples: playout?.playedSamples ?? 0 }),
-        speaking: (speaking) => emit({ type: "speaking", connection: id, speaking }),
-        onError: options.report,
-      });
-      const created = await createVoiceCodec({
-        rates,
-        complexity: options.effort.complexity,
-        deliver: (samples) => emit({ type: "audio", connection: id, samples }),
-      });
-      if (ended) return created.free();
-      codec = created;
-      codec.setPacketLossPercent(loss.percent);
-      if (connected) playout.start();
-      return undefined;
-    },
-    play: (samples) => void playout?.write(samples),
-    clear(next) {
-      generation = next;
-      playout?.clear();
-      codec?.clear();
-    },
-    pause: (paused) => playout?.pause(paused),
-    send(text) {
-      if (!hasChannel) return;
-      if (!peer?.sendText(text)) {
-        waitingMessages.push(text);
-        waitingBytes += Buffer.byteLength(text);
-      }
-      const unreadBytes = waitingBytes + (peer?.bufferedBytes() ?? 0);
-      if (unreadBytes > UNREAD_MAX_BYTES) end("client-lost", unreadBytes);
-    },
-    setComplexity: (complexity) => codec?.setComplexity(complexity),
-    close(sayGoodbye) {
-      if (sayGoodbye && leaving) return undefined;
-      const isTold = sayGoodbye && everConnected && (peer?.sendText(PEER_LEFT) ?? false);
-      // Connected is not all: the data channel opens a moment later, or, if the client has none, never.
-      const isToldLater = sayGoodbye && !isTold && !channelOpened && (hasChannel || !everConnected);
-      if (!isTold && !isToldLater) return end("requested");
-      leaving = true;
-      setTimeout(() => end("requested"), isTold ? GOODBYE_MS : LATE_GOODBYE_MS);
-      return undefined;
-    },
+    this.#sequenceNumber = (this.#sequenceNumber + 1) & 0xffff;
+    this.#timestamp = (this.#timestamp + OPUS_SAMPLES_PER_FRAME) >>> 0;
+    if (this.#link === "connected") this.#peer.sendRtp(packet);
   };
 }
 

@@ -61,127 +61,143 @@ interface Answering {
 }
 
 export function startMediaHost(options: MediaHostOptions): MediaHost {
-  const { log } = options;
-  const ports = new Map<number, { handle: MediaHandlers; answering: Map<number, Answering> }>();
-  let { iceServers } = options;
-  let worker: Worker | undefined;
-  let lastConnection = 0;
-  let lastRequest = 0;
-  let disposed = false;
+  return new MediaThread(options);
+}
 
-  function startWorker(): Worker {
+class MediaThread implements MediaHost {
+  readonly #options: MediaHostOptions;
+  readonly #ports = new Map<number, { handle: MediaHandlers; answering: Map<number, Answering> }>();
+  #iceServers: () => IceServer[];
+  #worker: Worker | undefined;
+  #lastConnection = 0;
+  #lastRequest = 0;
+  #disposed = false;
+  readonly #outbox = createOutbox<MediaCommand>({
+    batchMs: BATCH_MS,
+    send: (commands) => {
+      if (this.#disposed) return;
+      this.#worker ??= this.#startWorker();
+      this.#worker.postMessage(commands);
+    },
+  });
+
+  constructor(options: MediaHostOptions) {
+    this.#options = options;
+    this.#iceServers = options.iceServers;
+    if (options.start !== "later") this.#worker = this.#startWorker(); // before the first caller needs it
+  }
+
+  open(handle: MediaHandlers): MediaPort {
+    this.#lastConnection += 1;
+    const connection = this.#lastConnection;
+    const answering = new Map<number, Answering>();
+    this.#ports.set(connection, { handle, answering });
+    return {
+      offer: async (sdp, rebuild) => {
+        if (!this.#ports.has(connection)) throw connectionIsOver();
+        this.#lastRequest += 1;
+        const request = this.#lastRequest;
+        const { promise, resolve, reject } = Promise.withResolvers<string>();
+        answering.set(request, { resolve, reject });
+        const timer = setTimeout(() => {
+          this.#options.log.warn(
+            { waitedMs: OFFER_DEADLINE_MS },
+            "no answer to an offer in time, the machine is too busy",
+          );
+          reject(
+            new AppError("SERVICE_UNAVAILABLE", { message: "No answer to the offer in time, try again" }),
+          );
+        }, OFFER_DEADLINE_MS);
+        this.#post({
+          type: "offer",
+          connection,
+          request,
+          sdp,
+          rebuild,
+          iceServers: this.#iceServers(),
+        });
+        try {
+          const answer = await promise;
+          this.#post({ type: "answered", connection });
+          return answer;
+        } finally {
+          clearTimeout(timer);
+          answering.delete(request);
+        }
+      },
+      addCandidates: (candidates) => this.#post({ type: "candidates", connection, candidates }),
+      attach: (rates) => this.#post({ type: "attach", connection, rates }),
+      play: (samples) => this.#post({ type: "audio", connection, samples }),
+      clear: (generation) => this.#post({ type: "clear", connection, generation }),
+      pause: (paused) => this.#post({ type: "pause", connection, paused }),
+      send: (text) => this.#post({ type: "message", connection, text }),
+      close: (sayGoodbye) => this.#post({ type: "close", connection, sayGoodbye }),
+    };
+  }
+
+  prepare(next?: IceServer[]): void {
+    if (next) this.#iceServers = () => next;
+    if (!this.#disposed) this.#worker ??= this.#startWorker();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ending = this.#worker;
+    this.#disposed = true;
+    this.#worker = undefined;
+    if (!ending) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ending.once("exit", () => resolve());
+    const timer = setTimeout(() => void ending.terminate(), SHUT_DOWN_MS);
+    ending.postMessage("shut-down");
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #startWorker(): Worker {
     const workerData: MediaWorkerData = {
-      opusComplexity: options.opusComplexity ?? 5,
-      reach: options.reach ?? { port: undefined, addresses: [] },
-      timing: { ...DEFAULT_MEDIA_TIMING, ...options.timing },
+      opusComplexity: this.#options.opusComplexity ?? 5,
+      reach: this.#options.reach ?? { port: undefined, addresses: [] },
+      timing: { ...DEFAULT_MEDIA_TIMING, ...this.#options.timing },
     };
     const started = new Worker(ownProgram("media/media-worker"), { workerData });
-    started.on("message", receive);
-    started.on("error", (error) => log.error({ err: error }, "media thread failed"));
+    started.on("message", this.#receive);
+    started.on("error", (error) => this.#options.log.error({ err: error }, "media thread failed"));
     started.on("exit", (code) => {
-      if (worker !== started) return;
-      worker = undefined; // the next offer starts another
-      log.error({ code, connections: ports.size }, "media thread ended");
-      for (const id of [...ports.keys()])
-        receive([{ type: "closed", connection: id, reason: "client-lost" }]);
+      if (this.#worker !== started) return;
+      this.#worker = undefined; // the next offer starts another
+      this.#options.log.error({ code, connections: this.#ports.size }, "media thread ended");
+      for (const id of [...this.#ports.keys()])
+        this.#receive([{ type: "closed", connection: id, reason: "client-lost" }]);
     });
     return started;
   }
 
-  function receive(events: MediaEvent[] | MediaProblem | MediaEffort): void {
-    if ("error" in events) return log.warn({ reason: events.error }, "media thread met an error");
-    if ("complexity" in events) return log.warn({ ...events }, "opus complexity changed");
+  readonly #receive = (events: MediaEvent[] | MediaProblem | MediaEffort): void => {
+    if ("error" in events)
+      return this.#options.log.warn({ reason: events.error }, "media thread met an error");
+    if ("complexity" in events) return this.#options.log.warn({ ...events }, "opus complexity changed");
     for (const event of events) {
-      const port = ports.get(event.connection);
+      const port = this.#ports.get(event.connection);
       if (!port) continue;
       if (event.type === "answer") port.answering.get(event.request)?.resolve(event.sdp);
       else if (event.type === "offer-refused") port.answering.get(event.request)?.reject(refusalOf(event));
       else {
-        if (event.type === "closed") forget(event.connection);
+        if (event.type === "closed") this.#forget(event.connection);
         port.handle(event);
       }
     }
     return undefined;
-  }
+  };
 
-  function forget(connection: number): void {
-    const port = ports.get(connection);
-    ports.delete(connection);
+  #forget(connection: number): void {
+    const port = this.#ports.get(connection);
+    this.#ports.delete(connection);
     for (const waiting of port?.answering.values() ?? []) waiting.reject(connectionIsOver());
   }
 
-  const outbox = createOutbox<MediaCommand>({
-    batchMs: BATCH_MS,
-    send(commands) {
-      if (disposed) return;
-      worker ??= startWorker();
-      worker.postMessage(commands);
-    },
-  });
-
-  function post(command: MediaCommand): void {
-    outbox.post(command, command.type === "audio");
+  #post(command: MediaCommand): void {
+    this.#outbox.post(command, command.type === "audio");
   }
-
-  if (options.start !== "later") worker = startWorker(); // before the first caller needs it
-  return {
-    open(handle) {
-      lastConnection += 1;
-      const connection = lastConnection;
-      const answering = new Map<number, Answering>();
-      ports.set(connection, { handle, answering });
-      return {
-        async offer(sdp, rebuild) {
-          if (!ports.has(connection)) throw connectionIsOver();
-          lastRequest += 1;
-          const request = lastRequest;
-          const { promise, resolve, reject } = Promise.withResolvers<string>();
-          answering.set(request, { resolve, reject });
-          const timer = setTimeout(() => {
-            log.warn(
-              { waitedMs: OFFER_DEADLINE_MS },
-              "no answer to an offer in time, the machine is too busy",
-            );
-            reject(
-              new AppError("SERVICE_UNAVAILABLE", { message: "No answer to the offer in time, try again" }),
-            );
-          }, OFFER_DEADLINE_MS);
-          post({ type: "offer", connection, request, sdp, rebuild, iceServers: iceServers() });
-          try {
-            const answer = await promise;
-            post({ type: "answered", connection });
-            return answer;
-          } finally {
-            clearTimeout(timer);
-            answering.delete(request);
-          }
-        },
-        addCandidates: (candidates) => post({ type: "candidates", connection, candidates }),
-        attach: (rates) => post({ type: "attach", connection, rates }),
-        play: (samples) => post({ type: "audio", connection, samples }),
-        clear: (generation) => post({ type: "clear", connection, generation }),
-        pause: (paused) => post({ type: "pause", connection, paused }),
-        send: (text) => post({ type: "message", connection, text }),
-        close: (sayGoodbye) => post({ type: "close", connection, sayGoodbye }),
-      };
-    },
-    prepare(next) {
-      if (next) iceServers = () => next;
-      if (!disposed) worker ??= startWorker();
-    },
-    async [Symbol.asyncDispose]() {
-      const ending = worker;
-      disposed = true;
-      worker = undefined;
-      if (!ending) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      ending.once("exit", () => resolve());
-      const timer = setTimeout(() => void ending.terminate(), SHUT_DOWN_MS);
-      ending.postMessage("shut-down");
-      await promise;
-      clearTimeout(timer);
-    },
-  };
 }
 
 function refusalOf({ reason, isOurFault }: MediaEvent & { type: "offer-refused" }): AppError {

@@ -67,90 +67,114 @@ const NDC_DIRECTIONS = {
 } as const;
 
 export function createPeer(options: PeerOptions): Peer {
-  const { on, reach } = options;
-  let audioTrack: NativeTrack | undefined;
-  let opusPayloadType = 0;
-  let heldCandidates: IceCandidate[] | undefined; // undefined before the first offer
-  let checksTimer: NodeJS.Timeout | undefined;
-  let channel: NativeChannel | undefined;
+  return new RtpPeer(options);
+}
+
+class RtpPeer implements Peer {
+  readonly #options: PeerOptions;
+  #audioTrack: NativeTrack | undefined;
+  #opusPayloadType = 0;
+  #heldCandidates: IceCandidate[] | undefined; // undefined before the first offer
+  #checksTimer: NodeJS.Timeout | undefined;
+  #channel: NativeChannel | undefined;
   // Nobody asks for tracks the client adds, video above all: every callback that is registered makes
   // each packet of every connection a little dearer.
-  const connection = openConnection({
-    role: "answers",
-    config: {
-      iceServers: reach.port === undefined ? options.iceServers.flatMap(toNdcIceServers) : [],
-      maxMessageSize: limits.dataChannelMessageBytes,
-      mtu: MTU_BYTES,
-      ...onOnePort(reach.port),
-    },
-    gatherMs: options.gatherMs,
-    changed: (state) => onState(state, on),
-    channelOpened(opened) {
-      if (channel) return; // clients have one; what else they open is not read
-      channel = opened;
-      opened.onMessage((message) => (typeof message === "string" ? on.text(message) : undefined));
-      on.channelOpen();
-    },
-    channelClosed(closed) {
-      if (closed === channel) on.left();
-    },
-    problem: on.failed,
-  });
+  readonly #connection;
 
-  function addAudio(offer: Offer): void {
-    if (!offer.audio || audioTrack) return;
-    opusPayloadType = offer.audio.opusPayloadType;
-    const media = new Audio(offer.audio.mid, NDC_DIRECTIONS[mirrored(offer.audio.direction)]);
-    media.addOpusCodec(opusPayloadType, "minptime=10;useinbandfec=1");
-    media.addSSRC(options.ssrc, "bot", "bot", "voice");
-    audioTrack = connection.addTrack(media);
-    // What we receive is reported by ourselves: the library's reports say that nothing is lost, and it keeps the
-    // client's to itself.
-    audioTrack.setMediaHandler(
-      new RtcpSrReporter(new RtpPacketizationConfig(options.ssrc, "bot", opusPayloadType, 48_000)),
-    );
-    audioTrack.onMessage((packet) => on.rtp(packet));
+  constructor(options: PeerOptions) {
+    this.#options = options;
+    this.#connection = openConnection({
+      role: "answers",
+      config: {
+        iceServers: options.reach.port === undefined ? options.iceServers.flatMap(toNdcIceServers) : [],
+        maxMessageSize: limits.dataChannelMessageBytes,
+        mtu: MTU_BYTES,
+        ...onOnePort(options.reach.port),
+      },
+      gatherMs: options.gatherMs,
+      changed: (state) => onState(state, options.on),
+      channelOpened: (opened) => {
+        if (this.#channel) return; // clients have one; what else they open is not read
+        this.#channel = opened;
+        opened.onMessage((message) => (typeof message === "string" ? options.on.text(message) : undefined));
+        options.on.channelOpen();
+      },
+      channelClosed: (closed) => {
+        if (closed === this.#channel) options.on.left();
+      },
+      problem: options.on.failed,
+    });
   }
 
-  function addCandidates(candidates: IceCandidate[]): void {
+  get opusPayloadType(): number {
+    return this.#opusPayloadType;
+  }
+
+  async answer(offer: Offer): Promise<string> {
+    this.#addAudio(offer);
+    return announceAddresses(
+      await this.#connection.answer(this.#applicable(offer)),
+      this.#options.reach.addresses,
+    );
+  }
+
+  answered(): void {
+    this.#checksTimer ??= setTimeout(
+      () => this.addCandidates(this.#heldCandidates ?? []),
+      CHECKS_AFTER_ANSWER_MS,
+    );
+  }
+
+  addCandidates(candidates: IceCandidate[]): void {
     for (const { candidate, sdp_mid } of candidates) {
-      if (isUsableCandidate(candidate)) connection.addCandidate(candidate, sdp_mid ?? "0");
+      if (isUsableCandidate(candidate)) this.#connection.addCandidate(candidate, sdp_mid ?? "0");
     }
   }
 
-  /** The first offer without its candidates, which wait for the answer. */
-  function applicable(offer: Offer): string {
-    if (heldCandidates) return offer.sdp;
-    const { sdp, candidates } = splitCandidates(offer.sdp);
-    heldCandidates = candidates;
-    return sdp;
+  sendRtp(packet: Buffer): void {
+    this.#audioTrack?.send(packet);
   }
 
-  return {
-    get opusPayloadType() {
-      return opusPayloadType;
-    },
-    async answer(offer) {
-      addAudio(offer);
-      return announceAddresses(await connection.answer(applicable(offer)), reach.addresses);
-    },
-    answered() {
-      checksTimer ??= setTimeout(() => addCandidates(heldCandidates ?? []), CHECKS_AFTER_ANSWER_MS);
-    },
-    addCandidates,
-    sendRtp: (packet) => void audioTrack?.send(packet),
-    sendText(text) {
-      if (!channel?.isOpen) return false;
-      if (Buffer.byteLength(text) > channel.maxMessageBytes())
-        throw new Error("A message exceeds what the client takes");
-      return channel.send(text);
-    },
-    bufferedBytes: () => (channel?.isOpen ? channel.bufferedBytes() : 0),
-    close() {
-      clearTimeout(checksTimer);
-      connection.close();
-    },
-  };
+  sendText(text: string): boolean {
+    if (!this.#channel?.isOpen) return false;
+    if (Buffer.byteLength(text) > this.#channel.maxMessageBytes())
+      throw new Error("A message exceeds what the client takes");
+    return this.#channel.send(text);
+  }
+
+  bufferedBytes(): number {
+    return this.#channel?.isOpen ? this.#channel.bufferedBytes() : 0;
+  }
+
+  close(): void {
+    clearTimeout(this.#checksTimer);
+    this.#connection.close();
+  }
+
+  #addAudio(offer: Offer): void {
+    if (!offer.audio || this.#audioTrack) return;
+    this.#opusPayloadType = offer.audio.opusPayloadType;
+    const media = new Audio(offer.audio.mid, NDC_DIRECTIONS[mirrored(offer.audio.direction)]);
+    media.addOpusCodec(this.#opusPayloadType, "minptime=10;useinbandfec=1");
+    media.addSSRC(this.#options.ssrc, "bot", "bot", "voice");
+    this.#audioTrack = this.#connection.addTrack(media);
+    // What we receive is reported by ourselves: the library's reports say that nothing is lost, and it keeps the
+    // client's to itself.
+    this.#audioTrack.setMediaHandler(
+      new RtcpSrReporter(
+        new RtpPacketizationConfig(this.#options.ssrc, "bot", this.#opusPayloadType, 48_000),
+      ),
+    );
+    this.#audioTrack.onMessage((packet) => this.#options.on.rtp(packet));
+  }
+
+  /** The first offer without its candidates, which wait for the answer. */
+  #applicable(offer: Offer): string {
+    if (this.#heldCandidates) return offer.sdp;
+    const { sdp, candidates } = splitCandidates(offer.sdp);
+    this.#heldCandidates = candidates;
+    return sdp;
+  }
 }
 
 /** All connections of the process through one socket. They have no relay of their own then: the library asks no STUN or TURN server on a shared port. */

@@ -2,92 +2,108 @@ import { samplesIn } from "@vocalhost/audio";
 
 /** What the bot said and nobody has heard yet. Beyond the cap the newest audio is dropped. */
 export function createPlayoutQueue(options: PlayoutQueueOptions): PlayoutQueue {
-  const maxSamples = samplesIn(options.maxQueuedMs, options.sampleRateHz);
-  // Blocks of one size: tiny writes do not make a long list, and memory goes back when played.
-  const blocks: Int16Array[] = [];
-  let spare: Int16Array | undefined; // the last one emptied: a bot that speaks as it goes needs one again and again
-  let readOffset = 0; // in the first block
-  let queuedSamples = 0; // in the blocks
-  let front = new Int16Array(0); // put back, comes before them
-  let writtenSamples = 0;
-  let takenSamples = 0;
-  let clearedSamples = 0;
+  return new BlockQueue(options);
+}
 
-  function append(samples: Int16Array): void {
+class BlockQueue implements PlayoutQueue {
+  readonly #maxSamples: number;
+  // Blocks of one size: tiny writes do not make a long list, and memory goes back when played.
+  readonly #blocks: Int16Array[] = [];
+  #spare: Int16Array | undefined; // the last one emptied: a bot that speaks as it goes needs one again and again
+  #readOffset = 0; // in the first block
+  #queuedSamples = 0; // in the blocks
+  #front = new Int16Array(0); // put back, comes before them
+  #writtenSamples = 0;
+  #takenSamples = 0;
+  #clearedSamples = 0;
+
+  constructor(options: PlayoutQueueOptions) {
+    this.#maxSamples = samplesIn(options.maxQueuedMs, options.sampleRateHz);
+  }
+
+  write(samples: Int16Array): number {
+    const accepted = samples.subarray(
+      0,
+      Math.max(0, this.#maxSamples - this.#queuedSamples - this.#front.length),
+    );
+    this.#append(accepted);
+    this.#writtenSamples += accepted.length;
+    return accepted.length;
+  }
+
+  take(samplesWanted: number): Int16Array | undefined {
+    if (this.#queuedSamples + this.#front.length === 0) return undefined;
+    const samples = new Int16Array(samplesWanted);
+    this.#takenSamples += this.#readInto(samples);
+    return samples;
+  }
+
+  putBack(samples: Int16Array): void {
+    const joined = new Int16Array(samples.length + this.#front.length);
+    joined.set(samples);
+    joined.set(this.#front, samples.length);
+    this.#front = joined;
+    this.#takenSamples -= samples.length;
+  }
+
+  clear(): number {
+    const thrownAway = this.#queuedSamples + this.#front.length;
+    this.#front = new Int16Array(0);
+    this.#spare ??= this.#blocks[0];
+    this.#blocks.length = 0;
+    this.#readOffset = 0;
+    this.#queuedSamples = 0;
+    this.#clearedSamples += thrownAway;
+    return thrownAway;
+  }
+
+  get queuedSamples(): number {
+    return this.#queuedSamples + this.#front.length;
+  }
+
+  get writtenSamples(): number {
+    return this.#writtenSamples;
+  }
+
+  get takenSamples(): number {
+    return this.#takenSamples;
+  }
+
+  get clearedSamples(): number {
+    return this.#clearedSamples;
+  }
+
+  #append(samples: Int16Array): void {
     for (let done = 0; done < samples.length;) {
-      const writeOffset = (readOffset + queuedSamples) % BLOCK_SAMPLES;
-      if (writeOffset === 0 || blocks.length === 0) {
-        blocks.push(spare ?? new Int16Array(BLOCK_SAMPLES));
-        spare = undefined;
+      const writeOffset = (this.#readOffset + this.#queuedSamples) % BLOCK_SAMPLES;
+      if (writeOffset === 0 || this.#blocks.length === 0) {
+        this.#blocks.push(this.#spare ?? new Int16Array(BLOCK_SAMPLES));
+        this.#spare = undefined;
       }
       const part = samples.subarray(done, done + BLOCK_SAMPLES - writeOffset);
-      blocks.at(-1)!.set(part, writeOffset);
-      queuedSamples += part.length;
+      this.#blocks.at(-1)!.set(part, writeOffset);
+      this.#queuedSamples += part.length;
       done += part.length;
     }
   }
 
-  function readInto(target: Int16Array): number {
-    let done = Math.min(front.length, target.length);
-    target.set(front.subarray(0, done));
-    front = front.subarray(done);
-    while (done < target.length && queuedSamples > 0) {
-      const available = Math.min(BLOCK_SAMPLES - readOffset, queuedSamples, target.length - done);
-      target.set(blocks[0]!.subarray(readOffset, readOffset + available), done);
+  #readInto(target: Int16Array): number {
+    let done = Math.min(this.#front.length, target.length);
+    target.set(this.#front.subarray(0, done));
+    this.#front = this.#front.subarray(done);
+    while (done < target.length && this.#queuedSamples > 0) {
+      const available = Math.min(BLOCK_SAMPLES - this.#readOffset, this.#queuedSamples, target.length - done);
+      target.set(this.#blocks[0]!.subarray(this.#readOffset, this.#readOffset + available), done);
       done += available;
-      readOffset += available;
-      queuedSamples -= available;
-      if (readOffset === BLOCK_SAMPLES || queuedSamples === 0) {
-        spare = blocks.shift();
-        readOffset = 0;
+      this.#readOffset += available;
+      this.#queuedSamples -= available;
+      if (this.#readOffset === BLOCK_SAMPLES || this.#queuedSamples === 0) {
+        this.#spare = this.#blocks.shift();
+        this.#readOffset = 0;
       }
     }
     return done;
   }
-
-  return {
-    write(samples) {
-      const accepted = samples.subarray(0, Math.max(0, maxSamples - queuedSamples - front.length));
-      append(accepted);
-      writtenSamples += accepted.length;
-      return accepted.length;
-    },
-    take(samplesWanted) {
-      if (queuedSamples + front.length === 0) return undefined;
-      const samples = new Int16Array(samplesWanted);
-      takenSamples += readInto(samples);
-      return samples;
-    },
-    putBack(samples) {
-      const joined = new Int16Array(samples.length + front.length);
-      joined.set(samples);
-      joined.set(front, samples.length);
-      front = joined;
-      takenSamples -= samples.length;
-    },
-    clear() {
-      const thrownAway = queuedSamples + front.length;
-      front = new Int16Array(0);
-      spare ??= blocks[0];
-      blocks.length = 0;
-      readOffset = 0;
-      queuedSamples = 0;
-      clearedSamples += thrownAway;
-      return thrownAway;
-    },
-    get queuedSamples() {
-      return queuedSamples + front.length;
-    },
-    get writtenSamples() {
-      return writtenSamples;
-    },
-    get takenSamples() {
-      return takenSamples;
-    },
-    get clearedSamples() {
-      return clearedSamples;
-    },
-  };
 }
 
 export interface PlayoutQueueOptions {

@@ -48,155 +48,185 @@ const PROGRESS_MS = 100; // how stale `queuedMs` may be
 const PAUSE_MS = 240; // a shorter gap is breath between words, not the end of speech
 
 export function createPlayout(options: PlayoutOptions): Playout {
-  const { sampleRateHz, chunkMs, leadMs = 0, wireHz = sampleRateHz } = options;
-  const nowMs = options.clock?.nowMs ?? (() => performance.now());
-  const chunkSamples = samplesIn(chunkMs, sampleRateHz);
-  const rewindChunks = Math.ceil((options.rewindMs ?? 0) / chunkMs);
-  const queue = createPlayoutQueue({ sampleRateHz, maxQueuedMs: options.maxQueuedMs });
-  const toWire = createResampler({ fromHz: sampleRateHz, toHz: wireHz });
-  let playedBefore = 0;
-  let speaking = false;
-  let idleMs = 0;
-  let unreportedMs = 0;
-  let tailHeld = false;
-  let isPaused = false;
-  let sent: Int16Array[] = [];
-  let heldUntilMs = -Infinity; // when the other side will have played all it was sent
-  let isUnfinished = false; // the last of the sound is still in the resampler
+  return new PacedPlayout(options);
+}
 
-  function setSpeaking(next: boolean): void {
-    if (speaking === next) return;
-    speaking = next;
-    options.speaking?.(next);
+class PacedPlayout implements Playout {
+  readonly #options: PlayoutOptions;
+  readonly #leadMs: number;
+  readonly #wireHz: number;
+  readonly #nowMs: () => number;
+  readonly #chunkSamples: number;
+  readonly #rewindChunks: number;
+  readonly #queue;
+  readonly #toWire;
+  #playedBefore = 0;
+  #speaking = false;
+  #idleMs = 0;
+  #unreportedMs = 0;
+  #tailHeld = false;
+  #isPaused = false;
+  #sent: Int16Array[] = [];
+  #heldUntilMs = -Infinity; // when the other side will have played all it was sent
+  #isUnfinished = false; // the last of the sound is still in the resampler
+  readonly #pacer;
+
+  constructor(options: PlayoutOptions) {
+    this.#options = options;
+    this.#leadMs = options.leadMs ?? 0;
+    this.#wireHz = options.wireHz ?? options.sampleRateHz;
+    this.#nowMs = options.clock?.nowMs ?? (() => performance.now());
+    this.#chunkSamples = samplesIn(options.chunkMs, options.sampleRateHz);
+    this.#rewindChunks = Math.ceil((options.rewindMs ?? 0) / options.chunkMs);
+    this.#queue = createPlayoutQueue({
+      sampleRateHz: options.sampleRateHz,
+      maxQueuedMs: options.maxQueuedMs,
+    });
+    this.#toWire = createResampler({ fromHz: options.sampleRateHz, toHz: this.#wireHz });
+    this.#pacer = createPacer({
+      intervalMs: options.chunkMs,
+      tick: this.#leadMs > 0 ? this.#tickWithLead : this.#tickWithoutLead,
+      onError: options.onError,
+      ...options.clock,
+    });
   }
 
-  function remember(samples: Int16Array): void {
-    sent.push(samples);
-    if (sent.length > rewindChunks) sent.shift();
+  write(samples: Int16Array): number {
+    return this.#queue.write(samples);
+  }
+
+  clear(): void {
+    this.#queue.clear();
+    this.#playedBefore = this.#queue.takenSamples;
+    this.#sent = [];
+    this.#isPaused = false;
+    this.#idleMs = 0;
+    this.#forgetSound();
+    this.#setSpeaking(false);
+  }
+
+  pause(paused: boolean): void {
+    this.#isPaused = paused;
+    if (paused) this.#setSpeaking(false);
+  }
+
+  rewind(playedSamples: number): void {
+    for (;;) {
+      const last = this.#sent.at(-1);
+      const beyond = this.#queue.takenSamples - this.#playedBefore - playedSamples;
+      if (!last || beyond <= 0) break;
+      this.#sent.pop();
+      const kept = Math.max(0, last.length - beyond);
+      if (kept > 0) this.#sent.push(last.slice(0, kept));
+      this.#queue.putBack(last.subarray(kept));
+    }
+    this.#forgetSound();
+  }
+
+  start(): void {
+    this.#pacer.start();
+  }
+
+  stop(): void {
+    this.#pacer.stop();
+    this.#setSpeaking(false);
+  }
+
+  get queuedSamples(): number {
+    return this.#queue.queuedSamples;
+  }
+
+  get playedSamples(): number {
+    return this.#queue.takenSamples - this.#playedBefore;
+  }
+
+  #setSpeaking(next: boolean): void {
+    if (this.#speaking === next) return;
+    this.#speaking = next;
+    this.#options.speaking?.(next);
+  }
+
+  #remember(samples: Int16Array): void {
+    this.#sent.push(samples);
+    if (this.#sent.length > this.#rewindChunks) this.#sent.shift();
   }
 
   // Writers deliver in uneven pieces: a short tail waits one interval for its rest before it is padded.
-  function nextChunk(): Int16Array | undefined {
-    if (isPaused || queue.queuedSamples === 0) return undefined;
-    if (queue.queuedSamples < chunkSamples && !tailHeld) {
-      tailHeld = true;
+  #nextChunk(): Int16Array | undefined {
+    if (this.#isPaused || this.#queue.queuedSamples === 0) return undefined;
+    if (this.#queue.queuedSamples < this.#chunkSamples && !this.#tailHeld) {
+      this.#tailHeld = true;
       return undefined;
     }
-    tailHeld = false;
-    const before = queue.takenSamples;
-    const chunk = queue.take(chunkSamples);
-    if (chunk && rewindChunks > 0) remember(chunk.slice(0, queue.takenSamples - before));
+    this.#tailHeld = false;
+    const before = this.#queue.takenSamples;
+    const chunk = this.#queue.take(this.#chunkSamples);
+    if (chunk && this.#rewindChunks > 0) this.#remember(chunk.slice(0, this.#queue.takenSamples - before));
     return chunk;
   }
 
   /** False when there was nothing to send. */
-  function sendNext(): boolean {
-    const chunk = nextChunk();
+  #sendNext(): boolean {
+    const chunk = this.#nextChunk();
     if (!chunk) return false;
-    isUnfinished = true;
-    if (leadMs > 0) heldUntilMs += chunkMs;
-    options.send(toWire.process(chunk));
-    idleMs = 0;
-    unreportedMs += chunkMs;
-    setSpeaking(true);
-    if (queue.queuedSamples === 0 || unreportedMs >= PROGRESS_MS) {
-      unreportedMs = 0;
-      options.progress?.();
+    this.#isUnfinished = true;
+    if (this.#leadMs > 0) this.#heldUntilMs += this.#options.chunkMs;
+    this.#options.send(this.#toWire.process(chunk));
+    this.#idleMs = 0;
+    this.#unreportedMs += this.#options.chunkMs;
+    this.#setSpeaking(true);
+    if (this.#queue.queuedSamples === 0 || this.#unreportedMs >= PROGRESS_MS) {
+      this.#unreportedMs = 0;
+      this.#options.progress?.();
     }
     return true;
   }
 
   /** The resampler holds back the end: it goes with silence after it, while it still joins what was before. */
-  function finish(): void {
-    const rest = toWire.flush();
-    isUnfinished = false;
+  #finish(): void {
+    const rest = this.#toWire.flush();
+    this.#isUnfinished = false;
     if (rest.every((sample) => sample === 0)) return;
-    const chunk = new Int16Array(samplesIn(chunkMs, wireHz));
+    const chunk = new Int16Array(samplesIn(this.#options.chunkMs, this.#wireHz));
     chunk.set(rest);
-    heldUntilMs += chunkMs;
-    options.send(chunk);
+    this.#heldUntilMs += this.#options.chunkMs;
+    this.#options.send(chunk);
   }
 
-  function idle(): void {
-    options.send(undefined);
-    if (!speaking || queue.queuedSamples > 0) return;
-    idleMs += chunkMs;
-    if (idleMs >= PAUSE_MS && heldUntilMs <= nowMs()) setSpeaking(false);
+  #idle(): void {
+    this.#options.send(undefined);
+    if (!this.#speaking || this.#queue.queuedSamples > 0) return;
+    this.#idleMs += this.#options.chunkMs;
+    if (this.#idleMs >= PAUSE_MS && this.#heldUntilMs <= this.#nowMs()) this.#setSpeaking(false);
   }
 
   /** One piece per interval: who plays them knows from their times which ones are late. */
-  function tickWithoutLead(): void {
-    if (!sendNext()) idle();
-  }
+  readonly #tickWithoutLead = (): void => {
+    if (!this.#sendNext()) this.#idle();
+  };
 
   /** Fills up what the other side holds, which a late tick has let run low. */
-  function tickWithLead(): void {
-    const atMs = nowMs();
-    heldUntilMs = Math.max(heldUntilMs, atMs); // what it had to do without is lost
+  readonly #tickWithLead = (): void => {
+    const atMs = this.#nowMs();
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, atMs); // what it had to do without is lost
     let isIdle = true;
     // The limit for a second piece is lower than that for the first: where both are one, a tick a millisecond late
     // sends two pieces and the next one none, over and over.
-    let limitMs = leadMs + chunkMs;
-    while (heldUntilMs - atMs < limitMs && sendNext()) {
+    let limitMs = this.#leadMs + this.#options.chunkMs;
+    while (this.#heldUntilMs - atMs < limitMs && this.#sendNext()) {
       isIdle = false;
-      limitMs = leadMs + chunkMs / 2;
+      limitMs = this.#leadMs + this.#options.chunkMs / 2;
     }
     if (!isIdle) return;
-    const runsDry = heldUntilMs - atMs < 1.5 * chunkMs;
-    if (isUnfinished && runsDry && !isPaused && queue.queuedSamples === 0) finish();
-    idle();
-  }
-
-  function forgetSound(): void {
-    toWire.reset();
-    isUnfinished = false;
-    heldUntilMs = -Infinity;
-    tailHeld = false;
-  }
-
-  const pacer = createPacer({
-    intervalMs: chunkMs,
-    tick: leadMs > 0 ? tickWithLead : tickWithoutLead,
-    onError: options.onError,
-    ...options.clock,
-  });
-  return {
-    write: (samples) => queue.write(samples),
-    clear() {
-      queue.clear();
-      playedBefore = queue.takenSamples;
-      sent = [];
-      isPaused = false;
-      idleMs = 0;
-      forgetSound();
-      setSpeaking(false);
-    },
-    pause(paused) {
-      isPaused = paused;
-      if (paused) setSpeaking(false);
-    },
-    rewind(playedSamples) {
-      for (;;) {
-        const last = sent.at(-1);
-        const beyond = queue.takenSamples - playedBefore - playedSamples;
-        if (!last || beyond <= 0) break;
-        sent.pop();
-        const kept = Math.max(0, last.length - beyond);
-        if (kept > 0) sent.push(last.slice(0, kept));
-        queue.putBack(last.subarray(kept));
-      }
-      forgetSound();
-    },
-    start: () => pacer.start(),
-    stop() {
-      pacer.stop();
-      setSpeaking(false);
-    },
-    get queuedSamples() {
-      return queue.queuedSamples;
-    },
-    get playedSamples() {
-      return queue.takenSamples - playedBefore;
-    },
+    const runsDry = this.#heldUntilMs - atMs < 1.5 * this.#options.chunkMs;
+    if (this.#isUnfinished && runsDry && !this.#isPaused && this.#queue.queuedSamples === 0) this.#finish();
+    this.#idle();
   };
+
+  #forgetSound(): void {
+    this.#toWire.reset();
+    this.#isUnfinished = false;
+    this.#heldUntilMs = -Infinity;
+    this.#tailHeld = false;
+  }
 }

@@ -1,6 +1,6 @@
 import { checkOptions } from "../check-options.ts";
 import type { AudioFrame } from "@vocalhost/audio";
-import type { SpokenWords, TextToSpeech } from "../conversation/services.ts";
+import type { SpeakOptions, SpokenWords, TextToSpeech } from "../conversation/services.ts";
 import type { TimedWord } from "../speech/words.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { pcmFrom, ServiceError } from "./request.ts";
@@ -59,32 +59,112 @@ function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
   });
   const apiKey = requireKey(options.apiKey, "CARTESIA_API_KEY", "Cartesia");
   const baseUrl = serviceUrl(options.baseUrl, "CARTESIA_BASE_URL", "https://api.cartesia.ai");
-  const model = options.model ?? "sonic-3";
-  const contexts = new Map<string, Context>();
-  let socket: ServiceSocket | undefined;
-  let idle: NodeJS.Timeout | undefined;
+  return createVoice({
+    apiKey,
+    baseUrl,
+    model: options.model ?? "sonic-3",
+    voice: options.voice ?? "f786b574-daa5-4673-aa0c-cbe3e8534c02",
+    language: options.language ?? "en",
+  });
+}
 
-  function connect(): ServiceSocket {
-    clearTimeout(idle);
-    if (socket?.isOpen) return socket;
+interface VoiceOptions {
+  apiKey: string;
+  baseUrl: string;
+  model: string;
+  voice: string;
+  language: string;
+}
+
+function createVoice(options: VoiceOptions): TextToSpeech {
+  return new CartesiaVoice(options);
+}
+
+class CartesiaVoice implements TextToSpeech {
+  readonly #options: VoiceOptions;
+  readonly #contexts = new Map<string, Context>();
+  #socket: ServiceSocket | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  readonly name: string;
+  readonly vendor: string = "Cartesia";
+
+  constructor(options: VoiceOptions) {
+    this.#options = options;
+    this.name = options.model;
+  }
+
+  async *speak(transcript: string, { signal }: SpeakOptions): AsyncIterable<AudioFrame | SpokenWords> {
+    const contextId = crypto.randomUUID();
+    let wake = Promise.withResolvers<void>();
+    const context: Context = {
+      askedAtMs: performance.now(),
+      isAnswered: false,
+      parts: [],
+      isOver: false,
+      failure: undefined,
+      wake: () => wake.resolve(),
+    };
+    this.#contexts.set(contextId, context);
+    signal.addEventListener("abort", context.wake, { once: true });
+    const connection = this.#connect();
+    connection.send({
+      context_id: contextId,
+      model_id: this.#options.model,
+      transcript,
+      voice: { mode: "id", id: this.#options.voice },
+      language: this.#options.language,
+      output_format: { container: "raw", encoding: "pcm_s16le", sample_rate: RATE_HZ },
+      add_timestamps: true,
+      continue: false,
+    });
+    try {
+      while (!signal.aborted) {
+        const part = context.parts.shift();
+        if (part) yield part;
+        else if (context.failure) throw context.failure;
+        else if (context.isOver) return;
+        else {
+          await wake.promise;
+          wake = Promise.withResolvers();
+        }
+      }
+    } finally {
+      signal.removeEventListener("abort", context.wake);
+      if (!context.isOver && !context.failure && this.#socket?.isOpen)
+        this.#socket.send({ context_id: contextId, cancel: true });
+      this.#leave(contextId);
+      if (
+        !context.isAnswered &&
+        performance.now() - context.askedAtMs > SILENT_MS &&
+        this.#socket === connection
+      ) {
+        this.#socket = undefined;
+        connection.close();
+      }
+    }
+  }
+
+  #connect(): ServiceSocket {
+    clearTimeout(this.#idle);
+    if (this.#socket?.isOpen) return this.#socket;
     const opened = openServiceSocket({
       vendor: "Cartesia",
-      url: `${baseUrl.replace(/^http/, "ws")}/tts/websocket`,
-      headers: { "x-api-key": apiKey, "cartesia-version": API_VERSION },
-      onMessage: (message) => onAnswer(message as Answer),
-      onEnd(error) {
-        if (socket === opened) socket = undefined;
-        for (const context of contexts.values()) {
+      url: `${this.#options.baseUrl.replace(/^http/, "ws")}/tts/websocket`,
+      headers: { "x-api-key": this.#options.apiKey, "cartesia-version": API_VERSION },
+      onMessage: (message) => this.#onAnswer(message as Answer),
+      onEnd: (error) => {
+        if (this.#socket === opened) this.#socket = undefined;
+        for (const context of this.#contexts.values()) {
           context.failure = error ?? new ServiceError("Cartesia closed the connection");
           context.wake();
         }
       },
     });
-    return (socket = opened);
+    return (this.#socket = opened);
   }
 
-  function onAnswer(answer: Answer): void {
-    const context = contexts.get(answer.context_id ?? "");
+  #onAnswer(answer: Answer): void {
+    const context = this.#contexts.get(answer.context_id ?? "");
     if (!context) return; // of a sentence that was cut off
     context.isAnswered = true;
     if (answer.type === "chunk" && answer.data)
@@ -99,68 +179,13 @@ function tts(options: CartesiaTtsOptions = {}): TextToSpeech {
     context.wake();
   }
 
-  function leave(contextId: string): void {
-    contexts.delete(contextId);
-    if (contexts.size > 0) return;
-    clearTimeout(idle);
+  #leave(contextId: string): void {
+    this.#contexts.delete(contextId);
+    if (this.#contexts.size > 0) return;
+    clearTimeout(this.#idle);
     // A process that is about to end is not kept for it.
-    idle = setTimeout(() => socket?.close(), IDLE_MS).unref();
+    this.#idle = setTimeout(() => this.#socket?.close(), IDLE_MS).unref();
   }
-
-  return {
-    name: model,
-    vendor: "Cartesia",
-    async *speak(transcript, { signal }) {
-      const contextId = crypto.randomUUID();
-      let wake = Promise.withResolvers<void>();
-      const context: Context = {
-        askedAtMs: performance.now(),
-        isAnswered: false,
-        parts: [],
-        isOver: false,
-        failure: undefined,
-        wake: () => wake.resolve(),
-      };
-      contexts.set(contextId, context);
-      signal.addEventListener("abort", context.wake, { once: true });
-      const connection = connect();
-      connection.send({
-        context_id: contextId,
-        model_id: model,
-        transcript,
-        voice: { mode: "id", id: options.voice ?? "f786b574-daa5-4673-aa0c-cbe3e8534c02" },
-        language: options.language ?? "en",
-        output_format: { container: "raw", encoding: "pcm_s16le", sample_rate: RATE_HZ },
-        add_timestamps: true,
-        continue: false,
-      });
-      try {
-        while (!signal.aborted) {
-          const part = context.parts.shift();
-          if (part) yield part;
-          else if (context.failure) throw context.failure;
-          else if (context.isOver) return;
-          else {
-            await wake.promise;
-            wake = Promise.withResolvers();
-          }
-        }
-      } finally {
-        signal.removeEventListener("abort", context.wake);
-        if (!context.isOver && !context.failure && socket?.isOpen)
-          socket.send({ context_id: contextId, cancel: true });
-        leave(contextId);
-        if (
-          !context.isAnswered &&
-          performance.now() - context.askedAtMs > SILENT_MS &&
-          socket === connection
-        ) {
-          socket = undefined;
-          connection.close();
-        }
-      }
-    },
-  };
 }
 
 function timed({ words, start, end }: { words: string[]; start: number[]; end: number[] }): TimedWord[] {

@@ -1,5 +1,11 @@
 import { checkOptions } from "../check-options.ts";
-import type { SpeechToText, TextToSpeech } from "../conversation/services.ts";
+import type { AudioFrame } from "@vocalhost/audio";
+import type {
+  SpeechToText,
+  SpeechToTextOptions,
+  SpeechToTextStream,
+  TextToSpeech,
+} from "../conversation/services.ts";
 import { requireKey, serviceUrl } from "./config.ts";
 import { bytesOf, pcmOf, post, ServiceError } from "./request.ts";
 import { openServiceSocket, type ServiceSocket } from "./service-socket.ts";
@@ -62,106 +68,124 @@ function stt(options: DeepgramSttOptions = {}): SpeechToText {
   return {
     name: model,
     vendor: "Deepgram",
-    open({ sampleRateHz, signal, partial }) {
-      const url = new URL(`${baseUrl.replace(/^http/, "ws")}/v1/listen`);
-      const parameters = {
-        model,
-        language: options.language ?? "en",
-        encoding: "linear16",
-        sample_rate: String(sampleRateHz),
-        channels: "1",
-        interim_results: "true",
-        punctuate: "true",
-        smart_format: "true",
-        endpointing: "false", // the conversation decides where turns end
-        ...options.extra,
-      };
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      for (const term of options.keyterms ?? []) url.searchParams.append("keyterm", term);
-      let finals: string[] = [];
-      let interim = "";
-      let flushing: { done(): void; fail(error: Error): void } | undefined;
-      let failure: ServiceError | undefined;
-      let socket: ServiceSocket | undefined;
-      let writtenBytes = 0; // since the last flush
-      let isAnswered = false; // anything of it
-
-      function connect(): ServiceSocket {
-        failure = undefined;
-        return openServiceSocket({
-          vendor: "Deepgram",
-          url: url.href,
-          headers: { authorization: `Token ${apiKey}` },
-          onMessage: (message) => onResults(message as Results),
-          onEnd(error) {
-            failure = error;
-            if (error) flushing?.fail(error);
-            else flushing?.done();
-          },
-        });
-      }
-
-      function onResults({ type, is_final, from_finalize, channel }: Results): void {
-        if (type !== "Results") return;
-        isAnswered = true;
-        const text = channel?.alternatives?.[0]?.transcript ?? "";
-        if (is_final && text !== "") finals.push(text);
-        interim = is_final ? "" : text;
-        if (from_finalize) flushing?.done();
-        else if (!flushing) partial([...finals, interim].join(" ").trim());
-      }
-
-      /** A connection that was lost is opened again with the next words; one that is lost in them has lost them. */
-      function current(): ServiceSocket | undefined {
-        if (!socket?.isOpen && writtenBytes === 0) socket = connect();
-        return socket;
-      }
-      current();
-      const keepAlive = setInterval(
-        () => socket?.isOpen && socket.send({ type: "KeepAlive" }),
-        KEEP_ALIVE_MS,
-      );
-      const close = (): void => {
-        clearInterval(keepAlive);
-        signal.removeEventListener("abort", close);
-        socket?.send({ type: "CloseStream" });
-        socket?.close();
-      };
-      signal.addEventListener("abort", close, { once: true });
-
-      return {
-        write({ samples }) {
-          current()?.send(bytesOf(samples));
-          writtenBytes += samples.byteLength;
-        },
-        async flush() {
-          const askedBytes = writtenBytes;
-          writtenBytes = 0;
-          if (failure) throw failure;
-          await socket?.opened; // or the time of the handshake would count
-          const { promise, resolve, reject } = Promise.withResolvers<void>();
-          flushing = { done: resolve, fail: reject };
-          const timer = setTimeout(() => {
-            if (isAnswered || askedBytes < (ANSWERED_MS / 500) * sampleRateHz) resolve();
-            else reject(new ServiceError(`Deepgram did not answer in ${FINALIZE_MAX_MS} ms`));
-          }, FINALIZE_MAX_MS);
-          socket?.send({ type: "Finalize" });
-          try {
-            await promise;
-          } finally {
-            clearTimeout(timer);
-            flushing = undefined;
-            isAnswered = false;
-          }
-          const text = [...finals, interim].join(" ").trim();
-          finals = [];
-          interim = "";
-          return text;
-        },
-        close,
-      };
-    },
+    open: (stream) => openStream({ ...stream, apiKey, url: listenUrl(stream.sampleRateHz) }),
   };
+
+  function listenUrl(sampleRateHz: number): string {
+    const url = new URL(`${baseUrl.replace(/^http/, "ws")}/v1/listen`);
+    const parameters = {
+      model,
+      language: options.language ?? "en",
+      encoding: "linear16",
+      sample_rate: String(sampleRateHz),
+      channels: "1",
+      interim_results: "true",
+      punctuate: "true",
+      smart_format: "true",
+      endpointing: "false", // the conversation decides where turns end
+      ...options.extra,
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    for (const term of options.keyterms ?? []) url.searchParams.append("keyterm", term);
+    return url.href;
+  }
+}
+
+interface StreamOptions extends SpeechToTextOptions {
+  apiKey: string;
+  url: string;
+}
+
+function openStream(options: StreamOptions): SpeechToTextStream {
+  return new DeepgramStream(options);
+}
+
+class DeepgramStream implements SpeechToTextStream {
+  readonly #options: StreamOptions;
+  #finals: string[] = [];
+  #interim = "";
+  #flushing: { done(): void; fail(error: Error): void } | undefined;
+  #failure: ServiceError | undefined;
+  #socket: ServiceSocket | undefined;
+  #writtenBytes = 0; // since the last flush
+  #isAnswered = false; // anything of it
+  readonly #keepAlive = setInterval(
+    () => this.#socket?.isOpen && this.#socket.send({ type: "KeepAlive" }),
+    KEEP_ALIVE_MS,
+  );
+  readonly close = (): void => {
+    clearInterval(this.#keepAlive);
+    this.#options.signal.removeEventListener("abort", this.close);
+    this.#socket?.send({ type: "CloseStream" });
+    this.#socket?.close();
+  };
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    this.#current();
+    options.signal.addEventListener("abort", this.close, { once: true });
+  }
+
+  write({ samples }: AudioFrame): void {
+    this.#current()?.send(bytesOf(samples));
+    this.#writtenBytes += samples.byteLength;
+  }
+
+  async flush(): Promise<string> {
+    const askedBytes = this.#writtenBytes;
+    this.#writtenBytes = 0;
+    if (this.#failure) throw this.#failure;
+    await this.#socket?.opened; // or the time of the handshake would count
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#flushing = { done: resolve, fail: reject };
+    const timer = setTimeout(() => {
+      if (this.#isAnswered || askedBytes < (ANSWERED_MS / 500) * this.#options.sampleRateHz) resolve();
+      else reject(new ServiceError(`Deepgram did not answer in ${FINALIZE_MAX_MS} ms`));
+    }, FINALIZE_MAX_MS);
+    this.#socket?.send({ type: "Finalize" });
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#flushing = undefined;
+      this.#isAnswered = false;
+    }
+    const text = [...this.#finals, this.#interim].join(" ").trim();
+    this.#finals = [];
+    this.#interim = "";
+    return text;
+  }
+
+  #connect(): ServiceSocket {
+    this.#failure = undefined;
+    return openServiceSocket({
+      vendor: "Deepgram",
+      url: this.#options.url,
+      headers: { authorization: `Token ${this.#options.apiKey}` },
+      onMessage: (message) => this.#onResults(message as Results),
+      onEnd: (error) => {
+        this.#failure = error;
+        if (error) this.#flushing?.fail(error);
+        else this.#flushing?.done();
+      },
+    });
+  }
+
+  #onResults({ type, is_final, from_finalize, channel }: Results): void {
+    if (type !== "Results") return;
+    this.#isAnswered = true;
+    const text = channel?.alternatives?.[0]?.transcript ?? "";
+    if (is_final && text !== "") this.#finals.push(text);
+    this.#interim = is_final ? "" : text;
+    if (from_finalize) this.#flushing?.done();
+    else if (!this.#flushing) this.#options.partial([...this.#finals, this.#interim].join(" ").trim());
+  }
+
+  /** A connection that was lost is opened again with the next words; one that is lost in them has lost them. */
+  #current(): ServiceSocket | undefined {
+    if (!this.#socket?.isOpen && this.#writtenBytes === 0) this.#socket = this.#connect();
+    return this.#socket;
+  }
 }
 
 const TTS_RATE_HZ = 24_000;

@@ -1,5 +1,6 @@
 import { checkOptions } from "../check-options.ts";
-import type { Message } from "../conversation/services.ts";
+import type { AudioFrame } from "@vocalhost/audio";
+import type { Message, ToolMessage } from "../conversation/services.ts";
 import {
   inWords,
   type SpeechModel,
@@ -60,63 +61,100 @@ function live(options: GeminiLiveOptions = {}): SpeechModel {
 
 function open(
   options: { url: string; model: string; voice: string },
-  { instructions, tools, signal, events }: SpeechModelOptions,
+  session: SpeechModelOptions,
 ): SpeechModelSession {
-  let heard = ""; // of the user, in pieces
-  let isUserTurn = false;
-  const cancelled = new Set<string>(); // calls whose results it takes as text only
-  const socket = openServiceSocket({
-    vendor: "Gemini",
-    url: options.url,
-    headers: {},
-    onMessage: (message) => onMessage(message as ServerMessage),
-    onEnd: (error) => (error && !signal.aborted ? events.ended(error) : undefined),
-  });
-  socket.send({
-    setup: {
-      model: `models/${options.model}`,
-      generationConfig: {
-        responseModalities: ["AUDIO"],
-        speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: options.voice } } },
-      },
-      ...(instructions === undefined ? {} : { systemInstruction: { parts: [{ text: instructions }] } }),
-      ...(tools.length === 0
-        ? {}
-        : {
-            tools: [
-              {
-                functionDeclarations: tools.map(({ name, description, parameters }) => ({
-                  name,
-                  description,
-                  parametersJsonSchema: parameters,
-                })),
-              },
-            ],
-          }),
-      inputAudioTranscription: {},
-      outputAudioTranscription: {},
-    },
-  });
+  return new GeminiSession(options, session);
+}
 
-  function onMessage({
+class GeminiSession implements SpeechModelSession {
+  readonly #session: SpeechModelOptions;
+  #heard = ""; // of the user, in pieces
+  #isUserTurn = false;
+  readonly #cancelled = new Set<string>(); // calls whose results it takes as text only
+  readonly #socket;
+
+  constructor(options: { url: string; model: string; voice: string }, session: SpeechModelOptions) {
+    this.#session = session;
+    this.#socket = openServiceSocket({
+      vendor: "Gemini",
+      url: options.url,
+      headers: {},
+      onMessage: (message) => this.#onMessage(message as ServerMessage),
+      onEnd: (error) => (error && !session.signal.aborted ? session.events.ended(error) : undefined),
+    });
+    this.#socket.send(setupMessage(options, session));
+  }
+
+  write({ samples }: AudioFrame): void {
+    this.#socket.send({
+      realtimeInput: {
+        audio: {
+          data: Buffer.from(bytesOf(samples)).toString("base64"),
+          mimeType: `audio/pcm;rate=${INPUT_RATE_HZ}`,
+        },
+      },
+    });
+  }
+
+  interrupted(): void {} // it has noticed itself, and keeps only what it had sent
+
+  toolResults(results: readonly ToolMessage[], { answer: isAnswered }: { answer: boolean }): void {
+    // It answers every response to a call, and takes none to a call that it has cancelled.
+    const asText = results.filter(({ callId }) => !isAnswered || this.#cancelled.has(callId));
+    const rest = results.filter((result) => !asText.includes(result));
+    if (asText.length > 0) this.tell(asText);
+    if (rest.length === 0) return isAnswered ? this.#answer() : undefined;
+    this.#socket.send({
+      toolResponse: {
+        functionResponses: rest.map(({ callId, name, content }) => ({
+          id: callId,
+          name,
+          response: { result: content },
+        })),
+      },
+    });
+  }
+
+  tell(messages: readonly Message[]): void {
+    const turns = messages.map(inWords).map(({ role, text }) => ({
+      role: role === "assistant" ? "model" : role,
+      parts: [{ text }],
+    }));
+    this.#socket.send({ clientContent: { turns, turnComplete: false } });
+  }
+
+  userText(text: string): void {
+    if (text === "") this.#answer();
+    else this.#send(text);
+  }
+
+  say(text: string): void {
+    this.#send(`Say exactly this, and nothing else: ${text}`);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #onMessage({
     setupComplete,
     serverContent,
     toolCall,
     toolCallCancellation,
     usageMetadata,
   }: ServerMessage): void {
-    if (setupComplete) events.ready();
-    for (const id of toolCallCancellation?.ids ?? []) cancelled.add(id);
+    if (setupComplete) this.#session.events.ready();
+    for (const id of toolCallCancellation?.ids ?? []) this.#cancelled.add(id);
     if (usageMetadata)
-      events.usage({
+      this.#session.events.usage({
         inputTokens: usageMetadata.promptTokenCount ?? 0,
         outputTokens: usageMetadata.responseTokenCount ?? 0,
       });
-    if (serverContent) onContent(serverContent);
+    if (serverContent) this.#onContent(serverContent);
     const calls = toolCall?.functionCalls ?? [];
     if (calls.length === 0) return;
-    endUserTurn();
-    events.toolCalls(
+    this.#endUserTurn();
+    this.#session.events.toolCalls(
       calls.map(({ id, name, args }) => ({
         type: "tool-call",
         id: id ?? "",
@@ -126,85 +164,70 @@ function open(
     );
   }
 
-  function onContent(content: NonNullable<ServerMessage["serverContent"]>): void {
-    if (content.interrupted) beginUserTurn();
+  #onContent(content: NonNullable<ServerMessage["serverContent"]>): void {
+    if (content.interrupted) this.#beginUserTurn();
     if (content.inputTranscription?.text) {
-      beginUserTurn();
-      heard += content.inputTranscription.text;
+      this.#beginUserTurn();
+      this.#heard += content.inputTranscription.text;
     }
-    if (content.modelTurn || content.outputTranscription?.text) endUserTurn();
-    if (content.outputTranscription?.text) events.text(content.outputTranscription.text);
+    if (content.modelTurn || content.outputTranscription?.text) this.#endUserTurn();
+    if (content.outputTranscription?.text) this.#session.events.text(content.outputTranscription.text);
     for (const { inlineData } of content.modelTurn?.parts ?? [])
       if (inlineData?.data)
-        events.audio({
+        this.#session.events.audio({
           samples: pcmFrom(Buffer.from(inlineData.data, "base64")),
           sampleRateHz: OUTPUT_RATE_HZ,
         });
-    if (content.turnComplete && !content.interrupted) events.answered();
+    if (content.turnComplete && !content.interrupted) this.#session.events.answered();
   }
 
   // It says what it heard, not when somebody began to speak.
-  function beginUserTurn(): void {
-    if (isUserTurn) return;
-    isUserTurn = true;
-    events.userStarted();
+  #beginUserTurn(): void {
+    if (this.#isUserTurn) return;
+    this.#isUserTurn = true;
+    this.#session.events.userStarted();
   }
 
-  function endUserTurn(): void {
-    if (!isUserTurn) return;
-    isUserTurn = false;
-    events.userStopped();
-    events.userText(heard);
-    heard = "";
+  #endUserTurn(): void {
+    if (!this.#isUserTurn) return;
+    this.#isUserTurn = false;
+    this.#session.events.userStopped();
+    this.#session.events.userText(this.#heard);
+    this.#heard = "";
   }
 
-  function send(text: string): void {
-    socket.send({ clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete: true } });
-  }
-
-  function tell(messages: readonly Message[]): void {
-    const turns = messages.map(inWords).map(({ role, text }) => ({
-      role: role === "assistant" ? "model" : role,
-      parts: [{ text }],
-    }));
-    socket.send({ clientContent: { turns, turnComplete: false } });
+  #send(text: string): void {
+    this.#socket.send({
+      clientContent: { turns: [{ role: "user", parts: [{ text }] }], turnComplete: true },
+    });
   }
 
   /** Has it answer what it has been told. */
-  function answer(): void {
-    socket.send({ clientContent: { turnComplete: true } });
+  #answer(): void {
+    this.#socket.send({ clientContent: { turnComplete: true } });
   }
+}
 
+function setupMessage(
+  { model, voice }: { model: string; voice: string },
+  { instructions, tools }: SpeechModelOptions,
+): object {
+  const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parametersJsonSchema: parameters,
+  }));
   return {
-    write: ({ samples }) =>
-      socket.send({
-        realtimeInput: {
-          audio: {
-            data: Buffer.from(bytesOf(samples)).toString("base64"),
-            mimeType: `audio/pcm;rate=${INPUT_RATE_HZ}`,
-          },
-        },
-      }),
-    interrupted: () => undefined, // it has noticed itself, and keeps only what it had sent
-    toolResults(results, { answer: isAnswered }) {
-      // It answers every response to a call, and takes none to a call that it has cancelled.
-      const asText = results.filter(({ callId }) => !isAnswered || cancelled.has(callId));
-      const rest = results.filter((result) => !asText.includes(result));
-      if (asText.length > 0) tell(asText);
-      if (rest.length === 0) return isAnswered ? answer() : undefined;
-      socket.send({
-        toolResponse: {
-          functionResponses: rest.map(({ callId, name, content }) => ({
-            id: callId,
-            name,
-            response: { result: content },
-          })),
-        },
-      });
+    setup: {
+      model: `models/${model}`,
+      generationConfig: {
+        responseModalities: ["AUDIO"],
+        speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } },
+      },
+      ...(instructions === undefined ? {} : { systemInstruction: { parts: [{ text: instructions }] } }),
+      ...(tools.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
+      inputAudioTranscription: {},
+      outputAudioTranscription: {},
     },
-    tell,
-    userText: (text) => (text === "" ? answer() : send(text)),
-    say: (text) => send(`Say exactly this, and nothing else: ${text}`),
-    close: () => socket.close(),
   };
 }

@@ -1,5 +1,5 @@
 import { checkOptions } from "../check-options.ts";
-import { writeWav } from "@vocalhost/audio";
+import { writeWav, type AudioFrame } from "@vocalhost/audio";
 import type {
   LanguageModel,
   LanguageModelRequest,
@@ -86,13 +86,7 @@ export function openaiCompatible(options: OpenAiCompatibleOptions, of = "openaiC
       checkOptions(`${of}.stt`, transcription, { model: true, language: true, prompt: true });
       return transcribeEach(
         async (audio, { signal }) => {
-          const form = new FormData();
-          form.set("model", transcription.model);
-          form.set("response_format", "json");
-          if (transcription.language !== undefined) form.set("language", transcription.language);
-          if (transcription.prompt !== undefined) form.set("prompt", transcription.prompt);
-          form.set("file", new Blob([new Uint8Array(writeWav(audio))], { type: "audio/wav" }), "speech.wav");
-          const response = await ask("audio/transcriptions", form, signal);
+          const response = await ask("audio/transcriptions", transcriptionForm(transcription, audio), signal);
           const { text } = (jsonOf(await response.text(), vendor) ?? {}) as { text?: unknown };
           if (typeof text !== "string") throw new ServiceError(`${vendor} sent something that is no answer`);
           return text;
@@ -130,6 +124,16 @@ export function openaiCompatible(options: OpenAiCompatibleOptions, of = "openaiC
       };
     },
   };
+}
+
+function transcriptionForm({ model, language, prompt }: TranscriptionOptions, audio: AudioFrame): FormData {
+  const form = new FormData();
+  form.set("model", model);
+  form.set("response_format", "json");
+  if (language !== undefined) form.set("language", language);
+  if (prompt !== undefined) form.set("prompt", prompt);
+  form.set("file", new Blob([new Uint8Array(writeWav(audio))], { type: "audio/wav" }), "speech.wav");
+  return form;
 }
 
 function chatRequest(chat: ChatOptions, { messages, tools }: LanguageModelRequest): object {

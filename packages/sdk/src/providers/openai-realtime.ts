@@ -4,6 +4,8 @@ import {
   type SpeechModelOptions,
   type SpeechModelSession,
 } from "../conversation/speech-model.ts";
+import type { AudioFrame } from "@vocalhost/audio";
+import type { Message, ToolMessage } from "../conversation/services.ts";
 import { bytesOf, pcmFrom, ServiceError } from "./request.ts";
 import { openServiceSocket } from "./service-socket.ts";
 
@@ -50,20 +52,156 @@ export function openaiRealtime(
 function open(
   account: { apiKey: string; baseUrl: string },
   options: RealtimeOptions & { model: string },
-  { instructions, tools, signal, events }: SpeechModelOptions,
+  session: SpeechModelOptions,
 ): SpeechModelSession {
-  let speaking: string | undefined; // the item whose sound is being heard
-  let isResponding = false;
-  let isCancelled = false; // what still comes of the response was cut
-  let calls: { type: "tool-call"; id: string; name: string; arguments: string }[] = [];
-  const socket = openServiceSocket({
-    vendor: "OpenAI",
-    url: `${account.baseUrl.replace(/^http/, "ws")}/realtime?model=${encodeURIComponent(options.model)}`,
-    headers: { authorization: `Bearer ${account.apiKey}` },
-    onMessage: (message) => onEvent(message as ServerEvent),
-    onEnd: (error) => (error && !signal.aborted ? events.ended(error) : undefined),
-  });
-  socket.send({
+  return new OpenaiSession(account, options, session);
+}
+
+class OpenaiSession implements SpeechModelSession {
+  readonly #session: SpeechModelOptions;
+  #speaking: string | undefined; // the item whose sound is being heard
+  #isResponding = false;
+  #isCancelled = false; // what still comes of the response was cut
+  #calls: { type: "tool-call"; id: string; name: string; arguments: string }[] = [];
+  readonly #socket;
+
+  constructor(
+    account: { apiKey: string; baseUrl: string },
+    options: RealtimeOptions & { model: string },
+    session: SpeechModelOptions,
+  ) {
+    this.#session = session;
+    this.#socket = openServiceSocket({
+      vendor: "OpenAI",
+      url: `${account.baseUrl.replace(/^http/, "ws")}/realtime?model=${encodeURIComponent(options.model)}`,
+      headers: { authorization: `Bearer ${account.apiKey}` },
+      onMessage: (message) => this.#onEvent(message as ServerEvent),
+      onEnd: (error) => (error && !session.signal.aborted ? session.events.ended(error) : undefined),
+    });
+    this.#socket.send(sessionUpdate(options, session));
+  }
+
+  write({ samples }: AudioFrame): void {
+    this.#socket.send({
+      type: "input_audio_buffer.append",
+      audio: Buffer.from(bytesOf(samples)).toString("base64"),
+    });
+  }
+
+  interrupted(playedMs: number): void {
+    if (this.#isResponding) this.#socket.send({ type: "response.cancel" });
+    this.#isCancelled = this.#isResponding;
+    if (this.#speaking !== undefined)
+      this.#socket.send({
+        type: "conversation.item.truncate",
+        item_id: this.#speaking,
+        content_index: 0,
+        audio_end_ms: Math.floor(playedMs),
+      });
+    this.#speaking = undefined;
+  }
+
+  toolResults(results: readonly ToolMessage[], { answer }: { answer: boolean }): void {
+    for (const { callId, content } of results)
+      this.#socket.send({
+        type: "conversation.item.create",
+        item: { type: "function_call_output", call_id: callId, output: content },
+      });
+    if (answer) this.#socket.send({ type: "response.create" });
+  }
+
+  tell(messages: readonly Message[]): void {
+    for (const message of messages) {
+      const { role, text } = inWords(message);
+      const type = role === "assistant" ? "output_text" : "input_text";
+      this.#socket.send({
+        type: "conversation.item.create",
+        item: { type: "message", role, content: [{ type, text }] },
+      });
+    }
+  }
+
+  userText(text: string): void {
+    if (text !== "")
+      this.#socket.send({
+        type: "conversation.item.create",
+        item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+      });
+    this.#socket.send({ type: "response.create" });
+  }
+
+  say(text: string): void {
+    this.#socket.send({ type: "response.create", response: { instructions: `Say exactly this: ${text}` } });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #onEvent(event: ServerEvent): void {
+    switch (event.type) {
+      case "session.updated":
+        return this.#session.events.ready();
+      case "input_audio_buffer.speech_started":
+        return this.#session.events.userStarted();
+      case "input_audio_buffer.speech_stopped":
+        return this.#session.events.userStopped();
+      case "conversation.item.input_audio_transcription.completed":
+        return this.#session.events.userText(event.transcript ?? "");
+      case "response.created":
+        this.#isResponding = true;
+        this.#isCancelled = false;
+        this.#calls = [];
+        return undefined;
+      case "response.output_audio.delta":
+        if (this.#isCancelled) return undefined;
+        this.#speaking = event.item_id;
+        return this.#session.events.audio({
+          samples: pcmFrom(Buffer.from(event.delta ?? "", "base64")),
+          sampleRateHz: RATE_HZ,
+        });
+      case "response.output_audio_transcript.delta":
+      case "response.output_text.delta":
+        return this.#isCancelled ? undefined : this.#session.events.text(event.delta ?? "");
+      case "response.output_item.done":
+        if (event.item?.type === "function_call")
+          this.#calls.push({
+            type: "tool-call",
+            id: event.item.call_id ?? "",
+            name: event.item.name ?? "",
+            arguments: event.item.arguments ?? "",
+          });
+        return undefined;
+      case "response.done":
+        return this.#onDone(event);
+      case "error":
+        return this.#session.events.failed(
+          new ServiceError("OpenAI refused a message", { answer: event.error?.message ?? "" }),
+        );
+      default:
+        return undefined; // there are many more, about what we know already
+    }
+  }
+
+  #onDone({ response }: ServerEvent): void {
+    this.#isResponding = false;
+    const { input_tokens = 0, output_tokens = 0 } = response?.usage ?? {};
+    this.#session.events.usage({ inputTokens: input_tokens, outputTokens: output_tokens });
+    if (this.#isCancelled) return;
+    if (response?.status === "failed")
+      return this.#session.events.ended(
+        new ServiceError("OpenAI could not answer", {
+          answer: response.status_details?.error?.message ?? "",
+        }),
+      );
+    if (this.#calls.length > 0 && response?.status !== "cancelled")
+      this.#session.events.toolCalls(this.#calls);
+    else this.#session.events.answered();
+  }
+}
+
+function sessionUpdate(options: RealtimeOptions, { instructions, tools }: SpeechModelOptions): object {
+  return {
     type: "session.update",
     session: {
       type: "realtime",
@@ -84,114 +222,5 @@ function open(
       tools: tools.map((declaration) => ({ type: "function", ...declaration })),
       tool_choice: "auto",
     },
-  });
-
-  function onEvent(event: ServerEvent): void {
-    switch (event.type) {
-      case "session.updated":
-        return events.ready();
-      case "input_audio_buffer.speech_started":
-        return events.userStarted();
-      case "input_audio_buffer.speech_stopped":
-        return events.userStopped();
-      case "conversation.item.input_audio_transcription.completed":
-        return events.userText(event.transcript ?? "");
-      case "response.created":
-        isResponding = true;
-        isCancelled = false;
-        calls = [];
-        return undefined;
-      case "response.output_audio.delta":
-        if (isCancelled) return undefined;
-        speaking = event.item_id;
-        return events.audio({
-          samples: pcmFrom(Buffer.from(event.delta ?? "", "base64")),
-          sampleRateHz: RATE_HZ,
-        });
-      case "response.output_audio_transcript.delta":
-      case "response.output_text.delta":
-        return isCancelled ? undefined : events.text(event.delta ?? "");
-      case "response.output_item.done":
-        if (event.item?.type === "function_call")
-          calls.push({
-            type: "tool-call",
-            id: event.item.call_id ?? "",
-            name: event.item.name ?? "",
-            arguments: event.item.arguments ?? "",
-          });
-        return undefined;
-      case "response.done":
-        return onDone(event);
-      case "error":
-        return events.failed(
-          new ServiceError("OpenAI refused a message", { answer: event.error?.message ?? "" }),
-        );
-      default:
-        return undefined; // there are many more, about what we know already
-    }
-  }
-
-  function onDone({ response }: ServerEvent): void {
-    isResponding = false;
-    const { input_tokens = 0, output_tokens = 0 } = response?.usage ?? {};
-    events.usage({ inputTokens: input_tokens, outputTokens: output_tokens });
-    if (isCancelled) return;
-    if (response?.status === "failed")
-      return events.ended(
-        new ServiceError("OpenAI could not answer", {
-          answer: response.status_details?.error?.message ?? "",
-        }),
-      );
-    if (calls.length > 0 && response?.status !== "cancelled") events.toolCalls(calls);
-    else events.answered();
-  }
-
-  return {
-    write: ({ samples }) =>
-      socket.send({
-        type: "input_audio_buffer.append",
-        audio: Buffer.from(bytesOf(samples)).toString("base64"),
-      }),
-    interrupted(playedMs) {
-      if (isResponding) socket.send({ type: "response.cancel" });
-      isCancelled = isResponding;
-      if (speaking !== undefined)
-        socket.send({
-          type: "conversation.item.truncate",
-          item_id: speaking,
-          content_index: 0,
-          audio_end_ms: Math.floor(playedMs),
-        });
-      speaking = undefined;
-    },
-    toolResults(results, { answer }) {
-      for (const { callId, content } of results)
-        socket.send({
-          type: "conversation.item.create",
-          item: { type: "function_call_output", call_id: callId, output: content },
-        });
-      if (answer) socket.send({ type: "response.create" });
-    },
-    tell(messages) {
-      for (const message of messages) {
-        const { role, text } = inWords(message);
-        const type = role === "assistant" ? "output_text" : "input_text";
-        socket.send({
-          type: "conversation.item.create",
-          item: { type: "message", role, content: [{ type, text }] },
-        });
-      }
-    },
-    userText(text) {
-      if (text !== "")
-        socket.send({
-          type: "conversation.item.create",
-          item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
-        });
-      socket.send({ type: "response.create" });
-    },
-    say: (text) =>
-      socket.send({ type: "response.create", response: { instructions: `Say exactly this: ${text}` } }),
-    close: () => socket.close(),
   };
 }

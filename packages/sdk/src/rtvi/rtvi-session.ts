@@ -121,14 +121,77 @@ const TTS_AUDIO_SAMPLES = 12_000; // in base64 32 kB, half of what a data channe
 const WAITING_CLIENTS_MAX = 8; // a client greets once, and again after each reconnect
 
 export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
-  const listeners = createListeners<RtviEvents>();
-  let botIsReady = options.autoReady;
-  const capabilities = options.capabilities ? { capabilities: options.capabilities } : {};
-  const waitingClients: { id: string; version: string }[] = []; // greetings not yet answered
-  let clientIsOld = false;
+  return new RtviExchange(options);
+}
 
-  function send(type: string, data?: unknown, id?: string): void {
-    options.send({
+class RtviExchange implements RtviEndpoint {
+  readonly #options: RtviSessionOptions;
+  readonly #listeners = createListeners<RtviEvents>();
+  #botIsReady;
+  readonly #capabilities;
+  readonly #waitingClients: { id: string; version: string }[] = []; // greetings not yet answered
+  #clientIsOld = false;
+  readonly session: RtviSession = {
+    on: this.#listeners.on,
+    off: this.#listeners.off,
+    botReady: () => {
+      this.#botIsReady = true;
+      this.#answerClients();
+    },
+    userStartedSpeaking: () => this.#send("user-started-speaking"),
+    userStoppedSpeaking: () => this.#send("user-stopped-speaking"),
+    vadUserStartedSpeaking: () => this.#send("vad-user-started-speaking"),
+    vadUserStoppedSpeaking: () => this.#send("vad-user-stopped-speaking"),
+    botTtsAudio: ({ samples, sampleRateHz }) => {
+      for (let at = 0; at < samples.length; at += TTS_AUDIO_SAMPLES) {
+        const piece = samples.subarray(at, at + TTS_AUDIO_SAMPLES);
+        const audio = Buffer.from(pcmBytes(piece)).toString("base64");
+        this.#send("bot-tts-audio", { audio, sample_rate: sampleRateHz, num_channels: 1 });
+      }
+    },
+    botInterrupted: () => this.#send("bot-interrupted"),
+    userTranscription: ({ text, final, userId }) =>
+      this.#send("user-transcription", {
+        text,
+        final,
+        timestamp: new Date().toISOString(),
+        user_id: userId ?? "user",
+      }),
+    botOutput: createBotOutput({
+      send: (data) => this.#send("bot-output", data),
+      clientIsOld: () => this.#clientIsOld,
+    }),
+    serverMessage: (data) => this.#send("server-message", data),
+    metrics: (metrics) => this.#send("metrics", metrics),
+    error: (text, input) => this.#send("error", { error: text, fatal: input?.fatal ?? false }),
+    send: (type, data) => this.#send(type, data),
+  };
+
+  constructor(options: RtviSessionOptions) {
+    this.#options = options;
+    this.#botIsReady = options.autoReady;
+    this.#capabilities = options.capabilities ? { capabilities: options.capabilities } : {};
+  }
+
+  receive(message: unknown): void {
+    if (!hasOurLabel(message)) return; // an application's own message
+    const envelope = RtviMessage.safeParse(message);
+    if (!envelope.success)
+      return this.session.error(`Invalid RTVI transport message: ${firstProblem(envelope.error)}`);
+    const { id = "", type } = envelope.data;
+    // Answered with another, two sides that do not understand each other would never stop.
+    if (type === "error-response" || type === "error")
+      return this.#listeners.emit("error-response", { id, error: errorIn(envelope.data.data) });
+    if (!isClientMessageType(type))
+      return this.#send("error-response", { error: `Unsupported type ${type}` }, id);
+    const data = clientMessages[type].safeParse(envelope.data.data);
+    if (!data.success)
+      return this.#send("error-response", { error: `Invalid message: ${firstProblem(data.error)}` }, id);
+    return this.#onKnown(id, type, data.data);
+  }
+
+  #send(type: string, data?: unknown, id?: string): void {
+    this.#options.send({
       label: RTVI_LABEL,
       type,
       ...(id === undefined ? {} : { id }),
@@ -136,82 +199,84 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     });
   }
 
-  function answerClients(): void {
-    if (!botIsReady) return;
-    for (const { id, version } of waitingClients.splice(0))
-      send("bot-ready", { version, about: options.about, ...capabilities }, id);
+  #answerClients(): void {
+    if (!this.#botIsReady) return;
+    for (const { id, version } of this.#waitingClients.splice(0))
+      this.#send("bot-ready", { version, about: this.#options.about, ...this.#capabilities }, id);
   }
 
-  function onClientReady(id: string, data: ClientMessageData<"client-ready">): void {
+  #onClientReady(id: string, data: ClientMessageData<"client-ready">): void {
     const version = data?.version;
     const problem = incompatibility(version);
-    if (problem) send("error-response", { error: problem }, id);
+    if (problem) this.#send("error-response", { error: problem }, id);
     const oldVersion = version !== undefined && parseRtviVersion(version)?.major === 1 ? version : undefined;
-    clientIsOld = oldVersion !== undefined;
+    this.#clientIsOld = oldVersion !== undefined;
     // An old client chooses how to show text by the version it is told.
-    if (waitingClients.length < WAITING_CLIENTS_MAX)
-      waitingClients.push({ id, version: oldVersion ?? RTVI_VERSION });
-    listeners.emit("client-ready", { version, about: data?.about });
-    answerClients();
+    if (this.#waitingClients.length < WAITING_CLIENTS_MAX)
+      this.#waitingClients.push({ id, version: oldVersion ?? RTVI_VERSION });
+    this.#listeners.emit("client-ready", { version, about: data?.about });
+    this.#answerClients();
   }
 
-  function onKnown(id: string, type: ClientMessageType, data: unknown): void {
+  #onKnown(id: string, type: ClientMessageType, data: unknown): void {
     switch (type) {
       case "client-ready":
-        return onClientReady(id, data as ClientMessageData<"client-ready">);
+        return this.#onClientReady(id, data as ClientMessageData<"client-ready">);
       case "disconnect-bot":
-        return options.disconnect();
+        return this.#options.disconnect();
       case "client-message":
-        return onClientMessage(id, data as ClientMessageData<"client-message">);
+        return this.#onClientMessage(id, data as ClientMessageData<"client-message">);
       case "send-text":
-        return onSendText(data as ClientMessageData<"send-text">);
+        return this.#onSendText(data as ClientMessageData<"send-text">);
       case "send-file":
-        return onSendFile(id, data as ClientMessageData<"send-file">);
+        return this.#onSendFile(id, data as ClientMessageData<"send-file">);
       case "dtmf":
-        return onDtmf(data as ClientMessageData<"dtmf">);
+        return this.#onDtmf(data as ClientMessageData<"dtmf">);
       case "llm-function-call-result":
-        return listeners.emit("function-call-result", data as ClientMessageData<typeof type>);
+        return this.#listeners.emit("function-call-result", data as ClientMessageData<typeof type>);
       case "ui-event":
-        return listeners.emit(type, data as ClientMessageData<typeof type>);
+        return this.#listeners.emit(type, data as ClientMessageData<typeof type>);
       case "ui-snapshot":
-        return listeners.emit(type, data as ClientMessageData<typeof type>);
+        return this.#listeners.emit(type, data as ClientMessageData<typeof type>);
       case "ui-cancel-job-group":
-        return listeners.emit(type, data as ClientMessageData<typeof type>);
+        return this.#listeners.emit(type, data as ClientMessageData<typeof type>);
       case "append-to-context":
-        return listeners.has(type)
-          ? listeners.emit(type, data as ClientMessageData<typeof type>)
-          : send("error-response", { error: `Unsupported type ${type}` }, id);
+        return this.#listeners.has(type)
+          ? this.#listeners.emit(type, data as ClientMessageData<typeof type>)
+          : this.#send("error-response", { error: `Unsupported type ${type}` }, id);
       case "raw-audio":
       case "raw-audio-batch":
-        return onRawAudio(data as ClientMessageData<"raw-audio"> | ClientMessageData<"raw-audio-batch">);
+        return this.#onRawAudio(
+          data as ClientMessageData<"raw-audio"> | ClientMessageData<"raw-audio-batch">,
+        );
       default:
         return type satisfies never;
     }
   }
 
-  function onClientMessage(id: string, { t, d }: ClientMessageData<"client-message">): void {
-    if (!listeners.has("client-message"))
-      return send("error-response", { error: `This bot does not listen to client messages` }, id);
-    return listeners.emit("client-message", {
+  #onClientMessage(id: string, { t, d }: ClientMessageData<"client-message">): void {
+    if (!this.#listeners.has("client-message"))
+      return this.#send("error-response", { error: `This bot does not listen to client messages` }, id);
+    return this.#listeners.emit("client-message", {
       type: t,
       data: d,
-      respond: (data) => send("server-response", { t, ...(data === undefined ? {} : { d: data }) }, id),
-      refuse: (reason) => send("error-response", { error: reason }, id),
+      respond: (data) => this.#send("server-response", { t, ...(data === undefined ? {} : { d: data }) }, id),
+      refuse: (reason) => this.#send("error-response", { error: reason }, id),
     });
   }
 
-  function onSendText({ content, options: input }: ClientMessageData<"send-text">): void {
-    listeners.emit("send-text", {
+  #onSendText({ content, options: input }: ClientMessageData<"send-text">): void {
+    this.#listeners.emit("send-text", {
       content,
       runImmediately: input?.run_immediately ?? true,
       audioResponse: input?.audio_response ?? true,
     });
   }
 
-  function onSendFile(id: string, { content, file, options: input }: ClientMessageData<"send-file">): void {
-    if (!listeners.has("send-file"))
-      return send("error-response", { error: "This bot does not take files" }, id);
-    return listeners.emit("send-file", {
+  #onSendFile(id: string, { content, file, options: input }: ClientMessageData<"send-file">): void {
+    if (!this.#listeners.has("send-file"))
+      return this.#send("error-response", { error: "This bot does not take files" }, id);
+    return this.#listeners.emit("send-file", {
       content,
       name: file.name ?? undefined,
       format: file.format,
@@ -223,68 +288,15 @@ export function createRtviSession(options: RtviSessionOptions): RtviEndpoint {
     });
   }
 
-  function onDtmf(data: ClientMessageData<"dtmf">): void {
-    listeners.emit("dtmf", "buttons" in data ? data.buttons : [data.button]);
+  #onDtmf(data: ClientMessageData<"dtmf">): void {
+    this.#listeners.emit("dtmf", "buttons" in data ? data.buttons : [data.button]);
   }
 
-  function onRawAudio(data: ClientMessageData<"raw-audio"> | ClientMessageData<"raw-audio-batch">): void {
+  #onRawAudio(data: ClientMessageData<"raw-audio"> | ClientMessageData<"raw-audio-batch">): void {
     if (data.numChannels !== 1) return;
     const chunks = "base64Audio" in data ? [data.base64Audio] : data.base64AudioBatch;
-    for (const chunk of chunks) options.audio(pcmFromBase64(chunk), data.sampleRate);
+    for (const chunk of chunks) this.#options.audio(pcmFromBase64(chunk), data.sampleRate);
   }
-
-  const session: RtviSession = {
-    on: listeners.on,
-    off: listeners.off,
-    botReady() {
-      botIsReady = true;
-      answerClients();
-    },
-    userStartedSpeaking: () => send("user-started-speaking"),
-    userStoppedSpeaking: () => send("user-stopped-speaking"),
-    vadUserStartedSpeaking: () => send("vad-user-started-speaking"),
-    vadUserStoppedSpeaking: () => send("vad-user-stopped-speaking"),
-    botTtsAudio({ samples, sampleRateHz }) {
-      for (let at = 0; at < samples.length; at += TTS_AUDIO_SAMPLES) {
-        const piece = samples.subarray(at, at + TTS_AUDIO_SAMPLES);
-        const audio = Buffer.from(pcmBytes(piece)).toString("base64");
-        send("bot-tts-audio", { audio, sample_rate: sampleRateHz, num_channels: 1 });
-      }
-    },
-    botInterrupted: () => send("bot-interrupted"),
-    userTranscription: ({ text, final, userId }) =>
-      send("user-transcription", {
-        text,
-        final,
-        timestamp: new Date().toISOString(),
-        user_id: userId ?? "user",
-      }),
-    botOutput: createBotOutput({ send: (data) => send("bot-output", data), clientIsOld: () => clientIsOld }),
-    serverMessage: (data) => send("server-message", data),
-    metrics: (metrics) => send("metrics", metrics),
-    error: (text, input) => send("error", { error: text, fatal: input?.fatal ?? false }),
-    send: (type, data) => send(type, data),
-  };
-
-  return {
-    session,
-    receive(message) {
-      if (!hasOurLabel(message)) return; // an application's own message
-      const envelope = RtviMessage.safeParse(message);
-      if (!envelope.success)
-        return session.error(`Invalid RTVI transport message: ${firstProblem(envelope.error)}`);
-      const { id = "", type } = envelope.data;
-      // Answered with another, two sides that do not understand each other would never stop.
-      if (type === "error-response" || type === "error")
-        return listeners.emit("error-response", { id, error: errorIn(envelope.data.data) });
-      if (!isClientMessageType(type))
-        return send("error-response", { error: `Unsupported type ${type}` }, id);
-      const data = clientMessages[type].safeParse(envelope.data.data);
-      if (!data.success)
-        return send("error-response", { error: `Invalid message: ${firstProblem(data.error)}` }, id);
-      return onKnown(id, type, data.data);
-    },
-  };
 }
 
 async function readFile(source: RtviFile["source"]): Promise<Uint8Array> {

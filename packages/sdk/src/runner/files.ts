@@ -1,9 +1,61 @@
 import { AppError } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
+import { packageFolder } from "../own-files.ts";
 
-/** `/files/…`: downloads from one folder, and from nowhere else. */
+const PAGE_FOLDER = join(packageFolder, "client-page");
+
+// Loads nothing from other origins, and runs only the page's own files.
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self' blob:", // recordings of calls
+  "connect-src 'self' ws: wss:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "referrer-policy": "no-referrer",
+  "permissions-policy": "microphone=(self), camera=()",
+  "cache-control": "no-cache", // a newer runner on the same port brings a newer page
+};
+
+/** `/client/`: the page to talk to a bot; `/` redirects there. `/embed.js`: the talk button for other pages. */
+export function mountClientPage(app: FastifyInstance, { visited }: { visited(): void }): void {
+  app.get("/", async (_request, reply) => reply.redirect("/client/", 307));
+  app.get("/client", async (_request, reply) => reply.redirect("/client/", 307));
+  if (!existsSync(join(PAGE_FOLDER, "index.html"))) {
+    app.get("/client/*", async (_request, reply) =>
+      reply
+        .code(503)
+        .type("text/plain")
+        .send("The client page is not built. Run: npm run build:client-page\n"),
+    );
+    return;
+  }
+  app.get<{ Params: { "*": string } }>("/client/*", async (request, reply) => {
+    const sent = await sendFile(request, reply, {
+      root: PAGE_FOLDER,
+      path: `/${request.params["*"]}`,
+      headers: HEADERS,
+    });
+    if (reply.statusCode < 400) visited();
+    return sent;
+  });
+  // Any page may load it; its requests are then checked by that page's origin.
+  app.get("/embed.js", async (request, reply) =>
+    sendFile(request, reply, { root: PAGE_FOLDER, path: "embed.js", headers: HEADERS }),
+  );
+}
+
+/** `/files/…`: downloads from one folder only. */
 export function mountFiles(app: FastifyInstance, folder: string | undefined): void {
   app.get<{ Params: { "*": string } }>("/files/*", async (request, reply) => {
     if (folder === undefined)
@@ -19,7 +71,7 @@ export function mountFiles(app: FastifyInstance, folder: string | undefined): vo
   });
 }
 
-/** Answers with a file below `root`. Its library loads with the first one, since the runner starts more often than it sends. */
+/** Answers with a file below `root`. The library loads with the first file, to keep the runner's start fast. */
 export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,5 +1,6 @@
 import { AppError, transportNames, type StatusAnswer } from "@vocalhost/protocol";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { isIPv6, type AddressInfo } from "node:net";
 import type { Bot } from "../bot/bot.ts";
 import {
@@ -12,16 +13,14 @@ import type { MediaTiming } from "../media/messages.ts";
 import type { Log } from "../log.ts";
 import { createSocketTokens } from "../server/socket-tokens.ts";
 import type { SessionApp } from "../server/session-app.ts";
-import { mountSessionServer, type SessionServer } from "../server/session-server.ts";
+import type { Dialling, SessionHost } from "../server/doors/door.ts";
+import { mountSessionServer } from "../server/session-server.ts";
 import { mountVoiceFilter } from "../server/voice-filter-route.ts";
 import { provideUploads } from "../bot/uploads.ts";
-import { mountClientPage } from "./client-page.ts";
-import type { RunnerConfig } from "./config.ts";
-import { createDialling } from "./dialling.ts";
-import { mountFiles } from "./files.ts";
+import { mountClientPage, mountFiles } from "./files.ts";
+import { carrierAccounts, type RunnerConfig } from "./config.ts";
 import { createGuards, installGuards } from "./guards.ts";
 import { createRunnerRooms } from "./rooms.ts";
-import { socketBase } from "./socket-base.ts";
 import { mountUploads } from "./take-uploads.ts";
 import { iceServersOf } from "./turn.ts";
 
@@ -69,7 +68,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   );
   const guards = createGuards(config);
   installGuards(app, guards);
-  const server: SessionServer = {
+  const server: SessionHost = {
+    ...hostSettings(config),
     app,
     sessions,
     log,
@@ -82,16 +82,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       return bot;
     },
     cliArgs: options.cliArgs,
-    idleTimeoutSecs: config.idleTimeoutSecs,
-    transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
-    onlyTransport: config.onlyTransport,
-    iceServers: () => iceServersOf(config),
-    socketAuth: config.socketAuth,
     checkOrigin: guards.checkOrigin,
-    socketBase: (request) => socketBase(request, config.proxy),
-    signatureKeys: config.signatureKeys,
     rooms,
-    dialling: createDialling(config.dialoutKey),
   };
   mountSessionServer(server);
   if (server.transports.includes("room")) rooms.mount(app);
@@ -120,6 +112,51 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     abandon: async () => media[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function hostSettings(config: RunnerConfig) {
+  return {
+    idleTimeoutSecs: config.idleTimeoutSecs,
+    transports: config.onlyTransport ? [config.onlyTransport] : [...transportNames],
+    onlyTransport: config.onlyTransport,
+    iceServers: () => iceServersOf(config),
+    socketAuth: config.socketAuth,
+    socketBase: (request: FastifyRequest) => socketBase(request, config.proxy),
+    signatureKeys: config.signatureKeys,
+    dialling: createDialling(config.dialoutKey),
+  };
+}
+
+/** The address under which this client can open WebSockets to us. */
+export function socketBase(request: FastifyRequest, proxy: string | undefined): string {
+  if (proxy) return `wss://${proxy}`;
+  const forwarded = request.headers["x-forwarded-proto"];
+  const secure = (Array.isArray(forwarded) ? forwarded[0] : forwarded)?.split(",", 1)[0]?.trim() === "https";
+  return `${secure ? "wss" : "ws"}://${request.headers.host}`; // the guards have checked the host
+}
+
+/** Calls cost money, so that only the bearer of a key of their own may place them, from wherever. */
+function createDialling(key: string | undefined): Dialling {
+  return {
+    admit({ headers }) {
+      if (key === undefined)
+        throw new AppError("DIALOUT_NOT_ALLOWED", {
+          message:
+            "This runner places no calls. Set VOCALHOST_DIALOUT_KEY to a secret of your own; whoever sends it as a bearer token may place them",
+        });
+      const given = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
+      if (given === undefined || !isSame(given, key)) throw new AppError("DIALOUT_NOT_ALLOWED");
+    },
+    accounts: carrierAccounts,
+  };
+}
+
+function isSame(given: string, key: string): boolean {
+  return timingSafeEqual(digest(given), digest(key));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }
 
 // A bot is asked to leave the filter out when it runs here, so with the flag it is there without being asked for.

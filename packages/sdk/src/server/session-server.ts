@@ -1,47 +1,52 @@
-import type { IceServer, TransportName } from "@vocalhost/protocol";
-import type { FastifyRequest } from "fastify";
-import type { Bot } from "../bot/bot.ts";
-import type { Log } from "../log.ts";
-import type { MediaHost } from "../media/media-host.ts";
-import type { Dialling } from "./doors/dial-out.ts";
-import type { RoomMaker } from "./doors/room-maker.ts";
-import { mountOpenDoors } from "./doors/doors.ts";
-import { mountSessionRoutes } from "./session-routes.ts";
-import type { SessionApp } from "./session-app.ts";
-import type { SignatureKeys } from "@vocalhost/carriers";
-import type { SocketTokens } from "./socket-tokens.ts";
-import { mountStartRoute } from "./start.ts";
-
-/** What the routes of a session server need. */
-export interface SessionServer extends SessionApp {
-  log: Log;
-  media: MediaHost;
-  tokens: SocketTokens;
-  /** Throws `BOT_NOT_READY` until the bot is loaded. */
-  bot(): Bot;
-  cliArgs: Record<string, unknown> | undefined;
-  /** Sessions in which nobody speaks for so long are ended; null: none are. */
-  idleTimeoutSecs: number | null;
-  transports: TransportName[];
-  /** The only transport clients may use, if the server was told so. */
-  onlyTransport: TransportName | undefined;
-  /** For one client; credentials in it are for that one. */
-  iceServers(): IceServer[];
-  socketAuth: "none" | "token";
-  signatureKeys: SignatureKeys;
-  /** Who may place calls, and with whose accounts; an instance places none. */
-  dialling: Dialling | undefined;
-  /** Makes rooms; an instance is told of one instead. */
-  rooms: RoomMaker | undefined;
-  /** Throws when a WebSocket from this origin is not welcome. */
-  checkOrigin(request: FastifyRequest): void;
-  /** Scheme, host and port under which the client reached us, for WebSockets: `wss://example.com`. */
-  socketBase(request: FastifyRequest): string;
-}
+import {
+  AppError,
+  chooseTransport,
+  requestedTransport,
+  requireStartBodyFits,
+  StartRequest,
+  type Started,
+} from "@vocalhost/protocol";
+import type { SessionHost } from "./doors/door.ts";
+import { doorOf, mountOpenDoors } from "./doors/doors.ts";
+import { parseRequest } from "./error-replies.ts";
+import { SESSION_OF_REQUEST, type SessionRequest } from "./session-path.ts";
 
 /** Adds every route through which sessions are started and reached. */
-export function mountSessionServer(server: SessionServer): void {
-  mountStartRoute(server);
-  mountOpenDoors(server);
-  mountSessionRoutes(server);
+export function mountSessionServer(host: SessionHost): void {
+  mountStartRoute(host);
+  mountOpenDoors(host);
+  mountSessionRoutes(host);
+}
+
+/** `POST /start`: every session begins here, and its door answers. */
+function mountStartRoute(host: SessionHost): void {
+  host.app.post("/start", { config: { lenientBody: true } }, async (request, reply): Promise<Started> => {
+    const input = parseRequest(StartRequest, request.body);
+    const transport = chooseTransport(requestedTransport(input), {
+      accepted: host.transports,
+      only: host.onlyTransport,
+      refusal: "is disabled in this runner environment. Check the startup banner for enabled transports.",
+    });
+    host.bot();
+    requireStartBodyFits(transport, input.body);
+    const { sessionId, answer } = await doorOf(transport).start({ server: host, request, transport, input });
+    if (sessionId !== null) reply.header("x-vocalhost-session-id", sessionId);
+    return answer;
+  });
+}
+
+/**
+ * `/sessions/{id}/…`: custom routes were found before (`session-path.ts`). A request that arrives here names an unknown
+ * session, or a path without a route.
+ */
+export function mountSessionRoutes({ app, sessions }: Pick<SessionHost, "app" | "sessions">): void {
+  app.addHook("onRequest", async (request) => {
+    request.sessionId = (request.raw as SessionRequest)[SESSION_OF_REQUEST] ?? null;
+  });
+  const refuse = async (request: { params: unknown }): Promise<never> => {
+    const { id } = request.params as { id: string };
+    throw new AppError(sessions.get(id) ? "NOT_FOUND" : "SESSION_NOT_FOUND");
+  };
+  // A hook refuses WebSockets as well; the handler alone would open them first.
+  for (const path of ["/sessions/:id", "/sessions/:id/*"]) app.all(path, { onRequest: refuse }, refuse);
 }

@@ -56,75 +56,144 @@ export function sessionOfRunningCode(): Session | undefined {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { log } = options;
-  const stopGraceMs = options.stopGraceMs ?? 5_000;
-  const lastWordsMs = options.lastWordsMs ?? 10_000;
-  const controller = new AbortController();
-  const transports = new Map<Transport, LastWords | undefined>();
-  const over = Promise.withResolvers<void>();
-  const marked = new Set<keyof SessionMarks>();
-  const createdMs = performance.now();
-  let state: Session["state"] = "waiting";
-  const idle = createIdleWatch({
-    isBusy: () => [...transports.keys()].some(({ audioOut }) => audioOut.queuedMs > 0),
-    idle(seconds) {
-      log.info({ seconds }, "nobody has spoken for too long");
-      void session.end("idle");
+  return new BotSession(options);
+}
+
+class BotSession implements Session {
+  readonly #options: SessionOptions;
+  readonly #stopGraceMs: number;
+  readonly #lastWordsMs: number;
+  readonly #controller = new AbortController();
+  readonly #transports = new Map<Transport, LastWords | undefined>();
+  readonly #over = Promise.withResolvers<void>();
+  readonly #marked = new Set<keyof SessionMarks>();
+  readonly #createdMs = performance.now();
+  #state: Session["state"] = "waiting";
+  readonly #idle = createIdleWatch({
+    isBusy: () => [...this.#transports.keys()].some(({ audioOut }) => audioOut.queuedMs > 0),
+    idle: (seconds) => {
+      this.#options.log.info({ seconds }, "nobody has spoken for too long");
+      void this.end("idle");
     },
   });
-  const connectTimer = setTimeout(() => void session.end("never-connected"), options.connectDeadlineMs);
+  readonly #connectTimer;
+  readonly id: SessionId;
+  readonly transport: TransportName;
+  body: unknown;
+  readonly signal: AbortSignal = this.#controller.signal;
+  readonly connectDeadlineMs: number;
+  client: Client | undefined;
+  readonly log: Log;
 
-  async function closeTransports(): Promise<void> {
-    const closing = [...transports.keys()].map((transport) =>
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#stopGraceMs = options.stopGraceMs ?? 5_000;
+    this.#lastWordsMs = options.lastWordsMs ?? 10_000;
+    this.#connectTimer = setTimeout(() => void this.end("never-connected"), options.connectDeadlineMs);
+    this.id = options.id;
+    this.transport = options.transport;
+    this.body = options.body;
+    this.connectDeadlineMs = options.connectDeadlineMs;
+    this.log = options.log;
+  }
+
+  get state(): "waiting" | "running" | "ended" {
+    return this.#state;
+  }
+
+  run(bot: Bot, args: RunnerArguments): void {
+    if (this.#state !== "waiting") return;
+    this.#state = "running";
+    clearTimeout(this.#connectTimer);
+    this.#options.log.info({ transport: this.#options.transport }, "session started");
+    this.#markClient();
+    attachHooks(args, {
+      log: this.#options.log,
+      transportCreated: (transport, words) => {
+        if (this.#transports.size === 0) this.#idle.allow(args.pipelineIdleTimeoutSecs); // one that talks in another way is left alone
+        this.#transports.set(transport, words);
+        transport.audioOut.on("started", () => this.#mark("firstAudio"));
+      },
+      connected: () => this.#mark("clientConnected"),
+      active: this.#idle.active,
+      idleAfter: this.#idle.allow,
+      failed: (error) => this.fail(error),
+      ended: (reason) => void this.end(reason),
+    });
+    void this.#runBot(bot, args)
+      .then((reason) => {
+        if (!this.#controller.signal.aborted) this.#controller.abort(new SessionEnded(reason));
+        return this.#finish(reason);
+      })
+      .catch((error: unknown) => this.#options.log.error({ err: error }, "session did not end cleanly"));
+  }
+
+  async end(reason: EndReason): Promise<void> {
+    if (!this.#controller.signal.aborted) this.#controller.abort(new SessionEnded(reason));
+    if (this.#state === "waiting") await this.#finish(reason);
+    await this.#over.promise;
+  }
+
+  fail(error: unknown): void {
+    if (error === this.#controller.signal.reason) return; // forgotten, but no failure: it waited with the signal
+    this.#options.log.error({ err: error }, "bot failed");
+    void this.end("bot-failed");
+  }
+
+  async #closeTransports(): Promise<void> {
+    const closing = [...this.#transports.keys()].map((transport) =>
       transport
         .close()
-        .catch((error: unknown) => log.warn({ err: error }, "transport did not close cleanly")),
+        .catch((error: unknown) => this.#options.log.warn({ err: error }, "transport did not close cleanly")),
     );
     const patience = new AbortController();
     const late = setTimeoutPromise(CLOSE_MS, "late", { signal: patience.signal }).catch(() => "");
     if ((await Promise.race([Promise.all(closing), late])) === "late")
-      log.warn({ closeMs: CLOSE_MS }, "transport did not close in time");
+      this.#options.log.warn({ closeMs: CLOSE_MS }, "transport did not close in time");
     patience.abort();
-    tellClient(() => session.client?.close());
+    this.#tellClient(() => this.client?.close());
   }
 
   // A bot has its client's socket and may have bent it: the session is over all the same.
-  function tellClient(tell: () => void): void {
+  #tellClient(tell: () => void): void {
     try {
       tell();
     } catch (error) {
-      log.warn({ err: error }, "client could not be told of the end");
+      this.#options.log.warn({ err: error }, "client could not be told of the end");
     }
   }
 
-  async function finish(reason: EndReason): Promise<void> {
-    if (state === "ended") return;
-    state = "ended";
-    clearTimeout(connectTimer);
-    idle.end();
-    if (reason === "bot-failed") tellClient(() => session.client?.botFailed?.());
-    await closeTransports();
-    options.ended(reason);
-    log.info({ reason, seconds: Math.round(performance.now() - createdMs) / 1000 }, "session ended");
-    over.resolve();
+  async #finish(reason: EndReason): Promise<void> {
+    if (this.#state === "ended") return;
+    this.#state = "ended";
+    clearTimeout(this.#connectTimer);
+    this.#idle.end();
+    if (reason === "bot-failed") this.#tellClient(() => this.client?.botFailed?.());
+    await this.#closeTransports();
+    this.#options.ended(reason);
+    this.#options.log.info(
+      { reason, seconds: Math.round(performance.now() - this.#createdMs) / 1000 },
+      "session ended",
+    );
+    this.#over.resolve();
   }
 
-  function markClient(): void {
-    const connected = (): void => mark("clientConnected");
-    if (session.client?.isConnected) connected();
-    else session.client?.onConnected(connected);
+  #markClient(): void {
+    const connected = (): void => this.#mark("clientConnected");
+    if (this.client?.isConnected) connected();
+    else this.client?.onConnected(connected);
   }
 
-  function mark(name: keyof SessionMarks): void {
-    if (marked.has(name)) return;
-    marked.add(name);
-    options.marked?.(name);
+  #mark(name: keyof SessionMarks): void {
+    if (this.#marked.has(name)) return;
+    this.#marked.add(name);
+    this.#options.marked?.(name);
   }
 
-  async function lastWords(): Promise<void> {
-    const { signal } = controller;
-    const spoken = [...transports].map(async ([{ audioOut }, words]) => {
-      const timeoutMs = words?.maxMs ?? lastWordsMs;
+  async #lastWords(): Promise<void> {
+    const { signal } = this.#controller;
+    const spoken = [...this.#transports].map(async ([{ audioOut }, words]) => {
+      const timeoutMs = words?.maxMs ?? this.#lastWordsMs;
       await audioOut.drained({ signal, timeoutMs }).catch(() => {
         if (!signal.aborted) words?.giveUp();
       });
@@ -133,79 +202,30 @@ export function createSession(options: SessionOptions): Session {
     await Promise.allSettled(spoken);
   }
 
-  async function runBot(bot: Bot, args: RunnerArguments): Promise<EndReason> {
+  async #runBot(bot: Bot, args: RunnerArguments): Promise<EndReason> {
     const gaveUp = Promise.withResolvers<"gave-up">();
     const onAbort = (): void => {
-      const timer = setTimeout(() => gaveUp.resolve("gave-up"), stopGraceMs);
-      void over.promise.finally(() => clearTimeout(timer));
+      const timer = setTimeout(() => gaveUp.resolve("gave-up"), this.#stopGraceMs);
+      void this.#over.promise.finally(() => clearTimeout(timer));
     };
-    if (controller.signal.aborted) onAbort();
-    controller.signal.addEventListener("abort", onAbort, { once: true });
+    if (this.#controller.signal.aborted) onAbort();
+    this.#controller.signal.addEventListener("abort", onAbort, { once: true });
     const outcome = await Promise.race([
       settled(() => {
-        mark("botEntered");
-        return currentSession.run(session, () => bot(args));
+        this.#mark("botEntered");
+        return currentSession.run(this, () => bot(args));
       }),
       gaveUp.promise,
     ]);
-    if (outcome === "gave-up") log.warn({ stopGraceMs }, "bot did not end when asked, left behind");
-    else if (outcome.error !== undefined && !controller.signal.aborted) {
-      log.error({ err: outcome.error }, "bot failed");
+    if (outcome === "gave-up")
+      this.#options.log.warn({ stopGraceMs: this.#stopGraceMs }, "bot did not end when asked, left behind");
+    else if (outcome.error !== undefined && !this.#controller.signal.aborted) {
+      this.#options.log.error({ err: outcome.error }, "bot failed");
       return "bot-failed";
     }
-    if (!controller.signal.aborted) await lastWords();
-    return reasonOf(controller.signal) ?? "bot-finished";
+    if (!this.#controller.signal.aborted) await this.#lastWords();
+    return reasonOf(this.#controller.signal) ?? "bot-finished";
   }
-
-  const session: Session = {
-    id: options.id,
-    transport: options.transport,
-    get state() {
-      return state;
-    },
-    body: options.body,
-    signal: controller.signal,
-    connectDeadlineMs: options.connectDeadlineMs,
-    client: undefined,
-    log,
-    run(bot, args) {
-      if (state !== "waiting") return;
-      state = "running";
-      clearTimeout(connectTimer);
-      log.info({ transport: options.transport }, "session started");
-      markClient();
-      attachHooks(args, {
-        log,
-        transportCreated(transport, words) {
-          if (transports.size === 0) idle.allow(args.pipelineIdleTimeoutSecs); // one that talks in another way is left alone
-          transports.set(transport, words);
-          transport.audioOut.on("started", () => mark("firstAudio"));
-        },
-        connected: () => mark("clientConnected"),
-        active: idle.active,
-        idleAfter: idle.allow,
-        failed: (error) => session.fail(error),
-        ended: (reason) => void session.end(reason),
-      });
-      void runBot(bot, args)
-        .then((reason) => {
-          if (!controller.signal.aborted) controller.abort(new SessionEnded(reason));
-          return finish(reason);
-        })
-        .catch((error: unknown) => log.error({ err: error }, "session did not end cleanly"));
-    },
-    async end(reason) {
-      if (!controller.signal.aborted) controller.abort(new SessionEnded(reason));
-      if (state === "waiting") await finish(reason);
-      await over.promise;
-    },
-    fail(error) {
-      if (error === controller.signal.reason) return; // forgotten, but no failure: it waited with the signal
-      log.error({ err: error }, "bot failed");
-      void session.end("bot-failed");
-    },
-  };
-  return session;
 }
 
 function reasonOf(signal: AbortSignal): EndReason | undefined {

@@ -1,6 +1,6 @@
 import { AppError } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
-import type { SessionServer } from "./session-server.ts";
+import type { SessionHost } from "./doors/door.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -18,10 +18,7 @@ export interface SocketRequest {
  * Whether a WebSocket may be opened at all: token first, then origin, then the bot's readiness.
  * Gives the session its token stands for, if it has one.
  */
-export function admitSocket(
-  server: SessionServer,
-  request: FastifyRequest<SocketRequest>,
-): string | undefined {
+export function admitSocket(server: SessionHost, request: FastifyRequest<SocketRequest>): string | undefined {
   const token = tokenOf(request);
   const sessionId = server.tokens.redeem(token);
   if (!sessionId && (server.socketAuth === "token" || token !== undefined))

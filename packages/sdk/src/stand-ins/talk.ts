@@ -114,19 +114,26 @@ export async function talk(
       since = ear.said.length;
       await mouth.speak(Math.max(SPOKEN_MIN_MS, text.length * MS_PER_CHARACTER), () => spoken.push(text));
     },
-    async hears(text, timeoutMs = HEARS_TIMEOUT_MS) {
-      const isIt = (all: string): boolean => (typeof text === "string" ? all.includes(text) : text.test(all));
-      for (const untilMs = performance.now() + timeoutMs; ;) {
-        const all = ear.said.slice(since).join(" ");
-        if (isIt(all) && !ear.isSpeaking()) return all;
-        if (performance.now() > untilMs)
-          throw new Error(`The bot did not say ${String(text)} in ${timeoutMs} ms, but: ${all || "nothing"}`);
-        await Promise.race([over, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
-      }
+    hears(text, timeoutMs = HEARS_TIMEOUT_MS) {
+      return waitForText(text, { ear, since, over, timeoutMs });
     },
     hangUp: () => line.caller.close(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+async function waitForText(
+  text: string | RegExp,
+  { ear, since, over, timeoutMs }: { ear: Ear; since: number; over: Promise<void>; timeoutMs: number },
+): Promise<string> {
+  const isIt = (all: string): boolean => (typeof text === "string" ? all.includes(text) : text.test(all));
+  for (const untilMs = performance.now() + timeoutMs; ;) {
+    const all = ear.said.slice(since).join(" ");
+    if (isIt(all) && !ear.isSpeaking()) return all;
+    if (performance.now() > untilMs)
+      throw new Error(`The bot did not say ${String(text)} in ${timeoutMs} ms, but: ${all || "nothing"}`);
+    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
+  }
 }
 
 /** Both ends of a WebSocket. */
@@ -149,7 +156,12 @@ async function openLine(): Promise<AsyncDisposable & { bot: WebSocket; caller: W
   };
 }
 
-function listenTo(socket: WebSocket): { said: string[]; isSpeaking(): boolean } {
+interface Ear {
+  readonly said: readonly string[];
+  isSpeaking(): boolean;
+}
+
+function listenTo(socket: WebSocket): Ear {
   const said: string[] = [];
   let isSpeaking = false;
   socket.on("message", (data: Buffer) => {

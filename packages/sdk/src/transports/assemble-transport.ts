@@ -1,12 +1,12 @@
 import { rmsLevel } from "@vocalhost/audio";
 import type { BotCapabilities } from "@vocalhost/protocol";
-import { tellLevels } from "./audio-levels.ts";
+import { tellLevels, type AudioLevels } from "./audio-levels.ts";
 import type { FilterStage } from "../filters/filter-stage.ts";
-import { createRtviSession } from "../rtvi/rtvi-session.ts";
+import { createRtviSession, type RtviEndpoint } from "../rtvi/rtvi-session.ts";
 import type { RunnerArguments } from "../bot/runner-arguments.ts";
 import { attachLog, type SessionHooks } from "./session-hooks.ts";
 import { SDK_VERSION } from "../version.ts";
-import { createAudioDrops } from "./audio-drops.ts";
+import { createAudioDrops, type AudioDrops } from "./audio-drops.ts";
 import { createAudioInput, type AudioInputSource } from "./audio-input.ts";
 import { createAudioOutput, type AudioOutputSink } from "./audio-output.ts";
 import { createDtmfInput } from "./dtmf-input.ts";
@@ -67,124 +67,163 @@ export function assembleTransport(
   parts: TransportParts,
   wire: Wire,
 ): AssembledTransport {
-  const listeners = createListeners<TransportEvents>();
-  const messageListeners = createListeners<{ message: (message: unknown) => void }>();
-  const keys = createDtmfInput();
-  const drops = createAudioDrops(parts.hooks.log, (drop) => {
-    try {
-      listeners.emit("audio-dropped", drop);
-    } catch (error) {
-      parts.hooks.failed(error);
-    }
-  });
-  const audioIn = createAudioInput({
-    sampleRateHz: parts.inputHz,
-    maxQueuedMs: parts.maxQueuedInMs,
-    filter: parts.filter,
-    dropped: (ms) => drops.note("audioIn", ms, "the bot does not read it in time"),
-  });
-  const audioOut = createAudioOutput({
-    sampleRateHz: parts.outputHz,
-    maxQueuedMs: parts.maxQueuedOutMs,
-    play(samples) {
-      levels?.bot(samples, parts.outputHz);
-      wire.play(samples);
-    },
-    clear: (generation) => wire.clear(generation),
-    dropped: (ms, why) => drops.note("audioOut", ms, why),
-    pause: (paused, heardSamples) => wire.pause(paused, heardSamples),
-  });
-  const rtvi = createRtviSession({
-    autoReady: parts.autoReady,
-    capabilities: parts.capabilities,
-    about: { library: "vocalhost", library_version: SDK_VERSION },
-    send: (message) => wire.send(message),
-    audio: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
-    disconnect: () => parts.hooks.ended("client-left"),
-  });
-  const levels = parts.tellsLevels
-    ? tellLevels(audioOut.output, (type, value) => rtvi.session.send(type, { value }))
-    : undefined;
-  audioOut.output.on("started", () => rtvi.session.send("bot-started-speaking", undefined));
-  audioOut.output.on("stopped", () => rtvi.session.send("bot-stopped-speaking", undefined));
-  rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => keys.push(key)));
+  return new ConnectedTransport(args, parts, wire);
+}
 
-  const push = levels?.heard(audioIn.push) ?? audioIn.push;
-  function hear(samples: Int16Array, sampleRateHz: number): void {
-    if (rmsLevel(samples) > VOICE_LEVEL) parts.hooks.active?.();
-    push(samples, sampleRateHz);
+class ConnectedTransport implements AssembledTransport {
+  readonly #args: RunnerArguments;
+  readonly #parts: TransportParts;
+  readonly #wire: Wire;
+  readonly #listeners = createListeners<TransportEvents>();
+  readonly #messageListeners = createListeners<{ message: (message: unknown) => void }>();
+  readonly #keys = createDtmfInput();
+  readonly #drops: AudioDrops;
+  readonly #audioIn: AudioInputSource;
+  readonly #audioOut: AudioOutputSink;
+  readonly #rtvi: RtviEndpoint;
+  readonly #levels: AudioLevels | undefined;
+  readonly #push: AudioInputSource["push"];
+  // A bot adds its listeners once it has the transport; what happens before that waits for them.
+  #held: (() => void)[] | undefined = [];
+  #closing: Promise<void> | undefined;
+  readonly sessionId: string;
+  readonly audioIn: Transport["audioIn"];
+  readonly audioOut: AudioOutput;
+  readonly rtvi: Transport["rtvi"];
+  readonly messages: Transport["messages"] = {
+    send: (message) => this.#wire.send(message),
+    onMessage: (listener) => this.#messageListeners.on("message", listener),
+  };
+  readonly dtmf: Transport["dtmf"] = this.#keys.input;
+  readonly room: RoomSide | undefined;
+  readonly call: PhoneCall | undefined;
+  readonly signal: AbortSignal;
+  readonly on: AssembledTransport["on"] = this.#listeners.on;
+  readonly off: AssembledTransport["off"] = this.#listeners.off;
+  readonly inner: AssembledTransport["inner"];
+
+  constructor(args: RunnerArguments, parts: TransportParts, wire: Wire) {
+    this.#args = args;
+    this.#parts = parts;
+    this.#wire = wire;
+    this.#drops = createAudioDrops(parts.hooks.log, (drop) => {
+      try {
+        this.#listeners.emit("audio-dropped", drop);
+      } catch (error) {
+        parts.hooks.failed(error);
+      }
+    });
+    this.#audioIn = createAudioInput({
+      sampleRateHz: parts.inputHz,
+      maxQueuedMs: parts.maxQueuedInMs,
+      filter: parts.filter,
+      dropped: (ms) => this.#drops.note("audioIn", ms, "the bot does not read it in time"),
+    });
+    this.#audioOut = this.#createOutput();
+    this.#rtvi = this.#createRtvi();
+    this.#levels = parts.tellsLevels
+      ? tellLevels(this.#audioOut.output, (type, value) => this.#rtvi.session.send(type, { value }))
+      : undefined;
+    this.#audioOut.output.on("started", () => this.#rtvi.session.send("bot-started-speaking", undefined));
+    this.#audioOut.output.on("stopped", () => this.#rtvi.session.send("bot-stopped-speaking", undefined));
+    this.#rtvi.session.on("dtmf", (pressed) => pressed.forEach((key) => this.#keys.push(key)));
+    const push = (samples: Int16Array, sampleRateHz: number): void =>
+      this.#audioIn.push(samples, sampleRateHz);
+    this.#push = this.#levels?.heard(push) ?? push;
+    setImmediate(() => this.#tellEarly());
+    if (args.signal.aborted) this.#endStreams();
+    args.signal.addEventListener("abort", this.#endStreams, { once: true });
+    attachLog(this, parts.hooks.log);
+    this.sessionId = args.sessionId;
+    this.audioIn = this.#audioIn.input;
+    this.audioOut = this.#audioOut.output;
+    this.rtvi = this.#rtvi.session;
+    this.room = wire.room;
+    this.call = wire.call?.(this.#audioOut.output);
+    this.signal = args.signal;
+    this.inner = {
+      audioIn: { input: this.#audioIn.input, push: this.#hear, end: () => this.#audioIn.end() },
+      audioOut: this.#audioOut,
+      receive: (message) =>
+        this.#whenListening(() => {
+          parts.hooks.active?.();
+          this.#messageListeners.emit("message", message);
+          this.#rtvi.receive(message);
+        }),
+      dtmf: (key) => {
+        parts.hooks.active?.();
+        this.#keys.push(key);
+      },
+      emit: (event) => this.#whenListening(() => this.#listeners.emit(event)),
+    };
   }
 
-  // A bot adds its listeners once it has the transport; what happens before that waits for them.
-  let held: (() => void)[] | undefined = [];
-  setImmediate(() => {
-    const early = held ?? [];
-    held = undefined;
+  #createOutput(): AudioOutputSink {
+    return createAudioOutput({
+      sampleRateHz: this.#parts.outputHz,
+      maxQueuedMs: this.#parts.maxQueuedOutMs,
+      play: (samples) => {
+        this.#levels?.bot(samples, this.#parts.outputHz);
+        this.#wire.play(samples);
+      },
+      clear: (generation) => this.#wire.clear(generation),
+      dropped: (ms, why) => this.#drops.note("audioOut", ms, why),
+      pause: (paused, heardSamples) => this.#wire.pause(paused, heardSamples),
+    });
+  }
+
+  #createRtvi(): RtviEndpoint {
+    return createRtviSession({
+      autoReady: this.#parts.autoReady,
+      capabilities: this.#parts.capabilities,
+      about: { library: "vocalhost", library_version: SDK_VERSION },
+      send: (message) => this.#wire.send(message),
+      audio: (samples, sampleRateHz) => this.#audioIn.push(samples, sampleRateHz),
+      disconnect: () => this.#parts.hooks.ended("client-left"),
+    });
+  }
+
+  #tellEarly(): void {
+    const early = this.#held ?? [];
+    this.#held = undefined;
     try {
       for (const tell of early) tell();
     } catch (error) {
-      parts.hooks.failed(error);
+      this.#parts.hooks.failed(error);
     }
-  });
-  function whenListening(tell: () => void): void {
-    if (held) held.push(tell);
+  }
+
+  readonly close: AssembledTransport["close"] = () => (this.#closing ??= this.#close());
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  readonly #hear = (samples: Int16Array, sampleRateHz: number): void => {
+    if (rmsLevel(samples) > VOICE_LEVEL) this.#parts.hooks.active?.();
+    this.#push(samples, sampleRateHz);
+  };
+
+  #whenListening(tell: () => void): void {
+    if (this.#held) this.#held.push(tell);
     else tell();
   }
 
-  function endStreams(): void {
-    audioIn.end();
-    audioOut.end();
-    keys.end();
-    drops.end();
-    levels?.end();
-  }
-  if (args.signal.aborted) endStreams();
-  args.signal.addEventListener("abort", endStreams, { once: true });
+  readonly #endStreams = (): void => {
+    this.#audioIn.end();
+    this.#audioOut.end();
+    this.#keys.end();
+    this.#drops.end();
+    this.#levels?.end();
+  };
 
-  let closing: Promise<void> | undefined;
-  async function close(): Promise<void> {
-    args.signal.removeEventListener("abort", endStreams);
-    endStreams();
+  async #close(): Promise<void> {
+    this.#args.signal.removeEventListener("abort", this.#endStreams);
+    this.#endStreams();
     try {
-      await wire.close();
+      await this.#wire.close();
     } finally {
-      await parts.filter?.dispose();
+      await this.#parts.filter?.dispose();
     }
   }
-
-  const transport: AssembledTransport = {
-    sessionId: args.sessionId,
-    audioIn: audioIn.input,
-    audioOut: audioOut.output,
-    rtvi: rtvi.session,
-    messages: {
-      send: (message) => wire.send(message),
-      onMessage: (listener) => messageListeners.on("message", listener),
-    },
-    dtmf: keys.input,
-    room: wire.room,
-    call: wire.call?.(audioOut.output),
-    signal: args.signal,
-    on: listeners.on,
-    off: listeners.off,
-    close: () => (closing ??= close()),
-    [Symbol.asyncDispose]: () => transport.close(),
-    inner: {
-      audioIn: { ...audioIn, push: hear },
-      audioOut,
-      receive: (message) =>
-        whenListening(() => {
-          parts.hooks.active?.();
-          messageListeners.emit("message", message);
-          rtvi.receive(message);
-        }),
-      dtmf(key) {
-        parts.hooks.active?.();
-        keys.push(key);
-      },
-      emit: (event) => whenListening(() => listeners.emit(event)),
-    },
-  };
-  attachLog(transport, parts.hooks.log);
-  return transport;
 }

@@ -30,43 +30,72 @@ const FIRST_WORDS_MS = 3_000; // a bot that has something to do before it listen
 const BETWEEN_LOOPS_MS = 500; // one that goes on in another loop
 
 export function createAudioInput(options: AudioInputOptions): AudioInputSource {
-  const { sampleRateHz, filter } = options;
-  const framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
-  const branches = new Set<BoundedStream<AudioFrame>>();
-  // Kept, so that a client whose rate changes with every frame does not cost us a filter each time.
-  const resamplers = new Map<number, Resampler>();
-  // What a filter gives is of any length.
-  const filteredFramer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, sampleRateHz) });
-  let ended = false;
-  let unreadMs = 0;
+  return new BranchedInput(options);
+}
 
-  function give(samples: Int16Array): void {
+class BranchedInput implements AudioInputSource {
+  readonly #options: AudioInputOptions;
+  readonly #framer;
+  readonly #branches = new Set<BoundedStream<AudioFrame>>();
+  // Kept, so that a client whose rate changes with every frame does not cost us a filter each time.
+  readonly #resamplers = new Map<number, Resampler>();
+  // What a filter gives is of any length.
+  readonly #filteredFramer;
+  #ended = false;
+  #unreadMs = 0;
+  readonly #main;
+  readonly input: AudioInput;
+
+  constructor(options: AudioInputOptions) {
+    this.#options = options;
+    this.#framer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, options.sampleRateHz) });
+    this.#filteredFramer = createFramer({ samplesPerFrame: samplesIn(FRAME_MS, options.sampleRateHz) });
+    this.#main = this.#branch(options.maxQueuedMs, []);
+    this.input = this.#main.input;
+  }
+
+  push(samples: Int16Array, fromHz: number): void {
+    if (this.#ended) return;
+    for (const frame of this.#framer.push(this.#toInputRate(samples, fromHz)))
+      if (this.#options.filter) this.#hear(this.#options.filter.process(frame));
+      else this.#give(frame);
+  }
+
+  end(): void {
+    this.#ended = true;
+    if (this.#options.filter) this.#hear(this.#options.filter.end());
+    for (const stream of this.#branches) stream.end();
+  }
+
+  #give(samples: Int16Array): void {
     let isFirst = true;
-    unreadMs = main.stream.isRead ? 0 : unreadMs + FRAME_MS;
-    for (const branch of branches) {
-      if (isUnwanted(branch)) {
+    this.#unreadMs = this.#main.stream.isRead ? 0 : this.#unreadMs + FRAME_MS;
+    for (const branch of this.#branches) {
+      if (this.#isUnwanted(branch)) {
         branch.clear();
         continue;
       }
       const before = branch.dropped;
       // Each reader may do with its samples what it likes.
-      branch.push({ samples: isFirst ? samples : samples.slice(), sampleRateHz });
+      branch.push({ samples: isFirst ? samples : samples.slice(), sampleRateHz: this.#options.sampleRateHz });
       isFirst = false;
       // A bot that never listens misses nothing.
-      if (branch.dropped > before && branch.wasRead) options.dropped?.(FRAME_MS);
+      if (branch.dropped > before && branch.wasRead) this.#options.dropped?.(FRAME_MS);
     }
   }
 
   /** A loop that begins later hears what is said then; a `tee` is for those who want all of it. */
-  function isUnwanted(branch: BoundedStream<AudioFrame>): boolean {
-    return branch === main.stream && unreadMs > (branch.wasRead ? BETWEEN_LOOPS_MS : FIRST_WORDS_MS);
+  #isUnwanted(branch: BoundedStream<AudioFrame>): boolean {
+    return (
+      branch === this.#main.stream && this.#unreadMs > (branch.wasRead ? BETWEEN_LOOPS_MS : FIRST_WORDS_MS)
+    );
   }
 
-  function hear(samples: Int16Array): void {
-    for (const frame of filteredFramer.push(samples)) give(frame);
+  #hear(samples: Int16Array): void {
+    for (const frame of this.#filteredFramer.push(samples)) this.#give(frame);
   }
 
-  function branch(
+  #branch(
     maxQueuedMs: number,
     unread: readonly AudioFrame[],
   ): { input: AudioInputBranch; stream: BoundedStream<AudioFrame> } {
@@ -75,46 +104,31 @@ export function createAudioInput(options: AudioInputOptions): AudioInputSource {
       name: "This audio",
       advice: "Give each reader its own with audioIn.tee().",
     });
-    branches.add(stream);
-    for (const { samples } of unread) stream.push({ samples: samples.slice(), sampleRateHz });
-    if (ended) stream.end();
+    this.#branches.add(stream);
+    for (const { samples } of unread)
+      stream.push({ samples: samples.slice(), sampleRateHz: this.#options.sampleRateHz });
+    if (this.#ended) stream.end();
     const input: AudioInputBranch = {
-      sampleRateHz,
+      sampleRateHz: this.#options.sampleRateHz,
       get droppedFrames() {
         return stream.dropped;
       },
       flush: () => stream.clear(),
-      tee: (tee = {}) => branch(tee.maxQueuedMs ?? maxQueuedMs, stream.unread()).input,
+      tee: (tee = {}) => this.#branch(tee.maxQueuedMs ?? maxQueuedMs, stream.unread()).input,
       [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
-      [Symbol.dispose]() {
-        branches.delete(stream);
+      [Symbol.dispose]: () => {
+        this.#branches.delete(stream);
         stream.end();
       },
     };
     return { input, stream };
   }
 
-  const main = branch(options.maxQueuedMs, []);
-
-  function toInputRate(samples: Int16Array, fromHz: number): Int16Array {
-    if (fromHz === sampleRateHz) return samples;
-    const resampler = resamplers.get(fromHz) ?? createResampler({ fromHz, toHz: sampleRateHz });
-    resamplers.set(fromHz, resampler);
+  #toInputRate(samples: Int16Array, fromHz: number): Int16Array {
+    if (fromHz === this.#options.sampleRateHz) return samples;
+    const resampler =
+      this.#resamplers.get(fromHz) ?? createResampler({ fromHz, toHz: this.#options.sampleRateHz });
+    this.#resamplers.set(fromHz, resampler);
     return resampler.process(samples);
   }
-
-  return {
-    input: main.input,
-    push(samples, fromHz) {
-      if (ended) return;
-      for (const frame of framer.push(toInputRate(samples, fromHz)))
-        if (filter) hear(filter.process(frame));
-        else give(frame);
-    },
-    end() {
-      ended = true;
-      if (filter) hear(filter.end());
-      for (const stream of branches) stream.end();
-    },
-  };
 }

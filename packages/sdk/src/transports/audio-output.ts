@@ -33,179 +33,218 @@ const ENOUGH_QUEUED_MS = 2_000; // a writer that waits here still never lets the
 const REPORT_MAX_MS = 250;
 
 export function createAudioOutput(options: AudioOutputOptions): AudioOutputSink {
-  const { sampleRateHz } = options;
-  const nowMs = options.nowMs ?? (() => performance.now());
-  const maxSamples = samplesIn(options.maxQueuedMs, sampleRateHz);
-  const enoughSamples = Math.min(samplesIn(ENOUGH_QUEUED_MS, sampleRateHz), maxSamples);
-  const listeners = { started: new Set<() => void>(), stopped: new Set<() => void>() };
-  let waiting: { reached(): boolean; settle(): void }[] = [];
-  let resampler: { fromHz: number; run: Resampler } | undefined;
-  let generation = 0;
+  const output = new QueuedOutput(options);
+  return {
+    output,
+    played: (generation, samples) => output.reportPlayed(generation, samples),
+    speaking: (speaking) => output.reportSpeaking(speaking),
+    giveUp: () => output.giveUp(),
+    end: () => output.end(),
+  };
+}
+
+class QueuedOutput implements AudioOutput {
+  readonly #options: AudioOutputOptions;
+  readonly #nowMs: () => number;
+  readonly #maxSamples: number;
+  readonly #enoughSamples: number;
+  readonly #listeners = { started: new Set<() => void>(), stopped: new Set<() => void>() };
+  #waiting: { reached(): boolean; settle(): void }[] = [];
+  #resampler: { fromHz: number; run: Resampler } | undefined;
+  #generation = 0;
   // Samples of this generation. What is counted for the bot begins at `utteranceStart`.
-  let written = 0;
-  let played = 0;
-  let utteranceStart = 0;
-  let utteranceIsOver = false; // the bot knows that all of it was heard: what it writes next is another one
+  #written = 0;
+  #played = 0;
+  #utteranceStart = 0;
+  #utteranceIsOver = false; // the bot knows that all of it was heard: what it writes next is another one
   // Between two reports time tells how far it has got.
-  let runningSinceMs: number | undefined;
-  let heardAtLeast = 0;
-  let cutAt: number | undefined;
-  let droppedSamples = 0;
-  let isPaused = false;
-  let ended = false;
+  #runningSinceMs: number | undefined;
+  #heardAtLeast = 0;
+  #cutAt: number | undefined;
+  #droppedSamples = 0;
+  #isPaused = false;
+  #ended = false;
+  readonly sampleRateHz: number;
 
-  function heard(): number {
-    const sinceMs = runningSinceMs === undefined ? 0 : Math.min(nowMs() - runningSinceMs, REPORT_MAX_MS);
-    return Math.min(written, Math.max(heardAtLeast, played + samplesIn(sinceMs, sampleRateHz)));
+  constructor(options: AudioOutputOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#maxSamples = samplesIn(options.maxQueuedMs, options.sampleRateHz);
+    this.#enoughSamples = Math.min(samplesIn(ENOUGH_QUEUED_MS, options.sampleRateHz), this.#maxSamples);
+    this.sampleRateHz = options.sampleRateHz;
   }
 
-  function setRunning(running: boolean): void {
-    heardAtLeast = heard();
-    runningSinceMs = running ? nowMs() : undefined;
+  get queuedMs(): number {
+    return ((this.#written - this.#played) * 1000) / this.#options.sampleRateHz;
   }
 
-  function playback(place: { start: number; heard: number; target: number }): Playback {
+  get playedMs(): number {
+    return ((this.#heard() - this.#utteranceStart) * 1000) / this.#options.sampleRateHz;
+  }
+
+  get droppedMs(): number {
+    return (this.#droppedSamples * 1000) / this.#options.sampleRateHz;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  readonly write: AudioOutput["write"] = (frame) => {
+    if (this.#ended) return false;
+    if (this.#utteranceIsOver) this.#utteranceStart = this.#written;
+    this.#utteranceIsOver = false;
+    const samples = this.#toOutputRate(frame);
+    const space = Math.max(0, this.#maxSamples - (this.#written - this.#played));
+    // A copy of exactly this: the frame stays the bot's, and what crosses to another thread takes along the
+    // whole memory behind it.
+    const accepted = samples.slice(0, space);
+    this.#drop(samples.length - accepted.length, "more was written than audioOut.maxQueuedMs allows");
+    this.#written += accepted.length;
+    if (accepted.length > 0) this.#options.play(accepted);
+    return this.#written - this.#played < this.#enoughSamples;
+  };
+
+  readonly ready: AudioOutput["ready"] = (wait) =>
+    this.#until(
+      () => this.#written - this.#played < this.#enoughSamples,
+      () => undefined,
+      wait,
+    );
+
+  readonly clear: AudioOutput["clear"] = () => {
+    const place = this.#heard();
+    const state = this.#playback({ start: this.#utteranceStart, heard: place, target: this.#written });
+    this.#resampler = undefined;
+    if (!this.#ended && this.#written !== this.#played) this.#cut(place);
+    else this.#setPaused(false); // there is nothing that anybody would notice
+    this.#utteranceStart = this.#written;
+    this.#utteranceIsOver = false;
+    return state;
+  };
+
+  readonly pause: AudioOutput["pause"] = () => this.#setPaused(true);
+
+  readonly resume: AudioOutput["resume"] = () => this.#setPaused(false);
+
+  readonly drained: AudioOutput["drained"] = (wait) => {
+    const target = this.#written;
+    const since = this.#generation;
+    const start = this.#utteranceStart;
+    return this.#until(
+      () => this.#generation !== since || this.#played >= target,
+      () => {
+        if (this.#generation === since && target === this.#written && this.#played >= target)
+          this.#utteranceIsOver = true;
+        return this.#playback({ start, heard: this.#cutAt ?? this.#heard(), target });
+      },
+      wait,
+    );
+  };
+
+  readonly on: AudioOutput["on"] = (event, listener) => void this.#listeners[event].add(listener);
+
+  readonly off: AudioOutput["off"] = (event, listener) => void this.#listeners[event].delete(listener);
+
+  #heard(): number {
+    const sinceMs =
+      this.#runningSinceMs === undefined ? 0 : Math.min(this.#nowMs() - this.#runningSinceMs, REPORT_MAX_MS);
+    return Math.min(
+      this.#written,
+      Math.max(this.#heardAtLeast, this.#played + samplesIn(sinceMs, this.#options.sampleRateHz)),
+    );
+  }
+
+  #setRunning(running: boolean): void {
+    this.#heardAtLeast = this.#heard();
+    this.#runningSinceMs = running ? this.#nowMs() : undefined;
+  }
+
+  #playback(place: { start: number; heard: number; target: number }): Playback {
     const playedSamples = Math.max(0, Math.min(place.heard, place.target) - place.start);
-    return { playedMs: (playedSamples * 1000) / sampleRateHz, interrupted: place.heard < place.target };
+    return {
+      playedMs: (playedSamples * 1000) / this.#options.sampleRateHz,
+      interrupted: place.heard < place.target,
+    };
   }
 
-  function settle(): void {
-    const reached = waiting.filter((waiter) => ended || waiter.reached());
+  #settle(): void {
+    const reached = this.#waiting.filter((waiter) => this.#ended || waiter.reached());
     if (reached.length === 0) return;
-    waiting = waiting.filter((waiter) => !reached.includes(waiter));
+    this.#waiting = this.#waiting.filter((waiter) => !reached.includes(waiter));
     for (const waiter of reached) waiter.settle();
   }
 
-  function until<T>(reached: () => boolean, result: () => T, wait: WaitOptions | undefined): Promise<T> {
-    if (ended || reached()) return Promise.resolve(result());
+  #until<T>(reached: () => boolean, result: () => T, wait: WaitOptions | undefined): Promise<T> {
+    if (this.#ended || reached()) return Promise.resolve(result());
     const { promise, resolve } = Promise.withResolvers<T>();
     const waiter = { reached, settle: () => resolve(result()) };
-    waiting.push(waiter);
+    this.#waiting.push(waiter);
     const forget = (): void => {
-      waiting = waiting.filter((other) => other !== waiter);
+      this.#waiting = this.#waiting.filter((other) => other !== waiter);
     };
     return waitFor(promise, { ...wait, what: "the audio queue", onGiveUp: forget });
   }
 
-  function toOutputRate(frame: AudioFrame): Int16Array {
-    if (frame.sampleRateHz === sampleRateHz) return frame.samples;
-    if (resampler?.fromHz !== frame.sampleRateHz)
-      resampler = {
+  #toOutputRate(frame: AudioFrame): Int16Array {
+    if (frame.sampleRateHz === this.#options.sampleRateHz) return frame.samples;
+    if (this.#resampler?.fromHz !== frame.sampleRateHz)
+      this.#resampler = {
         fromHz: frame.sampleRateHz,
-        run: createResampler({ fromHz: frame.sampleRateHz, toHz: sampleRateHz }),
+        run: createResampler({ fromHz: frame.sampleRateHz, toHz: this.#options.sampleRateHz }),
       };
-    return resampler.run.process(frame.samples);
+    return this.#resampler.run.process(frame.samples);
   }
 
-  function drop(samples: number, why: string): void {
+  #drop(samples: number, why: string): void {
     if (samples <= 0) return;
-    droppedSamples += samples;
-    options.dropped?.((samples * 1000) / sampleRateHz, why);
+    this.#droppedSamples += samples;
+    this.#options.dropped?.((samples * 1000) / this.#options.sampleRateHz, why);
   }
 
-  function setPaused(paused: boolean): void {
-    if (ended || isPaused === paused) return;
-    isPaused = paused;
-    if (paused) setRunning(false);
-    options.pause(paused, heard());
+  #setPaused(paused: boolean): void {
+    if (this.#ended || this.#isPaused === paused) return;
+    this.#isPaused = paused;
+    if (paused) this.#setRunning(false);
+    this.#options.pause(paused, this.#heard());
   }
 
   /** Forgets what is queued and gives its waiters the place where it was cut. */
-  function cut(place: number): void {
-    cutAt = place;
-    generation += 1;
-    settle();
-    cutAt = undefined;
-    written = 0;
-    played = 0;
-    heardAtLeast = 0;
-    runningSinceMs = undefined;
-    isPaused = false;
-    options.clear(generation);
-    settle();
+  #cut(place: number): void {
+    this.#cutAt = place;
+    this.#generation += 1;
+    this.#settle();
+    this.#cutAt = undefined;
+    this.#written = 0;
+    this.#played = 0;
+    this.#heardAtLeast = 0;
+    this.#runningSinceMs = undefined;
+    this.#isPaused = false;
+    this.#options.clear(this.#generation);
+    this.#settle();
   }
 
-  const output: AudioOutput = {
-    sampleRateHz,
-    get queuedMs() {
-      return ((written - played) * 1000) / sampleRateHz;
-    },
-    get playedMs() {
-      return ((heard() - utteranceStart) * 1000) / sampleRateHz;
-    },
-    get droppedMs() {
-      return (droppedSamples * 1000) / sampleRateHz;
-    },
-    get isPaused() {
-      return isPaused;
-    },
-    write(frame) {
-      if (ended) return false;
-      if (utteranceIsOver) utteranceStart = written;
-      utteranceIsOver = false;
-      const samples = toOutputRate(frame);
-      const space = Math.max(0, maxSamples - (written - played));
-      // A copy of exactly this: the frame stays the bot's, and what crosses to another thread takes along the
-      // whole memory behind it.
-      const accepted = samples.slice(0, space);
-      drop(samples.length - accepted.length, "more was written than audioOut.maxQueuedMs allows");
-      written += accepted.length;
-      if (accepted.length > 0) options.play(accepted);
-      return written - played < enoughSamples;
-    },
-    ready: (wait) =>
-      until(
-        () => written - played < enoughSamples,
-        () => undefined,
-        wait,
-      ),
-    clear() {
-      const place = heard();
-      const state = playback({ start: utteranceStart, heard: place, target: written });
-      resampler = undefined;
-      if (!ended && written !== played) cut(place);
-      else setPaused(false); // there is nothing that anybody would notice
-      utteranceStart = written;
-      utteranceIsOver = false;
-      return state;
-    },
-    pause: () => setPaused(true),
-    resume: () => setPaused(false),
-    drained(wait) {
-      const target = written;
-      const since = generation;
-      const start = utteranceStart;
-      return until(
-        () => generation !== since || played >= target,
-        () => {
-          if (generation === since && target === written && played >= target) utteranceIsOver = true;
-          return playback({ start, heard: cutAt ?? heard(), target });
-        },
-        wait,
-      );
-    },
-    on: (event, listener) => void listeners[event].add(listener),
-    off: (event, listener) => void listeners[event].delete(listener),
-  };
-  return {
-    output,
-    played(ofGeneration, samples) {
-      if (ofGeneration !== generation) return; // from before the last clear
-      played = samples;
-      if (runningSinceMs !== undefined) runningSinceMs = nowMs();
-      settle();
-    },
-    speaking(speaking) {
-      setRunning(speaking);
-      if (!speaking && played === written) resampler = undefined; // its end has missed its time
-      for (const listener of listeners[speaking ? "started" : "stopped"]) listener();
-    },
-    giveUp: () => drop(written - heard(), "the bot's last words took longer than audioOut.lastWordsMs"),
-    end() {
-      if (ended) return;
-      ended = true;
-      setRunning(false);
-      settle();
-    },
-  };
+  reportPlayed(ofGeneration: number, samples: number): void {
+    if (ofGeneration !== this.#generation) return; // from before the last clear
+    this.#played = samples;
+    if (this.#runningSinceMs !== undefined) this.#runningSinceMs = this.#nowMs();
+    this.#settle();
+  }
+
+  reportSpeaking(speaking: boolean): void {
+    this.#setRunning(speaking);
+    if (!speaking && this.#played === this.#written) this.#resampler = undefined; // its end has missed its time
+    for (const listener of this.#listeners[speaking ? "started" : "stopped"]) listener();
+  }
+
+  giveUp(): void {
+    this.#drop(this.#written - this.#heard(), "the bot's last words took longer than audioOut.lastWordsMs");
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#setRunning(false);
+    this.#settle();
+  }
 }

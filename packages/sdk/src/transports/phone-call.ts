@@ -62,77 +62,96 @@ const KEYS = /^[0-9*#A-Dw]{1,64}$/;
 const PAUSE_MS = 500;
 
 export function createPhoneCall(options: PhoneCallOptions): PhoneCall {
-  const { stream, accounts, log, audioOut, signal } = options;
-  const { carrier, callData } = stream;
-  const { title, transfer, keys: keySending } = carriers[carrier];
-  const asksAboutTransfers = carriers[carrier].transferXml !== undefined;
+  return new CarrierCall(options);
+}
 
-  function rest(what: string): Rest {
-    const found = restOf(accounts(), carrier);
+class CarrierCall implements PhoneCall {
+  readonly #options: PhoneCallOptions;
+  readonly #carrier;
+  readonly #callData;
+  readonly #record;
+  readonly #asksAboutTransfers;
+  readonly carrier: CarrierName;
+  readonly callId: string;
+  readonly answeredBy: Answerer | undefined;
+
+  constructor(options: PhoneCallOptions) {
+    this.#options = options;
+    this.#carrier = options.stream.carrier;
+    this.#callData = options.stream.callData;
+    this.#record = carriers[this.#carrier];
+    this.#asksAboutTransfers = carriers[this.#carrier].transferXml !== undefined;
+    this.carrier = options.stream.carrier;
+    this.callId = this.#callData.callId;
+    this.answeredBy = this.#callData.answeredBy;
+  }
+
+  readonly transfer: PhoneCall["transfer"] = async (to, { callerId } = {}) => {
+    this.#options.signal.throwIfAborted();
+    const callee = Callee.safeParse(to);
+    if (!callee.success) throw new RangeError(`to ${callee.error.issues[0]?.message}, got "${to}"`);
+    if (typeof this.#record.transfer === "string")
+      throw new AppError("CARRIER_REFUSED", { message: `${this.#record.title} ${this.#record.transfer}` });
+    const what = "the transfer";
+    const { callbackUrl } = this.#options;
+    const account = this.#rest(what);
+    if (this.#asksAboutTransfers && callbackUrl === undefined)
+      throw new AppError("CARRIER_REFUSED", {
+        message: `${this.#record.title} asks a public address of ours what a transferred call is to do: start the runner with --proxy`,
+      });
+    const order = { to: callee.data, callerId, callbackUrl: callbackUrl ?? "" };
+    this.#options.leaving("transferred");
+    try {
+      await this.#ask(this.#record.transfer.request(account, this.#callData.callId, order), what);
+    } catch (error) {
+      this.#options.leaving(undefined);
+      throw error;
+    }
+    this.#options.log.info({ carrier: this.#carrier }, "call transferred");
+    this.#options.over("transferred");
+  };
+
+  readonly hangUp: PhoneCall["hangUp"] = async () => {
+    if (this.#options.signal.aborted) return;
+    this.#options.leaving("hung-up");
+    await hangUp(this.#options.stream, this.#options.accounts(), this.#options.log);
+    this.#options.over("hung-up");
+  };
+
+  readonly sendDtmf: PhoneCall["sendDtmf"] = async (keys) => {
+    this.#options.signal.throwIfAborted();
+    if (!KEYS.test(keys))
+      throw new RangeError(`keys must be some of 0 to 9, *, #, A to D and w, got "${keys}"`);
+    if (this.#record.keys?.over === "rest")
+      return this.#ask(
+        this.#record.keys.request(this.#rest("the keys"), this.#callData.callId, keys),
+        "the keys",
+      );
+    if (this.#record.keys?.over === "socket") {
+      for (const [index, part] of keys.split("w").entries()) {
+        if (index > 0) await pause(PAUSE_MS, undefined, { signal: this.#options.signal });
+        if (part) this.#options.sendText(this.#record.keys.message(part));
+      }
+      return undefined;
+    }
+    const { sampleRateHz } = this.#options.audioOut;
+    this.#options.audioOut.write({ samples: dtmfTones(keys, { sampleRateHz }), sampleRateHz });
+    await this.#options.audioOut.drained({ signal: this.#options.signal });
+    return undefined;
+  };
+
+  #rest(what: string): Rest {
+    const found = restOf(this.#options.accounts(), this.#carrier);
     if (found) return found;
-    const variables = accountVariables(carrier, "calls").join(" and ");
+    const variables = accountVariables(this.#carrier, "calls").join(" and ");
     throw new AppError("CARRIER_NOT_CONFIGURED", {
-      message: `${title} cannot be asked for ${what} without an account: set ${variables}`,
+      message: `${this.#record.title} cannot be asked for ${what} without an account: set ${variables}`,
     });
   }
 
-  async function ask(request: RestRequest, what: string): Promise<void> {
-    const asked = { carrier, ...request };
+  async #ask(request: RestRequest, what: string): Promise<void> {
+    const asked = { carrier: this.#carrier, ...request };
     const answer = await askCarrier(asked);
     if (answer.status < 200 || answer.status > 299) throw refusalOf(asked, answer, what);
   }
-
-  return {
-    carrier,
-    callId: callData.callId,
-    answeredBy: callData.answeredBy,
-    async transfer(to, { callerId } = {}) {
-      signal.throwIfAborted();
-      const callee = Callee.safeParse(to);
-      if (!callee.success) throw new RangeError(`to ${callee.error.issues[0]?.message}, got "${to}"`);
-      if (typeof transfer === "string")
-        throw new AppError("CARRIER_REFUSED", { message: `${title} ${transfer}` });
-      const what = "the transfer";
-      const { callbackUrl } = options;
-      const account = rest(what);
-      if (asksAboutTransfers && callbackUrl === undefined)
-        throw new AppError("CARRIER_REFUSED", {
-          message: `${title} asks a public address of ours what a transferred call is to do: start the runner with --proxy`,
-        });
-      const order = { to: callee.data, callerId, callbackUrl: callbackUrl ?? "" };
-      options.leaving("transferred");
-      try {
-        await ask(transfer.request(account, callData.callId, order), what);
-      } catch (error) {
-        options.leaving(undefined);
-        throw error;
-      }
-      log.info({ carrier }, "call transferred");
-      options.over("transferred");
-    },
-    async hangUp() {
-      if (signal.aborted) return;
-      options.leaving("hung-up");
-      await hangUp(stream, accounts(), log);
-      options.over("hung-up");
-    },
-    async sendDtmf(keys) {
-      signal.throwIfAborted();
-      if (!KEYS.test(keys))
-        throw new RangeError(`keys must be some of 0 to 9, *, #, A to D and w, got "${keys}"`);
-      if (keySending?.over === "rest")
-        return ask(keySending.request(rest("the keys"), callData.callId, keys), "the keys");
-      if (keySending?.over === "socket") {
-        for (const [index, part] of keys.split("w").entries()) {
-          if (index > 0) await pause(PAUSE_MS, undefined, { signal });
-          if (part) options.sendText(keySending.message(part));
-        }
-        return undefined;
-      }
-      const { sampleRateHz } = audioOut;
-      audioOut.write({ samples: dtmfTones(keys, { sampleRateHz }), sampleRateHz });
-      await audioOut.drained({ signal });
-      return undefined;
-    },
-  };
 }

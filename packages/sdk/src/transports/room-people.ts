@@ -34,35 +34,114 @@ interface Known extends RoomParticipant {
 }
 
 export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
-  const { livekit, room, parts, hear } = options;
-  const { RoomEvent, TrackKind, ParticipantKind } = livekit;
-  const { hooks, inputHz } = parts;
-  const listeners = createListeners<RoomSideEvents>();
-  const known = new Map<string, Known>();
-  const streams = new Map<RemoteTrack, ReadableStreamDefaultReader<AudioFrame>>();
-  const mixer = createRoomMixer({ sampleRateHz: inputHz, mixed: (samples) => hear(samples, inputHz) });
-  let isSomebodyThere = false;
+  return new ListenedPeople(options);
+}
 
-  const isBot = (participant: RemoteParticipant): boolean => participant.kind === ParticipantKind.AGENT;
+class ListenedPeople implements RoomPeople {
+  readonly #options: RoomPeopleOptions;
+  readonly #RoomEvent;
+  readonly #TrackKind;
+  readonly #ParticipantKind;
+  readonly #hooks;
+  readonly #inputHz: number;
+  readonly #listeners = createListeners<RoomSideEvents>();
+  readonly #known = new Map<string, Known>();
+  readonly #streams = new Map<RemoteTrack, ReadableStreamDefaultReader<AudioFrame>>();
+  readonly #mixer;
+  #isSomebodyThere = false;
+  readonly #isBot = (participant: RemoteParticipant): boolean =>
+    participant.kind === this.#ParticipantKind.AGENT;
+  // Called from native code's events: what a bot's listener throws ends its own session only.
+  readonly #guarded =
+    <A extends unknown[]>(run: (...args: A) => void) =>
+    (...args: A): void => {
+      try {
+        run(...args);
+      } catch (error) {
+        this.#hooks.failed(error);
+      }
+    };
+  readonly greet: RoomPeople["greet"] = this.#guarded(() => {
+    for (const participant of this.#options.room.remoteParticipants.values()) this.#knownOf(participant);
+  });
+
+  constructor(options: RoomPeopleOptions) {
+    this.#options = options;
+    this.#RoomEvent = options.livekit.RoomEvent;
+    this.#TrackKind = options.livekit.TrackKind;
+    this.#ParticipantKind = options.livekit.ParticipantKind;
+    this.#hooks = options.parts.hooks;
+    this.#inputHz = options.parts.inputHz;
+    this.#mixer = createRoomMixer({
+      sampleRateHz: this.#inputHz,
+      mixed: (samples) => options.hear(samples, this.#inputHz),
+    });
+    options.room.on(this.#RoomEvent.ParticipantConnected, this.#guarded(this.#knownOf));
+    options.room.on(this.#RoomEvent.ParticipantDisconnected, this.#guarded(this.#left));
+    options.room.on(this.#RoomEvent.TrackMuted, (_publication, { identity }) => this.#mixer.remove(identity));
+    options.room.on(
+      this.#RoomEvent.TrackSubscribed,
+      this.#guarded((track: RemoteTrack, _publication: unknown, participant: RemoteParticipant) => {
+        if (track.kind === this.#TrackKind.KIND_AUDIO)
+          this.#listen(track, participant).catch(this.#hooks.failed);
+      }),
+    );
+    options.room.on(
+      this.#RoomEvent.TrackUnsubscribed,
+      this.#guarded((track: RemoteTrack, _publication: unknown, { identity }: RemoteParticipant) =>
+        this.#unheard(track, identity),
+      ),
+    );
+    options.room.on(
+      this.#RoomEvent.DataReceived,
+      this.#guarded((payload: Uint8Array, participant?: RemoteParticipant) =>
+        this.#received(payload, participant),
+      ),
+    );
+  }
+
+  side(name: string): RoomSide {
+    const people = this.#known;
+    return {
+      name,
+      get participants() {
+        return [...people.values()];
+      },
+      on: this.#listeners.on,
+      off: this.#listeners.off,
+      invite: () => this.#options.invitations.next(),
+      dial: this.#options.dial,
+    };
+  }
+
+  close(): void {
+    for (const reader of this.#streams.values()) void reader.cancel().catch(() => undefined);
+    this.#streams.clear();
+    for (const { ear } of this.#known.values()) ear?.end();
+  }
 
   // A second bot is heard by whoever asks for it; two that hear each other would talk for ever.
-  function isHeard(person: Known): boolean {
-    const { hear: whom } = parts;
+  #isHeard(person: Known): boolean {
+    const { hear: whom } = this.#options.parts;
     if (typeof whom === "object") return person.identity === whom.only;
     return whom === "all" || !person.isBot;
   }
 
-  function knownOf(participant: RemoteParticipant): Known {
+  readonly #knownOf = (participant: RemoteParticipant): Known => {
     const { identity } = participant;
-    const before = known.get(identity);
+    const before = this.#known.get(identity);
     if (before) return before;
     const ear =
-      parts.hear === "each"
-        ? createAudioInput({ sampleRateHz: inputHz, maxQueuedMs: parts.maxQueuedInMs, filter: undefined })
+      this.#options.parts.hear === "each"
+        ? createAudioInput({
+            sampleRateHz: this.#inputHz,
+            maxQueuedMs: this.#options.parts.maxQueuedInMs,
+            filter: undefined,
+          })
         : undefined;
     const person: Known = {
       identity,
-      isBot: isBot(participant),
+      isBot: this.#isBot(participant),
       get name() {
         return participant.name ?? "";
       },
@@ -72,113 +151,61 @@ export function openRoomPeople(options: RoomPeopleOptions): RoomPeople {
       audioIn: ear?.input,
       ear,
     };
-    known.set(identity, person);
-    listeners.emit("participant-joined", person);
-    look();
+    this.#known.set(identity, person);
+    this.#listeners.emit("participant-joined", person);
+    this.#look();
     return person;
-  }
+  };
 
-  function left(participant: RemoteParticipant): void {
-    const person = known.get(participant.identity);
+  readonly #left = (participant: RemoteParticipant): void => {
+    const person = this.#known.get(participant.identity);
     if (!person) return;
-    known.delete(participant.identity);
-    mixer.remove(participant.identity);
+    this.#known.delete(participant.identity);
+    this.#mixer.remove(participant.identity);
     person.ear?.end();
-    listeners.emit("participant-left", person);
-    look();
+    this.#listeners.emit("participant-left", person);
+    this.#look();
+  };
+
+  #look(): void {
+    const now = [...this.#known.values()].some((person) => !person.isBot);
+    if (now === this.#isSomebodyThere) return;
+    this.#isSomebodyThere = now;
+    this.#options.met(now);
   }
 
-  function look(): void {
-    const now = [...known.values()].some((person) => !person.isBot);
-    if (now === isSomebodyThere) return;
-    isSomebodyThere = now;
-    options.met(now);
-  }
-
-  async function listen(track: RemoteTrack, participant: RemoteParticipant): Promise<void> {
-    const person = knownOf(participant);
-    if (!isHeard(person) && !person.ear) return;
-    const filter = person.ear && (await parts.openFilter());
-    const format = { sampleRate: inputHz, numChannels: 1, frameSizeMs: FRAME_MS };
-    const stream: AudioStream = new livekit.AudioStream(track, format);
+  async #listen(track: RemoteTrack, participant: RemoteParticipant): Promise<void> {
+    const person = this.#knownOf(participant);
+    if (!this.#isHeard(person) && !person.ear) return;
+    const filter = person.ear && (await this.#options.parts.openFilter());
+    const format = { sampleRate: this.#inputHz, numChannels: 1, frameSizeMs: FRAME_MS };
+    const stream: AudioStream = new this.#options.livekit.AudioStream(track, format);
     const reader = (stream as unknown as ReadableStream<AudioFrame>).getReader();
-    streams.set(track, reader);
+    this.#streams.set(track, reader);
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       const { data } = next.value;
-      if (isHeard(person)) mixer.push(person.identity, data);
-      person.ear?.push(filter ? filter.process(data) : data, inputHz);
+      if (this.#isHeard(person)) this.#mixer.push(person.identity, data);
+      person.ear?.push(filter ? filter.process(data) : data, this.#inputHz);
     }
     await filter?.dispose();
   }
 
-  function unheard(track: RemoteTrack, identity: string): void {
-    mixer.remove(identity);
-    void streams
+  #unheard(track: RemoteTrack, identity: string): void {
+    this.#mixer.remove(identity);
+    void this.#streams
       .get(track)
       ?.cancel()
       .catch(() => undefined);
-    streams.delete(track);
+    this.#streams.delete(track);
   }
 
-  function received(payload: Uint8Array, participant: RemoteParticipant | undefined): void {
+  #received(payload: Uint8Array, participant: RemoteParticipant | undefined): void {
     const message = parseMessage(payload);
     if (message === undefined) return;
     // What another bot tells its clients is not said to us.
-    if (participant && isBot(participant) && isRtvi(message)) return;
-    options.receive(message);
+    if (participant && this.#isBot(participant) && isRtvi(message)) return;
+    this.#options.receive(message);
   }
-
-  // Called from native code's events: what a bot's listener throws ends its own session only.
-  const guarded =
-    <A extends unknown[]>(run: (...args: A) => void) =>
-    (...args: A): void => {
-      try {
-        run(...args);
-      } catch (error) {
-        hooks.failed(error);
-      }
-    };
-
-  room.on(RoomEvent.ParticipantConnected, guarded(knownOf));
-  room.on(RoomEvent.ParticipantDisconnected, guarded(left));
-  room.on(RoomEvent.TrackMuted, (_publication, { identity }) => mixer.remove(identity));
-  room.on(
-    RoomEvent.TrackSubscribed,
-    guarded((track: RemoteTrack, _publication: unknown, participant: RemoteParticipant) => {
-      if (track.kind === TrackKind.KIND_AUDIO) listen(track, participant).catch(hooks.failed);
-    }),
-  );
-  room.on(
-    RoomEvent.TrackUnsubscribed,
-    guarded((track: RemoteTrack, _publication: unknown, { identity }: RemoteParticipant) =>
-      unheard(track, identity),
-    ),
-  );
-  room.on(
-    RoomEvent.DataReceived,
-    guarded((payload: Uint8Array, participant?: RemoteParticipant) => received(payload, participant)),
-  );
-
-  return {
-    side: (name) => ({
-      name,
-      get participants() {
-        return [...known.values()];
-      },
-      on: listeners.on,
-      off: listeners.off,
-      invite: () => options.invitations.next(),
-      dial: options.dial,
-    }),
-    greet: guarded(() => {
-      for (const participant of room.remoteParticipants.values()) knownOf(participant);
-    }),
-    close() {
-      for (const reader of streams.values()) void reader.cancel().catch(() => undefined);
-      streams.clear();
-      for (const { ear } of known.values()) ear?.end();
-    },
-  };
 }
 
 export function isRtvi(message: unknown): boolean {

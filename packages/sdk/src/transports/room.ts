@@ -2,7 +2,12 @@ import { AppError } from "@vocalhost/protocol";
 import type { AudioSource, Room } from "@livekit/rtc-node";
 import { createPlayout } from "../pacing/playout.ts";
 import type { RoomArguments } from "../bot/runner-arguments.ts";
-import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
+import {
+  assembleTransport,
+  type AssembledTransport,
+  type TransportParts,
+  type Wire,
+} from "./assemble-transport.ts";
 import { loadLiveKitClient, type LiveKitClient } from "./config.ts";
 import { dialOut } from "./dial-out.ts";
 import { roomAccessOf } from "./room-access.ts";
@@ -26,81 +31,126 @@ export async function createRoomTransport(
       message:
         "A bot cannot join a Daily room because Daily has no SDK for Node; use embedded or LiveKit rooms (transport 'room'), or the phone carriers.",
     });
-  const livekit = await loadLiveKitClient();
-  const { hooks } = parts;
-  const { invitations, connectDeadlineMs, sipTrunk, isStandIn } = roomAccessOf(args);
-  const room = new livekit.Room();
-  const sound = createSound(livekit, parts.outputHz);
-  const send = createSender(room, hooks.log);
-  let generation = 0;
-  let isClosing = false;
-  let lonely: NodeJS.Timeout | undefined; // runs while there is nobody to talk with
-
-  const playout = createPlayout({
-    sampleRateHz: parts.outputHz,
-    wireHz: sound.rateHz,
-    chunkMs: CHUNK_MS,
-    leadMs: LEAD_MS,
-    maxQueuedMs: parts.maxQueuedOutMs,
-    send: (chunk) => chunk && sound.play(chunk),
-    progress: () => audioOut.played(generation, playout.playedSamples),
-    speaking: (speaking) => audioOut.speaking(speaking),
-    onError: (error) => hooks.failed(error),
-  });
-  const people = openRoomPeople({
-    livekit,
-    room,
-    parts,
-    invitations,
-    dial: (to, options) => dialOut({ ...args, sipTrunk }, to, options),
-    hear: (samples, sampleRateHz) => audioIn.push(samples, sampleRateHz),
-    receive: (message) => {
-      if (!isStandIn || !isRtvi(message)) receive(message);
-    },
-    met(isSomebodyThere) {
-      clearTimeout(lonely);
-      emit(isSomebodyThere ? "client-connected" : "client-disconnected");
-      if (isSomebodyThere) hooks.connected();
-      // A client that connects anew leaves and joins again, and so does a page that is reloaded.
-      else if (!parts.stay) lonely = setTimeout(() => hooks.ended("client-left"), parts.departureTimeoutMs);
-    },
-  });
-  const transport = assembleTransport(args, parts, {
-    room: people.side(args.roomName),
-    play: (samples) => void playout.write(samples),
-    clear(next) {
-      generation = next;
-      playout.clear();
-      sound.clear();
-    },
-    pause: (paused) => playout.pause(paused),
-    send: (message) => {
-      if (!isStandIn || !isRtvi(message)) send(message);
-    },
-    async close() {
-      isClosing = true;
-      clearTimeout(lonely);
-      playout.stop();
-      people.close();
-      await sound.close();
-      await room.disconnect();
-    },
-  });
-  const { audioIn, audioOut, receive, emit } = transport.inner;
-  room.on(livekit.RoomEvent.Disconnected, () => {
-    if (!isClosing) hooks.ended("client-lost"); // the room was closed, or its server is gone for good
-  });
-  if (connectDeadlineMs !== undefined)
-    lonely = setTimeout(() => hooks.ended("never-connected"), connectDeadlineMs);
-  try {
-    await join(livekit, { room, args, source: sound.source });
-  } catch (error) {
-    await transport.close();
-    throw error;
-  }
-  people.greet();
-  playout.start();
+  const { transport, start } = createConnection(args, parts, await loadLiveKitClient());
+  await start();
   return transport;
+}
+
+interface RoomConnection {
+  transport: AssembledTransport;
+  /** Joins the room. */
+  start(): Promise<void>;
+}
+
+function createConnection(
+  args: RoomArguments,
+  parts: TransportParts,
+  livekit: LiveKitClient,
+): RoomConnection {
+  return new JoinedRoom(args, parts, livekit);
+}
+
+class JoinedRoom implements RoomConnection {
+  readonly #args: RoomArguments;
+  readonly #livekit: LiveKitClient;
+  readonly #access;
+  readonly #room;
+  readonly #sound;
+  readonly #send;
+  #generation = 0;
+  #isClosing = false;
+  #lonely: NodeJS.Timeout | undefined; // runs while there is nobody to talk with
+  readonly #playout;
+  readonly #people;
+  readonly transport;
+  readonly #audioIn;
+  readonly #audioOut;
+  readonly #receive;
+  readonly #emit;
+
+  constructor(args: RoomArguments, parts: TransportParts, livekit: LiveKitClient) {
+    this.#args = args;
+    this.#livekit = livekit;
+    this.#access = roomAccessOf(args);
+    this.#room = new livekit.Room();
+    this.#sound = createSound(livekit, parts.outputHz);
+    this.#send = createSender(this.#room, parts.hooks.log);
+    this.#playout = createPlayout({
+      sampleRateHz: parts.outputHz,
+      wireHz: this.#sound.rateHz,
+      chunkMs: CHUNK_MS,
+      leadMs: LEAD_MS,
+      maxQueuedMs: parts.maxQueuedOutMs,
+      send: (chunk) => chunk && this.#sound.play(chunk),
+      progress: () => this.#audioOut.played(this.#generation, this.#playout.playedSamples),
+      speaking: (speaking) => this.#audioOut.speaking(speaking),
+      onError: (error) => parts.hooks.failed(error),
+    });
+    this.#people = openRoomPeople({
+      livekit,
+      room: this.#room,
+      parts,
+      invitations: this.#access.invitations,
+      dial: (to, options) => dialOut({ ...args, sipTrunk: this.#access.sipTrunk }, to, options),
+      hear: (samples, sampleRateHz) => this.#audioIn.push(samples, sampleRateHz),
+      receive: (message) => {
+        if (!this.#access.isStandIn || !isRtvi(message)) this.#receive(message);
+      },
+      met: (isSomebodyThere) => {
+        clearTimeout(this.#lonely);
+        this.#emit(isSomebodyThere ? "client-connected" : "client-disconnected");
+        if (isSomebodyThere) parts.hooks.connected();
+        // A client that connects anew leaves and joins again, and so does a page that is reloaded.
+        else if (!parts.stay)
+          this.#lonely = setTimeout(() => parts.hooks.ended("client-left"), parts.departureTimeoutMs);
+      },
+    });
+    this.transport = assembleTransport(args, parts, this.#createWire());
+    this.#audioIn = this.transport.inner.audioIn;
+    this.#audioOut = this.transport.inner.audioOut;
+    this.#receive = this.transport.inner.receive;
+    this.#emit = this.transport.inner.emit;
+    this.#room.on(livekit.RoomEvent.Disconnected, () => {
+      if (!this.#isClosing) parts.hooks.ended("client-lost"); // the room was closed, or its server is gone for good
+    });
+    if (this.#access.connectDeadlineMs !== undefined)
+      this.#lonely = setTimeout(() => parts.hooks.ended("never-connected"), this.#access.connectDeadlineMs);
+  }
+
+  #createWire(): Wire {
+    return {
+      room: this.#people.side(this.#args.roomName),
+      play: (samples) => void this.#playout.write(samples),
+      clear: (next) => {
+        this.#generation = next;
+        this.#playout.clear();
+        this.#sound.clear();
+      },
+      pause: (paused) => this.#playout.pause(paused),
+      send: (message) => {
+        if (!this.#access.isStandIn || !isRtvi(message)) this.#send(message);
+      },
+      close: async () => {
+        this.#isClosing = true;
+        clearTimeout(this.#lonely);
+        this.#playout.stop();
+        this.#people.close();
+        await this.#sound.close();
+        await this.#room.disconnect();
+      },
+    };
+  }
+
+  readonly start: RoomConnection["start"] = async () => {
+    try {
+      await join(this.#livekit, { room: this.#room, args: this.#args, source: this.#sound.source });
+    } catch (error) {
+      await this.transport.close();
+      throw error;
+    }
+    this.#people.greet();
+    this.#playout.start();
+  };
 }
 
 interface Joining {

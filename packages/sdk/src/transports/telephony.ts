@@ -5,12 +5,18 @@ import { hangUp } from "./hang-up.ts";
 import { createInOrder } from "./in-order.ts";
 import { createMarks } from "./marks.ts";
 import { decodeWireAudio } from "../pacing/wire-audio.ts";
-import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
+import {
+  assembleTransport,
+  type AssembledTransport,
+  type TransportParts,
+  type Wire,
+} from "./assemble-transport.ts";
 import { carrierAccounts } from "./config.ts";
 import { callbackUrlOf, closeStream, streamOf } from "./carrier-stream.ts";
-import { createPhoneCall } from "./phone-call.ts";
+import { createPhoneCall, type PhoneCall } from "./phone-call.ts";
+import type { AudioOutput } from "./transport.ts";
 import { textOf } from "./socket-data.ts";
-import { openSocketVoice } from "./socket-voice.ts";
+import { openSocketVoice, type SocketVoice } from "./socket-voice.ts";
 
 const LEAD_MS = 120; // played from the carrier's queue while the network stutters; `clear` empties it
 const REWIND_MS = 2_000; // more than a carrier holds, its delay included
@@ -23,139 +29,192 @@ export function createTelephonyTransport(
   args: WebSocketArguments,
   parts: TransportParts,
 ): AssembledTransport {
-  const socket = args.websocket;
-  const stream: CarrierStream = streamOf(socket);
-  const { hooks } = parts;
-  const inOrder = createInOrder<string>();
-  let callIsOver = false;
-  let loggedAtMs = -Infinity;
-  let leaving: "transferred" | "hung-up" | undefined; // the carrier may act before it answers
-  const marks = createMarks({
-    acknowledged: stream.acknowledgesMarks,
-    send: (name) => sendText(stream.mark(name)),
-    played: (generation, samples) => audioOut.played(generation, samples),
-  });
-  const [before = "", after = ""] = stream.media(PAYLOAD_PLACE).split(PAYLOAD_PLACE);
-  const voice = openSocketVoice(
-    socket,
-    {
-      sampleRateHz: parts.outputHz,
-      wireHz: stream.sends.sampleRateHz,
-      chunkMs: stream.chunkMs,
-      leadMs: Math.max(LEAD_MS, stream.chunkMs), // less than a piece would be nothing
-      rewindMs: REWIND_MS,
-      maxQueuedMs: parts.maxQueuedOutMs,
-      unreadMaxBytes: UNREAD_MAX_BYTES,
-      format: { kind: "carrier", wire: stream.sends, before, after },
-    },
-    {
-      progress: (playedSamples, isLast) => marks.place(playedSamples, isLast),
-      speaking: (speaking) => audioOut.speaking(speaking),
-      unread: () => hooks.ended("client-lost"),
-      failed: (error) => hooks.failed(error),
-    },
-  );
-  const transport = assembleTransport(args, parts, {
-    play: (samples) => voice.play(samples),
-    clear(generation) {
-      voice.clear();
-      marks.clear(generation);
-      sendText(stream.clear());
-    },
-    pause(paused, heardSamples) {
-      voice.pause(paused);
-      if (!paused || !stream.acknowledgesMarks) return;
-      // The carrier holds what the caller has not heard yet: it forgets that, and gets it again.
-      voice.rewind(heardSamples);
-      marks.rewind(heardSamples);
-      sendText(stream.clear());
-    },
-    send: () => undefined, // telephones do not read messages
-    async close() {
-      voice.stop();
-      marks.stop();
-      // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
-      if (parts.hangUpOnReturn && !callIsOver && !leaving && socket.readyState === socket.OPEN)
-        await hangUp(stream, carrierAccounts(), hooks.log);
-      closeStream(socket);
-    },
-    call: (output) =>
-      createPhoneCall({
-        stream,
-        accounts: carrierAccounts,
-        callbackUrl: callbackUrlOf(socket),
-        audioOut: output,
-        log: hooks.log,
-        signal: args.signal,
-        sendText,
-        leaving: (reason) => (leaving = reason),
-        over(reason) {
-          callIsOver = true;
-          hooks.ended(reason);
-        },
-      }),
-  });
-  const { audioIn, audioOut, dtmf, emit } = transport.inner;
+  return new CarrierSocket(args, parts).transport;
+}
 
-  function sendText(text: string): void {
-    if (socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > UNREAD_MAX_BYTES) return hooks.ended("client-lost");
-    socket.send(text);
+class CarrierSocket {
+  readonly #args: WebSocketArguments;
+  readonly #parts: TransportParts;
+  readonly #socket;
+  readonly #stream: CarrierStream;
+  readonly #inOrder = createInOrder<string>();
+  #callIsOver = false;
+  #loggedAtMs = -Infinity;
+  #leaving: "transferred" | "hung-up" | undefined; // the carrier may act before it answers
+  readonly #marks;
+  readonly #voice;
+  readonly transport;
+  readonly #audioIn;
+  readonly #audioOut;
+  readonly #dtmf;
+  readonly #emit;
+
+  constructor(args: WebSocketArguments, parts: TransportParts) {
+    this.#args = args;
+    this.#parts = parts;
+    this.#socket = args.websocket;
+    this.#stream = streamOf(this.#socket);
+    this.#marks = createMarks({
+      acknowledged: this.#stream.acknowledgesMarks,
+      send: (name) => this.#sendText(this.#stream.mark(name)),
+      played: (generation, samples) => this.#audioOut.played(generation, samples),
+    });
+    this.#voice = this.#openVoice();
+    this.transport = assembleTransport(args, parts, this.#createWire());
+    this.#audioIn = this.transport.inner.audioIn;
+    this.#audioOut = this.transport.inner.audioOut;
+    this.#dtmf = this.transport.inner.dtmf;
+    this.#emit = this.transport.inner.emit;
+    this.#listen();
+    queueMicrotask(() => this.#guarded(() => this.#emit("client-connected")));
   }
 
-  function onEvent(event: CarrierEvent): void {
+  #openVoice(): SocketVoice {
+    const [before = "", after = ""] = this.#stream.media(PAYLOAD_PLACE).split(PAYLOAD_PLACE);
+    return openSocketVoice(
+      this.#socket,
+      {
+        sampleRateHz: this.#parts.outputHz,
+        wireHz: this.#stream.sends.sampleRateHz,
+        chunkMs: this.#stream.chunkMs,
+        leadMs: Math.max(LEAD_MS, this.#stream.chunkMs), // less than a piece would be nothing
+        rewindMs: REWIND_MS,
+        maxQueuedMs: this.#parts.maxQueuedOutMs,
+        unreadMaxBytes: UNREAD_MAX_BYTES,
+        format: {
+          kind: "carrier",
+          wire: this.#stream.sends,
+          before,
+          after,
+        },
+      },
+      {
+        progress: (playedSamples, isLast) => this.#marks.place(playedSamples, isLast),
+        speaking: (speaking) => this.#audioOut.speaking(speaking),
+        unread: () => this.#parts.hooks.ended("client-lost"),
+        failed: (error) => this.#parts.hooks.failed(error),
+      },
+    );
+  }
+
+  #createWire(): Wire {
+    return {
+      play: (samples) => this.#voice.play(samples),
+      clear: (generation) => {
+        this.#voice.clear();
+        this.#marks.clear(generation);
+        this.#sendText(this.#stream.clear());
+      },
+      pause: (paused, heardSamples) => {
+        this.#voice.pause(paused);
+        if (!paused || !this.#stream.acknowledgesMarks) return;
+        // The carrier holds what the caller has not heard yet: it forgets that, and gets it again.
+        this.#voice.rewind(heardSamples);
+        this.#marks.rewind(heardSamples);
+        this.#sendText(this.#stream.clear());
+      },
+      send: () => undefined, // telephones do not read messages
+      close: () => this.#close(),
+      call: (output) => this.#createCall(output),
+    };
+  }
+
+  async #close(): Promise<void> {
+    this.#voice.stop();
+    this.#marks.stop();
+    // Closing first would let the call go on with the carrier's next instruction, which may be what is wanted.
+    if (
+      this.#parts.hangUpOnReturn &&
+      !this.#callIsOver &&
+      !this.#leaving &&
+      this.#socket.readyState === this.#socket.OPEN
+    )
+      await hangUp(this.#stream, carrierAccounts(), this.#parts.hooks.log);
+    closeStream(this.#socket);
+  }
+
+  #createCall(audioOut: AudioOutput): PhoneCall {
+    return createPhoneCall({
+      stream: this.#stream,
+      accounts: carrierAccounts,
+      callbackUrl: callbackUrlOf(this.#socket),
+      audioOut,
+      log: this.#parts.hooks.log,
+      signal: this.#args.signal,
+      sendText: this.#sendText,
+      leaving: (reason) => (this.#leaving = reason),
+      over: (reason) => {
+        this.#callIsOver = true;
+        this.#parts.hooks.ended(reason);
+      },
+    });
+  }
+
+  #listen(): void {
+    this.#socket.on("message", (data, isBinary) => {
+      if (isBinary) return;
+      this.#guarded(() => {
+        const text = textOf(data);
+        if (text.length > MESSAGE_MAX_CHARS) return this.#leaveOut(Buffer.byteLength(text));
+        const event = this.#stream.read(parseMessage(text));
+        if (event) this.#onEvent(event);
+      });
+    });
+    // Before the session's own listener, which knows of no transfer.
+    this.#socket.prependOnceListener("close", () => {
+      this.#callIsOver = true;
+      if (this.#leaving) this.#parts.hooks.ended(this.#leaving);
+      this.#guarded(() => this.#emit("client-disconnected"));
+    });
+  }
+
+  readonly #sendText = (text: string): void => {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#socket.bufferedAmount > UNREAD_MAX_BYTES) return this.#parts.hooks.ended("client-lost");
+    this.#socket.send(text);
+  };
+
+  #onEvent(event: CarrierEvent): void {
     switch (event.type) {
       case "media":
-        for (const payload of inOrder.push(event.chunk, event.payload))
-          audioIn.push(decodeWireAudio(payload, stream.receives), stream.receives.sampleRateHz);
+        for (const payload of this.#inOrder.push(event.chunk, event.payload))
+          this.#audioIn.push(
+            decodeWireAudio(payload, this.#stream.receives),
+            this.#stream.receives.sampleRateHz,
+          );
         return undefined;
       case "dtmf":
-        return dtmf(event.key);
+        return this.#dtmf(event.key);
       case "mark":
-        return marks.returned(event.name);
+        return this.#marks.returned(event.name);
       case "stop":
-        callIsOver = true;
-        return hooks.ended(leaving ?? "client-left");
+        this.#callIsOver = true;
+        return this.#parts.hooks.ended(this.#leaving ?? "client-left");
       case "problem":
-        return hooks.log.warn({ carrier: stream.carrier, problem: event.text }, "carrier reports a problem");
+        return this.#parts.hooks.log.warn(
+          { carrier: this.#stream.carrier, problem: event.text },
+          "carrier reports a problem",
+        );
       default:
         return event satisfies never;
     }
   }
 
-  function leaveOut(bytes: number): void {
-    if (performance.now() - loggedAtMs < LOG_EVERY_MS) return;
-    loggedAtMs = performance.now();
-    const { carrier } = stream;
-    hooks.log.warn(
+  #leaveOut(bytes: number): void {
+    if (performance.now() - this.#loggedAtMs < LOG_EVERY_MS) return;
+    this.#loggedAtMs = performance.now();
+    const { carrier } = this.#stream;
+    this.#parts.hooks.log.warn(
       { carrier, bytes, maxBytes: MESSAGE_MAX_CHARS },
       "message of the carrier left out, it is too large",
     );
   }
 
-  function guarded(tell: () => void): void {
+  #guarded(tell: () => void): void {
     try {
       tell();
     } catch (error) {
-      hooks.failed(error);
+      this.#parts.hooks.failed(error);
     }
   }
-
-  socket.on("message", (data, isBinary) => {
-    if (isBinary) return;
-    guarded(() => {
-      const text = textOf(data);
-      if (text.length > MESSAGE_MAX_CHARS) return leaveOut(Buffer.byteLength(text));
-      const event = stream.read(parseMessage(text));
-      if (event) onEvent(event);
-    });
-  });
-  // Before the session's own listener, which knows of no transfer.
-  socket.prependOnceListener("close", () => {
-    callIsOver = true;
-    if (leaving) hooks.ended(leaving);
-    guarded(() => emit("client-disconnected"));
-  });
-  queueMicrotask(() => guarded(() => emit("client-connected")));
-  return transport;
 }

@@ -25,7 +25,7 @@ export interface ConnectionHandler {
 }
 
 export interface OpenConnectionOptions {
-  media: MediaHost;
+  media: Pick<MediaHost, "open">;
   sdp: string;
   /** Called with the reason when the connection is over; the last call. */
   closed(end: Extract<MediaNews, { type: "closed" }>): void;
@@ -38,33 +38,92 @@ const EARLY_MESSAGES_MAX = 50; // clients greet before the bot is there to liste
 export async function openConnection(
   options: OpenConnectionOptions,
 ): Promise<{ connection: OpenConnection; answer: string }> {
-  const listeners = createListeners<ConnectionEvents>();
-  let peerId = newPeerId();
-  let state: WebRtcConnection["state"] = "connecting";
-  let handler: ConnectionHandler | undefined;
-  let microphoneOn = true;
-  const earlyMessages: unknown[] = [];
+  const connection = connect(options);
+  return { connection, answer: await connection.renegotiate(options.sdp) };
+}
 
-  function onNews(news: MediaNews): void {
+function connect(options: OpenConnectionOptions): OpenConnection {
+  return new MediaPeerConnection(options);
+}
+
+class MediaPeerConnection implements OpenConnection {
+  readonly #options: OpenConnectionOptions;
+  readonly #listeners = createListeners<ConnectionEvents>();
+  #peerId = newPeerId();
+  #state: WebRtcConnection["state"] = "connecting";
+  #handler: ConnectionHandler | undefined;
+  #microphoneOn = true;
+  readonly #earlyMessages: unknown[] = [];
+  readonly #port: MediaPort;
+  readonly on: OpenConnection["on"] = this.#listeners.on;
+  readonly off: OpenConnection["off"] = this.#listeners.off;
+
+  constructor(options: OpenConnectionOptions) {
+    this.#options = options;
+    this.#port = options.media.open((news) => {
+      try {
+        this.#onNews(news);
+      } catch (error) {
+        options.failed(error);
+      }
+    });
+  }
+
+  get peerId(): WebRtcConnection["peerId"] {
+    return this.#peerId;
+  }
+
+  get state(): "connecting" | "connected" | "closed" {
+    return this.#state;
+  }
+
+  readonly renegotiate: OpenConnection["renegotiate"] = (sdp) => this.#port.offer(sdp, false);
+
+  readonly rebuild: OpenConnection["rebuild"] = async (sdp) => {
+    const answer = await this.#port.offer(sdp, true);
+    this.#peerId = newPeerId();
+    return answer;
+  };
+
+  readonly addCandidates: OpenConnection["addCandidates"] = (candidates) =>
+    this.#port.addCandidates(candidates);
+
+  readonly attach: OpenConnection["attach"] = (rates, attached) => {
+    this.#handler = attached;
+    this.#port.attach(rates);
+    for (const message of this.#earlyMessages.splice(0)) attached.message(message);
+  };
+
+  readonly play: OpenConnection["play"] = (samples) => this.#port.play(samples);
+
+  readonly clear: OpenConnection["clear"] = (generation) => this.#port.clear(generation);
+
+  readonly pause: OpenConnection["pause"] = (paused) => this.#port.pause(paused);
+
+  readonly send: OpenConnection["send"] = (text) => this.#port.send(text);
+
+  readonly close: OpenConnection["close"] = () => this.#port.close(true);
+
+  #onNews(news: MediaNews): void {
     switch (news.type) {
       case "audio":
-        return microphoneOn ? handler?.audio(news.samples) : undefined;
+        return this.#microphoneOn ? this.#handler?.audio(news.samples) : undefined;
       case "message":
-        return onMessage(news.text);
+        return this.#onMessage(news.text);
       case "played":
-        return handler?.played(news.generation, news.samples);
+        return this.#handler?.played(news.generation, news.samples);
       case "speaking":
-        return handler?.speaking(news.speaking);
+        return this.#handler?.speaking(news.speaking);
       case "connected":
-        state = "connected";
-        return listeners.emit("connected");
+        this.#state = "connected";
+        return this.#listeners.emit("connected");
       case "disconnected":
-        state = "connecting";
-        return listeners.emit("disconnected");
+        this.#state = "connecting";
+        return this.#listeners.emit("disconnected");
       case "closed":
-        state = "closed";
-        listeners.emit("closed");
-        return options.closed(news);
+        this.#state = "closed";
+        this.#listeners.emit("closed");
+        return this.#options.closed(news);
       case "channel-open":
         return undefined;
       default:
@@ -72,50 +131,14 @@ export async function openConnection(
     }
   }
 
-  function onMessage(text: string): void {
+  #onMessage(text: string): void {
     const message = parseJson(text);
     if (isSignalling(message)) {
       const { type, receiver_index, enabled } = message.message;
-      if (type === "trackStatus" && receiver_index === 0) microphoneOn = enabled !== false;
-    } else if (handler) handler.message(message);
-    else if (earlyMessages.length < EARLY_MESSAGES_MAX) earlyMessages.push(message);
+      if (type === "trackStatus" && receiver_index === 0) this.#microphoneOn = enabled !== false;
+    } else if (this.#handler) this.#handler.message(message);
+    else if (this.#earlyMessages.length < EARLY_MESSAGES_MAX) this.#earlyMessages.push(message);
   }
-
-  const port: MediaPort = options.media.open((news) => {
-    try {
-      onNews(news);
-    } catch (error) {
-      options.failed(error);
-    }
-  });
-  const connection: OpenConnection = {
-    get peerId() {
-      return peerId;
-    },
-    get state() {
-      return state;
-    },
-    on: listeners.on,
-    off: listeners.off,
-    renegotiate: (sdp) => port.offer(sdp, false),
-    async rebuild(sdp) {
-      const answer = await port.offer(sdp, true);
-      peerId = newPeerId();
-      return answer;
-    },
-    addCandidates: (candidates) => port.addCandidates(candidates),
-    attach(rates, attached) {
-      handler = attached;
-      port.attach(rates);
-      for (const message of earlyMessages.splice(0)) attached.message(message);
-    },
-    play: (samples) => port.play(samples),
-    clear: (generation) => port.clear(generation),
-    pause: (paused) => port.pause(paused),
-    send: (text) => port.send(text),
-    close: () => port.close(true),
-  };
-  return { connection, answer: await port.offer(options.sdp, false) };
 }
 
 interface Signalling {

@@ -2,9 +2,14 @@ import { pcmSamples } from "@vocalhost/audio";
 import { encodeFrame, FrameError, isAudioRate, limits, parseFrame } from "@vocalhost/protocol";
 import type { WebSocket } from "ws";
 import type { WebSocketArguments } from "../bot/runner-arguments.ts";
-import { assembleTransport, type AssembledTransport, type TransportParts } from "./assemble-transport.ts";
+import {
+  assembleTransport,
+  type AssembledTransport,
+  type TransportParts,
+  type Wire,
+} from "./assemble-transport.ts";
 import { bytesOf } from "./socket-data.ts";
-import { openSocketVoice } from "./socket-voice.ts";
+import { openSocketVoice, type SocketVoice } from "./socket-voice.ts";
 
 const CLIENT_RATE_HZ = 24_000; // released clients play everything at this rate, whatever the frame says
 const LEAD_MS = 80; // their player has no buffer against a stutter; more would outlast an interruption
@@ -17,106 +22,135 @@ export function createWebSocketTransport(
   args: WebSocketArguments,
   parts: TransportParts,
 ): AssembledTransport {
-  const socket = args.websocket;
-  let generation = 0;
-  let isHeard = false;
-  let isQueued = false;
-  let knowsInterruption = true;
-  const voice = openSocketVoice(
-    socket,
-    {
-      sampleRateHz: parts.outputHz,
-      wireHz: CLIENT_RATE_HZ,
-      chunkMs: CHUNK_MS,
-      leadMs: LEAD_MS,
-      rewindMs: 0,
-      maxQueuedMs: parts.maxQueuedOutMs,
-      unreadMaxBytes: UNREAD_MAX_BYTES,
-      format: { kind: "frames" },
-    },
-    {
-      progress(playedSamples, isLast) {
-        if (isLast) isQueued = false;
-        audioOut.played(generation, playedSamples);
-      },
-      speaking(speaking) {
-        isHeard = speaking;
-        audioOut.speaking(speaking);
-      },
-      unread,
-      failed: (error) => parts.hooks.failed(error),
-    },
-  );
-  const transport = assembleTransport(args, parts, {
-    play(samples) {
-      isQueued = true;
-      voice.play(samples);
-    },
-    clear(next) {
-      generation = next;
-      voice.clear();
-      // Clients that know the frame forget what they have not played yet.
-      if (knowsInterruption && (isQueued || isHeard))
-        sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
-      isQueued = false;
-    },
-    pause: (paused) => voice.pause(paused),
-    send: (message) => sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
-    close() {
-      voice.stop();
-      socket.close(1000);
-    },
-  });
-  const { audioIn, audioOut, receive, emit } = transport.inner;
-  transport.rtvi.on("client-ready", ({ about }) => {
-    knowsInterruption = about?.library !== BROWSER_LIBRARY;
-  });
+  return new FrameSocket(args, parts).transport;
+}
 
-  function sendBytes(bytes: Uint8Array): void {
-    if (socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount > UNREAD_MAX_BYTES) unread(socket.bufferedAmount);
-    else socket.send(bytes);
+class FrameSocket {
+  readonly #parts: TransportParts;
+  readonly #socket;
+  #generation = 0;
+  #isHeard = false;
+  #isQueued = false;
+  #knowsInterruption = true;
+  readonly #voice;
+  readonly transport;
+  readonly #audioIn;
+  readonly #audioOut;
+  readonly #receive;
+  readonly #emit;
+
+  constructor(args: WebSocketArguments, parts: TransportParts) {
+    this.#parts = parts;
+    this.#socket = args.websocket;
+    this.#voice = this.#openVoice();
+    this.transport = assembleTransport(args, parts, this.#createWire());
+    this.#audioIn = this.transport.inner.audioIn;
+    this.#audioOut = this.transport.inner.audioOut;
+    this.#receive = this.transport.inner.receive;
+    this.#emit = this.transport.inner.emit;
+    this.transport.rtvi.on("client-ready", ({ about }) => {
+      this.#knowsInterruption = about?.library !== BROWSER_LIBRARY;
+    });
+    this.#listen();
+    this.#emit("client-connected");
   }
 
-  function unread(unreadBytes: number): void {
-    parts.hooks.log.warn({ unreadBytes }, "client does not read, closing");
-    socket.close(1013, "client does not read");
-    parts.hooks.ended("client-lost");
+  #openVoice(): SocketVoice {
+    return openSocketVoice(
+      this.#socket,
+      {
+        sampleRateHz: this.#parts.outputHz,
+        wireHz: CLIENT_RATE_HZ,
+        chunkMs: CHUNK_MS,
+        leadMs: LEAD_MS,
+        rewindMs: 0,
+        maxQueuedMs: this.#parts.maxQueuedOutMs,
+        unreadMaxBytes: UNREAD_MAX_BYTES,
+        format: { kind: "frames" },
+      },
+      {
+        progress: (playedSamples, isLast) => {
+          if (isLast) this.#isQueued = false;
+          this.#audioOut.played(this.#generation, playedSamples);
+        },
+        speaking: (speaking) => {
+          this.#isHeard = speaking;
+          this.#audioOut.speaking(speaking);
+        },
+        unread: this.#unread,
+        failed: (error) => this.#parts.hooks.failed(error),
+      },
+    );
   }
 
-  function onBinary(bytes: Uint8Array): void {
+  #createWire(): Wire {
+    return {
+      play: (samples) => {
+        this.#isQueued = true;
+        this.#voice.play(samples);
+      },
+      clear: (next) => {
+        this.#generation = next;
+        this.#voice.clear();
+        // Clients that know the frame forget what they have not played yet.
+        if (this.#knowsInterruption && (this.#isQueued || this.#isHeard))
+          this.#sendBytes(encodeFrame({ kind: "interruption", id: 0, name: "interruption" }));
+        this.#isQueued = false;
+      },
+      pause: (paused) => this.#voice.pause(paused),
+      send: (message) => this.#sendBytes(encodeFrame({ kind: "message", data: JSON.stringify(message) })),
+      close: () => {
+        this.#voice.stop();
+        this.#socket.close(1000);
+      },
+    };
+  }
+
+  #listen(): void {
+    this.#socket.on("message", (data, isBinary) => {
+      try {
+        if (isBinary) this.#onBinary(bytesOf(data));
+      } catch (error) {
+        if (error instanceof FrameError) refuse(this.#socket, error);
+        else this.#parts.hooks.failed(error);
+      }
+    });
+    this.#socket.once("close", () => {
+      try {
+        this.#emit("client-disconnected");
+      } catch (error) {
+        this.#parts.hooks.failed(error);
+      }
+    });
+  }
+
+  #sendBytes(bytes: Uint8Array): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.#socket.bufferedAmount > UNREAD_MAX_BYTES) this.#unread(this.#socket.bufferedAmount);
+    else this.#socket.send(bytes);
+  }
+
+  readonly #unread = (unreadBytes: number): void => {
+    this.#parts.hooks.log.warn({ unreadBytes }, "client does not read, closing");
+    this.#socket.close(1013, "client does not read");
+    this.#parts.hooks.ended("client-lost");
+  };
+
+  #onBinary(bytes: Uint8Array): void {
     const frame = parseFrame(bytes);
-    if (frame.kind === "message") return receive(parseJson(frame.data));
-    if (frame.kind === "interruption") return onInterruption();
+    if (frame.kind === "message") return this.#receive(parseJson(frame.data));
+    if (frame.kind === "interruption") return this.#onInterruption();
     if (frame.kind !== "audio") return undefined;
     if (frame.audio.length > limits.audioFrameBytes) throw new FrameError("The audio frame is too large");
     if (!isAudioRate(frame.sampleRateHz)) throw new FrameError("The audio frame has an odd sample rate");
-    return audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
+    return this.#audioIn.push(pcmSamples(frame.audio, frame.channels), frame.sampleRateHz);
   }
 
-  function onInterruption(): void {
-    if (!transport.audioOut.clear().interrupted) return;
-    transport.rtvi.botInterrupted();
-    emit("client-interrupted");
+  #onInterruption(): void {
+    if (!this.transport.audioOut.clear().interrupted) return;
+    this.transport.rtvi.botInterrupted();
+    this.#emit("client-interrupted");
   }
-
-  socket.on("message", (data, isBinary) => {
-    try {
-      if (isBinary) onBinary(bytesOf(data));
-    } catch (error) {
-      if (error instanceof FrameError) refuse(socket, error);
-      else parts.hooks.failed(error);
-    }
-  });
-  socket.once("close", () => {
-    try {
-      emit("client-disconnected");
-    } catch (error) {
-      parts.hooks.failed(error);
-    }
-  });
-  emit("client-connected");
-  return transport;
 }
 
 // A client's mistake, unlike the same error thrown by the bot that gets the message.

@@ -8,87 +8,109 @@ import type { RtpPacket } from "./rtp.ts";
  * arrives.
  */
 export function createRtpReceiver(options: RtpReceiverOptions): RtpReceiver {
-  const { deliver, nowMs } = options;
-  const waitMs = options.waitMs ?? 60;
-  const maxHeldPackets = options.maxHeldPackets ?? 5;
-  const stats = createStats();
-  const frames = createFrameSource({ decoder: options.decoder, deliver, stats });
-  const seen = createSeenNumbers();
-  let ssrc: number | undefined;
-  let expectedNumber = 0;
+  return new OrderedReceiver(options);
+}
+
+class OrderedReceiver implements RtpReceiver {
+  readonly #options: RtpReceiverOptions;
+  readonly #waitMs: number;
+  readonly #maxHeldPackets;
+  readonly stats = createStats();
+  readonly #frames;
+  readonly #seen = createSeenNumbers();
+  #ssrc: number | undefined;
+  #expectedNumber = 0;
   // Sorted; all of them come after the first hole.
-  const held: HeldPacket[] = [];
+  readonly #held: HeldPacket[] = [];
 
-  function startStream(packet: RtpPacket): void {
-    while (held.length > 0) giveUpFirstHole();
-    ssrc = packet.ssrc;
-    expectedNumber = packet.sequenceNumber;
-    seen.clear();
-    frames.restart();
+  constructor(options: RtpReceiverOptions) {
+    this.#options = options;
+    this.#waitMs = options.waitMs ?? 60;
+    this.#maxHeldPackets = options.maxHeldPackets ?? 5;
+    this.#frames = createFrameSource({
+      decoder: options.decoder,
+      deliver: options.deliver,
+      stats: this.stats,
+    });
   }
 
-  function hold(packet: RtpPacket): void {
-    const ahead = distance(packet.sequenceNumber, expectedNumber);
-    const index = held.findIndex((other) => distance(other.packet.sequenceNumber, expectedNumber) > ahead);
-    // The payload is a view on memory that may be reused after this call.
-    const copy = { ...packet, payload: new Uint8Array(packet.payload) };
-    held.splice(index === -1 ? held.length : index, 0, { packet: copy, arrivedMs: nowMs() });
-  }
-
-  function play(packet: RtpPacket): void {
-    expectedNumber = (packet.sequenceNumber + 1) & 0xffff;
-    frames.play(packet);
-  }
-
-  function playHeldInOrder(): void {
-    while (held[0]?.packet.sequenceNumber === expectedNumber) play(held.shift()!.packet);
-  }
-
-  function giveUpFirstHole(): void {
-    const next = held[0]?.packet;
-    if (!next) return;
-    const missing = distance(next.sequenceNumber, expectedNumber);
-    expectedNumber = next.sequenceNumber;
-    stats.lost += missing;
-    frames.fill(missing, next);
-    playHeldInOrder();
-  }
-
-  function nextDeadlineMs(): number | undefined {
-    if (held.length === 0) return undefined;
-    return Math.min(...held.map((one) => one.arrivedMs)) + waitMs;
-  }
-
-  function isWaitOver(): boolean {
-    return held.length >= maxHeldPackets || nowMs() >= (nextDeadlineMs() ?? Infinity);
-  }
-
-  function poll(): void {
-    while (held.length > 0 && isWaitOver()) giveUpFirstHole();
-  }
-
-  function receive(packet: RtpPacket): void {
-    stats.received++;
-    const isNewStream = packet.ssrc !== ssrc;
-    if (isNewStream || Math.abs(distance(packet.sequenceNumber, expectedNumber)) > MAX_JUMP) {
-      startStream(packet);
+  receive(packet: RtpPacket): void {
+    this.stats.received++;
+    const isNewStream = packet.ssrc !== this.#ssrc;
+    if (isNewStream || Math.abs(distance(packet.sequenceNumber, this.#expectedNumber)) > MAX_JUMP) {
+      this.#startStream(packet);
     }
-    if (seen.has(packet.sequenceNumber)) {
-      stats.duplicate++;
+    if (this.#seen.has(packet.sequenceNumber)) {
+      this.stats.duplicate++;
       return;
     }
-    seen.add(packet.sequenceNumber);
-    const ahead = distance(packet.sequenceNumber, expectedNumber);
-    if (ahead < 0) stats.late++;
-    else if (ahead > 0) hold(packet);
+    this.#seen.add(packet.sequenceNumber);
+    const ahead = distance(packet.sequenceNumber, this.#expectedNumber);
+    if (ahead < 0) this.stats.late++;
+    else if (ahead > 0) this.#hold(packet);
     else {
-      play(packet);
-      playHeldInOrder();
+      this.#play(packet);
+      this.#playHeldInOrder();
     }
-    poll();
+    this.poll();
   }
 
-  return { receive, poll, nextDeadlineMs, stats };
+  poll(): void {
+    while (this.#held.length > 0 && this.#isWaitOver()) this.#giveUpFirstHole();
+  }
+
+  nextDeadlineMs(): number | undefined {
+    if (this.#held.length === 0) return undefined;
+    return Math.min(...this.#held.map((one) => one.arrivedMs)) + this.#waitMs;
+  }
+
+  #startStream(packet: RtpPacket): void {
+    while (this.#held.length > 0) this.#giveUpFirstHole();
+    this.#ssrc = packet.ssrc;
+    this.#expectedNumber = packet.sequenceNumber;
+    this.#seen.clear();
+    this.#frames.restart();
+  }
+
+  #hold(packet: RtpPacket): void {
+    const ahead = distance(packet.sequenceNumber, this.#expectedNumber);
+    const index = this.#held.findIndex(
+      (other) => distance(other.packet.sequenceNumber, this.#expectedNumber) > ahead,
+    );
+    // The payload is a view on memory that may be reused after this call.
+    const copy = { ...packet, payload: new Uint8Array(packet.payload) };
+    this.#held.splice(index === -1 ? this.#held.length : index, 0, {
+      packet: copy,
+      arrivedMs: this.#options.nowMs(),
+    });
+  }
+
+  #play(packet: RtpPacket): void {
+    this.#expectedNumber = (packet.sequenceNumber + 1) & 0xffff;
+    this.#frames.play(packet);
+  }
+
+  #playHeldInOrder(): void {
+    while (this.#held[0]?.packet.sequenceNumber === this.#expectedNumber)
+      this.#play(this.#held.shift()!.packet);
+  }
+
+  #giveUpFirstHole(): void {
+    const next = this.#held[0]?.packet;
+    if (!next) return;
+    const missing = distance(next.sequenceNumber, this.#expectedNumber);
+    this.#expectedNumber = next.sequenceNumber;
+    this.stats.lost += missing;
+    this.#frames.fill(missing, next);
+    this.#playHeldInOrder();
+  }
+
+  #isWaitOver(): boolean {
+    return (
+      this.#held.length >= this.#maxHeldPackets ||
+      this.#options.nowMs() >= (this.nextDeadlineMs() ?? Infinity)
+    );
+  }
 }
 
 export interface RtpReceiverOptions {

@@ -8,7 +8,7 @@ import {
 } from "@vocalhost/carriers";
 import { answeredXml, AppError, askingCarrier, transferAsker, transferXml } from "@vocalhost/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { SessionServer } from "../session-server.ts";
+import type { SessionHost } from "./door.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -25,7 +25,7 @@ interface WebhookRequest {
 const WEBHOOK_MAX_BYTES = 64 * 1024;
 
 /** `POST /`: a carrier asks what to do with a call and is told to stream it to us. */
-export function mountCarrierWebhook(server: SessionServer): void {
+export function mountCarrierWebhook(server: SessionHost): void {
   void server.app.register(async (scope: FastifyInstance) => {
     scope.removeAllContentTypeParsers();
     // Signatures cover the body to the letter.
@@ -56,7 +56,7 @@ interface TransferRequest {
 }
 
 /** Carriers ask what a call that we placed or transferred is to do. What they are told is all in the question. */
-function mountCallQuestions(scope: FastifyInstance, server: SessionServer): void {
+function mountCallQuestions(scope: FastifyInstance, server: SessionHost): void {
   const options = { config: { webhook: true } };
   scope.post<AnswerRequest>("/calls/answer/:carrier", options, async (request, reply) => {
     const carrier = askingCarrier(request.params.carrier);
@@ -75,7 +75,7 @@ function sendXml(reply: FastifyReply, xml: string): FastifyReply {
 }
 
 function answer(
-  server: SessionServer,
+  server: SessionHost,
   request: FastifyRequest<WebhookRequest>,
   reply: FastifyReply,
   carrier: CarrierName,
@@ -87,7 +87,7 @@ function answer(
   return xml === undefined ? reply.send(carriers[carrier].answerJson?.(stream)) : sendXml(reply, xml);
 }
 
-function streamAddress(server: SessionServer, request: FastifyRequest, carrier: CarrierName): string {
+function streamAddress(server: SessionHost, request: FastifyRequest, carrier: CarrierName): string {
   const address = `${server.socketBase(request)}/ws`;
   if (server.socketAuth !== "token") return address;
   const session = server.sessions.create({ transport: carrier, body: undefined });
@@ -95,7 +95,7 @@ function streamAddress(server: SessionServer, request: FastifyRequest, carrier: 
 }
 
 function chooseCarrier(
-  server: SessionServer,
+  server: SessionHost,
   request: FastifyRequest<WebhookRequest>,
   fields: URLSearchParams,
 ): CarrierName {
@@ -112,7 +112,7 @@ function chooseCarrier(
 }
 
 async function requireSignature(
-  server: SessionServer,
+  server: SessionHost,
   request: FastifyRequest<{ Body: string | undefined }>,
   carrier: CarrierName,
 ): Promise<void> {

@@ -16,12 +16,11 @@ import { closeStream, noteBotFailed, setStreamOf } from "../../transports/carrie
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { waitFor } from "../../transports/wait-for.ts";
 import { prepareSocketVoice } from "../../transports/socket-voice.ts";
-import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { admitSocket, type SocketRequest } from "../socket-admission.ts";
 import { mountCarrierWebhook } from "./carrier-webhook.ts";
 import { dialOut, mountDialOut } from "./dial-out.ts";
-import type { Door } from "./door.ts";
+import type { Door, SessionHost } from "./door.ts";
 import { tieToSocket } from "./socket-client.ts";
 
 interface Admission {
@@ -62,7 +61,7 @@ export const carrierDoor: Door = {
 
 const callbackUrls = new WeakMap<Session, string>();
 
-function mountCarrierSockets(server: SessionServer): void {
+function mountCarrierSockets(server: SessionHost): void {
   const admissions = new WeakMap<FastifyRequest<SocketRequest>, Admission>();
   // The router cuts named parts of a path at 100 characters; a token has more.
   for (const path of ["/ws", "/ws/*"]) {
@@ -89,7 +88,7 @@ function mountCarrierSockets(server: SessionServer): void {
   }
 }
 
-async function admit(server: SessionServer, request: FastifyRequest<SocketRequest>): Promise<Admission> {
+async function admit(server: SessionHost, request: FastifyRequest<SocketRequest>): Promise<Admission> {
   const sessionId = admitSocket(server, request);
   const session = sessionId === undefined ? undefined : server.sessions.get(sessionId);
   if (sessionId !== undefined && !(session && isCarrier(session.transport) && session.state === "waiting"))
@@ -104,7 +103,7 @@ async function admit(server: SessionServer, request: FastifyRequest<SocketReques
 
 /** Throws when there is a signature that is not the carrier's. */
 async function isUpgradeSigned(
-  server: SessionServer,
+  server: SessionHost,
   request: FastifyRequest<SocketRequest>,
 ): Promise<boolean> {
   for (const name of carrierNames) {
@@ -125,7 +124,7 @@ async function isUpgradeSigned(
 }
 
 async function takeCall(
-  server: SessionServer,
+  server: SessionHost,
   admission: Admission,
   socket: WebSocket,
   request: FastifyRequest,
@@ -166,7 +165,7 @@ async function openingOf(
   }
 }
 
-function refuseCall(server: SessionServer, socket: WebSocket, error: unknown): void {
+function refuseCall(server: SessionHost, socket: WebSocket, error: unknown): void {
   const isRefusal = error instanceof CarrierError || isAppError(error);
   if (isRefusal) server.log.warn({ reason: error.message.slice(0, LOGGED_MAX_CHARS) }, "call refused");
   else server.log.error({ err: error }, "call could not be taken");
@@ -180,12 +179,12 @@ function closeReason(text: string): string {
   return Buffer.from(text).subarray(0, REASON_MAX_BYTES).toString();
 }
 
-function onlyCarrier(server: SessionServer, session: Session | undefined): CarrierName | undefined {
+function onlyCarrier(server: SessionHost, session: Session | undefined): CarrierName | undefined {
   const wanted = session?.transport ?? server.onlyTransport;
   return carrierNames.find((name) => name === wanted);
 }
 
-function runCall(server: SessionServer, session: Session, socket: WebSocket, stream: CarrierStream): void {
+function runCall(server: SessionHost, session: Session, socket: WebSocket, stream: CarrierStream): void {
   tieToSocket(session, socket, {
     id: stream.callData.callId,
     botFailed: () => noteBotFailed(socket),

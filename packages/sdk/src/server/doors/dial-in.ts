@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { SessionServer } from "../session-server.ts";
 import { openRoom } from "./open-room.ts";
 import type { CallReader } from "./room-maker.ts";
+import type { SessionHost } from "./door.ts";
 
 interface WebhookRequest {
   Body: string | undefined;
@@ -11,7 +11,7 @@ const WEBHOOK_MAX_BYTES = 64 * 1024;
 const CALLS_REMEMBERED_MAX = 1_000; // carriers repeat a delivery within minutes
 
 /** Calls that come in through a room's provider: the bot is sent into the room with all that is known of the call. */
-export function mountDialIn(server: SessionServer): void {
+export function mountDialIn(server: SessionHost): void {
   const readers = server.rooms?.calls;
   if (!readers) return;
   const calls = new Map<string, object>();
@@ -33,7 +33,7 @@ export function mountDialIn(server: SessionServer): void {
 }
 
 async function takeCall(
-  server: SessionServer,
+  server: SessionHost,
   request: FastifyRequest<WebhookRequest>,
   { calls, read }: { calls: Map<string, object>; read: CallReader },
 ): Promise<object> {

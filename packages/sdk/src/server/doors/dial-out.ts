@@ -3,21 +3,12 @@ import {
   DialoutRequest,
   placeCall,
   requireStartBodyFits,
-  type CarrierAccounts,
   type CarrierName,
   type Dialout,
 } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
 import { parseRequest } from "../error-replies.ts";
-import type { SessionServer } from "../session-server.ts";
-import type { DoorAnswer } from "./door.ts";
-
-/** Who may place calls, and with whose accounts. */
-export interface Dialling {
-  /** Throws unless whoever asks may spend money. */
-  admit(request: FastifyRequest): void;
-  accounts(): CarrierAccounts;
-}
+import type { DoorAnswer, SessionHost } from "./door.ts";
 
 export interface RequestedCall {
   carrier: CarrierName;
@@ -29,7 +20,7 @@ const RING_SECS = 60; // what carriers let it ring by themselves
 const ANSWERED_MS = 60_000; // for detecting a machine, and for opening the stream
 
 /** `POST /dialout`: a start with `dialout`, said more shortly. */
-export function mountDialOut(server: SessionServer): void {
+export function mountDialOut(server: SessionHost): void {
   server.app.post("/dialout", async (request, reply) => {
     server.dialling?.admit(request); // before anything else: strangers learn nothing
     const { transport, body, ...dialout } = parseRequest(DialoutRequest, request.body);
@@ -47,7 +38,7 @@ export function mountDialOut(server: SessionServer): void {
 
 /** Calls somebody. The session waits for them to answer, then the carrier's stream brings them to the bot. */
 export async function dialOut(
-  server: SessionServer,
+  server: SessionHost,
   request: FastifyRequest,
   { carrier, dialout, body }: RequestedCall,
 ): Promise<DoorAnswer> {
@@ -77,7 +68,7 @@ export async function dialOut(
 }
 
 /** A carrier that cannot reach us would let somebody's phone ring for nothing. */
-function publicBase(server: SessionServer, request: FastifyRequest): string {
+function publicBase(server: SessionHost, request: FastifyRequest): string {
   const base = server.socketBase(request);
   if (!/^(?:localhost|127\.|\[::1\])/.test(new URL(base).host) || base.startsWith("wss:")) return base;
   throw new AppError("CARRIER_NOT_CONFIGURED", {

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { createCollectedLog } from "../../testing/collected-log.ts";
 import { createSessionTable } from "../session-table.ts";
-import type { SessionServer } from "../session-server.ts";
 import { beginSession, doorOf, doors } from "./doors.ts";
+import type { SessionHost } from "./door.ts";
 
 test("every transport has one door", () => {
   assert.deepEqual(doors.flatMap(({ names }) => names).sort(), [...transportNames].sort());
@@ -20,7 +20,7 @@ test("a session whose door fails to begin it is over", async () => {
       throw new Error("no media");
     },
   };
-  beginSession({ media } as unknown as SessionServer, session, { kind: "webrtc", iceServers: [] });
+  beginSession({ media } as unknown as SessionHost, session, { kind: "webrtc", iceServers: [] });
   await once(session.signal, "abort");
   await session.end("stopped");
   assert.equal(session.signal.reason.reason, "never-connected");

@@ -1,8 +1,7 @@
 import type { Connect, TransportName } from "@vocalhost/protocol";
-import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { carrierDoor } from "./carrier.ts";
-import type { Door } from "./door.ts";
+import type { Door, SessionHost } from "./door.ts";
 import { roomDoor } from "./room.ts";
 import { webrtcDoor } from "./webrtc.ts";
 import { websocketDoor } from "./websocket.ts";
@@ -17,18 +16,18 @@ export function doorOf(transport: TransportName): Door {
 }
 
 /** Adds the routes of every door whose transports the server takes. */
-export function mountDoors(server: SessionServer): void {
+export function mountDoors(server: SessionHost): void {
   for (const door of taken(server)) door.mount(server);
 }
 
 /** Adds the routes for those who come without a session as well. */
-export function mountOpenDoors(server: SessionServer): void {
+export function mountOpenDoors(server: SessionHost): void {
   for (const door of taken(server)) door.mountOpen?.(server);
   mountDoors(server);
 }
 
 /** Hands a session that a controller has started to its door. */
-export function beginSession(server: SessionServer, session: Session, connect: Connect): void {
+export function beginSession(server: SessionHost, session: Session, connect: Connect): void {
   doorOf(session.transport)
     .begin?.(server, session, connect)
     .catch((error: unknown) => {
@@ -37,6 +36,6 @@ export function beginSession(server: SessionServer, session: Session, connect: C
     });
 }
 
-function taken({ transports }: SessionServer): Door[] {
+function taken({ transports }: SessionHost): Door[] {
   return doors.filter(({ names }) => names.some((name) => transports.includes(name)));
 }

@@ -3,9 +3,9 @@ import type { CallData } from "@vocalhost/carriers";
 import { createRoomArguments } from "../../bot/runner-arguments.ts";
 import { createInvitations, setRoomAccess, type Invitations } from "../../transports/room-access.ts";
 import type { Client } from "../client.ts";
-import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import type { RoomMaker, RoomOfSession } from "./room-maker.ts";
+import type { SessionHost } from "./door.ts";
 
 /** A room that is to be made, and why. */
 export interface RoomOpening {
@@ -30,7 +30,7 @@ export function invitationsOf(session: Session): Invitations | undefined {
 
 /** Runs the bot in a room: one that is made for it, or one that it is invited into. */
 export async function openRoom(
-  server: SessionServer,
+  server: SessionHost,
   { body, callData, make }: RoomOpening,
 ): Promise<{ session: Session; room: RoomOfSession }> {
   if (!server.rooms) throw new AppError("TRANSPORT_DISABLED");
@@ -87,7 +87,7 @@ export function clientIn(session: Session, room: Pick<RoomOfSession, "roomName" 
 }
 
 export function runInRoom(
-  server: SessionServer,
+  server: SessionHost,
   session: Session,
   { connect, callData, forwardCall }: RoomRun,
 ): void {

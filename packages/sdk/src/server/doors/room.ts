@@ -1,8 +1,7 @@
 import { AppError, requestedTransport, type Invitation, type StartRequest } from "@vocalhost/protocol";
 import type { FastifyRequest } from "fastify";
-import type { SessionServer } from "../session-server.ts";
 import { mountDialIn } from "./dial-in.ts";
-import type { Door } from "./door.ts";
+import type { Door, SessionHost } from "./door.ts";
 import { emptyRoom } from "./empty-room.ts";
 import { clientIn, invitationsOf, openRoom, runInRoom, type RoomOpening } from "./open-room.ts";
 
@@ -31,7 +30,7 @@ export const roomDoor: Door = {
   },
 };
 
-function wantedBy(server: SessionServer, request: FastifyRequest, input: StartRequest): RoomOpening {
+function wantedBy(server: SessionHost, request: FastifyRequest, input: StartRequest): RoomOpening {
   return {
     body: input.body,
     callData: null,
@@ -49,7 +48,7 @@ function wantedBy(server: SessionServer, request: FastifyRequest, input: StartRe
 }
 
 /** One more may come: for whoever knows the session. */
-function mountInvitations({ app, sessions }: SessionServer): void {
+function mountInvitations({ app, sessions }: SessionHost): void {
   app.post<{ Params: { id: string } }>("/sessions/:id/api/invite", async (request): Promise<Invitation> => {
     const session = sessions.get(request.params.id);
     const invitations = session && invitationsOf(session);
@@ -60,7 +59,7 @@ function mountInvitations({ app, sessions }: SessionServer): void {
 }
 
 /** `GET /room`: makes a room, starts the bot in it and sends the browser there. */
-function mountRedirects(server: SessionServer): void {
+function mountRedirects(server: SessionHost): void {
   for (const [path, requested] of Object.entries(OPEN_PATHS))
     server.app.get(path, async (request, reply) => {
       requireOwnVisit(request);

@@ -11,9 +11,8 @@ import { createWebRtcArguments } from "../../bot/runner-arguments.ts";
 import { openConnection, type OpenConnection } from "../../transports/webrtc-connection.ts";
 import type { Client } from "../client.ts";
 import { parseRequest } from "../error-replies.ts";
-import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
-import type { Door } from "./door.ts";
+import type { Door, SessionHost } from "./door.ts";
 
 interface SessionParams {
   Params: { id: string };
@@ -45,7 +44,7 @@ export const webrtcDoor: Door = {
 };
 
 // Without a session of its own: the offer makes one.
-function mountOpenOfferRoutes(server: SessionServer): void {
+function mountOpenOfferRoutes(server: SessionHost): void {
   const { app, sessions } = server;
   app.post("/api/offer", async (request) => {
     const offer = parseRequest(OfferRequest, request.body);
@@ -62,7 +61,7 @@ function mountOpenOfferRoutes(server: SessionServer): void {
 }
 
 // The offer of a session that was started.
-function mountSessionOfferRoutes(server: SessionServer): void {
+function mountSessionOfferRoutes(server: SessionHost): void {
   const { app } = server;
   app.post<SessionParams>("/sessions/:id/api/offer", async (request) => {
     const session = requireSession(server, request.params.id);
@@ -86,11 +85,7 @@ function mountSessionOfferRoutes(server: SessionServer): void {
   });
 }
 
-async function answerFirst(
-  server: SessionServer,
-  session: Session,
-  offer: OfferRequest,
-): Promise<OfferAnswer> {
+async function answerFirst(server: SessionHost, session: Session, offer: OfferRequest): Promise<OfferAnswer> {
   const { sdp } = parseOffer(offer.sdp);
   const bot = server.bot();
   session.body = offer.request_data ?? offer.requestData ?? session.body;
@@ -162,7 +157,7 @@ function addCandidates(
   return { status: "success" };
 }
 
-function requireSession(server: SessionServer, id: string): Session {
+function requireSession(server: SessionHost, id: string): Session {
   const session = server.sessions.get(id);
   if (!session) throw new AppError("SESSION_NOT_FOUND");
   return session;

@@ -4,10 +4,9 @@ import type { WebSocket } from "ws";
 import { createWebSocketArguments } from "../../bot/runner-arguments.ts";
 import { keepEarlyMessages } from "../../transports/early-messages.ts";
 import { prepareSocketVoice } from "../../transports/socket-voice.ts";
-import type { SessionServer } from "../session-server.ts";
 import type { Session } from "../session.ts";
 import { admitSocket, type SocketRequest } from "../socket-admission.ts";
-import type { Door } from "./door.ts";
+import type { Door, SessionHost } from "./door.ts";
 import { tieToSocket } from "./socket-client.ts";
 
 declare module "fastify" {
@@ -35,7 +34,7 @@ export const websocketDoor: Door = {
   begin: async () => prepareSocketVoice(),
 };
 
-function mountClientSockets(server: SessionServer): void {
+function mountClientSockets(server: SessionHost): void {
   server.app.decorateRequest("admittedSession", null);
   for (const path of ["/ws-client", "/ws-client/:token"]) {
     server.app.get<SocketRequest>(
@@ -59,7 +58,7 @@ function mountClientSockets(server: SessionServer): void {
   }
 }
 
-function startedSession(server: SessionServer, request: FastifyRequest<SocketRequest>): Session | null {
+function startedSession(server: SessionHost, request: FastifyRequest<SocketRequest>): Session | null {
   const id = admitSocket(server, request) ?? request.query.session;
   if (id === undefined) return null;
   const session = server.sessions.get(id);
@@ -70,7 +69,7 @@ function startedSession(server: SessionServer, request: FastifyRequest<SocketReq
 }
 
 export function runOnSocket(
-  server: Pick<SessionServer, "bot" | "cliArgs" | "idleTimeoutSecs">,
+  server: Pick<SessionHost, "bot" | "cliArgs" | "idleTimeoutSecs">,
   session: Session,
   socket: WebSocket,
 ): void {

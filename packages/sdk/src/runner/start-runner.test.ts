@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { FastifyRequest } from "fastify";
 import { test } from "node:test";
-import { socketBase } from "./socket-base.ts";
+import { socketBase } from "./start-runner.ts";
 
 test("a client finds WebSockets where it found us", () => {
   const host = "localhost:7860";
